@@ -1,0 +1,340 @@
+/* The SIMD kernels.  The lower part is a template: this file includes itself once for each type of values and indices.
+ *
+ * Sums run in LANES x 4 partial sums in an order that depends on n alone, never on the address: the same row gives the
+ * same bits wherever it lies, and float32 rows the bits of their float64 copies. */
+#ifndef VALUE
+
+#include "kernels.h"
+
+#include <stdint.h>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-vectorize") /* what is worth it is written out; short remainders are not */
+#endif
+
+/* The score of class c from its sum over the features. */
+#define SET_SCORE(c, sum) (t[c] = scale * ((sum) + M->offset[c]) + (more ? t[c] : 0))
+
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+#define NAME(function) JOIN(function, SUFFIX)
+
+#if defined(__GNUC__) || defined(__clang__)
+#define LANES 4 /* 8 were no faster with AVX-512 (loads bind), and much slower where the compiler must split them */
+typedef double lanes __attribute__((vector_size(32)));
+typedef double doubles __attribute__((vector_size(32), aligned(8), may_alias));
+typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
+#define LOAD_double(p) (*(const doubles *)(p))
+#define LOAD_float(p) __builtin_convertvector(*(const floats *)(p), lanes)
+#define LOAD(TYPE, p) JOIN(LOAD, TYPE)(p)
+#define ADD_TO(p, v) (*(doubles *)(p) += (v))
+#define SUM(v) (((v)[0] + (v)[2]) + ((v)[1] + (v)[3]))
+#define INLINE static inline __attribute__((always_inline))
+#define PREFETCH(p) __builtin_prefetch(p)
+#else
+#define LANES 1
+typedef double lanes;
+#define LOAD(TYPE, p) ((double)*(p))
+#define ADD_TO(p, v) (*(p) += (v))
+#define SUM(v) (v)
+#define INLINE static inline
+#define PREFETCH(p) ((void)(p))
+#endif
+
+/* Run-time dispatch where the compiler and the loader know how. */
+#if defined(__has_attribute) && defined(__x86_64__) && defined(__GLIBC__)
+#if __has_attribute(target_clones)
+#define DISPATCHED __attribute__((target_clones("fma", "default")))
+#endif
+#endif
+#ifndef DISPATCHED
+#define DISPATCHED
+#endif
+
+enum { AHEAD = 24 }; /* non-zeros between a prefetch and its use: measured, flat from 16 to 32 */
+
+void kernels_prefetch(const void *from, size_t bytes)
+{
+    for (size_t b = 0; b < bytes; b += 64) PREFETCH((const char *)from + b);
+}
+
+#define VALUE float
+#define SUFFIX dense_float
+#include "kernels.c"
+#define VALUE double
+#define SUFFIX dense_double
+#include "kernels.c"
+#define VALUE float
+#define INDEX int32_t
+#define SUFFIX int32_float
+#include "kernels.c"
+#define VALUE double
+#define INDEX int32_t
+#define SUFFIX int32_double
+#include "kernels.c"
+#define VALUE float
+#define INDEX int64_t
+#define SUFFIX int64_float
+#include "kernels.c"
+#define VALUE double
+#define INDEX int64_t
+#define SUFFIX int64_double
+#include "kernels.c"
+
+const Kernels *kernels_for(size_t value_size, size_t index_size)
+{
+    static Kernels table[2][3];
+    const int wide = value_size == sizeof(double);
+    const int sparse = index_size == 0 ? 0 : (index_size == sizeof(int32_t) ? 1 : 2);
+    Kernels *k = &table[wide][sparse];
+    if (!k->value_size) {
+        switch (3 * wide + sparse) {
+        case 0: fill_dense_float(k); break;
+        case 1: fill_int32_float(k); break;
+        case 2: fill_int64_float(k); break;
+        case 3: fill_dense_double(k); break;
+        case 4: fill_int32_double(k); break;
+        default: fill_int64_double(k);
+        }
+    }
+    return k;
+}
+
+#else /* the template */
+
+#ifdef INDEX
+#define POSITION(k) index[k]
+#else
+#define POSITION(k) (k)
+#endif
+
+/* ------------------------------------------------------------------ class-major: a class's weights are consecutive */
+#ifdef INDEX
+
+INLINE double NAME(dot)(ptrdiff_t n, const VALUE *x, const INDEX *index, const double *w)
+{
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    ptrdiff_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+        s0 += x[k] * w[index[k]];
+        s1 += x[k + 1] * w[index[k + 1]];
+        s2 += x[k + 2] * w[index[k + 2]];
+        s3 += x[k + 3] * w[index[k + 3]];
+    }
+    for (; k < n; k++) s0 += x[k] * w[index[k]];
+    return (s0 + s1) + (s2 + s3);
+}
+
+DISPATCHED void NAME(class_scores)(const Row *x, const Matrix *M, double scale, int more, double *t)
+{
+    for (ptrdiff_t c = 0; c < M->d; c++) SET_SCORE(c, NAME(dot)(x->n, x->value, x->index, M->data + c * M->stride));
+}
+
+INLINE void NAME(axpy)(ptrdiff_t n, double a, const VALUE *x, const INDEX *index, double *w)
+{
+    for (ptrdiff_t k = 0; k < n; k++) w[index[k]] += a * x[k];
+}
+
+#else
+
+INLINE double NAME(dot)(ptrdiff_t n, const VALUE *x, const double *w)
+{
+    lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    double rest = 0;
+    for (; n >= 4 * LANES; n -= 4 * LANES, x += 4 * LANES, w += 4 * LANES) {
+        s0 += LOAD(VALUE, x) * LOAD(double, w);
+        s1 += LOAD(VALUE, x + LANES) * LOAD(double, w + LANES);
+        s2 += LOAD(VALUE, x + 2 * LANES) * LOAD(double, w + 2 * LANES);
+        s3 += LOAD(VALUE, x + 3 * LANES) * LOAD(double, w + 3 * LANES);
+    }
+    for (; n >= LANES; n -= LANES, x += LANES, w += LANES) s0 += LOAD(VALUE, x) * LOAD(double, w);
+    for (; n > 0; n--) rest += *x++ * *w++;
+    s0 = (s0 + s1) + (s2 + s3);
+    return SUM(s0) + rest;
+}
+
+/* Four classes at a time share the loads of x; returns the class at which it stopped. */
+DISPATCHED ptrdiff_t NAME(scores_by_four)(const Row *row, const Matrix *M, double scale, int more, double *t)
+{
+    const ptrdiff_t n = row->n;
+    const VALUE *x = row->value;
+    ptrdiff_t c = 0;
+    for (; c + 4 <= M->d; c += 4) {
+        const double *w0 = M->data + c * M->stride, *w1 = w0 + M->stride, *w2 = w1 + M->stride, *w3 = w2 + M->stride;
+        lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, u0 = {0}, u1 = {0}, u2 = {0}, u3 = {0};
+        double r0 = 0, r1 = 0, r2 = 0, r3 = 0;
+        ptrdiff_t j = 0;
+        for (; j + 2 * LANES <= n; j += 2 * LANES) {
+            const lanes v = LOAD(VALUE, x + j), z = LOAD(VALUE, x + j + LANES);
+            s0 += v * LOAD(double, w0 + j);
+            s1 += v * LOAD(double, w1 + j);
+            s2 += v * LOAD(double, w2 + j);
+            s3 += v * LOAD(double, w3 + j);
+            u0 += z * LOAD(double, w0 + j + LANES);
+            u1 += z * LOAD(double, w1 + j + LANES);
+            u2 += z * LOAD(double, w2 + j + LANES);
+            u3 += z * LOAD(double, w3 + j + LANES);
+        }
+        s0 += u0;
+        s1 += u1;
+        s2 += u2;
+        s3 += u3;
+        for (; j < n; j++) {
+            const double v = x[j];
+            r0 += v * w0[j];
+            r1 += v * w1[j];
+            r2 += v * w2[j];
+            r3 += v * w3[j];
+        }
+        SET_SCORE(c, SUM(s0) + r0);
+        SET_SCORE(c + 1, SUM(s1) + r1);
+        SET_SCORE(c + 2, SUM(s2) + r2);
+        SET_SCORE(c + 3, SUM(s3) + r3);
+    }
+    return c;
+}
+
+DISPATCHED void NAME(class_scores)(const Row *x, const Matrix *M, double scale, int more, double *t)
+{
+    ptrdiff_t c = M->d < 4 ? 0 : NAME(scores_by_four)(x, M, scale, more, t);
+    for (; c < M->d; c++) SET_SCORE(c, NAME(dot)(x->n, x->value, M->data + c * M->stride));
+}
+
+INLINE void NAME(axpy)(ptrdiff_t n, double a, const VALUE *x, const void *none, double *w)
+{
+    ptrdiff_t j = 0;
+    (void)none;
+    for (; j + LANES <= n; j += LANES) ADD_TO(w + j, a * LOAD(VALUE, x + j));
+    for (; j < n; j++) w[j] += a * x[j];
+}
+
+#endif
+
+DISPATCHED void NAME(class_add)(const Row *x, Matrix *M, const Direction *g, double scale)
+{
+    for (ptrdiff_t i = 0; i < g->n; i++) {
+        const ptrdiff_t c = g->at ? g->at[i] : i;
+        if (g->value[i] != 0) NAME(axpy)(x->n, scale * g->value[i], x->value, x->index, M->data + c * M->stride);
+    }
+}
+
+/* ------------------------------------------------------- feature-major: a feature's weights for all classes together */
+
+/* width x LANES classes stay in registers while all values of the row pass by. */
+#define BLOCK_OF_SCORES(width)                                                                                         \
+    for (; c + (width) * LANES <= M->d; c += (width) * LANES) {                                                        \
+        lanes s[width] = {{0}};                                                                                        \
+        for (ptrdiff_t k = 0; k < n; k++) {                                                                            \
+            const double *w = M->data + POSITION(k) * M->stride + c;                                               \
+            const double v = x[k];                                                                                     \
+            if (k + AHEAD < n)                                                                                         \
+                for (int b = 0; b < (width); b++)                                                                      \
+                    PREFETCH(M->data + POSITION(k + AHEAD) * M->stride + c + b * LANES);                           \
+            for (int b = 0; b < (width); b++) s[b] += v * LOAD(double, w + b * LANES);                                 \
+        }                                                                                                              \
+        for (int b = 0; b < (width); b++)                                                                              \
+            for (int l = 0; l < LANES; l++) SET_SCORE(c + b * LANES + l, s[b][l]);                                     \
+    }
+
+DISPATCHED void NAME(feature_scores)(const Row *row, const Matrix *M, double scale, int more, double *t)
+{
+    const ptrdiff_t n = row->n;
+    const VALUE *x = row->value;
+#ifdef INDEX
+    const INDEX *index = row->index;
+#endif
+    ptrdiff_t c = 0;
+#if LANES > 1
+    BLOCK_OF_SCORES(8)
+    BLOCK_OF_SCORES(2)
+    BLOCK_OF_SCORES(1)
+#endif
+    for (; c < M->d; c++) {
+        double s = 0;
+        for (ptrdiff_t k = 0; k < n; k++) s += x[k] * M->data[POSITION(k) * M->stride + c];
+        SET_SCORE(c, s);
+    }
+}
+#undef BLOCK_OF_SCORES
+
+DISPATCHED void NAME(feature_add)(const Row *row, Matrix *M, const Direction *g, double scale)
+{
+    const ptrdiff_t n = row->n;
+    const VALUE *x = row->value;
+#ifdef INDEX
+    const INDEX *index = row->index;
+#endif
+    for (ptrdiff_t k = 0; k < n; k++) {
+        double *w = M->data + POSITION(k) * M->stride;
+        const double a = scale * x[k];
+        ptrdiff_t i = 0;
+        if (g->at)
+            for (; i < g->n; i++) w[g->at[i]] += a * g->value[i];
+        else {
+            for (; i + LANES <= g->n; i += LANES) ADD_TO(w + i, a * LOAD(double, g->value + i));
+            for (; i < g->n; i++) w[i] += a * g->value[i];
+        }
+    }
+}
+
+DISPATCHED double NAME(norm2)(const Row *x)
+{
+    const VALUE *value = x->value;
+    lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    double rest = 0;
+    ptrdiff_t j = 0;
+    for (; j + 4 * LANES <= x->n; j += 4 * LANES) {
+        const lanes v0 = LOAD(VALUE, value + j), v1 = LOAD(VALUE, value + j + LANES);
+        const lanes v2 = LOAD(VALUE, value + j + 2 * LANES), v3 = LOAD(VALUE, value + j + 3 * LANES);
+        s0 += v0 * v0;
+        s1 += v1 * v1;
+        s2 += v2 * v2;
+        s3 += v3 * v3;
+    }
+    for (; j + LANES <= x->n; j += LANES) {
+        const lanes v = LOAD(VALUE, value + j);
+        s0 += v * v;
+    }
+    for (; j < x->n; j++) rest += (double)value[j] * value[j];
+    s0 = (s0 + s1) + (s2 + s3);
+    return SUM(s0) + rest;
+}
+
+/* 0 * v is 0 for a finite v and NaN for any other. */
+DISPATCHED int NAME(finite)(ptrdiff_t n, const void *values)
+{
+    const VALUE *value = values;
+    const lanes zero = {0};
+    lanes s0 = {0}, s1 = {0};
+    double rest = 0;
+    ptrdiff_t j = 0;
+    for (; j + 2 * LANES <= n; j += 2 * LANES) {
+        s0 += zero * LOAD(VALUE, value + j);
+        s1 += zero * LOAD(VALUE, value + j + LANES);
+    }
+    for (; j < n; j++) rest += 0.0 * value[j];
+    s0 += s1;
+    return SUM(s0) + rest == 0;
+}
+
+static void NAME(fill)(Kernels *k)
+{
+    k->value_size = sizeof(VALUE);
+#ifdef INDEX
+    k->index_size = sizeof(INDEX);
+#else
+    k->index_size = 0;
+#endif
+    k->scores[0] = NAME(class_scores);
+    k->scores[1] = NAME(feature_scores);
+    k->add[0] = NAME(class_add);
+    k->add[1] = NAME(feature_add);
+    k->norm2 = NAME(norm2);
+    k->finite = NAME(finite);
+}
+
+#undef POSITION
+#undef VALUE
+#undef INDEX
+#undef SUFFIX
+#endif

@@ -1,0 +1,46 @@
+/* The arithmetic of a round: one row of X against a d x p matrix of weights. */
+#ifndef SKLEARN_PREDTRON_KERNELS_H
+#define SKLEARN_PREDTRON_KERNELS_H
+
+#include <stddef.h>
+
+/* One row of X.  index is NULL where the row is dense. */
+typedef struct {
+    ptrdiff_t n; /* values stored */
+    const void *value;
+    const void *index;
+} Row;
+
+/* d x p weights: class-major (entry (c, j) at data[c * stride + j]) or feature-major (at data[j * stride + c]), and d offsets. */
+typedef struct {
+    double *data, *offset;
+    ptrdiff_t d, stride;
+    int by_feature;
+} Matrix;
+
+/* A direction in score space: n entries value[i] at the classes at[i]; at is NULL where all of them are stored. */
+typedef struct {
+    ptrdiff_t n;
+    ptrdiff_t *at;
+    double *value;
+} Direction;
+
+/* What can be done with a row, for one type of values and indices. */
+typedef struct {
+    size_t value_size, index_size;
+    /* t = scale * (M x + offset) + (more ? t : 0); [0] for class-major, [1] for feature-major weights */
+    void (*scores[2])(const Row *x, const Matrix *M, double scale, int more, double *t);
+    /* M += scale * g x^T */
+    void (*add[2])(const Row *x, Matrix *M, const Direction *g, double scale);
+    double (*norm2)(const Row *x);
+    /* whether all of n values are finite */
+    int (*finite)(ptrdiff_t n, const void *value);
+} Kernels;
+
+/* value_size 4 or 8 (float, double), index_size 4 or 8 (signed), or 0 for dense rows. */
+const Kernels *kernels_for(size_t value_size, size_t index_size);
+
+/* Fetch the first bytes of what the next round reads. */
+void kernels_prefetch(const void *from, size_t bytes);
+
+#endif

@@ -1,0 +1,28 @@
+cdef extern from "kernels.h" nogil:
+    ctypedef struct Row:
+        Py_ssize_t n
+        const void* value
+        const void* index
+
+    ctypedef struct Matrix:
+        double* data
+        double* offset
+        Py_ssize_t d
+        Py_ssize_t stride
+        int by_feature
+
+    ctypedef struct Direction:
+        Py_ssize_t n
+        Py_ssize_t* at
+        double* value
+
+    ctypedef struct Kernels:
+        size_t value_size
+        size_t index_size
+        void (*scores[2])(const Row* x, const Matrix* M, double scale, int more, double* t) noexcept nogil
+        void (*add[2])(const Row* x, Matrix* M, const Direction* g, double scale) noexcept nogil
+        double (*norm2)(const Row* x) noexcept nogil
+        int (*finite)(Py_ssize_t n, const void* value) noexcept nogil
+
+    const Kernels* kernels_for(size_t value_size, size_t index_size)
+    void kernels_prefetch(const void* from_, size_t size)

@@ -1,0 +1,149 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The one loop: every family, every norm, every update, dense and sparse, batch and stream."""
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport isfinite
+from libc.stdlib cimport free, malloc
+
+from sklearn_predtron._core.kernels cimport Direction
+from sklearn_predtron._core.problem cimport Labels, Problem, Round
+from sklearn_predtron._core.rows cimport Rows, View
+from sklearn_predtron._core.updates cimport Update
+from sklearn_predtron._core.weights cimport Weights
+
+cdef enum:
+    BREATH = 4096   # rounds between two looks at pending interrupts
+    AHEAD = 4       # rounds between the prefetch of a row and its use
+
+
+cdef class Average:
+    """Weights of the rounds in the average of the iterates: uniform, or halved every half_life rounds."""
+    cdef readonly double keep
+
+    def __init__(self, half_life=None):
+        self.keep = 1.0 if half_life is None else 0.5 ** (1.0 / half_life)
+
+    def __reduce__(self):
+        state = (self.keep,)
+        return type(self), (), state
+
+    def __setstate__(self, state):
+        self.keep, = state
+
+    cdef double weight(self, const Round* r) noexcept nogil:
+        return r.weight
+
+
+cdef class LinearAverage(Average):
+    """Round t weighs t."""
+
+    cdef double weight(self, const Round* r) noexcept nogil:
+        return r.weight * r.t
+
+
+cdef class Learner:
+    """Weights, a problem, an update and an average, and what has happened so far."""
+    cdef readonly Weights weights
+    cdef public Problem problem
+    cdef public Update update
+    cdef public Average average
+    cdef readonly Py_ssize_t t, n_mistakes, n_updates
+    cdef readonly double cumulative_loss
+
+    def __init__(self, Weights weights not None, Problem problem not None, Update update not None, Average average not None):
+        self.weights = weights
+        self.problem = problem
+        self.update = update
+        self.average = average
+
+    def __reduce__(self):
+        parts = (self.weights, self.problem, self.update, self.average)
+        return Learner, parts, (self.t, self.n_mistakes, self.n_updates, self.cumulative_loss)
+
+    def __setstate__(self, state):
+        self.t, self.n_mistakes, self.n_updates, self.cumulative_loss = state
+
+    def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
+              const double[::1] weight=None):
+        """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i.
+
+        Returns -1, or the row whose score was not finite, before which it stopped.  An exception (an interrupt, or the
+        user's own problem's) leaves the state of the last complete round.
+        """
+        cdef Py_ssize_t done = 0, n = rows.n if order is None else order.shape[0], d = self.problem.d, bad = -1
+        cdef double* scratch = <double*> malloc(d * (2 * sizeof(double) + sizeof(Py_ssize_t)))
+        cdef Direction g
+        if scratch == NULL:
+            raise MemoryError
+        g.at = <Py_ssize_t*> (scratch + 2 * d)
+        try:
+            while done < n and bad < 0:
+                with nogil:
+                    bad = self.run(rows, labels, order, weight, done, min(done + BREATH, n), scratch, &g)
+                done += BREATH
+                if self.problem.failed:
+                    self.problem.reraise()
+                PyErr_CheckSignals()
+        finally:
+            free(scratch)
+        return bad
+
+    cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
+                        Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g) noexcept nogil:
+        cdef Py_ssize_t i, row, d = self.problem.d
+        cdef const void* y
+        cdef Py_ssize_t* at = g.at
+        cdef double* t = scratch
+        cdef bint stepping
+        cdef View x
+        cdef Round r
+        for i in range(first, last):
+            row = i if order is None else order[i]
+            if order is not None and i + AHEAD < last:
+                rows.prefetch(order[i + AHEAD])
+            rows.view(row, &x)
+            self.weights.scores(&x, t)
+            if not isfinite(t[0]):
+                return row
+            g.at = at
+            g.value = scratch + d
+            r.t = self.t + 1
+            r.weight = 1.0 if weight is None else weight[row]
+            y = labels.at(row)
+            stepping = self.update.direct(self.problem, t, y, x.m, &r, g)
+            if self.problem.failed:
+                return -1
+            if self.weights.observing:
+                self.weights.observe(&x)
+            if self.update.shrinking:
+                self.weights.shrink(self.update.shrinkage(&r))
+            if stepping:
+                self.step(&x, g, &r)
+            self.t += 1
+            self.n_mistakes += r.loss > 0
+            self.cumulative_loss += r.loss
+            if self.weights.averaging:
+                self.weights.close(self.average.weight(&r), self.average.keep)
+        return -1
+
+    cdef inline void step(self, View* x, const Direction* g, Round* r) noexcept nogil:
+        cdef double size
+        if self.update.measured:
+            self.weights.measure(x, g, r)
+        size = self.update.size(r)
+        if size > 0:
+            self.weights.step(x, g, size)
+            self.n_updates += 1
+
+    def scores(self, Rows rows not None, double[:, ::1] out not None, bint mean=True):
+        """Scores W x + b of the average (or of the last iterate), into out (n, d)."""
+        cdef Py_ssize_t i
+        cdef View x
+        if out.shape[0] != rows.n or out.shape[1] != self.problem.d:
+            raise ValueError(f"out must have shape {(rows.n, self.problem.d)}, got {(out.shape[0], out.shape[1])}.")
+        with nogil:
+            for i in range(rows.n):
+                rows.view(i, &x)
+                if mean:
+                    self.weights.mean_scores(&x, &out[i, 0])
+                else:
+                    self.weights.scores(&x, &out[i, 0])

@@ -1,0 +1,35 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+
+
+cdef class Labels:
+    """What the loss takes beside a prediction, one for each round."""
+
+    cdef const void* at(self, Py_ssize_t i) noexcept nogil:
+        """The label of round i, of the problem's own type."""
+
+
+cdef class Codes(Labels):
+    """Labels numbered 0, 1, ..."""
+
+    def __init__(self, const Py_ssize_t[::1] codes):
+        self.codes = codes
+        self.n = codes.shape[0]
+
+    cdef const void* at(self, Py_ssize_t i) noexcept nogil:
+        return &self.codes[i]
+
+
+cdef class Problem:
+    """Decoder, loss and representation of a prediction space (paper 000, section 2)."""
+
+    cdef void predicted(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        """Competitor = the maximiser of the score; among several the one that loses most, then the first."""
+
+    cdef void augmented(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        """Competitor = the maximiser of L(sigma, y) + <rep sigma, t>, equation (2); r.loss as in predicted."""
+
+    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, Direction* g) noexcept nogil:
+        """g = rep(competitor) - rep(sigma_y) for the competitor found last."""
+
+    def reraise(self):
+        """Raise what stopped the loop, when the problem is the user's own."""

@@ -1,0 +1,40 @@
+"""Inputs, one round each, read where they lie."""
+from sklearn_predtron._core.kernels cimport Kernels, Row
+
+cdef struct View:
+    Py_ssize_t m             # rows of the round: 1, or the documents of a query
+    Py_ssize_t p             # features
+    const Kernels* k
+    Row first
+    const Py_ssize_t* start  # sparse: row r holds the values start[r] to start[r + 1]; NULL when dense
+    double norm2             # sum of squares over the rows, negative until it is asked for
+
+
+cdef inline const Row* row_of(const View* x, Py_ssize_t r, Row* spare) noexcept nogil:
+    """Row r of a view, as the kernels take it."""
+    cdef Py_ssize_t skipped
+    if r == 0:
+        return &x.first
+    skipped = r * x.p if x.start == NULL else x.start[r] - x.start[0]
+    spare.n = x.p if x.start == NULL else x.start[r + 1] - x.start[r]
+    spare.value = <const char*> x.first.value + skipped * <Py_ssize_t> x.k.value_size
+    spare.index = <const char*> x.first.index + skipped * <Py_ssize_t> x.k.index_size
+    return spare
+
+
+cdef inline double squared_norm(View* x) noexcept nogil:
+    """Sum of squares of a view, computed once."""
+    cdef Row spare
+    cdef Py_ssize_t r
+    if x.norm2 < 0:
+        x.norm2 = 0
+        for r in range(x.m):
+            x.norm2 += x.k.norm2(row_of(x, r, &spare))
+    return x.norm2
+
+
+cdef class Rows:
+    cdef readonly Py_ssize_t n, p
+    cdef const Kernels* k
+    cdef void view(self, Py_ssize_t i, View* x) noexcept nogil
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil

@@ -1,0 +1,123 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+from libc.stdint cimport int32_t, int64_t
+
+from sklearn_predtron._core.kernels cimport kernels_for, kernels_prefetch
+
+ctypedef fused real:
+    float
+    double
+
+ctypedef fused integer:
+    int32_t
+    int64_t
+
+
+cdef class Rows:
+    """n rows of p features, handed to the loop one view a round."""
+
+    cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
+        """The input of round i; nothing is copied."""
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        """Start to fetch what round i will read."""
+
+    @property
+    def sparse(self):
+        """Whether the rows are CSR."""
+        return self.k.index_size > 0
+
+
+cdef class DenseRows(Rows):
+    """A C-contiguous float32 or float64 matrix, read in place."""
+    cdef object owner
+    cdef const char* data
+    cdef Py_ssize_t row_size
+
+    cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
+        x.m = 1
+        x.p = self.p
+        x.k = self.k
+        x.first.n = self.p
+        x.first.value = self.data + i * self.row_size
+        x.first.index = NULL
+        x.start = NULL
+        x.norm2 = -1
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        kernels_prefetch(self.data + i * self.row_size, min(self.row_size, 1024))
+
+    def finite(self):
+        """Whether no value is NaN or infinite."""
+        cdef bint all_finite
+        with nogil:
+            all_finite = self.k.finite(self.n * self.p, self.data)
+        return all_finite
+
+
+cdef class SparseRows(Rows):
+    """A CSR matrix with float32 or float64 values and 32- or 64-bit indices, read in place."""
+    cdef object owner
+    cdef const char* value
+    cdef const char* index
+    cdef const Py_ssize_t[::1] start
+
+    cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
+        x.m = 1
+        x.p = self.p
+        x.k = self.k
+        x.start = &self.start[i]
+        x.first.n = self.start[i + 1] - self.start[i]
+        x.first.value = self.value + self.start[i] * <Py_ssize_t> self.k.value_size
+        x.first.index = self.index + self.start[i] * <Py_ssize_t> self.k.index_size
+        x.norm2 = -1
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        cdef Py_ssize_t first = self.start[i], n = self.start[i + 1] - self.start[i]
+        kernels_prefetch(self.value + first * <Py_ssize_t> self.k.value_size, min(n * <Py_ssize_t> self.k.value_size, 1024))
+        kernels_prefetch(self.index + first * <Py_ssize_t> self.k.index_size, min(n * <Py_ssize_t> self.k.index_size, 1024))
+
+    def finite(self):
+        """Whether no stored value is NaN or infinite."""
+        cdef bint all_finite
+        with nogil:
+            all_finite = self.k.finite(self.start[self.n], self.value)
+        return all_finite
+
+
+def dense_rows(const real[:, ::1] X):
+    """Rows of a dense matrix, of at least one row and one feature."""
+    cdef DenseRows rows = DenseRows.__new__(DenseRows)
+    rows.owner = X
+    rows.n = X.shape[0]
+    rows.p = X.shape[1]
+    rows.row_size = rows.p * <Py_ssize_t> sizeof(real)
+    rows.k = kernels_for(sizeof(real), 0)
+    rows.data = <const char*> &X[0, 0] if rows.n * rows.p > 0 else NULL
+    return rows
+
+
+def sparse_rows(const real[::1] value, const integer[::1] index, const Py_ssize_t[::1] start, Py_ssize_t p):
+    """Rows of a CSR matrix with p features; its offsets and indices are checked here, once."""
+    cdef SparseRows rows = SparseRows.__new__(SparseRows)
+    cdef Py_ssize_t i, n = start.shape[0] - 1, stored = min(value.shape[0], index.shape[0])
+    cdef bint good = n >= 0 and start[0] == 0
+    with nogil:
+        for i in range(n):
+            good = good and start[i] <= start[i + 1]
+        good = good and start[n] <= stored
+        if good:
+            for i in range(start[n]):
+                good = good and 0 <= index[i] < p
+    if not good:
+        raise ValueError(
+            f"X is not a valid CSR matrix: its indptr must rise from 0 to at most {stored}, the number of stored values, "
+            f"and its indices must lie in 0..{p - 1}."
+        )
+    rows.owner = (value, index)
+    rows.n = n
+    rows.p = p
+    rows.start = start
+    rows.k = kernels_for(sizeof(real), sizeof(integer))
+    rows.value = <const char*> &value[0] if value.shape[0] > 0 else NULL
+    rows.index = <const char*> &index[0] if index.shape[0] > 0 else NULL
+    return rows

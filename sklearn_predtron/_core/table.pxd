@@ -1,0 +1,16 @@
+from sklearn_predtron._core.problem cimport Problem, Round
+
+
+cdef class Table(Problem):
+    cdef readonly Py_ssize_t k
+    cdef readonly object code
+    cdef object cost_matrix
+    cdef const double[:, ::1] rep, cost
+    cdef const double* loss_of            # NULL for the 0-1 loss
+    cdef const Py_ssize_t[::1] right
+    cdef double[::1] scratch
+    cdef const double* decoded(self, const double* t) noexcept nogil
+    cdef inline const double* loss_row(self, Py_ssize_t label) noexcept nogil
+    cdef inline void no_rival(self, Py_ssize_t label, Round* r) noexcept nogil
+    cdef void find_predicted(self, const double* s, Py_ssize_t label, Round* r) noexcept nogil
+    cdef void find_augmented(self, const double* s, Py_ssize_t label, Round* r) noexcept nogil

@@ -1,0 +1,224 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Problems over an explicit table of predictions: any loss matrix, any code matrix."""
+from libc.math cimport INFINITY
+
+import numpy as np
+
+from sklearn_predtron._core.kernels cimport Direction
+from sklearn_predtron._core.problem cimport Problem, Round
+
+# The searches below take no branch on a score until a rival is found: on most rounds there is none, and the processor
+# can go on to the next row while this one's scores are still being summed.
+
+
+cdef inline double largest(const double* s, Py_ssize_t k) noexcept nogil:
+    cdef double top = s[0]
+    cdef Py_ssize_t sigma
+    for sigma in range(1, k):
+        top = s[sigma] if s[sigma] > top else top
+    return top
+
+
+cdef inline double largest_other(const double* s, Py_ssize_t k, Py_ssize_t label) noexcept nogil:
+    cdef double top = -INFINITY
+    cdef Py_ssize_t sigma
+    for sigma in range(label):
+        top = s[sigma] if s[sigma] > top else top
+    for sigma in range(label + 1, k):
+        top = s[sigma] if s[sigma] > top else top
+    return top
+
+
+cdef inline double largest_sum(const double* s, const double* cost, Py_ssize_t k) noexcept nogil:
+    cdef double best = s[0] + cost[0], sum
+    cdef Py_ssize_t sigma
+    for sigma in range(1, k):
+        sum = s[sigma] + cost[sigma]
+        best = sum if sum > best else best
+    return best
+
+
+cdef inline double worst_loss(const double* s, const double* cost, Py_ssize_t k, double top) noexcept nogil:
+    """The largest loss of a maximiser of the score."""
+    cdef double worst = 0, loss
+    cdef Py_ssize_t sigma
+    for sigma in range(k):
+        loss = cost[sigma] if s[sigma] == top else 0
+        worst = loss if loss > worst else worst
+    return worst
+
+
+cdef class Table(Problem):
+    """k predictions with the rows of `code` as representations.
+
+    cost[y, sigma] is L(sigma, y), or None for the 0-1 loss.  sigma_y is y itself where it is free of loss, else the first
+    prediction that is.
+    """
+
+    def __init__(self, code, cost=None):
+        self.code = np.ascontiguousarray(code, dtype=np.float64)
+        self.rep = self.code
+        self.k, self.d = self.code.shape
+        self.scratch = np.empty(self.k)
+        self.cost_matrix = cost
+        if cost is None:
+            self.loss_of = NULL
+            self.right = np.arange(self.k)
+            self.c_L = self.C_L = 1.0
+            return
+        cost = np.ascontiguousarray(cost, dtype=np.float64)
+        self.cost = cost
+        self.loss_of = &self.cost[0, 0]
+        right = cost.argmin(axis=1)
+        own = np.arange(len(cost))[np.diagonal(cost) == 0]
+        right[own] = own
+        self.right = right
+        self.c_L = cost[cost > 0].min()
+        self.C_L = cost.max()
+
+    def __reduce__(self):
+        return type(self), (self.code, self.cost_matrix)
+
+    cdef const double* decoded(self, const double* t) noexcept nogil:
+        """The k decoded scores <rep(sigma), t>."""
+        cdef Py_ssize_t sigma, c
+        cdef double s
+        for sigma in range(self.k):
+            s = 0
+            for c in range(self.d):
+                s += self.rep[sigma, c] * t[c]
+            self.scratch[sigma] = s
+        return &self.scratch[0]
+
+    cdef inline const double* loss_row(self, Py_ssize_t label) noexcept nogil:
+        """L(., label) of the k predictions; NULL for the 0-1 loss."""
+        if self.loss_of == NULL:
+            return NULL
+        return self.loss_of + label * self.k
+
+    cdef void predicted(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
+        self.find_predicted(self.decoded(t), label, r)
+
+    cdef void augmented(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
+        self.find_augmented(self.decoded(t), label, r)
+
+    cdef inline void no_rival(self, Py_ssize_t label, Round* r) noexcept nogil:
+        r.rival = r.right = self.right[label]
+        r.rival_loss = r.gap = 0
+
+    cdef void find_predicted(self, const double* s, Py_ssize_t label, Round* r) noexcept nogil:
+        cdef const double* cost = self.loss_row(label)
+        cdef double top = largest(s, self.k) if cost != NULL else largest_other(s, self.k, label)
+        self.no_rival(label, r)
+        r.loss = worst_loss(s, cost, self.k, top) if cost != NULL else top >= s[label]
+        if r.loss > 0:
+            r.rival = 0
+            while s[r.rival] != top or (r.rival == label if cost == NULL else cost[r.rival] != r.loss):
+                r.rival += 1
+            r.rival_loss = r.loss
+            r.gap = top - s[r.right]
+
+    cdef void find_augmented(self, const double* s, Py_ssize_t label, Round* r) noexcept nogil:
+        cdef const double* cost = self.loss_row(label)
+        cdef double top, best
+        self.no_rival(label, r)
+        if cost == NULL:
+            top = largest_other(s, self.k, label)
+            best = top + 1
+            r.loss = top >= s[label]
+        else:
+            best = largest_sum(s, cost, self.k)
+            r.loss = worst_loss(s, cost, self.k, largest(s, self.k))
+        if best > s[r.right]:
+            r.rival = 0
+            while (s[r.rival] != top or r.rival == label) if cost == NULL else s[r.rival] + cost[r.rival] != best:
+                r.rival += 1
+            r.rival_loss = 1 if cost == NULL else cost[r.rival]
+            r.gap = s[r.rival] - s[r.right]
+
+    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, Direction* g) noexcept nogil:
+        cdef Py_ssize_t c
+        g.n = self.d
+        g.at = NULL
+        for c in range(self.d):
+            g.value[c] = self.rep[r.rival, c] - self.rep[r.right, c]
+
+    def decision(self, const double[:, ::1] scores):
+        """Decoded scores <rep(sigma), t> for each row of scores, shape (n, k)."""
+        return np.asarray(scores) @ self.code.T
+
+    def decode(self, const double[:, ::1] scores):
+        """The prediction for each row of scores, shape (n,): the maximiser of lowest index."""
+        return self.decision(scores).argmax(axis=1)
+
+    def losses(self, predictions, codes):
+        """L(prediction, label) for each pair."""
+        if self.cost_matrix is None:
+            return (np.asarray(predictions) != np.asarray(codes)).astype(np.float64)
+        return np.asarray(self.cost)[codes, predictions]
+
+    def margins(self, const double[:, ::1] scores, const Py_ssize_t[::1] codes):
+        """<rep(sigma_y), t> less the best score of a prediction that loses, shape (n,)."""
+        decision = self.decision(scores)
+        own = np.asarray(self.right)[codes]
+        cost = np.asarray(self.cost)[codes] if self.cost_matrix is not None else np.arange(self.k) != np.asarray(codes)[:, None]
+        wrong = np.where(cost > 0, decision, -np.inf).max(axis=1)
+        return decision[np.arange(len(decision)), own] - wrong
+
+
+cdef class OneHot(Table):
+    """rep(sigma) = e_sigma: scores are decoded as they are, and a step touches two classes."""
+
+    def __init__(self, Py_ssize_t k, cost=None):
+        Table.__init__(self, np.eye(k), cost)
+
+    def __reduce__(self):
+        return type(self), (self.k, self.cost_matrix)
+
+    cdef const double* decoded(self, const double* t) noexcept nogil:
+        return t
+
+    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, Direction* g) noexcept nogil:
+        g.n = 0 if r.rival == r.right else 2
+        g.at[0] = r.rival
+        g.value[0] = 1
+        g.at[1] = r.right
+        g.value[1] = -1
+
+    def decision(self, const double[:, ::1] scores):
+        return np.asarray(scores)
+
+
+cdef class Sign(Table):
+    """Two predictions, rep = -1 and +1 (d = 1)."""
+
+    def __init__(self, cost=None):
+        Table.__init__(self, np.array([[-1.0], [1.0]]), cost)
+
+    def __reduce__(self):
+        return type(self), (self.cost_matrix,)
+
+    cdef void predicted(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
+        cdef double right = (2 * label - 1) * t[0], cost = self.other_loss(label)
+        self.no_rival(label, r)
+        r.loss = cost if right <= 0 else 0
+        if r.loss > 0:
+            r.rival = 1 - label
+            r.rival_loss = cost
+            r.gap = -2 * right
+
+    cdef void augmented(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
+        cdef double right = (2 * label - 1) * t[0], cost = self.other_loss(label)
+        self.no_rival(label, r)
+        r.loss = cost if right <= 0 else 0
+        if cost - right > right:
+            r.rival = 1 - label
+            r.rival_loss = cost
+            r.gap = -2 * right
+
+    cdef inline double other_loss(self, Py_ssize_t label) noexcept nogil:
+        return 1 if self.loss_of == NULL else self.loss_of[label + 1]

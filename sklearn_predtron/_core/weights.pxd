@@ -1,0 +1,38 @@
+"""Linear predictors t = W x + b, their steps and the average of their iterates."""
+from sklearn_predtron._core.kernels cimport Direction, Matrix
+from sklearn_predtron._core.problem cimport Round
+from sklearn_predtron._core.rows cimport View
+
+cdef class Weights:
+    cdef readonly Py_ssize_t d, p
+    cdef readonly bint observing, averaging
+    cdef void scores(self, const View* x, double* t) noexcept nogil
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil
+    cdef void observe(self, View* x) noexcept nogil
+    cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil
+    cdef void step(self, View* x, const Direction* g, double size) noexcept nogil
+    cdef void shrink(self, double factor) noexcept nogil
+    cdef void close(self, double weight, double keep) noexcept nogil
+
+
+cdef class Intercept:
+    cdef readonly bint fitted, automatic
+    cdef readonly double fixed
+    cdef double mantissa
+    cdef readonly Py_ssize_t exponent, count
+    cdef void observe(self, double norm2) noexcept nogil
+    cdef double r2(self) noexcept nogil
+
+
+cdef class L2(Weights):
+    cdef readonly bint by_feature, radius_needed
+    cdef readonly Intercept intercept
+    cdef double[::1] data, total, b, b_total
+    cdef Matrix W, U
+    cdef Py_ssize_t stride
+    cdef double scale, total_scale, mass, weight
+    cdef readonly double radius2
+    cdef bint empty
+    cdef void renormalise(self) noexcept nogil
+    cdef void clear(self) noexcept nogil
+    cdef lay(self, Matrix* M, double[::1] data, double[::1] offset)

@@ -1,0 +1,265 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+from libc.math cimport exp2, frexp, log2
+
+import numpy as np
+
+from sklearn_predtron._core.kernels cimport Direction, Matrix, Row
+from sklearn_predtron._core.problem cimport Round
+from sklearn_predtron._core.rows cimport View, row_of, squared_norm
+
+cdef double TINY = 1e-100   # below it a running scale is multiplied out
+
+
+def aligned_zeros(Py_ssize_t n):
+    """n zeros that start a cache line: the kernels read them faster (and get the same sums anywhere)."""
+    spare = np.zeros(n + 8)
+    start = -spare.ctypes.data % 64 // 8
+    return spare[start:start + n]
+
+
+cdef class Weights:
+    """W (d x p) and the intercept b (d), under some norm; every mean is over W, b after each round."""
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        """t = W x + b, for each row of the view."""
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        """The same with the average of the iterates (the last iterate where none is kept)."""
+
+    cdef void observe(self, View* x) noexcept nogil:
+        """Running statistics of the inputs; called where self.observing."""
+
+    cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil:
+        """Fill r.g2 and r.radius2."""
+
+    cdef void step(self, View* x, const Direction* g, double size) noexcept nogil:
+        """W <- W - size g x^T."""
+
+    cdef void shrink(self, double factor) noexcept nogil:
+        """W <- factor W."""
+
+    cdef void close(self, double weight, double keep) noexcept nogil:
+        """End of a round: the sum of the iterates becomes keep times itself plus weight times W; called where self.averaging."""
+
+
+cdef class Intercept:
+    """The virtual feature behind b, of squared length r2: s^2, or the geometric mean of |x|^2 over the non-zero rows so far.
+
+    The running product of |x|^2 is kept with its exponent split off, so that a round without a step takes no logarithm.
+    """
+
+    def __init__(self, bint fitted, scaling):
+        self.fitted = fitted
+        self.automatic = fitted and scaling == "auto"
+        self.fixed = 0.0 if not fitted else 1.0 if self.automatic else float(scaling) ** 2
+        self.mantissa = 1.0
+
+    def __reduce__(self):
+        scaling = "auto" if self.automatic else self.fixed ** 0.5
+        return Intercept, (self.fitted, scaling), (self.fixed, self.mantissa, self.exponent, self.count)
+
+    def __setstate__(self, state):
+        self.fixed, self.mantissa, self.exponent, self.count = state
+
+    cdef void observe(self, double norm2) noexcept nogil:
+        cdef int exponent
+        if norm2 > 0:
+            self.mantissa = frexp(self.mantissa * norm2, &exponent)
+            self.exponent += exponent
+            self.count += 1
+
+    cdef double r2(self) noexcept nogil:
+        if not self.automatic or self.count == 0:
+            return self.fixed
+        return exp2((self.exponent + log2(self.mantissa)) / self.count)
+
+    @property
+    def squared_length(self):
+        """r2 as of now."""
+        return self.r2()
+
+
+cdef class L2(Weights):
+    """W = scale * data under the Frobenius norm.
+
+    The sum of the iterates, sum_u w_u W_{u+1}, is kept lazily as weight * data + total_scale * total: a step that changes
+    data changes total by what leaves the sum as it was, so a round without a step touches nothing (mathematics, C2).
+    """
+
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, bint by_feature=False, bint averaging=True,
+                 bint radius_needed=False):
+        self.d = d
+        self.p = p
+        self.intercept = intercept
+        self.by_feature = by_feature and d > 1
+        self.watch_radius(radius_needed)
+        self.empty = True
+        self.scale = 1
+        self.stride = ((d if self.by_feature else p) + 7) // 8 * 8
+        self.data = aligned_zeros(self.stride * (p if self.by_feature else d))
+        self.b = np.zeros(d)
+        self.lay(&self.W, self.data, self.b)
+        self.stop_average()
+        if averaging:
+            self.start_average()
+
+    def __reduce__(self):
+        arguments = (self.d, self.p, self.intercept, self.by_feature, self.averaging, self.radius_needed)
+        arrays = np.array(self.data), np.array(self.b), np.array(self.total), np.array(self.b_total)
+        numbers = self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty
+        return type(self), arguments, (arrays, numbers)
+
+    def __setstate__(self, state):
+        cdef const double[::1] data, b, total, b_total
+        (data, b, total, b_total), numbers = state
+        self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty = numbers
+        self.data[:] = data
+        self.b[:] = b
+        self.total[:] = total
+        self.b_total[:] = b_total
+
+    cdef lay(self, Matrix* M, double[::1] data, double[::1] offset):
+        M.data = &data[0]
+        M.offset = &offset[0]
+        M.d = self.d
+        M.stride = self.stride
+        M.by_feature = self.by_feature
+
+    def start_average(self):
+        """Average the iterates from here on."""
+        if not self.averaging:
+            self.total = aligned_zeros(self.data.shape[0])
+            self.b_total = np.zeros(self.d)
+            self.lay(&self.U, self.total, self.b_total)
+            self.averaging = True
+            self.total_scale = 1
+            self.mass = self.weight = 0
+
+    def stop_average(self):
+        """Forget the average: the last iterate predicts."""
+        self.averaging = False
+        self.total = self.b_total = np.zeros(0)
+
+    def watch_radius(self, bint needed):
+        """Whether to follow the largest |x| of the rounds to come."""
+        self.radius_needed = needed
+        self.observing = needed or self.intercept.automatic
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        cdef Py_ssize_t r
+        cdef Row spare
+        for r in range(x.m):
+            x.k.scores[self.by_feature](row_of(x, r, &spare), &self.W, self.scale, False, t + r * self.d)
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        cdef Py_ssize_t r
+        cdef const Row* row
+        cdef Row spare
+        if not self.averaging or self.mass == 0:
+            self.scores(x, t)
+            return
+        for r in range(x.m):
+            row = row_of(x, r, &spare)
+            x.k.scores[self.by_feature](row, &self.W, self.weight / self.mass, False, t + r * self.d)
+            x.k.scores[self.by_feature](row, &self.U, self.total_scale / self.mass, True, t + r * self.d)
+
+    cdef void observe(self, View* x) noexcept nogil:
+        if self.intercept.automatic:
+            self.intercept.observe(squared_norm(x))
+        if self.radius_needed:
+            self.radius2 = max(self.radius2, squared_norm(x) + self.intercept.r2())
+
+    cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double g2 = 0
+        for i in range(g.n):
+            g2 += g.value[i] * g.value[i]
+        r.g2 = g2 * (squared_norm(x) + self.intercept.r2())
+        r.radius2 = self.radius2
+
+    cdef void step(self, View* x, const Direction* g, double size) noexcept nogil:
+        cdef Py_ssize_t r, i, c
+        cdef double change = -size / self.scale, r2
+        cdef double owed = -change * self.weight / self.total_scale if self.averaging else 0
+        cdef Direction part = g[0]
+        cdef const Row* row
+        cdef Row spare
+        self.empty = False
+        for r in range(x.m):
+            if g.at == NULL:
+                part.n = self.d
+                part.value = g.value + r * self.d
+            row = row_of(x, r, &spare)
+            x.k.add[self.by_feature](row, &self.W, &part, change)
+            if owed != 0:
+                x.k.add[self.by_feature](row, &self.U, &part, owed)
+        if self.intercept.fitted:
+            r2 = self.intercept.r2()
+            for i in range(g.n):
+                c = i if g.at == NULL else g.at[i]
+                self.b[c] += change * r2 * g.value[i]
+                if owed != 0:
+                    self.b_total[c] += owed * r2 * g.value[i]
+
+    cdef void shrink(self, double factor) noexcept nogil:
+        if self.empty:
+            return
+        if factor <= 0:
+            self.clear()
+            return
+        self.scale *= factor
+        if self.scale < TINY:
+            self.renormalise()
+
+    cdef void close(self, double weight, double keep) noexcept nogil:
+        self.mass = keep * self.mass + weight
+        self.weight = keep * self.weight + weight * self.scale
+        if keep < 1:
+            self.total_scale *= keep
+            if self.total_scale < TINY:
+                self.renormalise()
+
+    cdef void renormalise(self) noexcept nogil:
+        """Multiply the running scales out."""
+        cdef Py_ssize_t j
+        for j in range(self.data.shape[0]):
+            self.data[j] *= self.scale
+            if self.averaging:
+                self.total[j] *= self.total_scale
+        for j in range(self.d):
+            self.b[j] *= self.scale
+            if self.averaging:
+                self.b_total[j] *= self.total_scale
+        self.weight /= self.scale
+        self.scale = 1
+        self.total_scale = 1
+
+    cdef void clear(self) noexcept nogil:
+        """W <- 0; the sum of the iterates stays."""
+        cdef Py_ssize_t j
+        if self.averaging:
+            for j in range(self.data.shape[0]):
+                self.total[j] += self.weight / self.total_scale * self.data[j]
+            for j in range(self.d):
+                self.b_total[j] += self.weight / self.total_scale * self.b[j]
+        self.data[:] = 0
+        self.b[:] = 0
+        self.weight = 0
+        self.scale = 1
+
+    def _shaped(self, flat):
+        matrix = np.asarray(flat).reshape(-1, self.stride)
+        return matrix[:, :self.d].T if self.by_feature else matrix[:, :self.p]
+
+    def last(self):
+        """W (d, p) and b (d,) of the last iterate, copied."""
+        return self.scale * self._shaped(self.data), self.scale * np.asarray(self.b)
+
+    def mean(self):
+        """W (d, p) and b (d,) of the average; of the last iterate where none is kept."""
+        if not self.averaging or self.mass == 0:
+            return self.last()
+        coef = self.weight / self.mass * self._shaped(self.data)
+        coef += self.total_scale / self.mass * self._shaped(self.total)
+        b = self.weight / self.mass * np.asarray(self.b) + self.total_scale / self.mass * np.asarray(self.b_total)
+        return coef, b
