@@ -4,12 +4,6 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport isfinite
 from libc.stdlib cimport free, malloc
 
-from sklearn_predtron._core.kernels cimport Direction
-from sklearn_predtron._core.problem cimport Labels, Problem, Round
-from sklearn_predtron._core.rows cimport Rows, View
-from sklearn_predtron._core.updates cimport Update
-from sklearn_predtron._core.weights cimport Weights
-
 cdef enum:
     BREATH = 4096   # rounds between two looks at pending interrupts
     AHEAD = 4       # rounds between the prefetch of a row and its use
@@ -17,19 +11,18 @@ cdef enum:
 
 cdef class Average:
     """Weights of the rounds in the average of the iterates: uniform, or halved every half_life rounds."""
-    cdef readonly double keep
 
     def __init__(self, half_life=None):
         self.keep = 1.0 if half_life is None else 0.5 ** (1.0 / half_life)
 
     def __reduce__(self):
-        state = (self.keep,)
-        return type(self), (), state
+        return type(self), (), self.keep
 
-    def __setstate__(self, state):
-        self.keep, = state
+    def __setstate__(self, keep):
+        self.keep = keep
 
     cdef double weight(self, const Round* r) noexcept nogil:
+        """The weight of round r.t, relative to the next ones'."""
         return r.weight
 
 
@@ -42,13 +35,6 @@ cdef class LinearAverage(Average):
 
 cdef class Learner:
     """Weights, a problem, an update and an average, and what has happened so far."""
-    cdef readonly Weights weights
-    cdef public Problem problem
-    cdef public Update update
-    cdef public Average average
-    cdef readonly Py_ssize_t t, n_mistakes, n_updates
-    cdef readonly double cumulative_loss
-
     def __init__(self, Weights weights not None, Problem problem not None, Update update not None, Average average not None):
         self.weights = weights
         self.problem = problem
@@ -125,7 +111,7 @@ cdef class Learner:
                 self.weights.close(self.average.weight(&r), self.average.keep)
         return -1
 
-    cdef inline void step(self, View* x, const Direction* g, Round* r) noexcept nogil:
+    cdef void step(self, View* x, const Direction* g, Round* r) noexcept nogil:
         cdef double size
         if self.update.measured:
             self.weights.measure(x, g, r)

@@ -1,4 +1,17 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+from libc.stdint cimport int64_t
+
+import numpy as np
+
+
+def presence(const int64_t[::1] values, int64_t lowest, Py_ssize_t span):
+    """Which of lowest, lowest + 1, ..., lowest + span - 1 occur; all values lie there."""
+    cdef unsigned char[::1] seen = np.zeros(span, dtype=np.uint8)
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(values.shape[0]):
+            seen[values[i] - lowest] = 1
+    return np.asarray(seen).view(bool)
 
 
 cdef class Labels:
@@ -17,6 +30,11 @@ cdef class Codes(Labels):
 
     cdef const void* at(self, Py_ssize_t i) noexcept nogil:
         return &self.codes[i]
+
+    @property
+    def numbers(self):
+        """The numbers, as an array."""
+        return np.asarray(self.codes)
 
 
 cdef class Problem:

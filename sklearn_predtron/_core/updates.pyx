@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-from libc.math cimport exp, fabs, log
+from libc.math cimport INFINITY, exp, fabs, log
 
 
 cdef inline bint positive(const Round* r) noexcept nogil:
@@ -36,7 +36,7 @@ cdef class Stepped(Update):
     def __init__(self, double eta, double theory=0.0):
         self.eta = eta
         self.theory = theory
-        self.measured = theory > 0
+        self.measured = self.radius_needed = theory > 0
 
     def __reduce__(self):
         return type(self), (self.eta, self.theory)
@@ -103,7 +103,7 @@ cdef class PassiveAggressive(Update):
         return True
 
     cdef double size(self, Round* r) noexcept nogil:
-        if r.g2 <= 0:
+        if not 0 < r.g2 < INFINITY:
             return 0
         if self.softened == 2:
             return r.hinge / (r.g2 + 1 / (2 * self.C * r.weight))
@@ -143,7 +143,7 @@ cdef class Adaptive(Update):
         return True
 
     cdef double size(self, Round* r) noexcept nogil:
-        if r.g2 <= 0:
+        if not 0 < r.g2 < INFINITY:
             return 0
         if r.rival_loss > 0:
             self.log_cap += log(r.rival_loss / r.g2)

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-from libc.math cimport exp2, frexp, log2
+from libc.math cimport INFINITY, exp2, frexp, log2
 
 import numpy as np
 
@@ -63,7 +63,7 @@ cdef class Intercept:
 
     cdef void observe(self, double norm2) noexcept nogil:
         cdef int exponent
-        if norm2 > 0:
+        if 0 < norm2 < INFINITY:
             self.mantissa = frexp(self.mantissa * norm2, &exponent)
             self.exponent += exponent
             self.count += 1

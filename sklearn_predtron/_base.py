@@ -1,0 +1,430 @@
+"""What all estimators share: validation, epochs, streams, averages, bookkeeping.  It knows no loss."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_predtron._compat import Interval, StrOptions, check_sample_weight
+from sklearn_predtron._core.learner import Average, Learner, LinearAverage
+from sklearn_predtron._core.problem import Labels, Problem
+from sklearn_predtron._core.rows import Rows, dense_rows, sparse_rows
+from sklearn_predtron._core.stream import Stream, plain_rows
+from sklearn_predtron._core.weights import Intercept
+from sklearn_predtron._parts import resolve
+from sklearn_predtron.norms import Norm
+from sklearn_predtron.updates import Update
+
+AVERAGES = {"linear": LinearAverage, "uniform": Average}
+
+
+class BasePredtron(CallbackSupportMixin, BaseEstimator):
+    """A mistake-driven online learner.
+
+    A family says how labels are read (`_read_labels`) and what the compiled problem is (`_build_problem`).
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "norm": [str, Norm],
+        "update": [str, Update],
+        "average": [StrOptions({"linear", "uniform"}), Interval(Real, 0, None, closed="neither"), "boolean"],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "warm_start": ["boolean"],
+    }
+    _epochs = 10
+    _kappa = 1.0
+
+    # ------------------------------------------------------------------------------------------- what a family defines
+
+    def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
+        """Check y, set what is known of the labels, and hand them to the loop."""
+        raise TypeError(f"{type(self).__name__} does not define _read_labels(); a family must.")
+
+    def _build_problem(self) -> Problem:
+        """The compiled problem of the present parameters and labels."""
+        raise TypeError(f"{type(self).__name__} does not define _build_problem(); a family must.")
+
+    def _label_weight(self, labels: Labels, weight: NDArray | None, *, partial: bool) -> NDArray | None:
+        """The weight of each row that follows from its label."""
+        return None
+
+    def _open_stream(self) -> Stream | None:
+        """The short way for single rows, where the family has one."""
+        return None
+
+    # --------------------------------------------------------------------------------------------------------- learning
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BasePredtron:
+        """Learn from a data set in shuffled epochs.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, not negative; a row of weight 0 is as if it were absent.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        before = self._fitted_state()
+        try:
+            self._validate_params()
+            fresh = not (self.warm_start and hasattr(self, "_learner"))
+            X, rows, labels, weight, order = self._read(X, y, None, sample_weight, fresh=fresh)
+            # A new learner finds out in its first round with a bad row; until then nothing is owed to the old state.
+            if not fresh or order is not None:
+                self._check_finite(X, rows)
+            self._prepare_learner(rows, fresh)
+        except BaseException:
+            self._restore(before)
+            raise
+        self._run_epochs(X, y, sample_weight, rows, labels, weight, order, before)
+        self._stream = self._open_stream()
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> BasePredtron:
+        """Learn from rows in the given order, one pass.
+
+        The result is, to the last bit, the same for any way of splitting a stream into calls.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            Labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever occur; required by the first call of a classifier.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, not negative; a row of weight 0 is as if it were absent.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        stream = self.__dict__.get("_stream")
+        if stream is not None and classes is None and sample_weight is None and stream.take(X, y):
+            return self
+        before = self._fitted_state()
+        try:
+            self._validate_params()
+            fresh = not hasattr(self, "_learner")
+            X, rows, labels, weight, order = self._read(X, y, classes, sample_weight, fresh=fresh, partial=True)
+            self._check_finite(X, rows)
+            self._prepare_learner(rows, fresh)
+        except BaseException:
+            self._restore(before)
+            raise
+        self._learn(X, rows, labels, order, weight)
+        self._stream = self._open_stream()
+        return self
+
+    def _read(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, fresh: bool, partial: bool = False
+    ) -> tuple[Any, Rows, Labels, NDArray | None, NDArray | None]:
+        """Check the arguments; X, its rows, the labels, the weights, and the order if rows are left out."""
+        self._check_labels_given(y)
+        X = validate_data(self, X, reset=fresh, **self._input_checks())
+        labels = self._read_labels(y, classes, fresh=fresh, partial=partial)
+        if labels.n != X.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows and y has {labels.n}; both must have the same number.")
+        weight = None
+        if sample_weight is not None:
+            weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        of_label = self._label_weight(labels, weight, partial=partial)
+        if of_label is not None:
+            weight = of_label if weight is None else weight * of_label
+        order = None
+        if weight is not None and not weight.all():
+            order = np.flatnonzero(weight)
+            if len(order) == 0 and not partial:
+                raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+        return X, as_rows(X), labels, weight, order
+
+    def _check_labels_given(self, y: Any) -> None:
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            )
+
+    def _input_checks(self) -> dict[str, Any]:
+        return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
+
+    def _check_finite(self, X: Any, rows: Rows) -> None:
+        if not rows.finite():
+            self._raise_not_finite(X)
+
+    def _raise_not_finite(self, X: Any) -> None:
+        assert_all_finite(X.data if sparse.issparse(X) else X, estimator_name=type(self).__name__, input_name="X")
+        raise ValueError("X holds values so large that the scores overflow; scale the features down.")
+
+    def _prepare_learner(self, rows: Rows, fresh: bool) -> None:
+        problem = self._build_problem()
+        update = resolve(Update, self.update, "update").build(problem, self._kappa)
+        average = self._build_average()
+        if fresh:
+            intercept = Intercept(self.fit_intercept, self.intercept_scaling)
+            weights = resolve(Norm, self.norm, "norm").build(
+                problem.d,
+                rows.p,
+                intercept=intercept,
+                sparse=rows.sparse,
+                average=average is not None,
+                radius=update.radius_needed,
+            )
+            self._learner = Learner(weights, problem, update, average or Average())
+            self._fixed = self._fixed_parameters()
+        else:
+            self._change_parts(problem, update, average)
+
+    def _change_parts(self, problem: Problem, update: Any, average: Average | None) -> None:
+        """Take over what set_params changed since the last call."""
+        learner = self._learner
+        for name, value in self._fixed_parameters().items():
+            if value != self._fixed[name]:
+                raise ValueError(
+                    f"{name} cannot change from {self._fixed[name]} to {value} once learning has begun; call fit to start anew."
+                )
+        if problem.d != learner.problem.d:
+            raise ValueError(
+                f"representation={self.representation!r} has {problem.d} scores and the weights so far have "
+                f"{learner.problem.d}; call fit to start anew."
+            )
+        if type(update) is type(learner.update):
+            update.restore(learner.update.state())
+        learner.problem, learner.update = problem, update
+        learner.weights.watch_radius(update.radius_needed)
+        if average is None:
+            learner.weights.stop_average()
+        else:
+            learner.weights.start_average()
+            learner.average = average
+
+    def _fixed_parameters(self) -> dict[str, str]:
+        norm = resolve(Norm, self.norm, "norm")
+        return {
+            "norm": repr(norm),
+            "fit_intercept": repr(bool(self.fit_intercept)),
+            "intercept_scaling": repr(self.intercept_scaling),
+        }
+
+    def _build_average(self) -> Average | None:
+        if self.average is False:
+            return None
+        if self.average is True:
+            raise ValueError("average=True is ambiguous; accepted are 'linear', 'uniform', a half-life in rounds and False.")
+        if isinstance(self.average, str):
+            return AVERAGES[self.average]()
+        return Average(float(self.average))
+
+    def _run_epochs(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        rows: Rows,
+        labels: Labels,
+        weight: NDArray | None,
+        order: NDArray | None,
+        before: dict[str, Any],
+    ) -> None:
+        learner = self._learner
+        epochs = self._epochs if self.max_iter is None else self.max_iter
+        random = np.random.default_rng(check_random_state(self.random_state).randint(2**31)) if self.shuffle else None
+        self.loss_curve_, self.n_iter_ = [], 0
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        data = {"X": X, "y": y, "metadata": metadata}
+        task = self._init_callback_context(max_subtasks=epochs)
+        task.call_on_fit_task_begin(estimator=self, **data)
+        for _ in range(epochs):
+            epoch = task.subcontext(task_name="epoch")
+            epoch.call_on_fit_task_begin(estimator=self, **data)
+            steps, loss, rounds = learner.n_updates, learner.cumulative_loss, learner.t
+            bad = learner.learn(rows, labels, self._epoch_order(rows.n, order, random), weight)
+            if bad >= 0:
+                self._restore(before)
+                self._raise_not_finite(X)
+            self.n_iter_ += 1
+            self.loss_curve_.append((learner.cumulative_loss - loss) / (learner.t - rounds))
+            stopped = epoch.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
+            if stopped or learner.n_updates == steps or self._has_converged():
+                break
+        task.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
+
+    def _epoch_order(self, n: int, order: NDArray | None, random: Any) -> NDArray | None:
+        if random is None:
+            return order
+        return random.permutation(n if order is None else order).astype(np.intp, copy=False)
+
+    def _has_converged(self) -> bool:
+        curve = self.loss_curve_
+        return self.tol is not None and len(curve) > 1 and curve[-2] - curve[-1] < self.tol
+
+    def _learn(self, X: Any, rows: Rows, labels: Labels, order: NDArray | None, weight: NDArray | None) -> None:
+        if self._learner.learn(rows, labels, order, weight) >= 0:
+            self._raise_not_finite(X)
+
+    # ------------------------------------------------------------------------------------------------------ fitted state
+
+    def _fitted_state(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if "callback" not in name}
+
+    def _restore(self, before: dict[str, Any]) -> None:
+        for name in self._fitted_state():
+            del self.__dict__[name]
+        self.__dict__.update(before)
+
+    def _snapshot(self) -> dict[str, Any]:
+        """What a callback's own copy of the fitted estimator needs."""
+        import pickle
+
+        return {"_learner": pickle.loads(pickle.dumps(self._learner)), "_stream": None, "loss_curve_": list(self.loss_curve_)}
+
+    def set_params(self, **params: Any) -> BasePredtron:
+        """Set parameters, also of the parts (``update__C``); they take effect at the next call.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        self.__dict__.pop("_stream", None)
+        return super().set_params(**params)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_stream"}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_learner")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    @property
+    def coef_(self) -> NDArray:
+        """Weights that predict, of shape (d, n_features): the average of the iterates, or the last one."""
+        return self._learner.weights.mean()[0]
+
+    @property
+    def intercept_(self) -> NDArray:
+        """Offsets of the scores that predict, of shape (d,)."""
+        return self._learner.weights.mean()[1]
+
+    @property
+    def last_coef_(self) -> NDArray:
+        """Weights of the last iterate, of shape (d, n_features)."""
+        return self._learner.weights.last()[0]
+
+    @property
+    def last_intercept_(self) -> NDArray:
+        """Offsets of the last iterate, of shape (d,)."""
+        return self._learner.weights.last()[1]
+
+    @property
+    def t_(self) -> int:
+        """Rounds so far."""
+        return self._learner.t
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Rounds in which a maximiser of the score lost."""
+        return self._learner.n_mistakes
+
+    @property
+    def n_updates_(self) -> int:
+        """Rounds that changed the weights."""
+        return self._learner.n_updates
+
+    @property
+    def cumulative_loss_(self) -> float:
+        """Loss suffered online, each prediction made by the last iterate before its round's step."""
+        return self._learner.cumulative_loss
+
+    # -------------------------------------------------------------------------------------------------------- prediction
+
+    def _scores(self, X: Any) -> NDArray:
+        """Scores of shape (n_samples, d) under the weights that predict."""
+        check_is_fitted(self)
+        rows = None if hasattr(self, "feature_names_in_") else plain_rows(X, self.n_features_in_)
+        if rows is None:
+            X = validate_data(self, X, reset=False, **self._input_checks())
+            rows = as_rows(X)
+            self._check_finite(X, rows)
+        scores = np.empty((rows.n, self._learner.problem.d))
+        self._learner.scores(rows, scores)
+        return scores
+
+    # ------------------------------------------------------------------------------------------------------------ theory
+
+    def loss_bound(self, margin: float, radius: float | None = None) -> float:
+        """Bound on the loss suffered online, where the theory of the parts has one.
+
+        Parameters
+        ----------
+        margin : float
+            Margin gamma > 0 of some unit-norm weights on the data (see `margin`).
+        radius : float, default=None
+            The largest Euclidean length of an input, with the intercept's feature of length `intercept_scaling`; None takes
+            what an update with eta="theory" has seen.
+
+        Returns
+        -------
+        bound : float
+            What `cumulative_loss_` cannot exceed.  The docstring of the update's `loss_bound` names the theorem.
+        """
+        check_is_fitted(self)
+        if not margin > 0:
+            raise ValueError(f"margin={margin} must be positive: the bounds are for separable data.")
+        if self.fit_intercept and self.intercept_scaling == "auto":
+            raise ValueError("No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number.")
+        weights = self._learner.weights
+        if radius is None and not weights.radius_needed:
+            raise ValueError("radius=None is known only after an update with eta='theory'; pass the largest length of an input.")
+        radius = weights.radius2**0.5 if radius is None else radius
+        if not radius > 0:
+            raise ValueError(f"radius={radius} must be positive.")
+        return resolve(Update, self.update, "update").loss_bound(self._learner.problem, self._kappa, margin, radius)
+
+    def _weights_length(self) -> float:
+        """Frobenius norm of the weights that predict, the intercept's among them."""
+        coef, intercept = self._learner.weights.mean()
+        r2 = self._learner.weights.intercept.squared_length
+        return float(np.sqrt((coef**2).sum() + ((intercept**2).sum() / r2 if r2 > 0 else 0.0)))
+
+
+def as_rows(X: Any) -> Rows:
+    """The rows of a validated X, read in place."""
+    if not sparse.issparse(X):
+        return dense_rows(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return sparse_rows(X.data, X.indices, X.indptr.astype(np.intp, copy=False), X.shape[1])

@@ -1,0 +1,22 @@
+from sklearn_predtron._core.kernels cimport Direction
+from sklearn_predtron._core.problem cimport Labels, Problem, Round
+from sklearn_predtron._core.rows cimport Rows, View
+from sklearn_predtron._core.updates cimport Update
+from sklearn_predtron._core.weights cimport Weights
+
+
+cdef class Average:
+    cdef readonly double keep
+    cdef double weight(self, const Round* r) noexcept nogil
+
+
+cdef class Learner:
+    cdef readonly Weights weights
+    cdef public Problem problem
+    cdef public Update update
+    cdef public Average average
+    cdef readonly Py_ssize_t t, n_mistakes, n_updates
+    cdef readonly double cumulative_loss
+    cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
+                        Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g) noexcept nogil
+    cdef void step(self, View* x, const Direction* g, Round* r) noexcept nogil

@@ -1,0 +1,53 @@
+"""Class labels and their numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+
+from sklearn_predtron._core.problem import presence
+
+
+def find_classes(y: NDArray) -> tuple[NDArray, NDArray]:
+    """The sorted distinct labels, and the number of each row's; without a sort of all rows."""
+    if y.dtype.kind not in "iub":
+        check_classification_targets(y)
+    if y.dtype.kind in "OUST":
+        return _find_hashed(y)
+    values = y.astype(np.int64, copy=False)
+    if y.dtype.kind == "f" and not np.array_equal(values, y):
+        return np.unique(y, return_inverse=True)
+    lowest, span = int(values.min()), int(values.max()) - int(values.min()) + 1
+    if span > max(1024, 4 * len(values)):
+        return np.unique(y, return_inverse=True)
+    present = presence(values, lowest, span)
+    classes = (np.flatnonzero(present) + lowest).astype(y.dtype)
+    codes = (values - lowest).astype(np.intp, copy=False)
+    return classes, codes if len(classes) == span else (np.cumsum(present) - 1)[codes]
+
+
+def _find_hashed(y: NDArray) -> tuple[NDArray, NDArray]:
+    labels = y.tolist()
+    classes = np.unique(np.array(list(dict.fromkeys(labels)), dtype=y.dtype))
+    place = {label: code for code, label in enumerate(classes.tolist())}
+    return classes, np.array([place[label] for label in labels], dtype=np.intp)
+
+
+def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
+    """The number of each label among known classes."""
+    try:
+        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        known = classes[codes] == y
+    except TypeError:
+        known = np.zeros(len(y), dtype=bool)
+    if not np.all(known):
+        unknown = _distinct(y[~known])
+        raise ValueError(f"{parameter} contains labels that are not in classes_: {unknown}; accepted are {classes.tolist()}.")
+    return codes
+
+
+def _distinct(labels: NDArray) -> list[Any]:
+    return list(dict.fromkeys(labels.tolist()))[:10]

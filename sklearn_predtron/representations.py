@@ -1,0 +1,161 @@
+"""Representations of an explicit table of predictions by unit vectors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._core.table import OneHot as OneHotTable
+from sklearn_predtron._core.table import Sign as SignTable
+from sklearn_predtron._core.table import Table
+from sklearn_predtron._parts import Part, resolve
+
+__all__ = ["Code", "OneHot", "Sign", "Simplex", "TableRepresentation"]
+
+
+class TableRepresentation(Part):
+    """Base of the representations rep(sigma), one unit vector for each of k predictions."""
+
+    def code(self, k: int) -> NDArray:
+        """Tabulate the representation.
+
+        Parameters
+        ----------
+        k : int
+            Number of predictions.
+
+        Returns
+        -------
+        code : ndarray of shape (k, d)
+            Row sigma is rep(sigma), of length 1.
+        """
+        raise TypeError(f"{type(self).__name__} does not define code(); a table representation must.")
+
+    def build(self, k: int, cost: NDArray | None) -> Table:
+        """Make the compiled problem for k predictions.
+
+        Parameters
+        ----------
+        k : int
+            Number of predictions.
+        cost : ndarray of shape (l, k) or None
+            L(sigma, y) at [y, sigma]; None is the 0-1 loss.
+
+        Returns
+        -------
+        problem : Table
+            The compiled problem.
+        """
+        return Table(self.code(k), cost)
+
+
+class Sign(TableRepresentation):
+    """Two predictions: -1 and +1, d = 1 (paper 000, section 3, binary classification).
+
+    Examples
+    --------
+    >>> from sklearn_predtron.representations import Sign
+    >>> Sign().code(2)
+    array([[-1.],
+           [ 1.]])
+    """
+
+    alias = "sign"
+
+    def code(self, k: int) -> NDArray:
+        if k != 2:
+            raise ValueError(f"representation='sign' is for two predictions, there are {k}; 'onehot' takes any number.")
+        return np.array([[-1.0], [1.0]])
+
+    def build(self, k: int, cost: NDArray | None) -> Table:
+        self.code(k)
+        return SignTable(cost)
+
+
+class OneHot(TableRepresentation):
+    """Standard basis vectors, rep(sigma) = e_sigma, d = k (paper 000, section 3, multiclass classification).
+
+    Examples
+    --------
+    >>> from sklearn_predtron.representations import OneHot
+    >>> OneHot().code(2)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    alias = "onehot"
+
+    def code(self, k: int) -> NDArray:
+        return np.eye(k)
+
+    def build(self, k: int, cost: NDArray | None) -> Table:
+        return OneHotTable(k, cost)
+
+
+class Simplex(TableRepresentation):
+    """Corners of a regular simplex around 0, d = k - 1: <rep(a), rep(b)> = -1 / (k - 1) (paper 000, reference 5).
+
+    Examples
+    --------
+    >>> from sklearn_predtron.representations import Simplex
+    >>> (Simplex().code(3) @ Simplex().code(3).T).round(2)
+    array([[ 1. , -0.5, -0.5],
+           [-0.5,  1. , -0.5],
+           [-0.5, -0.5,  1. ]])
+    """
+
+    alias = "simplex"
+
+    def code(self, k: int) -> NDArray:
+        code = np.zeros((k, k - 1))
+        for i in range(k - 1):
+            code[i, i] = np.sqrt(1 - code[i, :i] @ code[i, :i])
+            code[i + 1 :, i] = (-1 / (k - 1) - code[i + 1 :, :i] @ code[i, :i]) / code[i, i]
+        return code
+
+
+class Code(TableRepresentation):
+    """Any code matrix (paper 000, section 2.1).
+
+    Parameters
+    ----------
+    rows : array-like of shape (k, d)
+        Row sigma represents prediction sigma.  Rows are brought to length 1, with a warning if they were not; they must be
+        finite, not zero and all different.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.representations import Code
+    >>> Code([[1, 0], [0, -1]]).code(2)
+    array([[ 1.,  0.],
+           [ 0., -1.]])
+    """
+
+    def __init__(self, rows: Any):
+        self.rows = rows
+
+    def code(self, k: int) -> NDArray:
+        code = np.array(self.rows, dtype=np.float64)
+        if code.ndim != 2 or len(code) != k or code.shape[1] == 0:
+            raise ValueError(f"representation must be a code matrix of shape ({k}, d), got shape {code.shape}.")
+        if not np.isfinite(code).all():
+            raise ValueError("representation must hold finite numbers.")
+        length = np.linalg.norm(code, axis=1)
+        if not length.all():
+            raise ValueError("representation must not hold a row of zeros.")
+        if np.abs(length - 1).max() > 1e-9:
+            warnings.warn("The rows of representation were brought to length 1.", UserWarning, stacklevel=2)
+        code /= length[:, None]
+        if len(np.unique(code, axis=0)) < k:
+            raise ValueError("representation must have rows that point in different directions.")
+        return code
+
+
+def table_representation(value: Any) -> TableRepresentation:
+    """The representation that the parameter `representation` of an estimator stands for."""
+    if isinstance(value, (str, TableRepresentation)) or value is None:
+        return resolve(TableRepresentation, value, "representation")
+    return Code(value)

@@ -1,0 +1,320 @@
+"""Updates: when to change the weights, towards which competitor, and how far."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from sklearn_predtron._compat import Interval, StrOptions
+from sklearn_predtron._core import updates as core
+from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._parts import Part
+
+__all__ = ["Adaptive", "LossAugmented", "LossDriven", "PassiveAggressive", "PerceptronUpdate", "Subgradient", "Update"]
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+class Update(Part):
+    """Base of the updates W <- W + eta (rep(sigma_y) - rep(competitor)) x^T."""
+
+    _parameter_constraints: dict[str, list] = {}
+
+    def build(self, problem: Problem, kappa: float) -> core.Update:
+        """Make the compiled update.
+
+        Parameters
+        ----------
+        problem : Problem
+            The compiled problem, for its c_L and C_L.
+        kappa : float
+            The family's factor of the adaptive cap.
+
+        Returns
+        -------
+        update : Update
+            The compiled update, with nothing learned.
+        """
+        raise TypeError(f"{type(self).__name__} does not define build(); an update must.")
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
+        """Bound the loss suffered online on data that are separable with a margin.
+
+        Parameters
+        ----------
+        problem : Problem
+            The compiled problem.
+        kappa : float
+            The family's factor of the adaptive cap.
+        margin : float
+            Margin gamma of unit-norm weights on the data.
+        radius : float
+            The largest length R of an input, with its intercept feature.
+
+        Returns
+        -------
+        bound : float
+            What the sum of the losses cannot exceed.
+        """
+        raise ValueError(f"No loss bound is proven for update={self}.")
+
+
+def theory_step(update: str, problem: Problem, numerator: float) -> float:
+    """The numerator of a theorem's step numerator / R^2, if the problem knows its losses."""
+    if not np.isfinite(numerator):
+        raise ValueError(f"{update}(eta='theory') needs c_L and C_L, which {problem.inner!r} does not state; give eta as a number.")
+    return numerator
+
+
+class LossAugmented(Update):
+    """Algorithm 1 of paper 000 (alias "predtron").
+
+    On a mistake the competitor is argmax_sigma L(sigma, y) + <rep(sigma), t>, equation (2), and the step is eta.  For 0-1
+    losses this is the perceptron.
+
+    Parameters
+    ----------
+    eta : float or "theory", default=1.0
+        The step; "theory" is Theorem 1's c_L / (4 R^2), with R the largest length of an input so far.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.updates import LossAugmented
+    >>> PredtronClassifier(update=LossAugmented(eta="theory"))
+    PredtronClassifier(update=LossAugmented(eta='theory'))
+    """
+
+    alias = "predtron"
+    _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory"})]}
+
+    def __init__(self, eta: Any = 1.0):
+        self.eta = eta
+
+    def build(self, problem: Problem, kappa: float) -> core.Update:
+        self._validate_params()
+        if self.eta == "theory":
+            return core.LossAugmented(0.0, theory_step("LossAugmented", problem, problem.c_L / 4))
+        return core.LossAugmented(self.eta)
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
+        """Theorem 1: 4 R^2 C_L^2 / (c_L gamma^2), for eta = "theory".
+
+        For a number below c_L / (2 R^2) the same proof gives C_L^2 / (2 eta gamma^2 (1 - 2 eta R^2 / c_L)).
+        """
+        c, C = problem.c_L, problem.C_L
+        eta = c / (4 * radius**2) if self.eta == "theory" else self.eta
+        slack = 1 - 2 * eta * radius**2 / c
+        if slack <= 0:
+            raise ValueError(f"No loss bound is proven for LossAugmented(eta={self.eta}) unless eta < c_L / (2 R^2) = {c / (2 * radius**2):g}.")
+        return C**2 / (2 * eta * margin**2 * slack)
+
+
+class LossDriven(Update):
+    """Predtron.LD, Algorithm 2 of paper 001 (alias "loss_driven").
+
+    On a mistake the competitor is the best prediction outside Sigma_y, which is the prediction made, and the step is
+    eta L(sigma, y).
+
+    Parameters
+    ----------
+    eta : float or "theory", default=1.0
+        Factor of the loss in the step; "theory" is Theorem 14's 1 / (4 C_L R^2).  The predictions do not depend on it.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.updates import LossDriven
+    >>> LossDriven(eta=0.5)
+    LossDriven(eta=0.5)
+    """
+
+    alias = "loss_driven"
+    _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory"})]}
+
+    def __init__(self, eta: Any = 1.0):
+        self.eta = eta
+
+    def build(self, problem: Problem, kappa: float) -> core.Update:
+        self._validate_params()
+        if self.eta == "theory":
+            return core.LossDriven(0.0, theory_step("LossDriven", problem, 1 / (4 * problem.C_L)))
+        return core.LossDriven(self.eta)
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
+        """Theorem 14: 4 R^2 C_L / gamma^2, for any constant eta."""
+        return 4 * radius**2 * problem.C_L / margin**2
+
+
+class PerceptronUpdate(Update):
+    """The perceptron: on a mistake, a constant step away from the prediction made (alias "perceptron").
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        The step.  It scales the weights and changes no prediction.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.updates import PerceptronUpdate
+    >>> PerceptronUpdate()
+    PerceptronUpdate()
+    """
+
+    alias = "perceptron"
+    _parameter_constraints = {"eta": [POSITIVE]}
+
+    def __init__(self, eta: float = 1.0):
+        self.eta = eta
+
+    def build(self, problem: Problem, kappa: float) -> core.Update:
+        self._validate_params()
+        return core.Perceptron(self.eta)
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
+        """At most 4 R^2 / gamma^2 mistakes (Novikoff), so 4 R^2 C_L / gamma^2."""
+        return 4 * radius**2 * problem.C_L / margin**2
+
+
+class PassiveAggressive(Update):
+    """Passive-aggressive updates: the least change that meets a target margin (Crammer et al. 2006).
+
+    With Delta = rep(sigma_y) - rep(competitor) and h = delta L - <Delta, t> (or delta - <Delta, t>), a step where h > 0:
+    eta = h / |Delta x^T|^2, capped by C ("pa1") or softened by it ("pa2").
+
+    Parameters
+    ----------
+    C : float, default=inf
+        Aggressiveness; the step of "pa1" is at most C, that of "pa2" is h / (|Delta x^T|^2 + 1 / (2 C)).
+    variant : {"pa", "pa1", "pa2"}, default="pa1"
+        Which of the three; "pa" takes no C.
+    competitor : {"augmented", "predicted"}, default="augmented"
+        The loss-augmented competitor, or the prediction made (then a step on mistakes only).
+    target : {"loss", "constant"}, default="loss"
+        Whether the target margin is delta times the competitor's loss, or delta.
+    delta : float, default=1.0
+        Scale of the target margin.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.updates import PassiveAggressive
+    >>> PredtronClassifier(update=PassiveAggressive(C=0.1)).get_params()["update__C"]
+    0.1
+    """
+
+    alias = "passive_aggressive"
+    _parameter_constraints = {
+        "C": [POSITIVE],
+        "variant": [StrOptions({"pa", "pa1", "pa2"})],
+        "competitor": [StrOptions({"augmented", "predicted"})],
+        "target": [StrOptions({"loss", "constant"})],
+        "delta": [POSITIVE],
+    }
+
+    def __init__(
+        self,
+        C: float = np.inf,
+        variant: str = "pa1",
+        competitor: str = "augmented",
+        target: str = "loss",
+        delta: float = 1.0,
+    ):
+        self.C = C
+        self.variant = variant
+        self.competitor = competitor
+        self.target = target
+        self.delta = delta
+
+    def build(self, problem: Problem, kappa: float) -> core.Update:
+        self._validate_params()
+        if self.variant == "pa" and np.isfinite(self.C):
+            raise ValueError(f"C={self.C} has no effect with variant='pa'; use 'pa1' or 'pa2'.")
+        softened = {"pa": 0, "pa1": 1, "pa2": 2}[self.variant]
+        return core.PassiveAggressive(self.C, softened, self.competitor == "predicted", self.target == "constant", self.delta)
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
+        """C_L^2 / (gamma^2 min(C, c_L / (4 R^2))) for "pa" and "pa1", as Theorem 1; for "pa2" c_L / (4 R^2 + 1 / (2 C)).
+
+        Proven for the loss-augmented competitor with target="loss" and delta = 1.
+        """
+        if (self.competitor, self.target, self.delta) != ("augmented", "loss", 1.0):
+            return super().loss_bound(problem, kappa, margin, radius)
+        c, C = problem.c_L, problem.C_L
+        step = c / (4 * radius**2 + 1 / (2 * self.C)) if self.variant == "pa2" else min(self.C, c / (4 * radius**2))
+        return C**2 / (margin**2 * step)
+
+
+class Adaptive(Update):
+    """Passive-aggressive with a cap that scales itself: the default, free of step sizes (alias "adaptive").
+
+    A step min(cap, h / g2) wherever the hinge h = L(competitor, y) - <Delta, t> of equation (2) is positive, with
+    g2 = |Delta x^T|^2 and cap = kappa exp(running mean of log(L(competitor, y) / g2)).  Multiplying X or L by a constant
+    changes no prediction.
+
+    Parameters
+    ----------
+    kappa : float or None, default=None
+        Factor of the cap; None is the family's own (1 for the classifiers).
+
+    Examples
+    --------
+    >>> from sklearn_predtron.updates import Adaptive
+    >>> Adaptive(kappa=0.3)
+    Adaptive(kappa=0.3)
+    """
+
+    alias = "adaptive"
+    _parameter_constraints = {"kappa": [POSITIVE, None]}
+
+    def __init__(self, kappa: float | None = None):
+        self.kappa = kappa
+
+    def build(self, problem: Problem, kappa: float) -> core.Update:
+        self._validate_params()
+        return core.Adaptive(kappa if self.kappa is None else self.kappa)
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
+        """4 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without knowing R or c_L.
+
+        For rounds of weight 1; smaller sample weights divide it by the smallest of them.
+        """
+        kappa = kappa if self.kappa is None else self.kappa
+        return 4 * radius**2 * problem.C_L**2 / (min(1.0, kappa) * problem.c_L * margin**2)
+
+
+class Subgradient(Update):
+    """Subgradient steps on the generalised hinge with an L2 penalty (alias "subgradient").
+
+    Each round W <- (1 - eta alpha) W, and a step eta wherever the hinge of equation (2) is positive.  The intercept is one
+    more weight and is penalised with the others.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        The penalty alpha / 2 |W|^2.
+    eta : float or "pegasos", default="pegasos"
+        The step; "pegasos" is 1 / (alpha t) in round t.  A number must be below 1 / alpha.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.updates import Subgradient
+    >>> Subgradient(alpha=1e-3)
+    Subgradient(alpha=0.001)
+    """
+
+    alias = "subgradient"
+    _parameter_constraints = {"alpha": [POSITIVE], "eta": [POSITIVE, StrOptions({"pegasos"})]}
+
+    def __init__(self, alpha: float = 1e-4, eta: Any = "pegasos"):
+        self.alpha = alpha
+        self.eta = eta
+
+    def build(self, problem: Problem, kappa: float) -> core.Update:
+        self._validate_params()
+        if self.eta == "pegasos":
+            return core.Subgradient(self.alpha, 0.0)
+        if self.eta * self.alpha >= 1:
+            raise ValueError(f"eta={self.eta} must be below 1 / alpha = {1 / self.alpha:g}, or the penalty undoes all weights.")
+        return core.Subgradient(self.alpha, self.eta)
