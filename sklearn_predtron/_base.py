@@ -163,9 +163,7 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
 
     def _check_labels_given(self, y: Any) -> None:
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
 
     def _input_checks(self) -> dict[str, Any]:
         return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
@@ -298,7 +296,11 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
         """What a callback's own copy of the fitted estimator needs."""
         import pickle
 
-        return {"_learner": pickle.loads(pickle.dumps(self._learner)), "_stream": None, "loss_curve_": list(self.loss_curve_)}
+        return {
+            "_learner": pickle.loads(pickle.dumps(self._learner)),
+            "_stream": None,
+            "loss_curve_": list(self.loss_curve_),
+        }
 
     def set_params(self, **params: Any) -> BasePredtron:
         """Set parameters, also of the parts (``update__C``); they take effect at the next call.

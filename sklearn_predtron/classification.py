@@ -25,6 +25,7 @@ __all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
 class BaseTableClassifier(ClassifierMixin, BasePredtron):
     """Classification over an explicit table of predictions."""
 
+    classes_: NDArray
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
         "loss": [str, "array-like", dict, TableLoss],

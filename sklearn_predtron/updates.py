@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+import sklearn_predtron._core.updates as core
 from sklearn_predtron._compat import Interval, StrOptions
-from sklearn_predtron._core import updates as core
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._parts import Part
 
@@ -64,7 +64,9 @@ class Update(Part):
 def theory_step(update: str, problem: Problem, numerator: float) -> float:
     """The numerator of a theorem's step numerator / R^2, if the problem knows its losses."""
     if not np.isfinite(numerator):
-        raise ValueError(f"{update}(eta='theory') needs c_L and C_L, which {problem.inner!r} does not state; give eta as a number.")
+        raise ValueError(
+            f"{update}(eta='theory') needs c_L and C_L, which {problem.inner!r} does not state; give eta as a number."
+        )
     return numerator
 
 
@@ -108,7 +110,9 @@ class LossAugmented(Update):
         eta = c / (4 * radius**2) if self.eta == "theory" else self.eta
         slack = 1 - 2 * eta * radius**2 / c
         if slack <= 0:
-            raise ValueError(f"No loss bound is proven for LossAugmented(eta={self.eta}) unless eta < c_L / (2 R^2) = {c / (2 * radius**2):g}.")
+            raise ValueError(
+                f"No loss bound is proven for LossAugmented(eta={self.eta}) unless eta < c_L / (2 R^2) = {c / (2 * radius**2):g}."
+            )
         return C**2 / (2 * eta * margin**2 * slack)
 
 
