@@ -14,7 +14,7 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_predtron._compat import Interval, StrOptions, check_sample_weight
-from sklearn_predtron._core.learner import Average, Learner, LinearAverage
+from sklearn_predtron._core.learner import Average, Learner, LinearAverage, Observer
 from sklearn_predtron._core.problem import Labels, Problem
 from sklearn_predtron._core.rows import Rows, dense_rows, sparse_rows
 from sklearn_predtron._core.stream import Stream, plain_rows
@@ -59,6 +59,10 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
 
     def _label_weight(self, labels: Labels, weight: NDArray | None, *, partial: bool) -> NDArray | None:
         """The weight of each row that follows from its label."""
+        return None
+
+    def _build_observer(self, problem: Any, observer: Observer | None) -> Observer | None:
+        """What is shown the predictions made along the way, given the one so far."""
         return None
 
     def _open_stream(self) -> Stream | None:
@@ -194,6 +198,7 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
             self._fixed = self._fixed_parameters()
         else:
             self._change_parts(problem, update, average)
+        self._learner.observer = self._build_observer(problem, self._learner.observer)
 
     def _change_parts(self, problem: Problem, update: Any, average: Average | None) -> None:
         """Take over what set_params changed since the last call."""
@@ -254,11 +259,11 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
         data = {"X": X, "y": y, "metadata": metadata}
         task = self._init_callback_context(max_subtasks=epochs)
         task.call_on_fit_task_begin(estimator=self, **data)
-        for _ in range(epochs):
+        for number in range(epochs):
             epoch = task.subcontext(task_name="epoch")
             epoch.call_on_fit_task_begin(estimator=self, **data)
             steps, loss, rounds = learner.n_updates, learner.cumulative_loss, learner.t
-            bad = learner.learn(rows, labels, self._epoch_order(rows.n, order, random), weight)
+            bad = learner.learn(rows, labels, self._epoch_order(rows.n, order, random), weight, observed=number == 0)
             if bad >= 0:
                 self._restore(before)
                 self._raise_not_finite(X)

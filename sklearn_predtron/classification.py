@@ -12,6 +12,8 @@ from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._base import BasePredtron
 from sklearn_predtron._compat import Interval, StrOptions
+from sklearn_predtron._core.learner import Observer
+from sklearn_predtron._core.margins import Margins
 from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.stream import Stream
 from sklearn_predtron._core.table import Table
@@ -33,7 +35,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "reject_cost": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "reject_label": "no_validation",  # type: ignore[dict-item]
-        "reject_rule": [StrOptions({"margin", "code"})],
+        "reject_rule": [StrOptions({"online", "margin", "code"})],
     }
 
     def __init__(
@@ -54,7 +56,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         class_weight: Any = None,
         reject_cost: Any = None,
         reject_label: Any = None,
-        reject_rule: str = "margin",
+        reject_rule: str = "online",
     ):
         self.loss = loss
         self.representation = representation
@@ -136,16 +138,24 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
             return representation.build(k, cost)
         largest = 1.0 if cost is None else cost.max()
         beta = self._reject_costs(largest)
-        if self.reject_rule == "margin":
+        if self.reject_rule != "code":
             return representation.build(k, cost)
         cost = 1.0 - np.eye(k) if cost is None else cost
         return Table(reject_code(k), np.column_stack([cost, beta]))
+
+    def _build_observer(self, problem: Table, observer: Observer | None) -> Observer | None:
+        if self.reject_cost is None or self.reject_rule != "online":
+            return None
+        if observer is None:
+            return Margins(problem, len(self.classes_))
+        observer.problem = problem
+        return observer
 
     def _reject_costs(self, largest: float) -> NDArray:
         """beta of each class, checked."""
         k = len(self.classes_)
         beta = np.asarray(self.reject_cost, dtype=np.float64)
-        most = largest / 2 if self.reject_rule == "margin" else largest
+        most = largest if self.reject_rule == "code" else largest / 2
         if beta.shape not in ((), (k,)) or not ((beta > 0) & (beta <= most)).all():
             raise ValueError(
                 f"reject_cost={self.reject_cost!r} must be a number, or one for each of the {k} classes, above 0 and at most "
@@ -202,13 +212,22 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         scores = self._scores(X)
         problem = self._learner.problem
         predicted = problem.decode(scores)
-        if self.reject_cost is not None and self.reject_rule == "margin":
-            k = len(self.classes_)
+        if self.reject_cost is not None and self.reject_rule != "code":
             best, margin = top_two(problem.decision(scores))
-            beta = self._reject_costs(problem.C_L)
-            at_stake = problem.losses(best[:, 0], best[:, 1])
-            predicted[margin < at_stake - 2 * beta[best[:, 0]]] = k
+            predicted[margin < self._least_margin(best)] = len(self.classes_)
         return predicted
+
+    def _least_margin(self, best: NDArray) -> NDArray | float:
+        """The margin that a row must have so as not to be rejected, given its two best predictions."""
+        problem = self._learner.problem
+        beta = self._reject_costs(problem.C_L)
+        if self.reject_rule == "margin":
+            return problem.losses(best[:, 0], best[:, 1]) - 2 * beta[best[:, 0]]
+        if self._learner.observer is None:
+            raise ValueError(
+                "reject_rule='online' chooses its threshold while it learns; call fit or partial_fit after setting it."
+            )
+        return self._learner.observer.threshold(beta)
 
     def sample_loss(self, X: Any, y: Any) -> NDArray:
         """The estimator's own loss L(sigma, y) of each prediction.
@@ -345,10 +364,12 @@ class PredtronClassifier(BaseTableClassifier):
         Cost beta of a rejected row, in (0, 1/2] times the largest loss, also by class; None is never to reject.
     reject_label : label, default=None
         What a rejected row is predicted as: a label of the type of the classes, not one of them.
-    reject_rule : {"margin", "code"}, default="margin"
-        "margin" rejects where the two best decoded scores differ by less than 1 - 2 beta (with the beta of the class
-        predicted; with costs, by less than the loss at stake - 2 beta), so coverage falls with beta.  "code" is the paper's
-        code (e_1 + ... + e_k) / sqrt(k) for the rejection, with its loss bound; it does not reject in practice, for the
+    reject_rule : {"online", "margin", "code"}, default="online"
+        "online" and "margin" reject where the margin, the difference of the two best decoded scores, is below a threshold,
+        and coverage falls with beta.  "online": the threshold that would have cost least on the margins predicted so far,
+        each before its row was learned (in the first epoch of `fit`), from a histogram in constant memory.  "margin":
+        1 - 2 beta with the beta of the class predicted (with costs, the loss at stake - 2 beta).  "code" is the paper's code
+        (e_1 + ... + e_k) / sqrt(k) for the rejection, with its loss bound; it does not reject in practice, for the
         coordinates of every update sum to 0 or less.
 
     Attributes
@@ -439,10 +460,12 @@ class PredtronBinaryClassifier(BaseTableClassifier):
         Cost beta of a rejected row, in (0, 1/2] times the largest loss, also by class; None is never to reject.
     reject_label : label, default=None
         What a rejected row is predicted as: a label of the type of the classes, not one of them.
-    reject_rule : {"margin", "code"}, default="margin"
-        "margin" rejects where the decoded scores of the classes differ by less than 1 - 2 beta (with the beta of the class
-        predicted; with costs, by less than the loss at stake - 2 beta), so coverage falls with beta.  "code" is the paper's
-        code (e_1 + e_2) / sqrt(2) for the rejection, with its loss bound; it does not reject in practice, for the
+    reject_rule : {"online", "margin", "code"}, default="online"
+        "online" and "margin" reject where the margin, the difference of the decoded scores of the classes, is below a
+        threshold, and coverage falls with beta.  "online": the threshold that would have cost least on the margins
+        predicted so far, each before its row was learned (in the first epoch of `fit`), from a histogram in constant memory.
+        "margin": 1 - 2 beta with the beta of the class predicted (with costs, the loss at stake - 2 beta).  "code" is the
+        paper's code (e_1 + e_2) / sqrt(2) for the rejection, with its loss bound; it does not reject in practice, for the
         coordinates of every update sum to 0 or less.
 
     Attributes
@@ -513,7 +536,7 @@ class PredtronBinaryClassifier(BaseTableClassifier):
         class_weight: Any = None,
         reject_cost: Any = None,
         reject_label: Any = None,
-        reject_rule: str = "margin",
+        reject_rule: str = "online",
     ):
         super().__init__(
             loss=loss,

@@ -10,13 +10,18 @@ cdef class Average:
     cdef double weight(self, const Round* r) noexcept nogil
 
 
+cdef class Observer:
+    cdef void see(self, const double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil
+
+
 cdef class Learner:
     cdef readonly Weights weights
     cdef public Problem problem
     cdef public Update update
     cdef public Average average
+    cdef public Observer observer
     cdef readonly Py_ssize_t t, n_mistakes, n_updates
     cdef readonly double cumulative_loss
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                        Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g) noexcept nogil
+                        Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g, bint observed) noexcept nogil
     cdef void step(self, View* x, const Direction* g, Round* r) noexcept nogil

@@ -33,6 +33,13 @@ cdef class LinearAverage(Average):
         return r.weight * r.t
 
 
+cdef class Observer:
+    """Is shown what the average predicts for each row before the row is learned."""
+
+    cdef void see(self, const double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
+        """Scores and label of a round; rounds so far count keep times as much as before, this one counts weight."""
+
+
 cdef class Learner:
     """Weights, a problem, an update and an average, and what has happened so far."""
     def __init__(self, Weights weights not None, Problem problem not None, Update update not None, Average average not None):
@@ -43,14 +50,16 @@ cdef class Learner:
 
     def __reduce__(self):
         parts = (self.weights, self.problem, self.update, self.average)
-        return Learner, parts, (self.t, self.n_mistakes, self.n_updates, self.cumulative_loss)
+        return Learner, parts, (self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.observer)
 
     def __setstate__(self, state):
-        self.t, self.n_mistakes, self.n_updates, self.cumulative_loss = state
+        self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.observer = state
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
-              const double[::1] weight=None):
+              const double[::1] weight=None, bint observed=True):
         """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i.
+
+        The observer sees rows that are new (`observed`).
 
         Returns -1, or the row whose score was not finite, before which it stopped.  An exception (an interrupt, or the
         user's own problem's) leaves the state of the last complete round.
@@ -58,13 +67,14 @@ cdef class Learner:
         cdef Py_ssize_t done = 0, n = rows.n if order is None else order.shape[0], d = self.problem.d, bad = -1
         cdef double* scratch = <double*> malloc(d * (2 * sizeof(double) + sizeof(Py_ssize_t)))
         cdef Direction g
+        observed = observed and self.observer is not None
         if scratch == NULL:
             raise MemoryError
         g.at = <Py_ssize_t*> (scratch + 2 * d)
         try:
             while done < n and bad < 0:
                 with nogil:
-                    bad = self.run(rows, labels, order, weight, done, min(done + BREATH, n), scratch, &g)
+                    bad = self.run(rows, labels, order, weight, done, min(done + BREATH, n), scratch, &g, observed)
                 done += BREATH
                 if self.problem.failed:
                     self.problem.reraise()
@@ -74,7 +84,8 @@ cdef class Learner:
         return bad
 
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                        Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g) noexcept nogil:
+                        Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g,
+                        bint observed) noexcept nogil:
         cdef Py_ssize_t i, row, d = self.problem.d
         cdef const void* y
         cdef Py_ssize_t* at = g.at
@@ -98,6 +109,9 @@ cdef class Learner:
             stepping = self.update.direct(self.problem, t, y, x.m, &r, g)
             if self.problem.failed:
                 return -1
+            if observed:
+                self.weights.mean_scores(&x, t)
+                self.observer.see(t, y, x.m, self.average.weight(&r), self.average.keep)
             if self.weights.observing:
                 self.weights.observe(&x)
             if self.update.shrinking:

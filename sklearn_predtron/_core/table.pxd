@@ -11,6 +11,9 @@ cdef class Table(Problem):
     cdef double[::1] scratch
     cdef const double* decoded(self, const double* t) noexcept nogil
     cdef inline const double* loss_row(self, Py_ssize_t label) noexcept nogil
+    cdef inline double loss_at(self, Py_ssize_t sigma, Py_ssize_t label) noexcept nogil:
+        """L(sigma, y)."""
+        return sigma != label if self.loss_of == NULL else self.loss_of[label * self.k + sigma]
     cdef inline void no_rival(self, Py_ssize_t label, Round* r) noexcept nogil
     cdef void find_predicted(self, const double* s, Py_ssize_t label, Round* r) noexcept nogil
     cdef void find_augmented(self, const double* s, Py_ssize_t label, Round* r) noexcept nogil
