@@ -431,7 +431,17 @@ def as_rows(X: Any) -> Rows:
     """The rows of a validated X, read in place."""
     if not sparse.issparse(X):
         return dense_rows(X)
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return sparse_rows(X.data, X.indices, X.indptr.astype(np.intp, copy=False), X.shape[1])
+    rows = csr_rows(X)  # checks the indices before anything else walks along them
+    if X.has_canonical_format:
+        return rows
+    X = X.copy()
+    X.sum_duplicates()
+    return csr_rows(X)
+
+
+def csr_rows(X: Any) -> Rows:
+    """The rows of a CSR matrix as it is stored."""
+    if len(X.indptr) != X.shape[0] + 1:
+        raise ValueError(f"X is not a valid CSR matrix: its indptr has {len(X.indptr)} entries for {X.shape[0]} rows.")
+    data, indices = np.ascontiguousarray(X.data), np.ascontiguousarray(X.indices)
+    return sparse_rows(data, indices, np.ascontiguousarray(X.indptr, dtype=np.intp), X.shape[1])
