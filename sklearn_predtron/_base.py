@@ -101,6 +101,7 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
         except BaseException:
             self._restore(before)
             raise
+        self.__dict__.pop("_stream", None)  # it holds the old learner, should an epoch not end
         self._run_epochs(X, y, sample_weight, rows, labels, weight, order, before)
         self._stream = self._open_stream()
         return self
