@@ -127,7 +127,7 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
         self : object
             The estimator.
         """
-        stream = self.__dict__.get("_stream")
+        stream = self.__dict__.get("_stream") if type(X) is np.ndarray and X.ndim == 2 else None
         if stream is not None and classes is None and sample_weight is None and stream.take(X, y):
             return self
         before = self._fitted_state()
