@@ -233,9 +233,9 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
         }
 
     def _build_average(self) -> Average | None:
-        if self.average is False:
+        if isinstance(self.average, (bool, np.bool_)) and not self.average:
             return None
-        if self.average is True:
+        if isinstance(self.average, (bool, np.bool_)):
             raise ValueError("average=True is ambiguous; accepted are 'linear', 'uniform', a half-life in rounds and False.")
         if isinstance(self.average, str):
             return AVERAGES[self.average]()
