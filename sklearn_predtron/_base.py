@@ -322,6 +322,13 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
             The estimator.
         """
         self.__dict__.pop("_stream", None)
+        for name, value in params.items():
+            part, _, inner = name.partition("__")
+            alias = params.get(part, getattr(self, part, None))
+            if inner and isinstance(alias, str):
+                raise ValueError(
+                    f"{name}={value!r} cannot be set in {part}={alias!r}, an alias; pass the instance that it stands for as {part}."
+                )
         return super().set_params(**params)
 
     def __getstate__(self) -> dict[str, Any]:
