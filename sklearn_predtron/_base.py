@@ -19,7 +19,7 @@ from sklearn_predtron._core.problem import Labels, Problem
 from sklearn_predtron._core.rows import Rows, dense_rows, sparse_rows
 from sklearn_predtron._core.stream import Stream, plain_rows
 from sklearn_predtron._core.weights import Intercept
-from sklearn_predtron._parts import resolve
+from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.updates import Update
 
@@ -326,8 +326,9 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
             part, _, inner = name.partition("__")
             alias = params.get(part, getattr(self, part, None))
             if inner and isinstance(alias, str):
+                kind = next((kind.__name__ for kind in kinds(Part) if kind.alias == alias), part)
                 raise ValueError(
-                    f"{name}={value!r} cannot be set in {part}={alias!r}, an alias; pass the instance that it stands for as {part}."
+                    f"{name}={value!r} cannot be set in an alias; pass {part}={kind}({inner}={value!r}) in place of {alias!r}."
                 )
         return super().set_params(**params)
 
