@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 
@@ -26,6 +28,14 @@ def kinds(base: type[P]) -> list[type[P]]:
     for child in base.__subclasses__():
         found += kinds(child)
     return found
+
+
+def as_numbers(value: Any, parameter: str, accepted: str) -> NDArray:
+    """A copy of `value` as an array of float64."""
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{parameter}={value!r} does not hold numbers; accepted is {accepted}.") from None
 
 
 def resolve(base: type[P], value: Any, parameter: str) -> P:

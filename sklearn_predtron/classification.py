@@ -18,6 +18,7 @@ from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.stream import Stream
 from sklearn_predtron._core.table import Table
 from sklearn_predtron._labels import encode, find_classes
+from sklearn_predtron._parts import as_numbers
 from sklearn_predtron.losses import TableLoss, ZeroOne, table_loss
 from sklearn_predtron.representations import TableRepresentation, table_representation
 
@@ -117,7 +118,8 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         unknown = [label for label in self.class_weight if label not in self.classes_]
         if unknown:
             raise ValueError(f"class_weight names {unknown}, not in classes_: {self.classes_.tolist()}.")
-        weights = np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()], dtype=np.float64)
+        given = [self.class_weight.get(label, 1.0) for label in self.classes_.tolist()]
+        weights = as_numbers(given, "class_weight", "a dict of finite weights that are not negative")
         if not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise ValueError(f"class_weight={self.class_weight} must hold finite weights that are not negative.")
         return weights
@@ -154,7 +156,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
     def _reject_costs(self, largest: float) -> NDArray:
         """beta of each class, checked."""
         k = len(self.classes_)
-        beta = np.asarray(self.reject_cost, dtype=np.float64)
+        beta = as_numbers(self.reject_cost, "reject_cost", f"a number, or one for each of the {k} classes")
         most = largest if self.reject_rule == "code" else largest / 2
         if beta.shape not in ((), (k,)) or not ((beta > 0) & (beta <= most)).all():
             raise ValueError(
@@ -295,7 +297,8 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         margin : float
             The margin gamma, for `loss_bound`; nan where the weights are zero.
         """
-        margins = self._learner.problem.margins(self._scores(X), encode(column_or_1d(y), self.classes_))
+        scores = self._scores(X)
+        margins = self._learner.problem.margins(scores, encode(column_or_1d(y), self.classes_))
         length = self._weights_length()
         return float(margins.min() / length) if length > 0 else float("nan")
 

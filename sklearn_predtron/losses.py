@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._parts import Part, resolve
+from sklearn_predtron._parts import Part, as_numbers, resolve
 
 __all__ = ["CostMatrix", "TableLoss", "ZeroOne"]
 
@@ -71,18 +71,22 @@ class CostMatrix(TableLoss):
 
     def matrix(self, classes: NDArray) -> NDArray:
         k = len(classes)
-        costs = self._from_pairs(classes) if isinstance(self.costs, Mapping) else np.array(self.costs, dtype=np.float64)
+        if isinstance(self.costs, Mapping):
+            costs = self._from_pairs(classes)
+        else:
+            costs = as_numbers(self.costs, "loss", f"a cost matrix of shape ({k}, {k})")
         if costs.shape != (k, k):
             raise ValueError(
                 f"loss must be a ({k}, {k}) cost matrix for the {k} classes {classes.tolist()}, got shape {costs.shape}; "
                 "where a class may be missing from a fold, pass all classes to partial_fit or give a dict of costs."
             )
-        if not (np.isfinite(costs).all() and (costs >= 0).all()):
-            raise ValueError("loss must hold finite costs that are not negative.")
+        bad = costs[~(np.isfinite(costs) & (costs >= 0))]
+        if len(bad) > 0:
+            raise ValueError(f"loss must hold finite costs that are not negative, got {bad.tolist()}.")
         if np.diagonal(costs).any():
             raise ValueError(f"loss must cost nothing on its diagonal, got {np.diagonal(costs).tolist()}.")
         if not costs.any():
-            raise ValueError("loss must hold at least one positive cost.")
+            raise ValueError(f"loss must hold at least one positive cost, got {costs.tolist()}.")
         return costs
 
     def _from_pairs(self, classes: NDArray) -> NDArray:
@@ -92,7 +96,7 @@ class CostMatrix(TableLoss):
             if not (isinstance(pair, tuple) and len(pair) == 2):
                 raise ValueError(f"loss must have keys (true label, predicted label), got {pair!r}.")
             if pair[0] in place and pair[1] in place:
-                costs[place[pair[0]], place[pair[1]]] = cost
+                costs[place[pair[0]], place[pair[1]]] = as_numbers(cost, f"loss[{pair}]", "a number")
         return costs
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.table import OneHot as OneHotTable
 from sklearn_predtron._core.table import Sign as SignTable
 from sklearn_predtron._core.table import Table
-from sklearn_predtron._parts import Part, resolve
+from sklearn_predtron._parts import Part, as_numbers, resolve
 
 __all__ = ["Code", "OneHot", "Sign", "Simplex", "TableRepresentation"]
 
@@ -138,19 +138,19 @@ class Code(TableRepresentation):
         self.rows = rows
 
     def code(self, k: int) -> NDArray:
-        code = np.array(self.rows, dtype=np.float64)
+        code = as_numbers(self.rows, "representation", f"a code matrix of shape ({k}, d)")
         if code.ndim != 2 or len(code) != k or code.shape[1] == 0:
             raise ValueError(f"representation must be a code matrix of shape ({k}, d), got shape {code.shape}.")
         if not np.isfinite(code).all():
-            raise ValueError("representation must hold finite numbers.")
+            raise ValueError(f"representation must hold finite numbers, got {code[~np.isfinite(code)].tolist()}.")
         length = np.linalg.norm(code, axis=1)
         if not length.all():
-            raise ValueError("representation must not hold a row of zeros.")
+            raise ValueError(f"representation must not hold a row of zeros, as row {int(length.argmin())} is.")
         if np.abs(length - 1).max() > 1e-9:
             warnings.warn("The rows of representation were brought to length 1.", UserWarning, stacklevel=2)
         code /= length[:, None]
         if len(np.unique(code, axis=0)) < k:
-            raise ValueError("representation must have rows that point in different directions.")
+            raise ValueError(f"representation must have rows that point in different directions, got {code.tolist()}.")
         return code
 
 
