@@ -1,0 +1,120 @@
+"""What several test modules ask of: parts by discovery, small data sets, comparisons."""
+
+import numpy as np
+from reference.learner import Reference
+from scipy import sparse
+
+from sklearn_predtron._parts import kinds
+from sklearn_predtron.losses import CostMatrix, TableLoss
+from sklearn_predtron.representations import Code, TableRepresentation
+from sklearn_predtron.updates import Update
+
+# Parameters that the defaults of an update leave untested; an update that is not named here is tested with its defaults.
+VARIANTS = {
+    "adaptive": [{"kappa": 0.2}],
+    "predtron": [{"eta": 0.1}, {"eta": "theory"}],
+    "loss_driven": [{"eta": 0.3}, {"eta": "theory"}],
+    "perceptron": [{"eta": 0.7}],
+    "passive_aggressive": [
+        {"variant": "pa"},
+        {"C": 0.01},
+        {"C": 0.1, "variant": "pa2"},
+        {"C": 0.1, "competitor": "predicted"},
+        {"C": 0.5, "variant": "pa2", "competitor": "predicted", "target": "constant", "delta": 2.0},
+        {"C": 0.1, "target": "constant", "delta": 0.7},
+    ],
+    "subgradient": [{"alpha": 0.1, "eta": 0.5}, {"alpha": 0.01}],
+}
+
+
+def updates():
+    return [kind(**given) for kind in kinds(Update) for given in [{}] + VARIANTS.get(kind.alias, [])]
+
+
+def random_code(k, d, seed=7):
+    code = np.random.default_rng(seed).standard_normal((k, d))
+    return code / np.linalg.norm(code, axis=1, keepdims=True)
+
+
+def representations(k):
+    """Every representation of k predictions."""
+    found = [kind() for kind in kinds(TableRepresentation) if kind.alias != "sign" or k == 2]
+    return found + [Code(random_code(k, 5))]
+
+
+def random_costs(k, seed=3):
+    """Asymmetric costs; from three classes up one mistake costs nothing."""
+    cost = np.random.default_rng(seed).uniform(0.2, 3, (k, k))
+    np.fill_diagonal(cost, 0)
+    if k > 2:
+        cost[0, 2] = 0
+    return cost
+
+
+def losses(k):
+    return [kind() for kind in kinds(TableLoss)] + [CostMatrix(random_costs(k))]
+
+
+def cost_table(loss, k):
+    """L(sigma, y) at [y, sigma], as numbers."""
+    table = loss.matrix(np.arange(k))
+    return 1 - np.eye(k) if table is None else table
+
+
+def name(part):
+    return repr(part).replace("\n", "")[:80]
+
+
+def data(n=60, p=37, k=4, seed=0):
+    """Sparse rows of different lengths that float32 holds exactly, one of them empty, and noisy labels."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) * (rng.random((n, p)) < 0.4) * rng.lognormal(0, 1, (n, 1))
+    X[n // 2] = 0
+    y = (X @ rng.standard_normal((p, k)) + 0.5 * rng.standard_normal((n, k))).argmax(axis=1)
+    y[:k] = np.arange(k)[::-1]
+    return X.astype(np.float32).astype(np.float64), y
+
+
+def layouts(X):
+    """The same rows in every form that is read in place."""
+    forms = {}
+    for real in (np.float64, np.float32):
+        forms[f"dense {real.__name__}"] = np.ascontiguousarray(X, dtype=real)
+        for integer in (np.int32, np.int64):
+            matrix = sparse.csr_matrix(X.astype(real))
+            matrix.indices, matrix.indptr = matrix.indices.astype(integer), matrix.indptr.astype(integer)
+            forms[f"csr {real.__name__} {integer.__name__}"] = matrix
+    return forms
+
+
+def intercept_settings(intercept):
+    return {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
+
+
+def reference_for(update, representation, loss, k, p, intercept="auto"):
+    code = representation.code(k)
+    return Reference(code, cost_table(loss, k), p, update.alias, update.get_params(), intercept=intercept)
+
+
+def assert_close(actual, desired, rtol=1e-9):
+    """Equal to rtol of the largest entry."""
+    np.testing.assert_allclose(actual, desired, rtol=rtol, atol=rtol * np.abs(desired).max(initial=1e-300))
+
+
+def assert_agrees(model, reference, average):
+    """The same iterates, averages and counts."""
+    coef, intercept = reference.mean(average)
+    largest = max(np.abs(reference.W).max(), 1e-300)
+    assert_close(model.last_coef_, reference.W)
+    np.testing.assert_allclose(model.last_intercept_, reference.b, rtol=1e-9, atol=1e-9 * max(largest, np.abs(reference.b).max()))
+    assert_close(model.coef_, coef)
+    np.testing.assert_allclose(model.intercept_, intercept, rtol=1e-9, atol=1e-9 * max(largest, np.abs(intercept).max()))
+    assert (model.t_, model.n_mistakes_, model.n_updates_) == (reference.t, reference.n_mistakes, reference.n_updates)
+    np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss, rtol=1e-12)
+
+
+def state(model):
+    """All that predicts and counts, to be compared bit by bit."""
+    arrays = (model.coef_, model.intercept_, model.last_coef_, model.last_intercept_)
+    counts = (model.t_, model.n_mistakes_, model.n_updates_, model.cumulative_loss_)
+    return [array.tobytes() for array in arrays] + list(counts)

@@ -1,0 +1,129 @@
+"""The learner in its simplest form, with which the compiled core must agree: explicit tables, every iterate kept."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+
+class Reference:
+    """A learner over a table of predictions.
+
+    code : (k, d) array, row sigma is rep(sigma).
+    cost : (l, k) array, L(sigma, y) at [y, sigma].
+    rule, parameters : the update's alias and its parameters.
+    intercept : "auto", the length of the virtual feature, or None.
+    """
+
+    def __init__(self, code, cost, n_features, rule, parameters, *, intercept="auto", kappa=1.0):
+        self.code, self.cost = np.asarray(code, dtype=float), np.asarray(cost, dtype=float)
+        self.right = [y if y < len(row) and row[y] == 0 else int(np.flatnonzero(row == row.min())[0]) for y, row in enumerate(self.cost)]
+        self.c_L, self.C_L = self.cost[self.cost > 0].min(), self.cost.max()
+        self.rule, self.parameters, self.intercept, self.kappa = rule, SimpleNamespace(**parameters), intercept, kappa
+        self.W, self.b = np.zeros((self.code.shape[1], n_features)), np.zeros(self.code.shape[1])
+        self.iterates, self.log_norms, self.log_caps = [], [], []
+        self.t = self.n_mistakes = self.n_updates = self.cumulative_loss = 0
+        self.R2 = 0.0
+
+    def learn(self, X, y, weight=None):
+        weight = np.ones(len(X)) if weight is None else weight
+        for x, label, w in zip(np.asarray(X, dtype=float), y, weight, strict=True):
+            if w > 0:
+                self.learn_one(x, label, w)
+        return self
+
+    def learn_one(self, x, label, weight):
+        self.t += 1
+        r = self.look(x, label, weight)
+        rival, size = getattr(self, "_" + self.rule)(r)
+        shrinkage = self.shrinkage()
+        delta = self.code[r.right] - self.code[rival]
+        self.W = shrinkage * self.W + size * np.outer(delta, x)
+        self.b = shrinkage * self.b + size * r.r2 * delta
+        self.n_updates += size > 0
+        self.n_mistakes += r.suffered > 0
+        self.cumulative_loss += r.suffered
+        self.iterates.append((weight, self.W, self.b))
+
+    def look(self, x, label, weight):
+        """What the present weights make of a row, and what the row adds to the running statistics."""
+        loss, score = self.cost[label], self.code @ ((self.W * x).sum(axis=1) + self.b)
+        best, right = score == score.max(), self.right[label]
+        suffered = loss[best].max()
+        predicted = int(np.flatnonzero(best & (loss == suffered))[0])
+        total = score + loss
+        augmented = right if total[right] == total.max() else int(total.argmax())
+        norm2 = (x**2).sum()
+        if norm2 > 0:
+            self.log_norms.append(np.log(norm2))
+        r2 = self.squared_intercept_feature()
+        self.R2 = max(self.R2, norm2 + r2)
+        return SimpleNamespace(
+            score=score, loss=loss, right=right, suffered=suffered, predicted=predicted, augmented=augmented,
+            length2=norm2 + r2, r2=r2, weight=weight,
+        )  # fmt: skip
+
+    def squared_intercept_feature(self):
+        if self.intercept is None:
+            return 0.0
+        if self.intercept == "auto":
+            return np.exp(np.mean(self.log_norms)) if self.log_norms else 1.0
+        return self.intercept**2
+
+    def gap_and_g2(self, r, rival):
+        return r.score[rival] - r.score[r.right], ((self.code[rival] - self.code[r.right]) ** 2).sum() * r.length2
+
+    # Every rule returns the competitor and the step, 0 for none.
+
+    def _adaptive(self, r):
+        kappa = self.kappa if self.parameters.kappa is None else self.parameters.kappa
+        rival, loss = r.augmented, r.loss[r.augmented]
+        gap, g2 = self.gap_and_g2(r, rival)
+        if not loss + gap > 1e-12 * (loss + abs(gap)) or g2 == 0:
+            return rival, 0.0
+        if loss > 0:
+            self.log_caps.append(np.log(loss / g2))
+        cap = r.weight * kappa * np.exp(np.mean(self.log_caps)) if self.log_caps else np.inf
+        return rival, min(cap, (loss + gap) / g2)
+
+    def _predtron(self, r):
+        eta = self.c_L / (4 * self.R2) if self.parameters.eta == "theory" else self.parameters.eta
+        return r.augmented, r.weight * eta * (r.suffered > 0)
+
+    def _loss_driven(self, r):
+        eta = 1 / (4 * self.C_L * self.R2) if self.parameters.eta == "theory" else self.parameters.eta
+        return r.predicted, r.weight * eta * r.suffered
+
+    def _perceptron(self, r):
+        return r.predicted, r.weight * self.parameters.eta * (r.suffered > 0)
+
+    def _passive_aggressive(self, r):
+        q = self.parameters
+        rival = r.predicted if q.competitor == "predicted" else r.augmented
+        gap, g2 = self.gap_and_g2(r, rival)
+        hinge = q.delta * (1.0 if q.target == "constant" else r.loss[rival]) + gap
+        if hinge <= 1e-12 * (r.loss[rival] + abs(gap)) or g2 == 0 or (q.competitor == "predicted" and r.suffered == 0):
+            return rival, 0.0
+        if q.variant == "pa2":
+            return rival, hinge / (g2 + 1 / (2 * q.C * r.weight))
+        return rival, min(q.C * r.weight if q.variant == "pa1" else np.inf, hinge / g2)
+
+    def _subgradient(self, r):
+        gap, _ = self.gap_and_g2(r, r.augmented)
+        loss = r.loss[r.augmented]
+        return r.augmented, r.weight * self.rate() * (loss + gap > 1e-12 * (loss + abs(gap)))
+
+    def rate(self):
+        return 1 / (self.parameters.alpha * self.t) if self.parameters.eta == "pegasos" else self.parameters.eta
+
+    def shrinkage(self):
+        return 1 - self.parameters.alpha * self.rate() if self.rule == "subgradient" else 1.0
+
+    def mean(self, average):
+        """Weights and offsets averaged over the iterates after each round: "linear", "uniform", a half-life or False."""
+        if average is False:
+            return self.W, self.b
+        t = np.arange(1, self.t + 1)
+        forms = {"linear": lambda: t, "uniform": lambda: np.ones(self.t)}
+        share = forms.get(average, lambda: 0.5 ** ((self.t - t) / average))() * [weight for weight, _, _ in self.iterates]
+        share = share / share.sum()
+        return tuple(np.tensordot(share, [iterate[i] for iterate in self.iterates], axes=1) for i in (1, 2))
