@@ -138,12 +138,14 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         representation = table_representation(self.representation)
         if self.reject_cost is None:
             return representation.build(k, cost)
-        largest = 1.0 if cost is None else cost.max()
-        beta = self._reject_costs(largest)
-        if self.reject_rule != "code":
-            return representation.build(k, cost)
-        cost = 1.0 - np.eye(k) if cost is None else cost
-        return Table(reject_code(k), np.column_stack([cost, beta]))
+        costs = self._costs()
+        return Table(reject_code(k), costs) if self.reject_rule == "code" else representation.build(k, cost)
+
+    def _costs(self) -> NDArray:
+        """L(sigma, y), a row for each true class and a column for each prediction, as the parameters have it now."""
+        cost = table_loss(self.loss).matrix(self.classes_)
+        cost = 1.0 - np.eye(len(self.classes_)) if cost is None else cost
+        return cost if self.reject_cost is None else np.column_stack([cost, self._reject_costs(cost.max())])
 
     def _build_observer(self, problem: Table, observer: Observer | None) -> Observer | None:
         if self.reject_cost is None or self.reject_rule != "online":
@@ -211,20 +213,23 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
 
     def _predict_codes(self, X: Any) -> NDArray:
         """Numbers of the predictions, of shape (n_samples,); one past the last class rejects."""
-        scores = self._scores(X)
-        problem = self._learner.problem
-        predicted = problem.decode(scores)
-        if self.reject_cost is not None and self.reject_rule != "code":
-            best, margin = top_two(problem.decision(scores))
-            predicted[margin < self._least_margin(best)] = len(self.classes_)
+        decision = self._learner.problem.decision(self._scores(X))
+        if self.reject_cost is not None and self.reject_rule == "code":
+            return decision.argmax(axis=1)
+        k = len(self.classes_)
+        decision = decision[:, :k]
+        predicted = decision.argmax(axis=1)
+        if self.reject_cost is not None:
+            best, margin = top_two(decision)
+            predicted[margin < self._least_margin(best)] = k
         return predicted
 
     def _least_margin(self, best: NDArray) -> NDArray | float:
         """The margin that a row must have so as not to be rejected, given its two best predictions."""
-        problem = self._learner.problem
-        beta = self._reject_costs(problem.C_L)
+        costs = self._costs()
+        beta = costs[:, -1]
         if self.reject_rule == "margin":
-            return problem.losses(best[:, 0], best[:, 1]) - 2 * beta[best[:, 0]]
+            return costs[best[:, 1], best[:, 0]] - 2 * beta[best[:, 0]]
         if self._learner.observer is None:
             raise ValueError(
                 "reject_rule='online' chooses its threshold while it learns; call fit or partial_fit after setting it."
@@ -250,12 +255,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         codes = encode(column_or_1d(y), self.classes_)
         if len(codes) != len(predicted):
             raise ValueError(f"X has {len(predicted)} rows and y has {len(codes)}; both must have the same number.")
-        k = len(self.classes_)
-        cost = table_loss(self.loss).matrix(self.classes_)
-        cost = 1.0 - np.eye(k) if cost is None else cost
-        if self.reject_cost is not None:
-            cost = np.column_stack([cost, self._reject_costs(cost.max())])
-        return cost[codes, predicted]
+        return self._costs()[codes, predicted]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy; with a cost matrix or a reject cost 1 - mean loss / largest loss.
@@ -277,7 +277,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         if self.reject_cost is None and isinstance(table_loss(self.loss), ZeroOne):
             return super().score(X, y, sample_weight)
         loss = self.sample_loss(X, y)
-        return float(1 - np.average(loss, weights=sample_weight) / self._learner.problem.C_L)
+        return float(1 - np.average(loss, weights=sample_weight) / self._costs().max())
 
     def margin(self, X: Any, y: Any) -> float:
         """The margin of the weights, at unit norm, on a data set.
