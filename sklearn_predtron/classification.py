@@ -213,7 +213,8 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
 
     def _predict_codes(self, X: Any) -> NDArray:
         """Numbers of the predictions, of shape (n_samples,); one past the last class rejects."""
-        decision = self._learner.problem.decision(self._scores(X))
+        scores = self._scores(X)
+        decision = self._learner.problem.decision(scores)
         if self.reject_cost is not None and self.reject_rule == "code":
             return decision.argmax(axis=1)
         k = len(self.classes_)

@@ -230,7 +230,7 @@ class Predtron(BasePredtron):
         self.warm_start = warm_start
 
     def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
-        return Objects(y if hasattr(y, "__iter__") else np.atleast_1d(y))
+        return Objects(y if hasattr(y, "__iter__") else np.atleast_1d(np.asarray(y)))
 
     def _build_problem(self) -> PythonProblem:
         return PythonProblem(self.problem)
