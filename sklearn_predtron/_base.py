@@ -155,7 +155,9 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
             raise ValueError(f"X has {X.shape[0]} rows and y has {labels.n}; both must have the same number.")
         weight = None
         if sample_weight is not None:
-            weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            weight = check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True
+            )
         of_label = self._label_weight(labels, weight, partial=partial)
         if of_label is not None:
             weight = of_label if weight is None else weight * of_label
