@@ -210,7 +210,7 @@ class PassiveAggressive(Update):
 
     alias = "passive_aggressive"
     _parameter_constraints = {
-        "C": [POSITIVE],
+        "C": [Interval(Real, 0, None, closed="right")],
         "variant": [StrOptions({"pa", "pa1", "pa2"})],
         "competitor": [StrOptions({"augmented", "predicted"})],
         "target": [StrOptions({"loss", "constant"})],
