@@ -149,9 +149,8 @@ class SvmlightReader:
         chunk_bytes: int = 8 * 2**20,
         dtype: Any = np.float64,
     ):
-        counts = {"chunk_rows": chunk_rows, "chunk_bytes": chunk_bytes} | (
-            {} if n_features is None else {"n_features": n_features}
-        )
+        width = 1 if n_features is None else n_features
+        counts = {"n_features": width, "chunk_rows": chunk_rows, "chunk_bytes": chunk_bytes}
         for name, value in counts.items():
             if not (isinstance(value, Integral) and value >= 1):
                 raise ValueError(f"{name}={value!r} must be an integer of at least 1.")

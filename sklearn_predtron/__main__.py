@@ -1,0 +1,158 @@
+"""python -m sklearn_predtron: learn online from bundled data, or from svmlight files of any size."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+import sklearn_predtron
+from sklearn_predtron._file_job import UsageError, learner_parameters, run_files
+from sklearn_predtron._main import DRIFT, ORDERS, TASKS, Bar, caption, run_demo, table
+from sklearn_predtron._parts import kinds
+from sklearn_predtron.norms import Norm
+from sklearn_predtron.updates import Update
+
+DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare"]
+EPILOG = (
+    "Without files the job learns data that scikit-learn bundles.  Files are read in chunks, so that memory does not grow with "
+    "them; a first pass finds width and labels unless --features and --classes give them.  A line that cannot be read ends the "
+    f"job with exit code 1; what was learned before it is kept, scored and saved.  {DRIFT}"
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says in one line what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (--help shows the options)\n")
+
+
+def average(text: str) -> Any:
+    """The parameter `average` from the command line."""
+    if text in ("linear", "uniform", "none"):
+        return False if text == "none" else text
+    try:
+        half_life = float(text)
+    except ValueError:
+        half_life = np.nan
+    if not 0 < half_life < np.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not known; accepted are linear, uniform, none and a half-life in rounds")
+    return half_life
+
+
+def costs(text: str) -> Any:
+    """The parameter `loss` from the command line."""
+    if text == "zero_one":
+        return text
+    pairs = [re.fullmatch("([^:=]+):([^:=]+)=([^:=]+)", item) for item in text.split(",")]
+    try:
+        return {(float(pair[1]), float(pair[2])): float(pair[3]) for pair in pairs}  # type: ignore[index]
+    except (TypeError, ValueError):
+        raise argparse.ArgumentTypeError(f"{text!r} is not known; accepted are zero_one and TRUE:PREDICTED=COST,...") from None
+
+
+def count(text: str) -> int:
+    """An integer of at least 1 from the command line."""
+    if not (text.isdecimal() and int(text) >= 1):
+        raise argparse.ArgumentTypeError(f"{text!r} must be an integer of at least 1")
+    return int(text)
+
+
+def build_parser() -> Parser:
+    """All options; None is "not given"."""
+    parser = Parser(prog="python -m sklearn_predtron", description="Mistake-driven online learning.", epilog=EPILOG)
+    switch = argparse.BooleanOptionalAction
+    parser.add_argument(
+        "train", nargs="?", metavar="TRAIN", help="svmlight file to learn from; .gz and .bz2 are read as they are"
+    )
+    parser.add_argument("--test", metavar="TEST", help="svmlight file for the held-out score")
+    parser.add_argument("--save", metavar="MODEL", help="write the estimator, for --load and joblib.load")
+    parser.add_argument("--load", metavar="MODEL", help="go on with a saved estimator (load only what you trust)")
+    parser.add_argument("--predictions", metavar="FILE", help="write the prediction of each row of TEST")
+    learner = parser.add_argument_group("the learner")
+    learner.add_argument("--task", choices=list(TASKS), help="default: binary for two labels, else multiclass")
+    learner.add_argument(
+        "--loss", type=costs, help="zero_one, or TRUE:PREDICTED=COST,... where other errors cost 1 (--loss=-1:1=5)"
+    )
+    learner.add_argument("--update", choices=[str(kind.alias) for kind in kinds(Update)])
+    learner.add_argument("--norm", choices=[str(kind.alias) for kind in kinds(Norm)])
+    learner.add_argument("--average", type=average, help="linear (default), uniform, none, or a half-life in rounds")
+    learner.add_argument("--reject-cost", type=float, metavar="COST", help="may reject a row at this cost; needs --reject-label")
+    learner.add_argument("--reject-label", type=float, metavar="LABEL", help="what a rejected row is predicted as")
+    learner.add_argument("--compare", action=switch, help="scikit-learn's Perceptron beside it (default, except with --load)")
+    stream = parser.add_argument_group("the stream")
+    stream.add_argument("--epochs", type=count, metavar="N", help="passes over TRAIN (default 1)")
+    stream.add_argument("--shuffle", action=switch, help="shuffle within chunks (default)")
+    stream.add_argument("--seed", type=int, help="of the shuffles (default 0)")
+    stream.add_argument("--features", type=count, metavar="P", help="width of the data")
+    stream.add_argument("--classes", type=float, nargs="+", metavar="LABEL", help="all labels")
+    stream.add_argument("--zero-based", action=switch, help="whether indices count from 0 (default: whether the index 0 occurs)")
+    stream.add_argument("--chunk", type=count, metavar="LINES", help="lines in a chunk (default 10000)")
+    stream.add_argument("--chunk-bytes", type=count, metavar="N", help="length of a chunk and of a line, at most (default 8 MiB)")
+    parser.add_argument("--version", action="version", version=sklearn_predtron.__version__)
+    return parser
+
+
+def check_arguments(args: argparse.Namespace) -> None:
+    """Find out before hours of learning what cannot work."""
+    given = {name for name, value in vars(args).items() if value is not None}
+    needs = [("predictions", "test"), ("reject_cost", "reject_label"), ("save", "train"), ("epochs", "train")]
+    needs += [(name, "train") for name in sorted(given - set(DEMO_OPTIONS)) if not given & {"train", "load"}]
+    needs += [("load", "train")] if "test" not in given else []
+    for name, needed in needs:
+        if name in given and needed not in given:
+            raise UsageError(f"{option(name)} needs {option(needed)}")
+    for name in ("features", "classes", "task"):
+        if {name, "load"} <= given:
+            raise UsageError(f"{option(name)} is fixed by the estimator of --load")
+    for name in ("train", "test", "load"):
+        path = getattr(args, name)
+        if path is not None and (os.path.isdir(path) or not os.access(path, os.R_OK)):
+            raise UsageError(f"{option(name)}={path!r} is not a file that can be read")
+    for name in ("save", "predictions"):
+        path = getattr(args, name)
+        if path is not None and (os.path.isdir(path) or not os.access(os.path.dirname(path) or ".", os.W_OK)):
+            raise UsageError(f"{option(name)}={path!r} is not a file that can be written")
+
+
+def option(name: str) -> str:
+    """How the user writes an argument."""
+    return "TRAIN" if name == "train" else "--" + name.replace("_", "-")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the main job; the exit code."""
+    parser = build_parser()
+    args = parser.parse_args(argv)
+    bar = Bar()
+    try:
+        check_arguments(args)
+        return run_files(args, bar) if args.train or args.load else demo(args, bar)
+    except UsageError as error:
+        bar.clear()
+        parser.error(str(error))
+
+
+def demo(args: argparse.Namespace, bar: Bar) -> int:
+    """Learn the bundled data and print the table."""
+    parameters = learner_parameters(args)
+    compare = args.compare is not False
+    try:
+        tallies = run_demo(parameters, seed=args.seed or 0, compare=compare, bar=bar)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    bar.clear()
+    print(table(tallies))
+    note = f"  Each row order is learned once, from scratch; the figures are of {ORDERS} row orders."
+    print(caption(parameters.get("average", "linear"), rejects=True, compare=compare, note=note))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,178 @@
+"""The main job on svmlight files: learn from one in chunks, score on another."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from contextlib import ExitStack
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_predtron._main import TASKS, Bar, Race, Tally, caption, start_race, table
+from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, SvmlightSummary
+
+LEARNER_OPTIONS = ["loss", "update", "norm", "average", "reject_cost", "reject_label"]
+
+
+class UsageError(ValueError):
+    """The arguments ask for what cannot be done."""
+
+
+def learner_parameters(args: argparse.Namespace) -> dict[str, Any]:
+    """The parameters of the estimator that were given."""
+    return {name: getattr(args, name) for name in LEARNER_OPTIONS if getattr(args, name) is not None}
+
+
+def run_files(args: argparse.Namespace, bar: Bar) -> int:
+    """Learn, save, score, print the table; the exit code."""
+    loaded = load_model(args.load) if args.load else None
+    try:
+        form = find_form(args, loaded, bar)
+    except BrokenLineError as error:
+        bar.clear()
+        return complain(error, "nothing was learned before it")
+    model = build_model(args, loaded, form["classes"])
+    compare = loaded is None if args.compare is None else args.compare
+    tallies = [Tally(os.path.basename(args.train or args.test), type(model).__name__), Tally("", "Perceptron")][: 1 + compare]
+    task = next(task for task in TASKS.values() if task.estimator is type(model))
+    race = start_race(task, model, np.unique(form["classes"]), tallies)
+    unlearned = learn_file(race, args, form, bar) if args.train else None
+    fitted = model.__sklearn_is_fitted__()
+    if args.save and fitted:
+        model.svmlight_zero_based_ = form["zero_based"]
+        save_model(model, args.save)
+    untested = None
+    if args.test and fitted and not isinstance(unlearned, KeyboardInterrupt):
+        untested = test_file(race, args, form, bar)
+    bar.clear()
+    print(table(tallies))
+    note = "  With several epochs progressive loss is that of the first." if (args.epochs or 1) > 1 else ""
+    print(caption(model.average, rejects=model.reject_cost is not None, compare=compare, note=note))
+    kept = f"the {race.rounds:,} rounds before it are kept" if race.rounds else "nothing was learned before it"
+    kept += f", in {args.save}" if args.save and fitted else ""
+    return max(complain(unlearned, kept), complain(untested, "the held-out score is of the rows before it"))
+
+
+def complain(trouble: BaseException | None, rest: str) -> int:
+    """Say on stderr what went wrong and what is left; the exit code."""
+    if trouble is None:
+        return 0
+    print(f"error: {str(trouble) or 'stopped from the keyboard'}; {rest}", file=sys.stderr)
+    return 130 if isinstance(trouble, KeyboardInterrupt) else 1
+
+
+def load_model(path: str) -> Any:
+    """A fitted estimator of a known task."""
+    try:
+        model = joblib.load(path)
+        check_is_fitted(model)
+    except Exception as error:
+        raise UsageError(f"--load={path!r} holds no fitted estimator: {error}") from None
+    if type(model) not in [task.estimator for task in TASKS.values()] or model.classes_.dtype.kind not in "iuf":
+        names = ", ".join(task.estimator.__name__ for task in TASKS.values())
+        raise UsageError(f"--load={path!r} holds a {type(model).__name__}; accepted are {names} with numbers as labels")
+    return model
+
+
+def save_model(model: Any, path: str) -> None:
+    """Write the model, so that what was there before survives a failure."""
+    joblib.dump(model, path + ".part")
+    os.replace(path + ".part", path)
+
+
+def build_model(args: argparse.Namespace, loaded: Any, classes: Any) -> Any:
+    """The estimator, new or loaded, with the parameters that were given."""
+    parameters = learner_parameters(args)
+    named = {label for pair in parameters["loss"] for label in pair} if isinstance(parameters.get("loss"), dict) else set()
+    if not named <= set(map(float, classes)):
+        raise UsageError(f"--loss names the labels {sorted(named - set(classes))}, not among {list(classes)}")
+    if loaded is not None:
+        return loaded.set_params(**parameters)
+    return TASKS[args.task or ("binary" if len(classes) == 2 else "multiclass")].estimator(**parameters)
+
+
+# --------------------------------------------------------------------------------------------------------- reading files
+
+
+def find_form(args: argparse.Namespace, loaded: Any, bar: Bar) -> dict[str, Any]:
+    """How all files are read: from the model, the arguments, or a first pass over the files."""
+    form = {"n_features": args.features, "classes": args.classes, "zero_based": args.zero_based}
+    form |= {"chunk_rows": args.chunk or 10_000, "chunk_bytes": args.chunk_bytes or 8 * 2**20}
+    if loaded is not None:
+        form |= {"n_features": loaded.n_features_in_, "classes": loaded.classes_}
+        if args.zero_based is None:
+            form["zero_based"] = getattr(loaded, "svmlight_zero_based_", None)
+    elif args.features is not None and args.classes is not None:
+        form["zero_based"] = bool(args.zero_based)
+    if any(value is None for value in form.values()):
+        form |= scan_files(args, form, bar)
+    return form
+
+
+def scan_files(args: argparse.Namespace, form: dict[str, Any], bar: Bar) -> dict[str, Any]:
+    """What a first pass finds, for what is not known; the width holds both files, the classes are TRAIN's."""
+    found = [scan_file(path, form, bar) for path in (args.train, args.test) if path]
+    zero_based = any(summary.zero_based for summary in found)
+    width = max(summary.n_features + (zero_based and not summary.zero_based) for summary in found)
+    classes = form["classes"]
+    if classes is None:
+        classes = found[0].classes
+        if len(classes) < 2 and found[0].error is not None:
+            raise found[0].error
+        if len(classes) < 2:
+            raise UsageError(f"TRAIN={args.train!r} has the labels {classes.tolist()}; at least two are needed, or --classes")
+    return {"zero_based": zero_based, "n_features": form["n_features"] or width, "classes": classes}
+
+
+def scan_file(path: str, form: dict[str, Any], bar: Bar) -> SvmlightSummary:
+    """The first pass over one file."""
+    zero_based = "auto" if form["zero_based"] is None else form["zero_based"]
+    reader = SvmlightReader(path, zero_based=zero_based, chunk_rows=form["chunk_rows"], chunk_bytes=form["chunk_bytes"])
+    try:
+        return reader.scan(callback=lambda: bar("first pass", reader.fraction_read))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def learn_file(race: Race, args: argparse.Namespace, form: dict[str, Any], bar: Bar) -> BaseException | None:
+    """Learn from TRAIN; what ended it early."""
+    reader, random, epochs = SvmlightReader(args.train, **form), np.random.default_rng(args.seed or 0), args.epochs or 1
+    try:
+        for epoch in range(epochs):
+            for X, y, first in reader:
+                order = slice(None) if args.shuffle is False else random.permutation(len(y))
+                learn_chunk(race, X[order], y[order], epoch == 0, args.train, first)
+                bar(f"epoch {epoch + 1}/{epochs}", reader.fraction_read, race.entrants[0].tally)
+    except (BrokenLineError, KeyboardInterrupt) as trouble:
+        return trouble
+    return None
+
+
+def learn_chunk(race: Race, X: Any, y: Any, judge: bool, path: str, first: int) -> None:
+    """Learn from a chunk; what the learners refuse at once is the arguments' fault, and later the chunk's."""
+    try:
+        race.learn(X, y, judge=judge)
+    except (ValueError, MemoryError) as error:
+        if race.rounds == 0:
+            raise UsageError(str(error)) from None
+        raise BrokenLineError(path, first, f"in the chunk that begins here: {error}") from None
+
+
+def test_file(race: Race, args: argparse.Namespace, form: dict[str, Any], bar: Bar) -> BaseException | None:
+    """Score on TEST, and write the predictions; what ended it early."""
+    reader = SvmlightReader(args.test, **form)
+    with ExitStack() as stack:
+        out = stack.enter_context(open(args.predictions, "w", encoding="ascii")) if args.predictions else None
+        try:
+            for X, y, _ in reader:
+                predicted = race.test(X, y)
+                if out is not None:
+                    out.writelines(f"{label:.17g}\n" for label in predicted)
+                bar("test", reader.fraction_read)
+        except (BrokenLineError, KeyboardInterrupt) as trouble:
+            return trouble
+    return None
