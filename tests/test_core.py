@@ -50,13 +50,12 @@ def test_variants_name_updates_that_exist():
     assert set(VARIANTS) <= {kind.alias for kind in kinds(Update)}
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("intercept", ["auto", 0.7, None])
+@pytest.mark.parametrize(("intercept", "weighted"), [("auto", False), ("auto", True), (0.7, True), (None, False)])
 @pytest.mark.parametrize("problem", PROBLEMS, ids=PROBLEM_NAMES)
 @pytest.mark.parametrize("update", updates(), ids=name)
 def test_iterates_and_averages(update, problem, intercept, weighted):
     k, representation, loss = problem
-    X, y = data(k=k)
+    X, y = data(n=40, k=k)
     weight = weights_of(len(X)) if weighted else None
     reference = reference_for(update, representation, loss, k, X.shape[1], intercept).learn(X, y, weight)
     assert reference.n_updates > 5
@@ -77,7 +76,7 @@ def test_rows_of_every_form(update, representation, first):
         start = X[:1] if first == "class-major" else sparse.csr_matrix(X[:1])
         model.partial_fit(start, y[:1], classes=np.arange(K)).partial_fit(rows[1:], y[1:])
         assert_agrees(model, reference, "linear")
-        assert_close(model.decision_function(rows), X @ (model.coef_.T @ representation.code(K).T) + model.intercept_ @ representation.code(K).T)
+        assert_close(model.decision_function(rows), (X @ model.coef_.T + model.intercept_) @ representation.code(K).T)
 
 
 @pytest.mark.parametrize("k", [2, 3, 5, 9, 18, 47])
@@ -124,7 +123,7 @@ def stream(model, X, y, parts, weight=None):
 @pytest.mark.parametrize("form", ["dense float64", "dense float32", "csr float64 int32", "csr float32 int64"])
 @pytest.mark.parametrize("update", updates(), ids=name)
 def test_partial_fit_is_the_same_in_any_split(update, form):
-    X, y = data(n=80, k=3)
+    X, y = data(n=40, k=3)
     rows = layouts(X)[form]
     one_by_one = [slice(i, i + 1) for i in range(len(y))]
     for weight in (None, weights_of(len(y))):
@@ -196,15 +195,14 @@ def test_weights_of_one_change_nothing():
 
 @pytest.mark.parametrize("form", ["dense float64", "csr float64 int32"])
 def test_prediction_right_after_a_row(form):
-    X, y = data(n=30, k=3)
+    X, y = data(n=6, k=3)
     rows = layouts(X)[form]
     for update in updates():
         for average in AVERAGES:
             model = make(update, average)
             for i in range(len(y)):
                 model.partial_fit(rows[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
-                if i % 10 == 0 or i == 1:
-                    assert_close(model.decision_function(rows), X @ model.coef_.T + model.intercept_)
+                assert_close(model.decision_function(rows), X @ model.coef_.T + model.intercept_)
 
 
 def at_offset(X, offset):
@@ -272,15 +270,15 @@ def assert_agrees_on_a_long_stream(update, average, n, rtol=1e-7):
 @pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("update", [Subgradient(alpha=0.1, eta=0.5), Subgradient(alpha=0.01, eta=1.0)], ids=name)
 def test_penalty_over_many_rounds(update, average):
-    """0.95**10000 = 1e-223: the running scale of the weights has to be multiplied out."""
-    assert_agrees_on_a_long_stream(update, average, 10_000)
+    """0.95**6000 = 1e-134: the running scale of the weights has to be multiplied out."""
+    assert_agrees_on_a_long_stream(update, average, 6_000)
 
 
-@pytest.mark.parametrize("update", [Subgradient(alpha=0.1, eta=0.5), Subgradient(alpha=0.01), Adaptive(), PerceptronUpdate()], ids=name)
-@pytest.mark.parametrize("half_life", [2, 0.5, 300])
+@pytest.mark.parametrize("update", [Subgradient(alpha=0.1, eta=0.5), Subgradient(alpha=0.01), Adaptive()], ids=name)
+@pytest.mark.parametrize("half_life", [2, 300])
 def test_short_half_life_over_many_rounds(update, half_life):
-    """0.5**5000 is no floating-point number: the running scale of the average has to be multiplied out."""
-    assert_agrees_on_a_long_stream(update, half_life, 10_000)
+    """0.5**3000 is no floating-point number: the running scale of the average has to be multiplied out."""
+    assert_agrees_on_a_long_stream(update, half_life, 6_000)
 
 
 def test_stationary_average_of_a_penalised_stream():

@@ -16,11 +16,13 @@ class Reference:
 
     def __init__(self, code, cost, n_features, rule, parameters, *, intercept="auto", kappa=1.0):
         self.code, self.cost = np.asarray(code, dtype=float), np.asarray(cost, dtype=float)
-        self.right = [y if y < len(row) and row[y] == 0 else int(np.flatnonzero(row == row.min())[0]) for y, row in enumerate(self.cost)]
+        self.right = [
+            y if y < len(row) and row[y] == 0 else int(np.flatnonzero(row == row.min())[0]) for y, row in enumerate(self.cost)
+        ]
         self.c_L, self.C_L = self.cost[self.cost > 0].min(), self.cost.max()
         self.rule, self.parameters, self.intercept, self.kappa = rule, SimpleNamespace(**parameters), intercept, kappa
         self.W, self.b = np.zeros((self.code.shape[1], n_features)), np.zeros(self.code.shape[1])
-        self.iterates, self.log_norms, self.log_caps = [], [], []
+        self.iterates, self.log_norm, self.n_norm, self.log_cap, self.n_cap = [], 0.0, 0, 0.0, 0
         self.t = self.n_mistakes = self.n_updates = self.cumulative_loss = 0
         self.R2 = 0.0
 
@@ -54,7 +56,7 @@ class Reference:
         augmented = right if total[right] == total.max() else int(total.argmax())
         norm2 = (x**2).sum()
         if norm2 > 0:
-            self.log_norms.append(np.log(norm2))
+            self.log_norm, self.n_norm = self.log_norm + np.log(norm2), self.n_norm + 1
         r2 = self.squared_intercept_feature()
         self.R2 = max(self.R2, norm2 + r2)
         return SimpleNamespace(
@@ -66,7 +68,7 @@ class Reference:
         if self.intercept is None:
             return 0.0
         if self.intercept == "auto":
-            return np.exp(np.mean(self.log_norms)) if self.log_norms else 1.0
+            return np.exp(self.log_norm / self.n_norm) if self.n_norm else 1.0
         return self.intercept**2
 
     def gap_and_g2(self, r, rival):
@@ -81,8 +83,8 @@ class Reference:
         if not loss + gap > 1e-12 * (loss + abs(gap)) or g2 == 0:
             return rival, 0.0
         if loss > 0:
-            self.log_caps.append(np.log(loss / g2))
-        cap = r.weight * kappa * np.exp(np.mean(self.log_caps)) if self.log_caps else np.inf
+            self.log_cap, self.n_cap = self.log_cap + np.log(loss / g2), self.n_cap + 1
+        cap = r.weight * kappa * np.exp(self.log_cap / self.n_cap) if self.n_cap else np.inf
         return rival, min(cap, (loss + gap) / g2)
 
     def _predtron(self, r):

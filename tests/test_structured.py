@@ -1,0 +1,253 @@
+"""Problems written in Python: the same loop, and what the user's code raises."""
+
+import pickle
+
+import numpy as np
+import pytest
+from cases import assert_close, data, layouts, name, state, updates
+
+from sklearn_predtron import Predtron, PredtronClassifier, Problem
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PerceptronUpdate
+
+
+class Multiclass(Problem):
+    """The 0-1 loss on one-hot codes, written by hand."""
+
+    c_L = C_L = 1.0
+
+    def __init__(self, k):
+        self.k = k
+
+    @property
+    def n_scores(self):
+        return self.k
+
+    def decode(self, t):
+        return int(t.argmax())
+
+    def loss(self, prediction, y):
+        return float(prediction != y)
+
+    def representation(self, prediction):
+        return np.eye(self.k)[prediction]
+
+    def augmented_decode(self, t, y):
+        return int((t + (np.arange(self.k) != y)).argmax())
+
+
+class Failing(Multiclass):
+    """Raises in the call of a given number of one method."""
+
+    def arm(self, method, call, error):
+        self.method, self.left, self.error = method, call, error
+        return self
+
+    def tick(self, method):
+        if method == getattr(self, "method", None):
+            self.left -= 1
+            if self.left == 0:
+                raise self.error
+
+    def decode(self, t):
+        self.tick("decode")
+        return super().decode(t)
+
+    def loss(self, prediction, y):
+        self.tick("loss")
+        return super().loss(prediction, y)
+
+    def representation(self, prediction):
+        self.tick("representation")
+        return super().representation(prediction)
+
+    def augmented_decode(self, t, y):
+        self.tick("augmented_decode")
+        return super().augmented_decode(t, y)
+
+    def correct(self, y, competitor):
+        self.tick("correct")
+        return super().correct(y, competitor)
+
+
+def stream_data(n=60):
+    """The first label is not the prediction at t = 0, whose tie Python's decode cannot report."""
+    X, y = data(n=n, k=3)
+    assert y[0] != 0
+    return X, y
+
+
+@pytest.mark.parametrize("intercept", ["auto", 0.5])
+@pytest.mark.parametrize("update", updates(), ids=name)
+def test_multiclass_written_in_python(update, intercept):
+    X, y = stream_data()
+    settings = {"update": update, "intercept_scaling": intercept}
+    for rows in layouts(X).values():
+        ours = PredtronClassifier(**settings).partial_fit(rows, y, classes=[0, 1, 2])
+        theirs = Predtron(Multiclass(3), **settings).partial_fit(rows, y)
+        assert_close(theirs.last_coef_, ours.last_coef_)
+        assert_close(theirs.coef_, ours.coef_)
+        np.testing.assert_allclose(theirs.intercept_, ours.intercept_, atol=1e-9 * np.abs(ours.coef_).max())
+        counts = [(m.t_, m.n_mistakes_, m.n_updates_, m.cumulative_loss_) for m in (ours, theirs)]
+        assert counts[0] == counts[1]
+        assert np.array_equal(theirs.predict(X), ours.predict(X))
+        assert_close(theirs.decision_function(X), ours.decision_function(X))
+
+
+def test_fit_shuffles_as_the_classifier_does():
+    X, y = stream_data()
+    settings = {"max_iter": 3, "random_state": 0}
+    ours, theirs = PredtronClassifier(**settings).fit(X, y), Predtron(Multiclass(3), **settings).fit(X, y)
+    assert_close(theirs.coef_, ours.coef_)
+    assert theirs.loss_curve_ == ours.loss_curve_
+    np.testing.assert_allclose(theirs.score(X, y), ours.score(X, y) - 1, rtol=1e-12)
+    assert np.array_equal(theirs.sample_loss(X, y), ours.sample_loss(X, y))
+
+
+@pytest.mark.parametrize("update", updates(), ids=name)
+def test_split_of_the_stream_changes_nothing(update):
+    X, y = stream_data(30)
+    whole = Predtron(Multiclass(3), update=update).partial_fit(X, y)
+    rowwise = Predtron(Multiclass(3), update=update)
+    for i in range(len(y)):
+        rowwise.partial_fit(X[i : i + 1], y[i : i + 1])
+    assert state(rowwise) == state(whole)
+
+
+class Marker(Exception):
+    """What only the test raises."""
+
+
+@pytest.mark.parametrize("error", [Marker("stop"), KeyboardInterrupt(), SystemExit(3), StopIteration()], ids=repr)
+@pytest.mark.parametrize("method", ["decode", "loss", "augmented_decode", "correct", "representation"])
+def test_exception_leaves_the_last_complete_round(method, error):
+    X, y = stream_data()
+    for call in (1, 2, 3, 18, 19, 20, 21):
+        problem = Failing(3)
+        model = Predtron(problem).partial_fit(X[:10], y[:10])
+        problem.arm(method, call, error)
+        with pytest.raises(type(error)) as caught:
+            model.partial_fit(X[10:], y[10:])
+        assert caught.value is error
+        assert 10 <= model.t_ < len(y)
+        undisturbed = Predtron(Multiclass(3)).partial_fit(X[: model.t_], y[: model.t_])
+        assert state(model) == state(undisturbed)
+        rest = slice(model.t_, None)
+        assert state(model.partial_fit(X[rest], y[rest])) == state(undisturbed.partial_fit(X[rest], y[rest]))
+
+
+@pytest.mark.parametrize("update", updates(), ids=name)
+def test_exception_in_any_call_of_the_representation(update):
+    """The direction asks for representations a second time, after the loss is known."""
+    X, y = stream_data(12)
+    for call in range(1, 30):
+        problem = Failing(3).arm("representation", call, Marker("stop"))
+        model = Predtron(problem, update=update)
+        try:
+            model.partial_fit(X, y)
+        except Marker:
+            rest = slice(model.t_, None)
+            model.partial_fit(X[rest], y[rest])
+        assert state(model) == state(Predtron(Multiclass(3), update=update).partial_fit(X, y))
+
+
+def test_exception_in_fit_is_raised_again():
+    X, y = stream_data()
+    problem = Failing(3).arm("decode", 90, KeyboardInterrupt())
+    model = Predtron(problem, max_iter=3, shuffle=False)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.t_ == 89
+    streamed = Predtron(Multiclass(3)).partial_fit(X, y).partial_fit(X[:29], y[:29])
+    assert state(model) == state(streamed)
+
+
+def test_model_that_met_an_exception_can_be_pickled():
+    X, y = stream_data()
+    problem = Failing(3).arm("decode", 20, Marker("stop"))
+    model = Predtron(problem)
+    with pytest.raises(Marker):
+        model.partial_fit(X, y)
+    twin = pickle.loads(pickle.dumps(model))
+    assert state(twin) == state(model)
+    assert state(twin.partial_fit(X[19:], y[19:])) == state(model.partial_fit(X[19:], y[19:]))
+
+
+@pytest.mark.parametrize("shape", [(2,), (4,), (3, 1), (1, 3), ()])
+def test_bad_shape_of_a_representation(shape):
+    class Misshapen(Multiclass):
+        def representation(self, prediction):
+            return np.ones(shape)
+
+    X, y = stream_data()
+    model = Predtron(Misshapen(3))
+    with pytest.raises(ValueError, match=r"representation\(\) must return arrays of shape \(n_scores,\) = \(3,\), got"):
+        model.partial_fit(X, y)
+    assert model.t_ == 0
+
+
+@pytest.mark.parametrize("method", ["decode", "loss", "representation", "augmented_decode"])
+def test_missing_methods_are_named(method):
+    defined = {
+        name: getattr(Multiclass, name) for name in ("decode", "loss", "representation", "augmented_decode") if name != method
+    }
+    incomplete = type("Incomplete", (Problem,), {**defined, "n_scores": 3, "k": 3})
+    X, y = stream_data()
+    with pytest.raises(TypeError, match=f"Incomplete does not define {method}"):
+        Predtron(incomplete()).fit(X, y)
+
+
+@pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(eta="theory")], ids=name)
+def test_theory_needs_the_constants_of_the_loss(update):
+    class Unstated(Multiclass):
+        c_L = C_L = None
+
+    X, y = stream_data()
+    with pytest.raises(ValueError, match=rf"{type(update).__name__}\(eta='theory'\) needs c_L and C_L, which Unstated"):
+        Predtron(Unstated(3), update=update).fit(X, y)
+    assert Predtron(Multiclass(3), update=update, max_iter=1).fit(X, y).n_updates_ > 0
+
+
+@pytest.mark.parametrize("update", [Adaptive(), LossAugmented(eta=0.1), LossDriven(), PerceptronUpdate()], ids=name)
+def test_no_loss_bound_without_the_constants_of_the_loss(update):
+    class Unstated(Multiclass):
+        c_L = C_L = None
+
+    X, y = stream_data()
+    settings = {"update": update, "fit_intercept": False, "max_iter": 1}
+    with pytest.raises(ValueError, match="c_L"):
+        Predtron(Unstated(3), **settings).fit(X, y).loss_bound(1.0, 0.01)
+    stated = Predtron(Multiclass(3), **settings).fit(X, y).loss_bound(1.0, 0.01)
+    assert stated == PredtronClassifier(**settings).fit(X, y).loss_bound(1.0, 0.01)
+
+
+class Interval(Problem):
+    """Labels and predictions of different kinds: any corner of the square in a set of right ones."""
+
+    n_scores, c_L, C_L = 2, 1.0, 1.0
+    corners = np.array([[-1.0, -1], [-1, 1], [1, -1], [1, 1]]) / np.sqrt(2)
+
+    def decode(self, t):
+        return int((self.corners @ t).argmax())
+
+    def loss(self, prediction, y):
+        return float(prediction not in y)
+
+    def representation(self, prediction):
+        return self.corners[prediction]
+
+    def augmented_decode(self, t, y):
+        return int((self.corners @ t + [self.loss(c, y) for c in range(4)]).argmax())
+
+    def correct(self, y, competitor):
+        return competitor if competitor in y else min(y)
+
+
+def test_labels_that_are_sets():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((200, 2))
+    y = [frozenset({int(a), 2 + int(b)}) for a, b in X > 0]
+    model = Predtron(Interval(), random_state=0).fit(X, y)
+    assert model.sample_loss(X, y).mean() < 0.1
+    assert model.predict(X).shape == (200,)
+    with pytest.raises(ValueError, match="X has 200 rows and y has 199"):
+        model.sample_loss(X, y[:-1])
