@@ -29,6 +29,7 @@ typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
 #define LOAD(TYPE, p) JOIN(LOAD, TYPE)(p)
 #define ADD_TO(p, v) (*(doubles *)(p) += (v))
 #define SUM(v) (((v)[0] + (v)[2]) + ((v)[1] + (v)[3]))
+#define ZERO {0}
 #define INLINE static inline __attribute__((always_inline))
 #define PREFETCH(p) __builtin_prefetch(p)
 #else
@@ -37,6 +38,7 @@ typedef double lanes;
 #define LOAD(TYPE, p) ((double)*(p))
 #define ADD_TO(p, v) (*(p) += (v))
 #define SUM(v) (v)
+#define ZERO 0
 #define INLINE static inline
 #define PREFETCH(p) ((void)(p))
 #endif
@@ -153,50 +155,40 @@ INLINE double NAME(dot)(ptrdiff_t n, const VALUE *x, const double *w)
     return SUM(s0) + rest;
 }
 
-/* Four classes at a time share the loads of x; returns the class at which it stopped. */
-DISPATCHED ptrdiff_t NAME(scores_by_four)(const Row *row, const Matrix *M, double scale, int more, double *t)
+/* width classes at a time share the loads of x, in two sums each: enough to hide the latency of the additions. */
+#define BLOCK_OF_CLASSES(width)                                                                                        \
+    for (; c + (width) <= M->d; c += (width)) {                                                                        \
+        const double *w = M->data + c * M->stride;                                                                     \
+        lanes s[width] = {ZERO}, u[width] = {ZERO};                                                                    \
+        double rest[width] = {0};                                                                                      \
+        ptrdiff_t j = 0;                                                                                               \
+        for (; j + 2 * LANES <= n; j += 2 * LANES, w += 2 * LANES) {                                                   \
+            const lanes v = LOAD(VALUE, x + j), z = LOAD(VALUE, x + j + LANES);                                        \
+            for (int i = 0; i < (width); i++) s[i] += v * LOAD(double, w + i * M->stride);                             \
+            for (int i = 0; i < (width); i++) u[i] += z * LOAD(double, w + i * M->stride + LANES);                     \
+        }                                                                                                              \
+        for (; j < n; j++, w++)                                                                                        \
+            for (int i = 0; i < (width); i++) rest[i] += x[j] * w[i * M->stride];                                      \
+        for (int i = 0; i < (width); i++) {                                                                            \
+            s[i] += u[i];                                                                                              \
+            SET_SCORE(c + i, SUM(s[i]) + rest[i]);                                                                     \
+        }                                                                                                              \
+    }
+
+DISPATCHED ptrdiff_t NAME(scores_by_block)(const Row *row, const Matrix *M, double scale, int more, double *t)
 {
     const ptrdiff_t n = row->n;
     const VALUE *x = row->value;
     ptrdiff_t c = 0;
-    for (; c + 4 <= M->d; c += 4) {
-        const double *w0 = M->data + c * M->stride, *w1 = w0 + M->stride, *w2 = w1 + M->stride, *w3 = w2 + M->stride;
-        lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, u0 = {0}, u1 = {0}, u2 = {0}, u3 = {0};
-        double r0 = 0, r1 = 0, r2 = 0, r3 = 0;
-        ptrdiff_t j = 0;
-        for (; j + 2 * LANES <= n; j += 2 * LANES) {
-            const lanes v = LOAD(VALUE, x + j), z = LOAD(VALUE, x + j + LANES);
-            s0 += v * LOAD(double, w0 + j);
-            s1 += v * LOAD(double, w1 + j);
-            s2 += v * LOAD(double, w2 + j);
-            s3 += v * LOAD(double, w3 + j);
-            u0 += z * LOAD(double, w0 + j + LANES);
-            u1 += z * LOAD(double, w1 + j + LANES);
-            u2 += z * LOAD(double, w2 + j + LANES);
-            u3 += z * LOAD(double, w3 + j + LANES);
-        }
-        s0 += u0;
-        s1 += u1;
-        s2 += u2;
-        s3 += u3;
-        for (; j < n; j++) {
-            const double v = x[j];
-            r0 += v * w0[j];
-            r1 += v * w1[j];
-            r2 += v * w2[j];
-            r3 += v * w3[j];
-        }
-        SET_SCORE(c, SUM(s0) + r0);
-        SET_SCORE(c + 1, SUM(s1) + r1);
-        SET_SCORE(c + 2, SUM(s2) + r2);
-        SET_SCORE(c + 3, SUM(s3) + r3);
-    }
+    BLOCK_OF_CLASSES(5)
+    BLOCK_OF_CLASSES(3)
     return c;
 }
+#undef BLOCK_OF_CLASSES
 
 DISPATCHED void NAME(class_scores)(const Row *x, const Matrix *M, double scale, int more, double *t)
 {
-    ptrdiff_t c = M->d < 4 ? 0 : NAME(scores_by_four)(x, M, scale, more, t);
+    ptrdiff_t c = M->d < 3 ? 0 : NAME(scores_by_block)(x, M, scale, more, t);
     for (; c < M->d; c++) SET_SCORE(c, NAME(dot)(x->n, x->value, M->data + c * M->stride));
 }
 
@@ -223,7 +215,7 @@ DISPATCHED void NAME(class_add)(const Row *x, Matrix *M, const Direction *g, dou
 /* width x LANES classes stay in registers while all values of the row pass by. */
 #define BLOCK_OF_SCORES(width)                                                                                         \
     for (; c + (width) * LANES <= M->d; c += (width) * LANES) {                                                        \
-        lanes s[width] = {{0}};                                                                                        \
+        lanes s[width] = {ZERO};                                                                                       \
         for (ptrdiff_t k = 0; k < n; k++) {                                                                            \
             const double *w = M->data + POSITION(k) * M->stride + c;                                               \
             const double v = x[k];                                                                                     \

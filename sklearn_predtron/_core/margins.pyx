@@ -5,7 +5,6 @@ from libc.math cimport frexp
 import numpy as np
 
 from sklearn_predtron._core.learner cimport Observer
-from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.table cimport Table
 
 cdef enum:

@@ -96,23 +96,54 @@ def dense_rows(const real[:, ::1] X):
     return rows
 
 
+cdef bint in_range(const integer* index, Py_ssize_t n, integer p) noexcept nogil:
+    """Whether 0 <= index < p throughout: else the sign bit of index or of p - 1 - index is set somewhere."""
+    cdef integer signs = 0
+    cdef Py_ssize_t i
+    for i in range(n):
+        signs |= index[i] | (p - 1 - index[i])
+    return signs >= 0
+
+
+cdef bint rise_in_rows(const integer* index, const Py_ssize_t* start, Py_ssize_t n) noexcept nogil:
+    """Whether no index is below or equal to the one before it, but at the start of a row."""
+    cdef Py_ssize_t i, falls = 0, block, last = 0
+    cdef integer part
+    for block in range(1, start[n], 1 << 20):
+        part = 0
+        last = min(block + (1 << 20), start[n])
+        for i in range(block, last):
+            part += index[i] <= index[i - 1]
+        falls += part
+    for i in range(1, n):
+        if 0 < start[i] < start[n] and start[i] > start[i - 1]:
+            falls -= index[start[i]] <= index[start[i] - 1]
+    return falls == 0
+
+
 def sparse_rows(const real[::1] value, const integer[::1] index, const Py_ssize_t[::1] start, Py_ssize_t p):
-    """Rows of a CSR matrix with p features; its offsets and indices are checked here, once."""
+    """Rows of a CSR matrix with p features; its offsets and indices are checked here, once.
+
+    Returns None where the indices of a row do not rise strictly: it must be sorted and its duplicates summed first.
+    """
     cdef SparseRows rows = SparseRows.__new__(SparseRows)
     cdef Py_ssize_t i, n = start.shape[0] - 1, stored = min(value.shape[0], index.shape[0])
-    cdef bint good = n >= 0 and start[0] == 0
+    cdef bint good = n >= 0 and start[0] == 0, sorted_rows = True
+    cdef const integer* first = &index[0] if stored > 0 else NULL
+    cdef Py_ssize_t widest = 0x7fffffff if sizeof(integer) == 4 else p
     with nogil:
         for i in range(n):
             good = good and start[i] <= start[i + 1]
-        good = good and start[n] <= stored
+        good = good and start[n] <= stored and in_range(first, start[n], <integer> min(p, widest))
         if good:
-            for i in range(start[n]):
-                good = good and 0 <= index[i] < p
+            sorted_rows = rise_in_rows(first, &start[0], n)
     if not good:
         raise ValueError(
             f"X is not a valid CSR matrix: its indptr must rise from 0 to at most {stored}, the number of stored values, "
             f"and its indices must lie in 0..{p - 1}."
         )
+    if not sorted_rows:
+        return None
     rows.owner = (value, index)
     rows.n = n
     rows.p = p
