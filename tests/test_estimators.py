@@ -1,0 +1,209 @@
+"""Every public estimator: scikit-learn's checks, and the package's own in many configurations."""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sklearn_predtron
+from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier, Problem, estimator_checks
+from sklearn_predtron._parts import kinds
+from sklearn_predtron.estimator_checks import all_checks
+from sklearn_predtron.updates import (
+    LossAugmented,
+    LossDriven,
+    PassiveAggressive,
+    Subgradient,
+    Update,
+)
+
+
+class Side(Problem):
+    """On which side of zero a number is; takes any number as a label, as scikit-learn's checks need it."""
+
+    n_scores, c_L, C_L = 1, 1.0, 1.0
+
+    def decode(self, t):
+        return int(t[0] > 0)
+
+    def loss(self, prediction, y):
+        return float(prediction != self.correct(y, None))
+
+    def representation(self, prediction):
+        return np.array([2.0 * prediction - 1])
+
+    def augmented_decode(self, t, y):
+        return int(t[0] + self.loss(1, y) > -t[0] + self.loss(0, y))
+
+    def correct(self, y, competitor):
+        return int(y > 0)
+
+
+class Clock(Problem):
+    """The hour, represented by a point on a circle; the loss is the way round."""
+
+    n_scores, c_L, C_L = 2, 1.0, 6.0
+    code = np.column_stack([np.cos(np.arange(12) * np.pi / 6), np.sin(np.arange(12) * np.pi / 6)])
+
+    def decode(self, t):
+        return int((self.code @ t).argmax())
+
+    def loss(self, prediction, y):
+        way = abs(prediction - y) % 12
+        return float(min(way, 12 - way))
+
+    def representation(self, prediction):
+        return self.code[prediction]
+
+    def augmented_decode(self, t, y):
+        return int((self.code @ t + [self.loss(hour, y) for hour in range(12)]).argmax())
+
+
+REQUIRED = {"Predtron": {"problem": Side()}}
+ESTIMATORS = [
+    kind(**REQUIRED.get(name, {})) for name in sklearn_predtron.__all__ if hasattr(kind := getattr(sklearn_predtron, name), "fit")
+]
+
+ROUNDS = "a row of weight 2 is one round, with a step twice as long; the same row given twice is two rounds"
+EXPECTED_FAILURES = {
+    name: {
+        "check_sample_weight_equivalence_on_dense_data": ROUNDS,
+        "check_sample_weight_equivalence_on_sparse_data": ROUNDS,
+    }
+    for name in ["Predtron", "PredtronBinaryClassifier", "PredtronClassifier"]
+}
+
+COSTS = [[0, 1, 4], [2, 0, 0.5], [1, 3, 0]]
+CONFIGURATIONS = [
+    *(PredtronClassifier(update=update.alias) for update in kinds(Update)),
+    *(PredtronBinaryClassifier(update=update.alias) for update in kinds(Update)),
+    Predtron(Clock()),
+    Predtron(Clock(), update=LossAugmented(eta="theory"), average=False),
+    Predtron(Side(), update="perceptron", average="uniform", fit_intercept=False),
+    PredtronClassifier(average=False),
+    PredtronClassifier(average="uniform", shuffle=False),
+    PredtronBinaryClassifier(average=20.0),
+    PredtronClassifier(loss=COSTS),
+    PredtronClassifier(loss=COSTS, update="loss_driven", representation="simplex"),
+    PredtronClassifier(loss={(0, 1): 3.0}, update=LossAugmented(eta="theory")),
+    PredtronBinaryClassifier(loss=[[0, 5], [1, 0]], update=LossDriven(eta="theory"), intercept_scaling=2.0),
+    PredtronClassifier(representation="simplex", update=PassiveAggressive(C=0.1, variant="pa2")),
+    PredtronClassifier(representation=[[1, 0], [0, 1], [-0.6, -0.8]], average=5),
+    PredtronClassifier(reject_cost=0.3, reject_label=-1),
+    PredtronClassifier(reject_cost=0.3, reject_label=-1, reject_rule="margin", average=30.0),
+    PredtronClassifier(reject_cost=[0.1, 0.2, 0.4], reject_label=-1, reject_rule="code"),
+    PredtronBinaryClassifier(reject_cost=[0.1, 0.4], reject_label=-1, representation="onehot"),
+    PredtronClassifier(class_weight={0: 2.0, 2: 0.5}),
+    PredtronBinaryClassifier(class_weight={1: 0.3}, update=PassiveAggressive(C=0.5), reject_cost=0.2, reject_label=7),
+    PredtronClassifier(fit_intercept=False),
+    PredtronBinaryClassifier(fit_intercept=False, update=Subgradient(alpha=0.1, eta=0.5)),
+    PredtronClassifier(max_iter=3, tol=0.01, intercept_scaling=0.5),
+]
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {}))
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_expected_failures_are_those_of_the_perceptron():
+    for failures in EXPECTED_FAILURES.values():
+        assert set(failures) <= {
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        }
+    assert set(EXPECTED_FAILURES) <= {type(estimator).__name__ for estimator in ESTIMATORS}
+
+
+@pytest.mark.parametrize("check", list(all_checks()), ids=lambda check: check.__name__)
+@pytest.mark.parametrize("estimator", ESTIMATORS + CONFIGURATIONS, ids=repr)
+def test_own_checks(estimator, check):
+    check(type(estimator).__name__, estimator)
+
+
+class Shuffled(PredtronClassifier):
+    """Learns a batch backwards."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        return super().partial_fit(X[::-1], y[::-1], classes, None if sample_weight is None else sample_weight[::-1])
+
+
+class Weighed(PredtronClassifier):
+    """A weight of 0 is a small weight."""
+
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X, y, None if sample_weight is None else np.maximum(sample_weight, 1e-3))
+
+
+class Traced(PredtronClassifier):
+    """Remembers a call that fails."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.calls_ = getattr(self, "calls_", 0) + 1
+        return super().partial_fit(X, y, classes, sample_weight)
+
+
+class Scaled(PredtronClassifier):
+    """Works in place."""
+
+    def predict(self, X):
+        if isinstance(X, np.ndarray):
+            X *= 2
+        return super().predict(X)
+
+
+class Forgetful(PredtronClassifier):
+    """A copy has seen nothing."""
+
+    def __getstate__(self):
+        return {name: value for name, value in super().__getstate__().items() if name != "loss_curve_"}
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "_learner" in state:
+            self._learner.update = type(self._learner.update)(1.0)
+
+
+class Relative(PredtronClassifier):
+    """Scores are relative to those of the batch."""
+
+    def decision_function(self, X):
+        scores = super().decision_function(X)
+        return scores - scores.mean()
+
+
+class Deaf(PredtronClassifier):
+    """Parameters cannot change."""
+
+    def set_params(self, **parameters):
+        return self if hasattr(self, "_learner") else super().set_params(**parameters)
+
+
+class Centred(PredtronClassifier):
+    """An offset of the inputs, which does not scale with them."""
+
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X + 0.5, y, sample_weight)
+
+
+@pytest.mark.parametrize(
+    ("kind", "check"),
+    [
+        (Shuffled, estimator_checks.check_partial_fit_in_any_split),
+        (Weighed, estimator_checks.check_zero_weight_is_absence),
+        (Traced, estimator_checks.check_failing_partial_fit_changes_nothing),
+        (Scaled, estimator_checks.check_input_is_not_modified),
+        (Forgetful, estimator_checks.check_pickled_in_mid_stream),
+        (Relative, estimator_checks.check_one_row_predicts_as_in_a_batch),
+        (Deaf, estimator_checks.check_set_params_in_mid_stream),
+        (Centred, estimator_checks.check_scale_of_inputs),
+    ],
+)
+def test_own_checks_find_what_is_broken(kind, check):
+    with pytest.raises(AssertionError, match=kind.__name__):
+        check(kind.__name__, kind())
+
+
+def test_all_own_checks_at_once():
+    assert len(list(all_checks())) >= 20
+    with pytest.raises(AssertionError, match="Shuffled"):
+        estimator_checks.check_predtron_estimator(Shuffled())
