@@ -1,0 +1,63 @@
+"""Timing: interleaved repeats, medians, ratios."""
+
+import gc
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+
+@dataclass
+class Case:
+    """One thing to time: `run` is timed, on what `prepare` returns, which is not."""
+
+    name: str
+    run: Callable[[Any], Any]
+    prepare: Callable[[], Any] = lambda: None
+
+
+@dataclass
+class Measured:
+    """Seconds of each repeat of a case, and what its last run returned."""
+
+    times: list[float] = field(default_factory=list)
+    result: Any = None
+
+    @property
+    def seconds(self) -> float:
+        return median(self.times)
+
+
+def timed(case: Case) -> tuple[float, Any]:
+    """Seconds of one run, with no garbage collection in it, and its result."""
+    subject = case.prepare()
+    enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        start = perf_counter()
+        result = case.run(subject)
+        return perf_counter() - start, result
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def interleave(cases: Iterable[Case], repeats: int) -> dict[str, Measured]:
+    """Run every case once uncounted, then every case once before any runs again, `repeats` times."""
+    cases = list(cases)
+    measured = {case.name: Measured() for case in cases}
+    for case in cases:
+        timed(case)
+    for _ in range(repeats):
+        for case in cases:
+            seconds, result = timed(case)
+            measured[case.name].times.append(seconds)
+            measured[case.name].result = result
+    return measured
+
+
+def ratios(slow: Measured, fast: Measured) -> list[float]:
+    """In each repeat, how many times as long one took as the other."""
+    return [a / b for a, b in zip(slow.times, fast.times, strict=True)]

@@ -1,0 +1,47 @@
+"""sklearn_predtron."""
+
+from typing import Any
+
+from sklearn.multiclass import OneVsRestClassifier
+
+from benchmarks.peers.base import PartialFitPeer, Peer
+from benchmarks.tasks import Task
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.updates import PerceptronUpdate
+
+PLAIN = {"average": False, "intercept_scaling": 1.0}
+
+
+class Ours(PartialFitPeer):
+    """The classifier of the task's number of classes, with the given parameters."""
+
+    module = "sklearn_predtron"
+
+    def __init__(self, name: str = "ours", **params: Any):
+        self.name = name
+        self.params = params
+
+    def make(self, task: Task) -> Any:
+        family = PredtronBinaryClassifier if task.n_classes == 2 else PredtronClassifier
+        return family(**self.params, max_iter=task.epochs, shuffle=task.shuffle, random_state=task.seed)
+
+
+class OursPerceptron(Ours):
+    """The plain perceptron, in the units of scikit-learn's."""
+
+    def __init__(self, name: str = "ours, perceptron", **params: Any):
+        super().__init__(name, **{**PLAIN, **params})
+
+    def make(self, task: Task) -> Any:
+        eta = 0.5 if task.n_classes == 2 else 1.0
+        return super().make(task).set_params(update=PerceptronUpdate(eta))
+
+
+class OursOneVsRest(Peer):
+    """One binary perceptron for each class: the same work as scikit-learn's Perceptron."""
+
+    name = "ours, one-vs-rest"
+    module = "sklearn_predtron"
+
+    def make(self, task: Task) -> Any:
+        return OneVsRestClassifier(OursPerceptron().make(Task(2, task.epochs, task.shuffle, task.seed)))

@@ -1,0 +1,81 @@
+"""Tables in Markdown, and the places in the README where they go."""
+
+import platform
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+README = Path(__file__).with_name("README.md")
+PACKAGES = ("sklearn_predtron", "numpy", "scipy", "scikit-learn", "river", "vowpalwabbit")
+
+
+@dataclass
+class Table:
+    """A titled table; a cell that is None is empty."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[Any]] = field(default_factory=list)
+    note: str = ""
+
+    def markdown(self) -> str:
+        lines = [f"### {self.title}", ""]
+        if self.note:
+            lines += [self.note, ""]
+        lines += [_line(self.columns), _line(["---"] * len(self.columns))]
+        return "\n".join(lines + [_line([_cell(value) for value in row]) for row in self.rows]) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def spread(values: Sequence[float]) -> str:
+    """Median, least and greatest."""
+    return f"{median(values):.3g} ({min(values):.3g}-{max(values):.3g})"
+
+
+def mean_error(mean: float, error: float) -> str:
+    """A mean and its standard error."""
+    return f"{mean:.4f} ± {error:.4f}"
+
+
+def environment(repeats: int, scale: float) -> str:
+    """What the numbers were measured with."""
+    found = [f"{name} {installed}" for name in PACKAGES if (installed := _version(name))]
+    size = "full sizes" if scale == 1 else f"--quick, sizes times {scale:g}: the ratios say little"
+    return f"{_processor()}, one thread, Python {platform.python_version()}, {', '.join(found)}; {repeats} repeats; {size}."
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    named = re.search(r"model name\s*:\s*(.+)", cpuinfo.read_text()) if cpuinfo.exists() else None
+    return named.group(1) if named else platform.processor() or platform.machine()
+
+
+def replace(text: str, suite: str, body: str) -> str:
+    """The text with the part between a suite's markers replaced."""
+    start, end = f"<!-- {suite} -->\n", f"<!-- /{suite} -->"
+    if start not in text or end not in text:
+        raise ValueError(f"The text has no markers for the suite {suite!r}.")
+    head, rest = text.split(start, 1)
+    return head + start + body + end + rest.split(end, 1)[1]

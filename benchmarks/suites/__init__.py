@@ -1,0 +1,13 @@
+"""The suites; each has run(options), which returns its tables."""
+
+from benchmarks.suites import memory, quality, reject, stream, throughput_dense, throughput_sparse, updates
+
+SUITES = {
+    "throughput_dense": throughput_dense,
+    "throughput_sparse": throughput_sparse,
+    "updates": updates,
+    "stream": stream,
+    "memory": memory,
+    "quality": quality,
+    "reject": reject,
+}

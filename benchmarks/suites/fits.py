@@ -1,0 +1,55 @@
+"""Whole fits of several learners on one set, timed beside each other."""
+
+from collections.abc import Iterable
+from functools import partial
+from statistics import median
+from typing import Any
+
+from numpy.typing import NDArray
+
+from benchmarks.measure import Case, Measured, interleave, ratios
+from benchmarks.peers import OursOneVsRest, OursPerceptron, SklearnPerceptron
+from benchmarks.peers.base import Peer
+from benchmarks.report import spread
+from benchmarks.tasks import Options, Task
+
+COLUMNS = ["classes", "columns", "X in MB", "dtype", "learner", "us per row", "times faster (ratio)", "goal", "met", "accuracy"]
+NOTE = (
+    "Whole calls of `fit`, one epoch in the given order, without averaging; the ratio is scikit-learn's `Perceptron` on the "
+    "same array over the learner: median (least-greatest) over the repeats.  Accuracy on held-out rows."
+)
+
+
+def fit_case(peer: Peer, task: Task, X: Any, y: NDArray) -> Case:
+    """The fit of a new estimator."""
+    return Case(peer.name, partial(peer.fit, X=X, y=y), partial(peer.make, task))
+
+
+def perceptron_rows(task: Task, data: tuple, about: list, goal: float | None, options: Options) -> list[list]:
+    """Our perceptron, and as many binary ones as there are classes, beside scikit-learn's."""
+    X, y, X_test, y_test = data
+    theirs = SklearnPerceptron()
+    peers: list[Peer] = [theirs, OursPerceptron()]
+    if task.n_classes > 2:
+        peers.append(OursOneVsRest())
+    measured = interleave([fit_case(peer, task, X, y) for peer in peers], options.repeats)
+    goals = {OursPerceptron().name: goal}
+    rows = []
+    for peer in peers:
+        found = measured[peer.name]
+        ratio = ratios(measured[theirs.name], found)
+        accuracy = float((peer.predict(found.result, X_test) == y_test).mean())
+        rows.append([*about, peer.name, us_per_row(found, X), spread(ratio), *verdict(ratio, goals.get(peer.name)), accuracy])
+    return rows
+
+
+def us_per_row(found: Measured, X: Any) -> float:
+    """Microseconds of a row in one epoch."""
+    return found.seconds / X.shape[0] * 1e6
+
+
+def verdict(ratio: Iterable[float], goal: float | None) -> list:
+    """Cells for a goal that the median ratio should reach."""
+    if goal is None:
+        return [None, None]
+    return [f"{goal:g}", median(ratio) >= goal]

@@ -1,0 +1,75 @@
+"""What is learned: sizes, tasks and made-up data."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+FEWEST_ROWS = 200
+
+
+@dataclass(frozen=True)
+class Options:
+    """How much to measure."""
+
+    repeats: int = 5
+    seeds: int = 5
+    scale: float = 1.0
+    data: Path | None = None
+
+    def rows(self, full: int) -> int:
+        """Rows at this scale of a set that has `full` at scale 1."""
+        return min(full, max(FEWEST_ROWS, int(full * self.scale)))
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an adapter needs to make its estimator; epochs=None leaves it to the estimator's defaults."""
+
+    n_classes: int = 2
+    epochs: int | None = None
+    shuffle: bool = True
+    seed: int = 0
+
+
+def gaussian_classes(n: int, p: int, k: int, distance: float = 4.0, seed: int = 0) -> tuple[NDArray, NDArray]:
+    """Unit Gaussians whose centres are about `distance` apart, as many rows of each class."""
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((k, p)) * distance / np.sqrt(2 * p)
+    y = rng.permutation(np.arange(n) % k)
+    X = rng.standard_normal((n, p))
+    for row, label in zip(X, y, strict=True):
+        row += centres[label]
+    return X, y
+
+
+def text(n: int, k: int, p: int = 100_000, words: float = 91.0, seed: int = 0) -> tuple[sparse.csr_matrix, NDArray]:
+    """Rows like tf-idf text, about 75 distinct words in each, labelled by a linear model over the 500 commonest words."""
+    rng = np.random.default_rng(seed)
+    X = _zipf_counts(rng, n, p, words)
+    in_rows = np.bincount(X.indices, minlength=p)
+    X.data = (1 + np.log(X.data)) * np.log((1 + n) / (1 + in_rows[X.indices]))
+    X = normalize(X)
+    common = np.argsort(-in_rows)[:500]
+    scores = X[:, common] @ rng.standard_normal((len(common), k))
+    scores = (scores - scores.mean(axis=0)) / scores.std(axis=0)
+    return X, scores.argmax(axis=1)
+
+
+def _zipf_counts(rng: np.random.Generator, n: int, p: int, words: float) -> sparse.csr_matrix:
+    """Counts of words drawn by Zipf's law; the common ones are not side by side."""
+    lengths = 1 + rng.poisson(words, n)
+    frequency = np.cumsum(1 / np.arange(1, p + 1))
+    columns = rng.permutation(p).astype(np.int32)[np.searchsorted(frequency / frequency[-1], rng.random(lengths.sum()))]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    X = sparse.csr_matrix((np.ones(len(columns)), columns, starts), shape=(n, p))
+    X.sum_duplicates()
+    return X
+
+
+def held_out(X: NDArray | sparse.csr_matrix, y: NDArray, n: int) -> tuple:
+    """The first n rows to learn from, and the rest."""
+    return X[:n], y[:n], X[n:], y[n:]
