@@ -1,5 +1,6 @@
 """Sphinx configuration."""
 
+import re
 from importlib.metadata import version as installed
 
 project = "sklearn_predtron"
@@ -17,3 +18,14 @@ autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+
+
+def escape(app, what, name, obj, options, lines):
+    """Docstrings are plain text first: |W| is a length, and coef_ a name."""
+    for i, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            lines[i] = re.sub(r"(?<=\()(\w+)_(?=[,)])", r"\1\_", line.replace("|", r"\|"))
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", escape, priority=100)

@@ -21,7 +21,8 @@ def tree(tmp_path):
         pytest.skip("the tests do not run from a checkout")
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
-    shutil.copytree(ROOT / "sklearn_predtron", tmp_path / "sklearn_predtron", ignore=shutil.ignore_patterns("*.so", "*.c"))
+    for folder in ("sklearn_predtron", "tests"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.so", "*.c", "__pycache__"))
     return tmp_path
 
 
