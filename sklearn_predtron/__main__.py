@@ -102,12 +102,12 @@ def build_parser() -> Parser:
 def check_arguments(args: argparse.Namespace) -> None:
     """Find out before hours of learning what cannot work."""
     given = {name for name, value in vars(args).items() if value is not None}
-    needs = [("predictions", "test"), ("reject_cost", "reject_label"), ("save", "train"), ("epochs", "train")]
-    needs += [(name, "train") for name in sorted(given - set(DEMO_OPTIONS)) if not given & {"train", "load"}]
-    needs += [("load", "train")] if "test" not in given else []
-    for name, needed in needs:
-        if name in given and needed not in given:
-            raise UsageError(f"{option(name)} needs {option(needed)}")
+    needs = [("predictions", ["test"]), ("reject_cost", ["reject_label"]), ("load", ["train", "test"])]
+    needs += [("save", ["train"]), ("epochs", ["train"])]
+    needs += [(name, ["train", "load"]) for name in sorted(given - {*DEMO_OPTIONS, "train", "load"})]
+    for name, others in needs:
+        if name in given and given.isdisjoint(others):
+            raise UsageError(f"{option(name)} needs {' or '.join(map(option, others))}")
     for name in ("features", "classes", "task"):
         if {name, "load"} <= given:
             raise UsageError(f"{option(name)} is fixed by the estimator of --load")
@@ -148,9 +148,9 @@ def demo(args: argparse.Namespace, bar: Bar) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from None
     bar.clear()
-    print(table(tallies))
     note = f"  Each row order is learned once, from scratch; the figures are of {ORDERS} row orders."
-    print(caption(parameters.get("average", "linear"), rejects=True, compare=compare, note=note))
+    text = caption(parameters.get("average", "linear"), rejects=True, compare=compare, note=note)
+    print(f"{table(tallies)}\n{text}")
     return 0
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._main import TASKS, Bar, Race, Tally, caption, start_race, table
-from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, SvmlightSummary
+from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, SvmlightSummary, shortened
 
 LEARNER_OPTIONS = ["loss", "update", "norm", "average", "reject_cost", "reject_label"]
 
@@ -49,9 +49,8 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
     if args.test and fitted and not isinstance(unlearned, KeyboardInterrupt):
         untested = test_file(race, args, form, bar)
     bar.clear()
-    print(table(tallies))
     note = "  With several epochs progressive loss is that of the first." if (args.epochs or 1) > 1 else ""
-    print(caption(model.average, rejects=model.reject_cost is not None, compare=compare, note=note))
+    print(f"{table(tallies)}\n{caption(model.average, rejects=model.reject_cost is not None, compare=compare, note=note)}")
     kept = f"the {race.rounds:,} rounds before it are kept" if race.rounds else "nothing was learned before it"
     kept += f", in {args.save}" if args.save and fitted else ""
     return max(complain(unlearned, kept), complain(untested, "the held-out score is of the rows before it"))
@@ -88,8 +87,9 @@ def build_model(args: argparse.Namespace, loaded: Any, classes: Any) -> Any:
     """The estimator, new or loaded, with the parameters that were given."""
     parameters = learner_parameters(args)
     named = {label for pair in parameters["loss"] for label in pair} if isinstance(parameters.get("loss"), dict) else set()
-    if not named <= set(map(float, classes)):
-        raise UsageError(f"--loss names the labels {sorted(named - set(classes))}, not among {list(classes)}")
+    unknown = np.setdiff1d(list(named), classes)
+    if len(unknown):
+        raise UsageError(f"--loss names the labels {shortened(unknown)}; accepted are {shortened(np.unique(classes))}")
     if loaded is not None:
         return loaded.set_params(**parameters)
     return TASKS[args.task or ("binary" if len(classes) == 2 else "multiclass")].estimator(**parameters)
