@@ -2,10 +2,9 @@
 
 import os
 
-for library in ("OMP", "OPENBLAS", "MKL"):
-    os.environ[f"{library}_NUM_THREADS"] = "1"
-
-from benchmarks.run import main
-
 if __name__ == "__main__":
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ[f"{library}_NUM_THREADS"] = "1"
+    from benchmarks.run import main
+
     main()

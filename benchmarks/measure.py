@@ -1,7 +1,8 @@
 """Timing: interleaved repeats, medians, ratios."""
 
 import gc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter
@@ -30,15 +31,20 @@ class Measured:
 
 
 def timed(case: Case) -> tuple[float, Any]:
-    """Seconds of one run, with no garbage collection in it, and its result."""
+    """Seconds of one run, and its result."""
     subject = case.prepare()
+    start = perf_counter()
+    result = case.run(subject)
+    return perf_counter() - start, result
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Keep the garbage collector out of what is timed."""
     enabled = gc.isenabled()
-    gc.collect()
     gc.disable()
     try:
-        start = perf_counter()
-        result = case.run(subject)
-        return perf_counter() - start, result
+        yield
     finally:
         if enabled:
             gc.enable()
@@ -48,13 +54,15 @@ def interleave(cases: Iterable[Case], repeats: int) -> dict[str, Measured]:
     """Run every case once uncounted, then every case once before any runs again, `repeats` times."""
     cases = list(cases)
     measured = {case.name: Measured() for case in cases}
-    for case in cases:
-        timed(case)
-    for _ in range(repeats):
+    with no_collection():
         for case in cases:
-            seconds, result = timed(case)
-            measured[case.name].times.append(seconds)
-            measured[case.name].result = result
+            timed(case)
+        for _ in range(repeats):
+            gc.collect()
+            for case in cases:
+                seconds, result = timed(case)
+                measured[case.name].times.append(seconds)
+                measured[case.name].result = result
     return measured
 
 

@@ -39,12 +39,17 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return number(value, 4) if isinstance(value, float) else str(value)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Significant digits, large numbers in full."""
+    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
 
 
 def spread(values: Sequence[float]) -> str:
     """Median, least and greatest."""
-    return f"{median(values):.3g} ({min(values):.3g}-{max(values):.3g})"
+    return f"{number(median(values))} ({number(min(values))}-{number(max(values))})"
 
 
 def mean_error(mean: float, error: float) -> str:

@@ -13,6 +13,8 @@ from benchmarks.tasks import Options
 
 ROOT = Path(__file__).parents[2]
 PEERS: list[Peer] = [Ours(), SklearnPerceptron()]
+DTYPES = ("float64", "float32")
+CLASSES = (2, 10)
 MOST = 0.05
 MOST_MS = 50.0
 IMPORTS = 9
@@ -20,7 +22,12 @@ NEEDED = (
     "import sys, sklearn_predtron\n"
     "print(','.join(name for name in sys.modules if name.split('.')[0] in ('numpy', 'scipy', 'sklearn', 'joblib')))"
 )
-TIMED = "import time, importlib\nt = time.perf_counter()\nfor name in {!r}: importlib.import_module(name)\nprint(time.perf_counter() - t)"
+TIMED = (
+    "import time, importlib\n"
+    "start = time.perf_counter()\n"
+    "for name in {!r}: importlib.import_module(name)\n"
+    "print(time.perf_counter() - start)"
+)
 
 
 def run(options: Options) -> list[Table]:
@@ -35,7 +42,7 @@ def fits(options: Options) -> Table:
         ["classes", "dtype", "X in MB", "learner", "growth in MB", "growth / X", "ratio to Perceptron", "goal", "met"],
         note="Growth of the peak of resident memory in one epoch, X in memory already.  Median (least-greatest) of the repeats.",
     )
-    for dtype in ("float64", "float32"):
+    for dtype in DTYPES:
         found = _grown("fit", dtype, 2, options)
         for peer in PEERS:
             share = [run["growth"] / run["X"] for run in found[peer.name]]
@@ -51,7 +58,7 @@ def predictions(options: Options) -> Table:
         ["classes", "dtype", "output in MB", "learner", "growth in MB", "growth / output", "ratio to Perceptron"],
         note="Growth of the peak of resident memory in one call on the whole of X.",
     )
-    for k in (2, 10):
+    for k in CLASSES:
         found = _grown("predict", "float64", k, options)
         for peer in PEERS:
             share = [run["growth"] / run["output"] for run in found[peer.name]]
@@ -100,7 +107,7 @@ def _import_table(seconds: dict[str, list[float]]) -> Table:
     table = Table(
         "Import",
         ["import", "ms", "ms over the first row", "ratio to the first row", "goal", "met"],
-        note="The first row imports every module of NumPy, SciPy, scikit-learn and joblib that is loaded after `import sklearn_predtron`.",
+        note="The first row imports all that is loaded of NumPy, SciPy, scikit-learn and joblib after `import sklearn_predtron`.",
     )
     first = next(iter(seconds.values()))
     for name, times in seconds.items():

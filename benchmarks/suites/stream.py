@@ -24,8 +24,9 @@ def run(options: Options) -> list[Table]:
         "Streams, one row at a time",
         ["classes", "learner", "learn, us", "ratio", "goal", "met", "predict, us", "ratio", "conversion, us"],
         note=(
-            "100 columns.  The ratios are `SGDClassifier` over the learner.  What other packages need to turn a row of an array "
-            "into a dictionary (river) or a parsed example (Vowpal Wabbit) is not counted but given in the last column."
+            "100 columns, the same rows again in each repeat.  The ratios are `SGDClassifier` over the learner.  What other "
+            "packages need to turn a row of an array into a dictionary (river) or a parsed example (Vowpal Wabbit) is not "
+            "counted but given in the last column."
         ),
     )
     for k, goal in GOALS.items():

@@ -1,0 +1,252 @@
+import gc
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks import report, run, tasks
+from benchmarks.child import filled, growth
+from benchmarks.measure import Case, Measured, interleave, ratios
+from benchmarks.peers import PEERS, Ours
+from benchmarks.peers.base import Peer, RowPeer
+from benchmarks.report import README, Table, replace, spread
+from benchmarks.suites import SUITES, memory, quality, stream, throughput_dense, throughput_sparse, updates
+from benchmarks.tasks import Options, Task, gaussian_classes, text
+
+TINY = Options(repeats=1, seeds=1, scale=0.001)
+INSTALLED = [peer for peer in PEERS if peer.installed]
+TIME = (" us", "us ", "seconds", "ms", "ns ", "MB")
+
+
+def named(peers):
+    return {"argvalues": peers, "ids": [peer.name for peer in peers]}
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Suites with fewer shapes and smaller sets, enough to run every line."""
+    monkeypatch.setattr(tasks, "FEWEST_ROWS", 40)
+    monkeypatch.setattr(throughput_dense, "GOALS", {(2, 100): 6.0, (10, 100): 10.0})
+    monkeypatch.setattr(throughput_sparse, "GOALS", {2: 2.0, 10: 2.5})
+    monkeypatch.setattr(stream, "GOALS", {2: 35.0})
+    monkeypatch.setattr(updates, "VARIANTS", updates.VARIANTS[:5])
+    monkeypatch.setattr(updates, "_set", small_set)
+
+
+def small_set(kind, p, k, n):
+    X, y = text(n, k, p=1000) if kind == "CSR" else gaussian_classes(n, 20, k)
+    return X, y, X, y
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("peer", **named(INSTALLED))
+def test_adapter_fits(peer, k):
+    X, y = gaussian_classes(240, 8, k, distance=8.0)
+    model = peer.fit(peer.make(Task(k, epochs=5)), X, y)
+    assert (peer.predict(model, X) == y).mean() > 0.8
+
+
+@pytest.mark.parametrize("peer", **named([peer for peer in INSTALLED if peer.sparse]))
+def test_adapter_fits_sparse(peer):
+    X, y = text(200, 2, p=500)
+    model = peer.fit(peer.make(Task(2, epochs=10)), X, y)
+    assert (peer.predict(model, X) == y).mean() > 0.8
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("peer", **named([peer for peer in INSTALLED if peer.stream]))
+def test_adapter_takes_rows(peer, k):
+    X, y = gaussian_classes(120, 8, k, distance=8.0)
+    task = Task(k)
+    model = peer.make(task)
+    rows = peer.convert(model, X, y)
+    peer.start(model, rows[0], task)
+    for row in rows[1:]:
+        peer.take(model, row)
+    guesses = [int(np.ravel(peer.guess(model, row))[0]) for row in rows]
+    assert np.mean(guesses == y) > 0.8
+
+
+def test_adapters_have_names_of_their_own():
+    assert len({peer.name for peer in PEERS}) == len(PEERS)
+
+
+def test_a_row_learner_needs_its_methods():
+    with pytest.raises(TypeError, match="make"):
+        Peer().make(Task())
+    with pytest.raises(TypeError, match="take"):
+        RowPeer().take(None, None)
+    with pytest.raises(TypeError, match="guess"):
+        RowPeer().guess(None, None)
+
+
+def test_interleave_is_round_robin_after_an_uncounted_run():
+    seen = []
+    cases = [Case(name, lambda _, name=name: seen.append(name) or len(seen)) for name in "ab"]
+    measured = interleave(cases, 3)
+    assert "".join(seen) == "ab" * 4
+    assert [len(measured[name].times) for name in "ab"] == [3, 3]
+    assert measured["b"].result == 8
+
+
+def test_each_run_has_a_new_subject_and_no_garbage_collection():
+    subjects = []
+    measured = interleave([Case("a", lambda n: (n, gc.isenabled()), lambda: subjects.append(0) or len(subjects))], 2)
+    assert measured["a"].result == (3, False)
+    assert gc.isenabled()
+
+
+def test_preparation_is_not_timed():
+    measured = interleave([Case("a", lambda _: None, lambda: time.sleep(0.05))], 1)
+    assert measured["a"].seconds < 0.04
+
+
+def test_garbage_collection_comes_back_after_an_error():
+    with pytest.raises(ZeroDivisionError):
+        interleave([Case("a", lambda _: 1 / 0)], 1)
+    assert gc.isenabled()
+
+
+def test_medians_and_ratios():
+    slow, fast = Measured([6.0, 8.0, 10.0]), Measured([1.0, 4.0, 2.0])
+    assert (slow.seconds, fast.seconds) == (8.0, 2.0)
+    assert ratios(slow, fast) == [6.0, 2.0, 5.0]
+    assert spread(ratios(slow, fast)) == "5 (2-6)"
+    assert spread([1234.4]) == "1234 (1234-1234)"
+
+
+def test_table():
+    table = Table("Title", ["a", "b", "c", "d"], [[1, 0.123456, True, None]], note="Note.")
+    assert table.markdown() == "### Title\n\nNote.\n\n| a | b | c | d |\n| --- | --- | --- | --- |\n| 1 | 0.1235 | yes |  |\n"
+
+
+def test_replace_between_markers():
+    text = "x\n<!-- a -->\nold\n<!-- /a -->\ny"
+    assert replace(text, "a", "new\n") == "x\n<!-- a -->\nnew\n<!-- /a -->\ny"
+    with pytest.raises(ValueError, match="'b'"):
+        replace(text, "b", "new")
+
+
+def test_readme_has_a_place_for_every_suite():
+    for name in SUITES:
+        replace(README.read_text(), name, "")
+
+
+@pytest.mark.parametrize("name", [name for name in SUITES if name not in ("memory", "quality")])
+def test_suite(name, tiny):
+    check(SUITES[name].run(TINY))
+
+
+def test_memory(monkeypatch):
+    real, children = memory._python, []
+
+    def one_child(*arguments):
+        if "benchmarks.child" not in arguments:
+            return "1.5"
+        children.append(arguments)
+        return answer
+
+    answer = real("-m", "benchmarks.child", "predict", "ours", "float64", "200", "50", "2")
+    monkeypatch.setattr(memory, "_python", one_child)
+    tables = memory.run(TINY)
+    check(tables)
+    assert [table.title for table in tables] == ["Peak memory of fit", "Peak memory of predict", "Import"]
+    assert len(children) == len(memory.PEERS) * (len(memory.DTYPES) + len(memory.CLASSES))
+
+
+def test_import_programs():
+    needed = memory._python("-c", memory.NEEDED).strip().split(",")
+    assert "sklearn.base" in needed
+    assert not any(name.startswith("sklearn_predtron") for name in needed)
+    assert float(memory._python("-c", memory.TIMED.format(["json", "re"]))) > 0
+
+
+def test_quality(tmp_path, monkeypatch, tiny):
+    (tmp_path / "load.py").write_text(LOAD)
+    monkeypatch.setattr(quality, "PEERS", quality.PEERS[:4])
+    tables = quality.run(Options(repeats=1, seeds=2, scale=0.001, data=tmp_path))
+    check(tables)
+    assert [row[0] for row in tables[0].rows] == ["digits", "breast_cancer", "wine", "letter", "a9a", "rcv1_small", "mean"]
+    assert len(tables[-1].rows) == 8
+
+
+def test_reject_on_given_data(tmp_path, tiny):
+    (tmp_path / "load.py").write_text(LOAD)
+    tables = SUITES["reject"].run(Options(repeats=1, seeds=1, scale=0.001, data=tmp_path))
+    check(tables)
+    assert {row[0] for row in tables[0].rows} == {"breast_cancer", "a9a", "elec2"}
+
+
+LOAD = """
+import numpy as np
+from scipy import sparse
+
+
+def table(family, name):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 5))
+    return X, (X[:, 0] > 0).astype(int)
+
+
+def svmlight(name, part):
+    X, y = table("binary", name)
+    return sparse.csr_matrix(X), 2.0 * y - 1
+"""
+
+
+def check(tables):
+    """Full rows, and a ratio wherever there is a time or a size."""
+    for table in tables:
+        assert table.rows
+        assert {len(row) for row in table.rows} == {len(table.columns)}
+        if any(unit in column for column in table.columns for unit in TIME):
+            assert any("ratio" in column for column in table.columns), table.title
+        assert table.markdown()
+
+
+def test_data_folder_without_reader(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"load\.py"):
+        SUITES["quality"].run(Options(data=tmp_path))
+
+
+def test_labels_of_the_memory_child_need_no_copy_of_X():
+    X, y = filled("float32", 200, 20, 10)
+    assert X.dtype == np.float32
+    assert set(y) == set(range(10))
+
+
+def test_growth_counts_a_copy(monkeypatch):
+    class Copying(Ours):
+        def fit(self, model, X, y):
+            return super().fit(model, np.concatenate([X, X])[: len(X)], y)
+
+    monkeypatch.setattr("benchmarks.peers.PEERS", [Copying("copying")])
+    found = growth("fit", "copying", "float64", 100_000, 100, 2)
+    assert found["growth"] > found["X"]
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["--repeats", "3"]])
+def test_wrong_arguments(arguments, capsys):
+    with pytest.raises(SystemExit):
+        run.parse(arguments)
+    assert arguments[-1] in capsys.readouterr().err
+
+
+def test_main_writes_the_named_suite(tmp_path, monkeypatch, capsys):
+    readme = tmp_path / "README.md"
+    readme.write_text("<!-- reject -->\n<!-- /reject -->\n<!-- stream -->\n<!-- /stream -->\n")
+    monkeypatch.setattr(run, "README", readme)
+    run.main(["reject", "--quick", "--write"])
+    assert "### Reject option" in capsys.readouterr().out
+    written = readme.read_text()
+    assert written.startswith("<!-- reject -->\n") and "| breast_cancer |" in written
+    assert written.endswith("<!-- /reject -->\n<!-- stream -->\n<!-- /stream -->\n")
+
+
+def test_environment_says_when_it_is_quick():
+    assert "full sizes" in report.environment(5, 1.0)
+    assert "--quick" in report.environment(5, 0.02)
