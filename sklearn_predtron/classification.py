@@ -185,13 +185,14 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         scores : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            For two classes the score of the second: t where it is represented by a sign, else the difference of the two.
+            For two classes the score of the second: t or -t where d = 1, else the difference of the two.
         """
         scores = self._scores(X)
-        if len(self.classes_) == 2 and scores.shape[1] == 1:
-            return scores[:, 0]
         decision = self._learner.problem.decision(scores)[:, : len(self.classes_)]
-        return decision[:, 1] - decision[:, 0] if len(self.classes_) == 2 else decision
+        if len(self.classes_) > 2:
+            return decision
+        difference = decision[:, 1] - decision[:, 0]
+        return difference / 2 if scores.shape[1] == 1 else difference
 
     def predict(self, X: Any) -> NDArray:
         """Predict the class, or `reject_label`.
