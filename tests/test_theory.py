@@ -235,7 +235,7 @@ def test_margin_of_the_weights(intercept, average):
         for representation in representations(k):
             for loss in losses(k):
                 code, cost = representation.code(k), cost_table(loss, k)
-                X, y, gamma, _ = separable(code, cost, 60, 4, k, intercept)
+                X, y, _, _ = separable(code, cost, 60, 4, k, intercept)
                 model = PredtronClassifier(representation=representation, loss=loss, average=average, **settings)
                 suffer(model, X, y, np.arange(k))
                 extended = model.coef_ if intercept is None else np.column_stack([model.coef_, model.intercept_ / intercept])

@@ -16,15 +16,12 @@ class Reference:
 
     def __init__(self, code, cost, n_features, rule, parameters, *, intercept="auto", kappa=1.0):
         self.code, self.cost = np.asarray(code, dtype=float), np.asarray(cost, dtype=float)
-        self.right = [
-            y if y < len(row) and row[y] == 0 else int(np.flatnonzero(row == row.min())[0]) for y, row in enumerate(self.cost)
-        ]
+        self.right = [y if y < len(row) and row[y] == 0 else int(row.argmin()) for y, row in enumerate(self.cost)]
         self.c_L, self.C_L = self.cost[self.cost > 0].min(), self.cost.max()
         self.rule, self.parameters, self.intercept, self.kappa = rule, SimpleNamespace(**parameters), intercept, kappa
         self.W, self.b = np.zeros((self.code.shape[1], n_features)), np.zeros(self.code.shape[1])
         self.iterates, self.log_norm, self.n_norm, self.log_cap, self.n_cap = [], 0.0, 0, 0.0, 0
-        self.t = self.n_mistakes = self.n_updates = self.cumulative_loss = 0
-        self.R2 = 0.0
+        self.t = self.n_mistakes = self.n_updates = self.cumulative_loss = self.R2 = 0
 
     def learn(self, X, y, weight=None):
         weight = np.ones(len(X)) if weight is None else weight
@@ -50,7 +47,7 @@ class Reference:
         """What the present weights make of a row, and what the row adds to the running statistics."""
         loss, score = self.cost[label], self.code @ ((self.W * x).sum(axis=1) + self.b)
         best, right = score == score.max(), self.right[label]
-        suffered = loss[best].max()
+        suffered = loss[best].max()  # the worst maximiser counts
         predicted = int(np.flatnonzero(best & (loss == suffered))[0])
         total = score + loss
         augmented = right if total[right] == total.max() else int(total.argmax())
@@ -59,10 +56,8 @@ class Reference:
             self.log_norm, self.n_norm = self.log_norm + np.log(norm2), self.n_norm + 1
         r2 = self.squared_intercept_feature()
         self.R2 = max(self.R2, norm2 + r2)
-        return SimpleNamespace(
-            score=score, loss=loss, right=right, suffered=suffered, predicted=predicted, augmented=augmented,
-            length2=norm2 + r2, r2=r2, weight=weight,
-        )  # fmt: skip
+        found = {"score": score, "loss": loss, "right": right, "suffered": suffered, "predicted": predicted}
+        return SimpleNamespace(**found, augmented=augmented, length2=norm2 + r2, r2=r2, weight=weight)
 
     def squared_intercept_feature(self):
         if self.intercept is None:
