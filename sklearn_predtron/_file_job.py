@@ -37,9 +37,7 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
         return complain(error, "nothing was learned before it")
     model = build_model(args, loaded, form["classes"])
     compare = loaded is None if args.compare is None else args.compare
-    tallies = [Tally(os.path.basename(args.train or args.test), type(model).__name__), Tally("", "Perceptron")][: 1 + compare]
-    task = next(task for task in TASKS.values() if task.estimator is type(model))
-    race = start_race(task, model, np.unique(form["classes"]), tallies)
+    race = build_race(model, os.path.basename(args.train or args.test), form["classes"], compare)
     unlearned = learn_file(race, args, form, bar) if args.train else None
     fitted = model.__sklearn_is_fitted__()
     if args.save and fitted:
@@ -50,7 +48,8 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
         untested = test_file(race, args, form, bar)
     bar.clear()
     note = "  With several epochs progressive loss is that of the first." if (args.epochs or 1) > 1 else ""
-    print(f"{table(tallies)}\n{caption(model.average, rejects=model.reject_cost is not None, compare=compare, note=note)}")
+    text = caption(model.average, rejects=model.reject_cost is not None, compare=compare, note=note)
+    print(f"{table([entrant.tally for entrant in race.entrants])}\n{text}")
     kept = f"the {race.rounds:,} rounds before it are kept" if race.rounds else "nothing was learned before it"
     kept += f", in {args.save}" if args.save and fitted else ""
     return max(complain(unlearned, kept), complain(untested, "the held-out score is of the rows before it"))
@@ -93,6 +92,16 @@ def build_model(args: argparse.Namespace, loaded: Any, classes: Any) -> Any:
     if loaded is not None:
         return loaded.set_params(**parameters)
     return TASKS[args.task or ("binary" if len(classes) == 2 else "multiclass")].estimator(**parameters)
+
+
+def build_race(model: Any, data: str, classes: Any, compare: bool) -> Race:
+    """The estimator, and its peer beside it."""
+    tallies = [Tally(data, type(model).__name__), Tally("", "Perceptron")][: 1 + compare]
+    task = next(task for task in TASKS.values() if task.estimator is type(model))
+    try:
+        return start_race(task, model, np.unique(classes), tallies)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 # --------------------------------------------------------------------------------------------------------- reading files

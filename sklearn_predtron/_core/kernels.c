@@ -28,6 +28,7 @@ typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
 #define LOAD_float(p) __builtin_convertvector(*(const floats *)(p), lanes)
 #define LOAD(TYPE, p) JOIN(LOAD, TYPE)(p)
 #define ADD_TO(p, v) (*(doubles *)(p) += (v))
+#define LANE(v, l) ((v)[l])
 #define SUM(v) (((v)[0] + (v)[2]) + ((v)[1] + (v)[3]))
 #define ZERO {0}
 #define INLINE static inline __attribute__((always_inline))
@@ -37,6 +38,7 @@ typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
 typedef double lanes;
 #define LOAD(TYPE, p) ((double)*(p))
 #define ADD_TO(p, v) (*(p) += (v))
+#define LANE(v, l) (v)
 #define SUM(v) (v)
 #define ZERO 0
 #define INLINE static inline
@@ -212,20 +214,29 @@ DISPATCHED void NAME(class_add)(const Row *x, Matrix *M, const Direction *g, dou
 
 /* ------------------------------------------------------- feature-major: a feature's weights for all classes together */
 
-/* width x LANES classes stay in registers while all values of the row pass by. */
+/* width x LANES classes stay in registers while all values of the row pass by, two at a time.  The last block may reach
+ * beyond class d: the rows of M are padded to the stride. */
 #define BLOCK_OF_SCORES(width)                                                                                         \
-    for (; c + (width) * LANES <= M->d; c += (width) * LANES) {                                                        \
-        lanes s[width] = {ZERO};                                                                                       \
-        for (ptrdiff_t k = 0; k < n; k++) {                                                                            \
-            const double *w = M->data + POSITION(k) * M->stride + c;                                               \
-            const double v = x[k];                                                                                     \
-            if (k + AHEAD < n)                                                                                         \
-                for (int b = 0; b < (width); b++)                                                                      \
-                    PREFETCH(M->data + POSITION(k + AHEAD) * M->stride + c + b * LANES);                           \
-            for (int b = 0; b < (width); b++) s[b] += v * LOAD(double, w + b * LANES);                                 \
+    while (M->d - c > ((width)-1) * LANES) {                                                                           \
+        const double *base = M->data + c;                                                                              \
+        lanes s[width] = {ZERO}, u[width] = {ZERO};                                                                    \
+        ptrdiff_t k = 0;                                                                                               \
+        for (; k + 2 <= n; k += 2) {                                                                                   \
+            const double *w = base + POSITION(k) * M->stride, *z = base + POSITION(k + 1) * M->stride;                 \
+            if (k + AHEAD + 1 < n)                                                                                     \
+                for (int b = 0; b < (width); b += 64 / (LANES * (int)sizeof(double))) {                                \
+                    PREFETCH(base + POSITION(k + AHEAD) * M->stride + b * LANES);                                      \
+                    PREFETCH(base + POSITION(k + AHEAD + 1) * M->stride + b * LANES);                                  \
+                }                                                                                                      \
+            for (int b = 0; b < (width); b++) s[b] += (double)x[k] * LOAD(double, w + b * LANES);                      \
+            for (int b = 0; b < (width); b++) u[b] += (double)x[k + 1] * LOAD(double, z + b * LANES);                  \
         }                                                                                                              \
+        if (k < n)                                                                                                     \
+            for (int b = 0; b < (width); b++) s[b] += (double)x[k] * LOAD(double, base + POSITION(k) * M->stride + b * LANES); \
+        for (int b = 0; b < (width); b++) s[b] += u[b];                                                                \
         for (int b = 0; b < (width); b++)                                                                              \
-            for (int l = 0; l < LANES; l++) SET_SCORE(c + b * LANES + l, s[b][l]);                                     \
+            for (int l = 0; l < LANES && c + b * LANES + l < M->d; l++) SET_SCORE(c + b * LANES + l, LANE(s[b], l));   \
+        c += (width)*LANES;                                                                                            \
     }
 
 DISPATCHED void NAME(feature_scores)(const Row *row, const Matrix *M, double scale, int more, double *t)
@@ -236,16 +247,10 @@ DISPATCHED void NAME(feature_scores)(const Row *row, const Matrix *M, double sca
     const INDEX *index = row->index;
 #endif
     ptrdiff_t c = 0;
-#if LANES > 1
-    BLOCK_OF_SCORES(8)
+    BLOCK_OF_SCORES(6)
+    BLOCK_OF_SCORES(3)
     BLOCK_OF_SCORES(2)
     BLOCK_OF_SCORES(1)
-#endif
-    for (; c < M->d; c++) {
-        double s = 0;
-        for (ptrdiff_t k = 0; k < n; k++) s += x[k] * M->data[POSITION(k) * M->stride + c];
-        SET_SCORE(c, s);
-    }
 }
 #undef BLOCK_OF_SCORES
 

@@ -34,5 +34,6 @@ cdef class L2(Weights):
     cdef readonly double radius2
     cdef bint empty
     cdef void renormalise(self) noexcept nogil
+    cdef void settle(self, double[::1] data, double[::1] total) noexcept nogil
     cdef void clear(self) noexcept nogil
     cdef lay(self, Matrix* M, double[::1] data, double[::1] offset)

@@ -7,7 +7,8 @@ from sklearn_predtron._core.kernels cimport Direction, Matrix, Row
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport View, row_of, squared_norm
 
-cdef double TINY = 1e-100   # below it a running scale is multiplied out
+# Below them the running scales are multiplied out.  The first bounds what weight * data and total cancel in their sum.
+cdef double LEAST_SCALE = 1e-4, LEAST_TOTAL_SCALE = 1e-100
 
 
 def aligned_zeros(Py_ssize_t n):
@@ -208,7 +209,7 @@ cdef class L2(Weights):
             self.clear()
             return
         self.scale *= factor
-        if self.scale < TINY:
+        if self.scale < LEAST_SCALE:
             self.renormalise()
 
     cdef void close(self, double weight, double keep) noexcept nogil:
@@ -216,36 +217,29 @@ cdef class L2(Weights):
         self.weight = keep * self.weight + weight * self.scale
         if keep < 1:
             self.total_scale *= keep
-            if self.total_scale < TINY:
+            if self.total_scale < LEAST_TOTAL_SCALE:
                 self.renormalise()
 
     cdef void renormalise(self) noexcept nogil:
-        """Multiply the running scales out."""
+        """Multiply the running scales out, and settle the sum of the iterates so far."""
+        self.settle(self.data, self.total)
+        self.settle(self.b, self.b_total)
+        self.weight = 0
+        self.scale = self.total_scale = 1
+
+    cdef void settle(self, double[::1] data, double[::1] total) noexcept nogil:
         cdef Py_ssize_t j
-        for j in range(self.data.shape[0]):
-            self.data[j] *= self.scale
-            if self.averaging:
-                self.total[j] *= self.total_scale
-        for j in range(self.d):
-            self.b[j] *= self.scale
-            if self.averaging:
-                self.b_total[j] *= self.total_scale
-        self.weight /= self.scale
-        self.scale = 1
-        self.total_scale = 1
+        if self.averaging:
+            for j in range(data.shape[0]):
+                total[j] = self.total_scale * total[j] + self.weight * data[j]
+        for j in range(data.shape[0]):
+            data[j] *= self.scale
 
     cdef void clear(self) noexcept nogil:
         """W <- 0; the sum of the iterates stays."""
-        cdef Py_ssize_t j
-        if self.averaging:
-            for j in range(self.data.shape[0]):
-                self.total[j] += self.weight / self.total_scale * self.data[j]
-            for j in range(self.d):
-                self.b_total[j] += self.weight / self.total_scale * self.b[j]
+        self.renormalise()
         self.data[:] = 0
         self.b[:] = 0
-        self.weight = 0
-        self.scale = 1
 
     def _shaped(self, flat):
         matrix = np.asarray(flat).reshape(-1, self.stride)
