@@ -168,6 +168,22 @@ def test_sample_weights_divide_the_adaptive_bound_by_the_least():
         assert model.cumulative_loss_ <= model.loss_bound(gamma, R) / weight.min()
 
 
+@pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(), PerceptronUpdate()], ids=name)
+def test_sample_weights_that_differ_are_within_the_bound_or_refused(update):
+    """Weights multiply the steps, for which the theorems take a constant."""
+    code, cost = np.array([[-1.0], [1.0]]), cost_table(ZeroOne(), 2)
+    for seed in range(150):
+        X, y, gamma, R = separable(code, cost, 60, 3, seed)
+        weight = 10 ** np.random.default_rng(seed).uniform(-1, 1.5, len(y))
+        model = suffer(PredtronBinaryClassifier(update=update, fit_intercept=False), X, y, [0, 1], epochs=20, weight=weight)
+        try:
+            bound = model.loss_bound(gamma, R)
+        except ValueError as error:
+            assert "weight" in str(error)
+        else:
+            assert model.cumulative_loss_ <= bound
+
+
 def test_radius_seen_by_an_update_that_asks_for_it():
     X, y, gamma, R = separable(np.eye(3), 1 - np.eye(3), 50, 4, 0, intercept=2.0)
     model = suffer(PredtronClassifier(update=LossAugmented(eta="theory"), intercept_scaling=2.0), X, y, [0, 1, 2])
