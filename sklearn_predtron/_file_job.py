@@ -45,7 +45,7 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
         save_model(model, args.save)
     untested = None
     if args.test and fitted and not isinstance(unlearned, KeyboardInterrupt):
-        untested = test_file(race, args, form, bar)
+        untested = score_file(race, args, form, bar)
     bar.clear()
     note = "  With several epochs progressive loss is that of the first." if (args.epochs or 1) > 1 else ""
     text = caption(model.average, rejects=model.reject_cost is not None, compare=compare, note=note)
@@ -171,7 +171,7 @@ def learn_chunk(race: Race, X: Any, y: Any, judge: bool, path: str, first: int) 
         raise BrokenLineError(path, first, f"in the chunk that begins here: {error}") from None
 
 
-def test_file(race: Race, args: argparse.Namespace, form: dict[str, Any], bar: Bar) -> BaseException | None:
+def score_file(race: Race, args: argparse.Namespace, form: dict[str, Any], bar: Bar) -> BaseException | None:
     """Score on TEST, and write the predictions; what ended it early."""
     reader = SvmlightReader(args.test, **form)
     with ExitStack() as stack:

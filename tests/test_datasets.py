@@ -1,0 +1,226 @@
+"""The reader of svmlight files, beside scikit-learn's on the whole file."""
+
+import bz2
+import gzip
+import os
+import pickle
+import threading
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
+
+START = b"1 1:1\n# a comment\n\n2 2:1 3:0.5\n"
+
+
+def random_data(rng, n=103, p=31):
+    X = sparse.random_array((n, p), density=0.2, rng=rng, format="csr")
+    return sparse.csr_matrix(X), rng.integers(-1, 4, n)
+
+
+def read(path, **parameters):
+    """All rows before the end or the broken line, the chunks' first lines, and the broken line."""
+    X, y, lines, error = [], [], [], None
+    try:
+        for rows, labels, line in SvmlightReader(path, **parameters):
+            X.append(rows)
+            y.append(labels)
+            lines.append(line)
+    except BrokenLineError as broken:
+        error = broken
+    return (sparse.vstack(X) if X else None), np.concatenate([*y, []]), lines, error
+
+
+def write(tmp_path, content, name="data.svm"):
+    path = tmp_path / name
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("zero_based", [True, False])
+@pytest.mark.parametrize("declared", ["auto", "told"])
+@pytest.mark.parametrize("chunk", [{"chunk_rows": 1}, {"chunk_rows": 10}, {"chunk_bytes": 700}, {}])
+def test_chunks_are_the_whole_file(tmp_path, zero_based, declared, chunk):
+    X, y = random_data(np.random.default_rng(0))
+    path = tmp_path / "data.svm"
+    dump_svmlight_file(X, y, str(path), zero_based=zero_based, query_id=np.arange(len(y)) // 5, comment="two\nlines")
+    told = "auto" if declared == "auto" else zero_based
+    rows, labels, lines, error = read(path, zero_based=told, **chunk)
+    expected, expected_labels = load_svmlight_file(str(path), zero_based=told)
+    assert error is None
+    assert rows.shape == expected.shape and (rows != expected).nnz == 0
+    assert rows.indices.dtype == np.int32
+    assert_array_equal(labels, expected_labels)
+    assert lines[0] == 1 or chunk == {"chunk_rows": 1}
+    assert np.all(np.diff(lines) > 0)
+
+
+@pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
+def test_compressed(tmp_path, suffix, compress):
+    X, y = random_data(np.random.default_rng(1))
+    plain = tmp_path / "data.svm"
+    dump_svmlight_file(X, y, str(plain))
+    packed = write(tmp_path, compress(plain.read_bytes()), "data.svm" + suffix)
+    for whole, part in zip(read(plain)[:2], read(packed, chunk_rows=10)[:2], strict=True):
+        assert_array_equal(
+            whole.toarray() if sparse.issparse(whole) else whole, part.toarray() if sparse.issparse(part) else part
+        )
+    cut = write(tmp_path, packed.read_bytes()[:-20], "cut.svm" + suffix)
+    _, labels, _, error = read(cut, n_features=31, zero_based=True, chunk_rows=10)
+    assert error.line_number == len(labels) + 1 and "end-of-stream" in error.reason
+    assert_array_equal(labels, y[: len(labels)])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dtype(tmp_path, dtype):
+    rows, *_ = read(write(tmp_path, START), dtype=dtype)
+    assert rows.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("ending", "labels"),
+    [
+        (b"", [1, 2]),
+        (b"# the end", [1, 2]),
+        (b"1 1:2", [1, 2, 1]),
+        (b"1 1:2 # caf\xe9 \x00 5:x\r\n\r\n2 1:4\r\n", [1, 2, 1, 2]),
+        (b"2 qid:7 1:2\n1 qid:8\n", [1, 2, 2, 1]),
+        (b"+1 1:2\n1e0\t2:+3e-1   3:0\n", [1, 2, 1, 1]),
+    ],
+    ids=["nothing", "comment", "no newline", "crlf", "qid", "numbers"],
+)
+def test_odd_lines(tmp_path, ending, labels):
+    path = write(tmp_path, START + ending)
+    for chunk_rows in (1, 2, 100):
+        rows, found, _, error = read(path, n_features=3, zero_based=False, classes=[2, 1], chunk_rows=chunk_rows)
+        assert error is None
+        assert_array_equal(found, labels)
+        assert_array_equal(rows.toarray(), load_svmlight_file(str(path), n_features=3, zero_based=False)[0].toarray())
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"a 1:2", "at 'a': could not convert string to float"),
+        (b"1,2 1:2", "at '1,2': could not convert string to float"),
+        (b"1:2 2:3", "at '1:2': could not convert string to float"),
+        (b"\xef\xbb\xbf1 1:1", "could not convert string to float"),
+        (b"nan 1:2", "at 'nan': the label is not finite"),
+        (b"9 1:2", r"at '9': the label is not one of the classes \[1, 2\]"),
+        (b"1 1:2 3", "at '3': expected INDEX:VALUE"),
+        (b"1 1:2 3:", "at '3:': could not convert"),
+        (b"1 1:2 x:4", "at 'x:4': invalid literal for int"),
+        (b"1 1:nan 2:3", "at '1:nan': the value is not a finite float64"),
+        (b"1 1:2 2:-inf", "at '2:-inf': the value is not a finite"),
+        (b"1 1:1e999", "at '1:1e999': the value is not a finite"),
+        (b"1 2:1 1:1 3:1", "at '1:1': Feature indices .* should be sorted and unique"),
+        (b"1 2:1 2:1", "at '2:1': Feature indices .* should be sorted and unique"),
+        (b"1 0:1", "at '0:1': the indices count from 1"),
+        (b"1 -1:1", "at '-1:1': the indices count from 1"),
+        (b"1 2:1 4:1 # far", "at '4:1': n_features was set to 3, but input file contains 4"),
+        (b"1 3000000000:1", "at '3000000000:1': the index is beyond 2147483647"),
+        (b"1 99999999999999999999:1", "the index is beyond 2147483647"),
+        (b"1 1:1 qid:3", "at 'qid:3': invalid literal for int"),
+        (b"1 1:1\r2 2:1", "at '2': expected INDEX:VALUE"),
+        (b"1 " + b"x" * 500, "the line is longer than chunk_bytes=300"),
+        (b"\x00\x01\x02", "could not convert string to float"),
+    ],
+    ids=lambda value: value.decode("latin-1")[:20] if isinstance(value, bytes) else "",
+)
+@pytest.mark.parametrize("chunk_rows", [1, 3, 5, 100])
+def test_broken_lines(tmp_path, line, reason, chunk_rows):
+    path = write(tmp_path, START + b"2 1:4\n" + line + b"\n1 1:1\n" * 3)
+    reader = {"n_features": 3, "zero_based": False, "classes": [1, 2], "chunk_rows": chunk_rows, "chunk_bytes": 300}
+    _, labels, _, error = read(path, **reader)
+    assert_array_equal(labels, [1, 2, 2])
+    with pytest.raises(BrokenLineError, match=reason):
+        raise error
+    assert (error.path, error.line_number) == (str(path), 6)
+    assert str(error).startswith(f"{path}, line 6: ")
+
+
+def test_scan_stops_at_the_broken_line(tmp_path):
+    found = SvmlightReader(write(tmp_path, START + b"x\n7 9:1\n")).scan()
+    assert (found.n_rows, found.n_features, found.zero_based, found.error.line_number) == (2, 3, False, 5)
+    assert_array_equal(found.classes, [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("content", "zero_based", "expected"),
+    [
+        (b"", "auto", (0, 1, False)),
+        (b"1\n-1\n", "auto", (2, 1, False)),
+        (b"1 4:1\n2 2:1\n", "auto", (2, 4, False)),
+        (b"1 4:1\n2 0:1\n", "auto", (2, 5, True)),
+        (b"1 4:1\n2 2:1\n", True, (2, 5, True)),
+        (b"1 4:1\n2 2:1\n", False, (2, 4, False)),
+    ],
+)
+def test_scan(tmp_path, content, zero_based, expected):
+    calls = []
+    reader = SvmlightReader(write(tmp_path, content), zero_based=zero_based, chunk_rows=1)
+    found = reader.scan(callback=lambda: calls.append(reader.fraction_read))
+    assert (found.n_rows, found.n_features, found.zero_based) == expected
+    assert found.error is None
+    assert len(calls) == expected[0] and all(0 < fraction <= 1 for fraction in calls)
+
+
+def test_too_many_labels(tmp_path):
+    path = write(tmp_path, b"".join(b"%d 1:1\n" % i for i in range(50)))
+    with pytest.raises(ValueError, match="more than max_classes=20 distinct labels by the chunk from line 21 on"):
+        SvmlightReader(path, chunk_rows=10).scan(max_classes=20)
+    assert len(SvmlightReader(path).scan().classes) == 50
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_features": 0}, "n_features=0 must be an integer of at least 1"),
+        ({"chunk_rows": 2.5}, "chunk_rows=2.5 must be an integer"),
+        ({"chunk_bytes": 0}, "chunk_bytes=0 must be"),
+        ({"zero_based": "yes"}, "zero_based='yes' is not known; accepted are True, False and 'auto'"),
+        ({"dtype": int}, "accepted are float64 and float32"),
+    ],
+)
+def test_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SvmlightReader("data.svm", **parameters)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        SvmlightReader(tmp_path / "none.svm").scan()
+
+
+def test_error_pickles():
+    error = pickle.loads(pickle.dumps(BrokenLineError("a", 3, "b")))
+    assert (error.path, error.line_number, error.reason, str(error)) == ("a", 3, "b", "a, line 3: b")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipe_in_one_pass(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(START,))
+    writer.start()
+    reader = SvmlightReader(path, n_features=3, zero_based=False)
+    assert [len(y) for _, y, _ in reader] == [2]
+    assert reader.fraction_read is None
+    writer.join()
+
+
+def test_memory_is_bounded_by_the_chunk(tmp_path):
+    line = b"1 " + b" ".join(b"%d:0.25000000000000000000" % i for i in range(1, 501)) + b"\n"
+    path = write(tmp_path, line * (10 * 2**20 // len(line)))
+    reader = SvmlightReader(path, n_features=1000, zero_based=False, chunk_bytes=2**20)
+    tracemalloc.start()
+    rows = sum(len(y) for _, y, _ in reader)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert rows == path.stat().st_size // len(line)
+    assert peak < 5 * 2**20
