@@ -1,0 +1,132 @@
+"""Docstrings, constructors and imports of everything public."""
+
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+from sklearn.base import BaseEstimator
+
+import sklearn_predtron
+
+numpydoc_validate = pytest.importorskip("numpydoc.validate")
+
+MODULES = ["sklearn_predtron"] + [
+    f"sklearn_predtron.{module.name}"
+    for module in pkgutil.iter_modules(sklearn_predtron.__path__)
+    if not module.name.startswith("_") and not module.ispkg
+]
+
+# What the project's style has otherwise: a docstring begins on the line of its quotes (GL01), what is returned has a name
+# (RT02), a summary may begin with a noun in the plural (SS05) and a description with a formula (PR08, RT04), and extended
+# summaries, See Also and examples stand where they help (ES01, SA01, EX01; a class has its Examples, see below).
+NOT_OUR_STYLE = {"GL01", "RT02", "SS05", "PR08", "RT04", "ES01", "SA01", "EX01"}
+# A method that overrides another says what is different; the parameters are documented by the other.
+DOCUMENTED_BY_THE_BASE = {"GL08", "PR01", "RT01"}
+
+
+def public_objects():
+    """Every public class and function of the public modules, and the classes' own methods and properties, by dotted name."""
+    found = {}
+    for name in MODULES:
+        module = importlib.import_module(name)
+        for member in getattr(module, "__all__", []):
+            item = getattr(module, member)
+            if not (inspect.isclass(item) or inspect.isfunction(item)):
+                continue
+            home = f"{item.__module__}.{item.__qualname__}"
+            found[home] = item
+            if inspect.isclass(item):
+                for attribute, value in inspect.getmembers(item, lambda v: inspect.isfunction(v) or isinstance(v, property)):
+                    function = value.fget if isinstance(value, property) else value
+                    if not attribute.startswith("_") and function.__module__.startswith("sklearn_predtron"):
+                        found[f"{home}.{attribute}"] = value
+    return found
+
+
+OBJECTS = public_objects()
+CLASSES = {name: item for name, item in OBJECTS.items() if inspect.isclass(item)}
+
+
+def test_discovery():
+    assert "sklearn_predtron.classification.PredtronClassifier.predict" in OBJECTS
+    assert "sklearn_predtron.classification.PredtronClassifier.coef_" in OBJECTS
+    assert "sklearn_predtron.estimator_checks.check_predtron_estimator" in OBJECTS
+    assert {"sklearn_predtron.updates", "sklearn_predtron.losses", "sklearn_predtron.norms"} <= set(MODULES)
+    for name in MODULES:
+        assert importlib.import_module(name).__all__, f"{name} has no __all__"
+
+
+def overrides(name):
+    """Whether a base of the class has a public method of this name, with a docstring."""
+    home, _, method = name.rpartition(".")
+    return any(getattr(base, method, None) is not None and getattr(base, method).__doc__ for base in bases(CLASSES.get(home)))
+
+
+def bases(kind):
+    return [base for base in inspect.getmro(kind)[1:] if base.__module__.startswith("sklearn_predtron")] if kind else []
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_docstring(name):
+    ignored = NOT_OUR_STYLE | (DOCUMENTED_BY_THE_BASE if overrides(name) else set())
+    errors = [f"{code}: {text}" for code, text in numpydoc_validate.validate(name)["errors"] if code not in ignored]
+    assert not errors, "\n".join([name, *errors])
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_names_the_parameters(name):
+    """Parameters of a public function are typed, and so is what it returns."""
+    item = OBJECTS[name]
+    function = item.fget if isinstance(item, property) else item.__init__ if inspect.isclass(item) else item
+    if not inspect.isfunction(function) or not function.__module__.startswith("sklearn_predtron"):
+        return
+    annotations = function.__annotations__
+    missing = [p for p in inspect.signature(function).parameters if p != "self" and p not in annotations]
+    assert not missing, f"{name}: {missing} are not typed"
+    assert inspect.isclass(item) or "return" in annotations, f"{name}: what it returns is not typed"
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_class_has_an_example(name):
+    kind = CLASSES[name]
+    assert "Examples\n    --------" in (kind.__doc__ or "") or is_base(kind), f"{name} has no Examples"
+
+
+def is_base(kind):
+    """A base of parts: nothing to be made of by itself."""
+    return "Base of" in (kind.__doc__ or "") and bool(kind.__subclasses__()) and not issubclass(kind, sklearn_predtron.Problem)
+
+
+@pytest.mark.parametrize("name", [name for name, kind in CLASSES.items() if issubclass(kind, BaseEstimator)])
+def test_constructor(name):
+    """At most 16 parameters, each stored as it is, each documented in the order of the signature."""
+    parameters = [p for p in inspect.signature(CLASSES[name].__init__).parameters.values() if p.name != "self"]
+    parameters = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    assert len(parameters) <= 16, f"{name} has {len(parameters)} parameters"
+    if hasattr(CLASSES[name], "fit"):
+        assert all(p.kind == p.KEYWORD_ONLY or p.default is p.empty for p in parameters), f"{name}: optional ones by keyword only"
+
+
+SCRIPT = """
+import sys
+for name in ["matplotlib", "pandas", "rich", "pytest", "numpydoc"]:
+    sys.modules[name] = None  # importing it fails
+import numpy, scipy.sparse, joblib, sklearn.base, sklearn.callback, sklearn.model_selection
+before = set(sys.modules)
+import {modules}
+new = {{name.partition(".")[0] for name in set(sys.modules) - before}} - set(sys.stdlib_module_names)
+print(*sorted(new))
+"""
+
+
+def test_imports():
+    """Nothing but numpy, scipy, scikit-learn, joblib and the standard library, and without what scikit-learn may import."""
+    script = SCRIPT.format(modules=", ".join(MODULES))
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    new = {name for name in run.stdout.split() if not name.startswith("_cython_")}  # what extension modules share
+    assert "sklearn_predtron" in new
+    assert new <= {"sklearn_predtron", "numpy", "scipy", "sklearn", "joblib"}, sorted(new)
