@@ -442,16 +442,17 @@ def as_rows(X: Any) -> Rows:
     """The rows of a validated X, read in place."""
     if not sparse.issparse(X):
         return dense_rows(X)
-    rows = csr_rows(X)  # checks the indices before anything else walks along them
-    if X.has_canonical_format:
-        return rows
-    X = X.copy()
-    X.sum_duplicates()
-    return csr_rows(X)
+    rows = csr_rows(X)
+    if rows is None:
+        X = X.copy()
+        X.has_canonical_format = False
+        X.sum_duplicates()
+        rows = csr_rows(X)
+    return rows
 
 
-def csr_rows(X: Any) -> Rows:
-    """The rows of a CSR matrix as it is stored."""
+def csr_rows(X: Any) -> Rows | None:
+    """The rows of a CSR matrix as it is stored; None if its indices do not rise within each row."""
     if len(X.indptr) != X.shape[0] + 1:
         raise ValueError(f"X is not a valid CSR matrix: its indptr has {len(X.indptr)} entries for {X.shape[0]} rows.")
     data, indices = np.ascontiguousarray(X.data), np.ascontiguousarray(X.indices)
