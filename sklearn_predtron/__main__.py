@@ -150,7 +150,7 @@ def demo(args: argparse.Namespace, bar: Bar) -> int:
     bar.clear()
     note = f"  Each row order is learned once, from scratch; the figures are of {ORDERS} row orders."
     text = caption(parameters.get("average", "linear"), rejects=True, compare=compare, note=note)
-    print(f"{table(tallies)}\n{text}")
+    sys.stdout.write(f"{table(tallies)}\n{text}\n")
     return 0
 
 

@@ -32,7 +32,7 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
     loaded = load_model(args.load) if args.load else None
     try:
         form = find_form(args, loaded, bar)
-    except BrokenLineError as error:
+    except (BrokenLineError, KeyboardInterrupt) as error:
         bar.clear()
         return complain(error, "nothing was learned before it")
     model = build_model(args, loaded, form["classes"])
@@ -49,7 +49,7 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
     bar.clear()
     note = "  With several epochs progressive loss is that of the first." if (args.epochs or 1) > 1 else ""
     text = caption(model.average, rejects=model.reject_cost is not None, compare=compare, note=note)
-    print(f"{table([entrant.tally for entrant in race.entrants])}\n{text}")
+    sys.stdout.write(f"{table([entrant.tally for entrant in race.entrants])}\n{text}\n")
     kept = f"the {race.rounds:,} rounds before it are kept" if race.rounds else "nothing was learned before it"
     kept += f", in {args.save}" if args.save and fitted else ""
     return max(complain(unlearned, kept), complain(untested, "the held-out score is of the rows before it"))
