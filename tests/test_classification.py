@@ -95,6 +95,25 @@ def test_labels_in_lists_and_columns():
     np.testing.assert_array_equal(column.coef_, model.coef_)
 
 
+def test_labels_and_weights_with_strides_and_in_other_byte_orders():
+    X, y = make_data()
+    weight = np.random.default_rng(0).random(len(X))
+    model = PredtronClassifier(random_state=0).fit(X, y, sample_weight=weight)
+    stream = PredtronClassifier().partial_fit(X, y, classes=[0, 1, 2], sample_weight=weight)
+    for change in [lambda a: np.repeat(a, 2)[::2], lambda a: a.astype(a.dtype.newbyteorder()), lambda a: a[::-1].copy()[::-1]]:
+        other = PredtronClassifier(random_state=0).fit(X, change(y), sample_weight=change(weight))
+        np.testing.assert_array_equal(other.coef_, model.coef_)
+        other = PredtronClassifier().partial_fit(X, change(y), classes=change(np.arange(3)), sample_weight=change(weight))
+        np.testing.assert_array_equal(other.coef_, stream.coef_)
+
+
+@pytest.mark.xfail(raises=TypeError, reason="the short way for single rows takes the length of a label that has none")
+def test_a_label_that_is_a_scalar_array():
+    X, y = make_data()
+    with pytest.raises(ValueError, match=r"y should be a 1d array, got an array of shape \(\)"):
+        PredtronClassifier().fit(X, y).partial_fit(X[:1], np.array(1))
+
+
 def test_labels_that_are_not_classes():
     X, y = make_data()
     with pytest.raises(ValueError, match=r"Unknown label type: continuous"):
