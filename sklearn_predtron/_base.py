@@ -378,7 +378,7 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
 
     @property
     def n_updates_(self) -> int:
-        """Rounds that changed the weights."""
+        """Rounds that took a step."""
         return self._learner.n_updates
 
     @property
@@ -423,13 +423,19 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
             raise ValueError(f"margin={margin} must be positive: the bounds are for separable data.")
         if self.fit_intercept and self.intercept_scaling == "auto":
             raise ValueError("No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number.")
-        weights = self._learner.weights
+        weights, problem = self._learner.weights, self._learner.problem
+        if self._learner.weighted:
+            raise ValueError("No loss bound is proven for rounds of a weight other than 1; there were some.")
+        if not np.isfinite(problem.c_L + problem.C_L):
+            raise ValueError(
+                f"loss_bound needs c_L and C_L, the least and the largest loss, which {problem.inner!r} does not state."
+            )
         if radius is None and not weights.radius_needed:
             raise ValueError("radius=None is known only after an update with eta='theory'; pass the largest length of an input.")
         radius = weights.radius2**0.5 if radius is None else radius
         if not radius > 0:
             raise ValueError(f"radius={radius} must be positive.")
-        return resolve(Update, self.update, "update").loss_bound(self._learner.problem, self._kappa, margin, radius)
+        return resolve(Update, self.update, "update").loss_bound(problem, self._kappa, margin, radius)
 
     def _weights_length(self) -> float:
         """Frobenius norm of the weights that predict, the intercept's among them."""

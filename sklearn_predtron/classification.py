@@ -285,7 +285,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         """The margin of the weights, at unit norm, on a data set.
 
         The least, over the rows, of <rep(sigma_y), t> less the best score of a prediction that loses (paper 000, section
-        2.2).  Positive if and only if every row is predicted without loss, and not by a tie.
+        2.2).  Positive only if every row is predicted without loss.
 
         Parameters
         ----------
@@ -394,7 +394,7 @@ class PredtronClassifier(BaseTableClassifier):
     n_mistakes_ : int
         Rounds in which a maximiser of the score lost.
     n_updates_ : int
-        Rounds that changed the weights.
+        Rounds that took a step.
     cumulative_loss_ : float
         Loss suffered online by the last iterate, before each update; with a reject option, that of its best class.
     loss_curve_ : list of float
@@ -490,7 +490,7 @@ class PredtronBinaryClassifier(BaseTableClassifier):
     n_mistakes_ : int
         Rounds in which a maximiser of the score lost.
     n_updates_ : int
-        Rounds that changed the weights.
+        Rounds that took a step.
     cumulative_loss_ : float
         Loss suffered online by the last iterate, before each update; with a reject option, that of its best class.
     loss_curve_ : list of float

@@ -21,7 +21,8 @@ class Problem(BaseEstimator):
     """Base of the prediction problems written in Python.
 
     A subclass sets `n_scores` and defines `decode`, `loss`, `representation` and `augmented_decode`; where predictions and
-    labels are of different kinds it also defines `correct`.
+    labels are of different kinds it also defines `correct`.  Where several predictions have the largest score, the loss of a
+    round is that of the one which `decode` returns.
 
     Attributes
     ----------
@@ -180,7 +181,7 @@ class Predtron(BasePredtron):
     intercept_ : ndarray of shape (n_scores,)
         Offsets of the scores.
     t_, n_mistakes_, n_updates_, cumulative_loss_
-        Rounds, rounds that lost, rounds that changed the weights, and the loss suffered online.
+        Rounds, rounds that lost, rounds that took a step, and the loss suffered online.
     loss_curve_ : list of float
         Mean progressive loss of each epoch of `fit`.
     n_iter_ : int

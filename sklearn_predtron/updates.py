@@ -280,10 +280,7 @@ class Adaptive(Update):
         return core.Adaptive(kappa if self.kappa is None else self.kappa)
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
-        """4 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without knowing R or c_L.
-
-        For rounds of weight 1; smaller sample weights divide it by the smallest of them.
-        """
+        """4 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without knowing R or c_L."""
         kappa = kappa if self.kappa is None else self.kappa
         return 4 * radius**2 * problem.C_L**2 / (min(1.0, kappa) * problem.c_L * margin**2)
 

@@ -22,6 +22,7 @@ cdef class Learner:
     cdef public Observer observer
     cdef readonly Py_ssize_t t, n_mistakes, n_updates
     cdef readonly double cumulative_loss
+    cdef readonly bint weighted       # whether any round had a weight other than 1
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                         Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g, bint observed) noexcept nogil
     cdef void step(self, View* x, const Direction* g, Round* r) noexcept nogil

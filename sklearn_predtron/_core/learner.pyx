@@ -50,10 +50,11 @@ cdef class Learner:
 
     def __reduce__(self):
         parts = (self.weights, self.problem, self.update, self.average)
-        return Learner, parts, (self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.observer)
+        return Learner, parts, (
+            self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted, self.observer)
 
     def __setstate__(self, state):
-        self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.observer = state
+        self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted, self.observer = state
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
               const double[::1] weight=None, bint observed=True):
@@ -105,6 +106,7 @@ cdef class Learner:
             g.value = scratch + d
             r.t = self.t + 1
             r.weight = 1.0 if weight is None else weight[row]
+            self.weighted |= r.weight != 1
             y = labels.at(row)
             stepping = self.update.direct(self.problem, t, y, x.m, &r, g)
             if self.problem.failed:

@@ -146,8 +146,15 @@ cdef class Table(Problem):
             g.value[c] = self.rep[r.rival, c] - self.rep[r.right, c]
 
     def decision(self, const double[:, ::1] scores):
-        """Decoded scores <rep(sigma), t> for each row of scores, shape (n, k)."""
-        return np.asarray(scores) @ self.code.T
+        """Decoded scores <rep(sigma), t> for each row of scores, shape (n, k); a row's bits do not depend on the others."""
+        cdef double[:, ::1] decision = np.empty((scores.shape[0], self.k))
+        cdef const double* s
+        cdef Py_ssize_t i, sigma
+        for i in range(scores.shape[0]):
+            s = self.decoded(&scores[i, 0])
+            for sigma in range(self.k):
+                decision[i, sigma] = s[sigma]
+        return np.asarray(decision)
 
     def decode(self, const double[:, ::1] scores):
         """The prediction for each row of scores, shape (n,): the maximiser of lowest index."""

@@ -42,7 +42,9 @@ cdef class Stepped(Update):
         return type(self), (self.eta, self.theory)
 
     cdef double size(self, Round* r) noexcept nogil:
-        return r.weight * (self.theory / r.radius2 if self.theory > 0 else self.eta)
+        if self.theory > 0:
+            return r.weight * self.theory / r.radius2 if r.radius2 > 0 else 0
+        return r.weight * self.eta
 
 
 cdef class LossAugmented(Stepped):
