@@ -61,7 +61,8 @@ def environment(repeats: int, scale: float) -> str:
     """What the numbers were measured with."""
     found = [f"{name} {installed}" for name in PACKAGES if (installed := _version(name))]
     size = "full sizes" if scale == 1 else f"--quick, sizes times {scale:g}: the ratios say little"
-    return f"{_processor()}, one thread, Python {platform.python_version()}, {', '.join(found)}; {repeats} repeats of what is timed; {size}."
+    machine = f"{_processor()}, one thread, Python {platform.python_version()}"
+    return f"{machine}, {', '.join(found)}; {repeats} repeats of what is timed; {size}."
 
 
 def _version(package: str) -> str | None:

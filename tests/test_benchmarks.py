@@ -15,6 +15,7 @@ from benchmarks.peers import PEERS, Ours
 from benchmarks.peers.base import Peer, RowPeer
 from benchmarks.report import README, Table, replace, spread
 from benchmarks.suites import SUITES, memory, quality, stream, throughput_dense, throughput_sparse, updates
+from benchmarks.suites.fits import perceptrons
 from benchmarks.tasks import Options, Task, gaussian_classes, text
 
 TINY = Options(repeats=1, seeds=1, scale=0.001)
@@ -69,6 +70,14 @@ def test_adapter_takes_rows(peer, k):
         peer.take(model, row)
     guesses = [int(np.ravel(peer.guess(model, row))[0]) for row in rows]
     assert np.mean(guesses == y) > 0.8
+
+
+@pytest.mark.parametrize("scaling, data", [(1.0, gaussian_classes(200, 10, 2)), (0.1, text(200, 2, p=500))], ids=["dense", "CSR"])
+def test_perceptrons_do_the_same_work(scaling, data):
+    task = Task(2, epochs=1, shuffle=False)
+    theirs, ours = (peer.fit(peer.make(task), *data) for peer in perceptrons(task, scaling))
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-9, atol=1e-12)
 
 
 def test_adapters_have_names_of_their_own():

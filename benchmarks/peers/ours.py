@@ -40,8 +40,11 @@ class OursPerceptron(Ours):
 class OursOneVsRest(Peer):
     """One binary perceptron for each class: the same work as scikit-learn's Perceptron."""
 
-    name = "ours, one-vs-rest"
     module = "sklearn_predtron"
 
+    def __init__(self, name: str = "ours, one-vs-rest", **params: Any):
+        self.name = name
+        self.params = params
+
     def make(self, task: Task) -> Any:
-        return OneVsRestClassifier(OursPerceptron().make(Task(2, task.epochs, task.shuffle, task.seed)))
+        return OneVsRestClassifier(OursPerceptron(**self.params).make(Task(2, task.epochs, task.shuffle, task.seed)))

@@ -25,15 +25,19 @@ def fit_case(peer: Peer, task: Task, X: Any, y: NDArray) -> Case:
     return Case(peer.name, partial(peer.fit, X=X, y=y), partial(peer.make, task))
 
 
-def perceptron_rows(task: Task, data: tuple, about: list, goal: float | None, options: Options) -> list[list]:
-    """Our perceptron, and as many binary ones as there are classes, beside scikit-learn's."""
+def perceptrons(task: Task, intercept_scaling: float) -> list[Peer]:
+    """scikit-learn's, ours, and as many binary ones of ours as there are classes."""
+    params = {"intercept_scaling": intercept_scaling}
+    peers: list[Peer] = [SklearnPerceptron(), OursPerceptron(**params)]
+    return peers if task.n_classes == 2 else [*peers, OursOneVsRest(**params)]
+
+
+def perceptron_rows(task: Task, peers: list[Peer], data: tuple, about: list, goal: float | None, options: Options) -> list[list]:
+    """The rows of the perceptrons; the goal is for the second."""
     X, y, X_test, y_test = data
-    theirs = SklearnPerceptron()
-    peers: list[Peer] = [theirs, OursPerceptron()]
-    if task.n_classes > 2:
-        peers.append(OursOneVsRest())
+    theirs, ours, *_ = peers
     measured = interleave([fit_case(peer, task, X, y) for peer in peers], options.repeats)
-    goals = {OursPerceptron().name: goal}
+    goals = {ours.name: goal}
     rows = []
     for peer in peers:
         found = measured[peer.name]

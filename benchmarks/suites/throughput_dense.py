@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmarks.report import Table
-from benchmarks.suites.fits import COLUMNS, NOTE, perceptron_rows
+from benchmarks.suites.fits import COLUMNS, NOTE, perceptron_rows, perceptrons
 from benchmarks.tasks import Options, Task, gaussian_classes, held_out
 
 GOALS = {(2, 100): 6.0, (2, 1000): 4.0, (10, 100): 10.0, (10, 1000): 7.0, (100, 100): 10.0, (100, 1000): 10.0}
@@ -21,9 +21,9 @@ def run(options: Options) -> list[Table]:
 
 def _shape(k: int, p: int, n: int, goal: float, options: Options) -> list[list]:
     X, y = gaussian_classes(n + max(n // 10, k), p, k)
-    rows = []
+    task, rows = Task(k, epochs=1, shuffle=False), []
     for dtype, aim in ((np.float64, goal), (np.float32, None)):
         data = held_out(X.astype(dtype, copy=False), y, n)
         about = [k, p, data[0].nbytes / 1e6, np.dtype(dtype).name]
-        rows += perceptron_rows(Task(k, epochs=1, shuffle=False), data, about, aim, options)
+        rows += perceptron_rows(task, perceptrons(task, 1.0), data, about, aim, options)
     return rows
