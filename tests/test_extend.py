@@ -1,7 +1,8 @@
-"""The worked exercises of doc/extend: they apply to the code as it is, and stay short."""
+"""The documentation keeps up with the code: the worked exercises of doc/extend apply and are short, the reference is complete."""
 
 import importlib.util
 import os
+import pkgutil
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,9 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sklearn_predtron
+
 ROOT = Path(__file__).parents[1]
 PATCHES = sorted((ROOT / "doc" / "extend").glob("*.diff"))
 NAMES = [patch.stem for patch in PATCHES]
+MODULES = ["", *(f".{found.name}" for found in pkgutil.iter_modules(sklearn_predtron.__path__) if not found.name.startswith("_"))]
 
 
 @pytest.fixture
@@ -63,3 +67,16 @@ def test_representation_of_the_exercise(tree, k):
     code = patched.ErrorCorrecting().code(k)
     np.testing.assert_allclose(np.linalg.norm(code, axis=1), 1)
     assert ((code @ code.T).argmax(axis=1) == np.arange(k)).all()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_is_in_the_reference(module):
+    api = ROOT / "doc" / "api.rst"
+    if not api.exists():
+        pytest.skip("the tests do not run from a checkout")
+    listed = {}
+    for section in api.read_text().split(".. currentmodule:: ")[1:]:
+        name, *lines = section.splitlines()
+        listed[name] = {line.strip() for line in lines}
+    missing = set(importlib.import_module(f"sklearn_predtron{module}").__all__) - listed.get(f"sklearn_predtron{module}", set())
+    assert missing - listed["sklearn_predtron"] == set()
