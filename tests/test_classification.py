@@ -107,7 +107,6 @@ def test_labels_and_weights_with_strides_and_in_other_byte_orders():
         np.testing.assert_array_equal(other.coef_, stream.coef_)
 
 
-@pytest.mark.xfail(raises=TypeError, reason="the short way for single rows takes the length of a label that has none")
 def test_a_label_that_is_a_scalar_array():
     X, y = make_data()
     with pytest.raises(ValueError, match=r"y should be a 1d array, got an array of shape \(\)"):
@@ -539,6 +538,15 @@ def test_scores_that_overflow():
             model.partial_fit(X[rows] * 1e200, y[rows])
     np.testing.assert_array_equal(model.coef_, coef)
     assert model.t_ == 1
+    for weight in [None, np.ones(10)]:
+        model, good = (PredtronBinaryClassifier(update="perceptron").partial_fit(X, y, classes=[0, 1]) for _ in range(2))
+        good.partial_fit(X[:9], y[:9])
+        rows = X[:10].copy()
+        rows[9] = np.sign(model.coef_) * 1e308
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(rows, y[:10], sample_weight=weight)
+        assert model.t_ == good.t_  # the last complete round
+        np.testing.assert_array_equal(model.coef_, good.coef_)
     fitted = PredtronBinaryClassifier(random_state=0).fit(X, y)
     coef = fitted.coef_
     with pytest.raises(ValueError, match=message):

@@ -114,17 +114,8 @@ def test_expected_failures_are_those_of_the_perceptron():
     assert set(EXPECTED_FAILURES) <= {type(estimator).__name__ for estimator in ESTIMATORS}
 
 
-def own_checks():
-    """Every pair of an estimator and a check."""
-    product = pytest.mark.xfail(reason="decoded scores are a matrix product, which rounds differently for one row and for many")
-    for estimator in ESTIMATORS + CONFIGURATIONS:
-        coded = getattr(estimator, "representation", "onehot") not in ("onehot", "sign")
-        for check in all_checks():
-            known = [product] if coded and check is estimator_checks.check_one_row_predicts_as_in_a_batch else []
-            yield pytest.param(estimator, check, marks=known, id=f"{estimator!r}-{check.__name__}")
-
-
-@pytest.mark.parametrize(("estimator", "check"), list(own_checks()))
+@pytest.mark.parametrize("check", list(all_checks()), ids=lambda check: check.__name__)
+@pytest.mark.parametrize("estimator", ESTIMATORS + CONFIGURATIONS, ids=repr)
 def test_own_checks(estimator, check):
     check(type(estimator).__name__, estimator)
 
