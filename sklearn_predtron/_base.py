@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_predtron._compat import Interval, StrOptions, check_sample_weight
-from sklearn_predtron._core.learner import Average, Learner, LinearAverage, Observer
+from sklearn_predtron._compat import CachedParameterNames, Interval, StrOptions, check_sample_weight
+from sklearn_predtron._core.learner import OVERFLOW, Average, Learner, LinearAverage, Observer
 from sklearn_predtron._core.problem import Labels, Problem
 from sklearn_predtron._core.rows import Rows, dense_rows, sparse_rows
 from sklearn_predtron._core.stream import Stream, plain_rows
@@ -26,7 +25,7 @@ from sklearn_predtron.updates import Update
 AVERAGES = {"linear": LinearAverage, "uniform": Average}
 
 
-class BasePredtron(CallbackSupportMixin, BaseEstimator):
+class BasePredtron(CallbackSupportMixin, CachedParameterNames):
     """A mistake-driven online learner.
 
     A family says how labels are read (`_read_labels`) and what the compiled problem is (`_build_problem`).
@@ -127,21 +126,25 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
         self : object
             The estimator.
         """
-        stream = self.__dict__.get("_stream") if type(X) is np.ndarray and X.ndim == 2 else None
+        stream = self.__dict__.get("_stream")
         if stream is not None and classes is None and sample_weight is None and stream.take(X, y):
             return self
         before = self._fitted_state()
+        resolved = "_stream" in before
         try:
-            self._validate_params()
+            if not resolved:
+                self._validate_params()
             fresh = not hasattr(self, "_learner")
             X, rows, labels, weight, order = self._read(X, y, classes, sample_weight, fresh=fresh, partial=True)
             self._check_finite(X, rows)
-            self._prepare_learner(rows, fresh)
+            if not resolved:
+                self._prepare_learner(rows, fresh)
         except BaseException:
             self._restore(before)
             raise
         self._learn(X, rows, labels, order, weight)
-        self._stream = self._open_stream()
+        if not resolved:
+            self._stream = self._open_stream()
         return self
 
     def _read(
@@ -149,15 +152,16 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
     ) -> tuple[Any, Rows, Labels, NDArray | None, NDArray | None]:
         """Check the arguments; X, its rows, the labels, the weights, and the order if rows are left out."""
         self._check_labels_given(y)
-        X = validate_data(self, X, reset=fresh, **self._input_checks())
+        X, rows = self._read_rows(X, reset=fresh)
         labels = self._read_labels(y, classes, fresh=fresh, partial=partial)
-        if labels.n != X.shape[0]:
-            raise ValueError(f"X has {X.shape[0]} rows and y has {labels.n}; both must have the same number.")
+        if labels.n != rows.n:
+            raise ValueError(f"X has {rows.n} rows and y has {labels.n}; both must have the same number.")
         weight = None
         if sample_weight is not None:
             weight = check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True
             )
+            weight = np.ascontiguousarray(weight)
         of_label = self._label_weight(labels, weight, partial=partial)
         if of_label is not None:
             weight = of_label if weight is None else weight * of_label
@@ -166,14 +170,30 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
             order = np.flatnonzero(weight)
             if len(order) == 0 and not partial:
                 raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
-        return X, as_rows(X), labels, weight, order
+        return X, rows, labels, weight, order
+
+    def _read_rows(self, X: Any, *, reset: bool) -> tuple[Any, Rows]:
+        """Check X and read it in place; its values may still be NaN or infinite."""
+        rows = plain_rows(X)
+        if rows is not None and reset:
+            self.n_features_in_ = rows.p
+            self.__dict__.pop("feature_names_in_", None)
+        elif rows is None or rows.p != self.n_features_in_ or hasattr(self, "feature_names_in_"):
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                order="C",
+                ensure_all_finite=False,
+            )
+            rows = as_rows(X)
+        return X, rows
 
     def _check_labels_given(self, y: Any) -> None:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-
-    def _input_checks(self) -> dict[str, Any]:
-        return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
 
     def _check_finite(self, X: Any, rows: Rows) -> None:
         if not rows.finite():
@@ -181,7 +201,7 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
 
     def _raise_not_finite(self, X: Any) -> None:
         assert_all_finite(X.data if sparse.issparse(X) else X, estimator_name=type(self).__name__, input_name="X")
-        raise ValueError("X holds values so large that the scores overflow; scale the features down.")
+        raise ValueError(OVERFLOW)
 
     def _prepare_learner(self, rows: Rows, fresh: bool) -> None:
         problem = self._build_problem()
@@ -209,7 +229,8 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
         for name, value in self._fixed_parameters().items():
             if value != self._fixed[name]:
                 raise ValueError(
-                    f"{name} cannot change from {self._fixed[name]} to {value} once learning has begun; call fit to start anew."
+                    f"{name} cannot change from {self._fixed[name]!r} to {value!r} once learning has begun; "
+                    "call fit to start anew."
                 )
         if problem.d != learner.problem.d:
             raise ValueError(
@@ -226,12 +247,13 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
             learner.weights.start_average()
             learner.average = average
 
-    def _fixed_parameters(self) -> dict[str, str]:
+    def _fixed_parameters(self) -> dict[str, Any]:
+        """What the weights are made of, and so cannot change while they live."""
         norm = resolve(Norm, self.norm, "norm")
         return {
-            "norm": repr(norm),
-            "fit_intercept": repr(bool(self.fit_intercept)),
-            "intercept_scaling": repr(self.intercept_scaling),
+            "norm": (norm.alias, norm.get_params()),
+            "fit_intercept": bool(self.fit_intercept),
+            "intercept_scaling": self.intercept_scaling,
         }
 
     def _build_average(self) -> Average | None:
@@ -391,11 +413,8 @@ class BasePredtron(CallbackSupportMixin, BaseEstimator):
     def _scores(self, X: Any) -> NDArray:
         """Scores of shape (n_samples, d) under the weights that predict."""
         check_is_fitted(self)
-        rows = None if hasattr(self, "feature_names_in_") else plain_rows(X, self.n_features_in_)
-        if rows is None:
-            X = validate_data(self, X, reset=False, **self._input_checks())
-            rows = as_rows(X)
-            self._check_finite(X, rows)
+        X, rows = self._read_rows(X, reset=False)
+        self._check_finite(X, rows)
         scores = np.empty((rows.n, self._learner.problem.d))
         self._learner.scores(rows, scores)
         return scores

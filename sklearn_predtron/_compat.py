@@ -1,6 +1,18 @@
 """The one place that imports what scikit-learn keeps private."""
 
+import functools
+
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-__all__ = ["HasMethods", "Interval", "StrOptions", "check_sample_weight"]
+__all__ = ["CachedParameterNames", "HasMethods", "Interval", "StrOptions", "check_sample_weight"]
+
+
+class CachedParameterNames(BaseEstimator):
+    """Reads the names of the constructor's parameters once a class, not once a call."""
+
+    @classmethod
+    @functools.cache
+    def _get_param_names(cls) -> list[str]:
+        return super()._get_param_names()

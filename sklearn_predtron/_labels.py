@@ -7,8 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._core.problem import presence
+
+
+def one_dimensional(y: Any) -> NDArray:
+    """The labels as an array of shape (n,); what already is one passes."""
+    return y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
 
 
 def find_classes(y: NDArray) -> tuple[NDArray, NDArray]:
@@ -17,12 +23,13 @@ def find_classes(y: NDArray) -> tuple[NDArray, NDArray]:
         check_classification_targets(y)
     if y.dtype.kind in "OUST":
         return _find_hashed(y)
-    values = y.astype(np.int64, copy=False)
-    if y.dtype.kind == "f" and not np.array_equal(values, y):
+    lowest, highest = y.min(), y.max()
+    span = float(highest) - float(lowest) + 1
+    integers = y.dtype.kind != "f" or (np.rint(y) == y).all()
+    if span > max(1024, 4 * len(y)) or abs(float(highest)) > 2**53 or not integers:
         return np.unique(y, return_inverse=True)
-    lowest, span = int(values.min()), int(values.max()) - int(values.min()) + 1
-    if span > max(1024, 4 * len(values)):
-        return np.unique(y, return_inverse=True)
+    lowest, span = int(lowest), int(span)
+    values = np.ascontiguousarray(y, dtype=np.int64)
     present = presence(values, lowest, span)
     classes = (np.flatnonzero(present) + lowest).astype(y.dtype)
     codes = (values - lowest).astype(np.intp, copy=False)

@@ -6,10 +6,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+
+from sklearn_predtron._compat import CachedParameterNames
 
 
-class Part(BaseEstimator):
+class Part(CachedParameterNames):
     """Base of the parts of a learner: updates, norms, losses, representations.
 
     A part has an `alias` by which a string names it, parameters of its own (`get_params`, `set_params`, so that a search

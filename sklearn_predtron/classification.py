@@ -17,7 +17,7 @@ from sklearn_predtron._core.margins import Margins
 from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.stream import Stream
 from sklearn_predtron._core.table import Table
-from sklearn_predtron._labels import encode, find_classes
+from sklearn_predtron._labels import encode, find_classes, one_dimensional
 from sklearn_predtron._parts import as_numbers
 from sklearn_predtron.losses import TableLoss, ZeroOne, table_loss
 from sklearn_predtron.representations import TableRepresentation, table_representation
@@ -79,7 +79,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
     # ------------------------------------------------------------------------------------------------------------- labels
 
     def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
-        y = column_or_1d(y, warn=True)
+        y = one_dimensional(y)
         if not fresh:
             if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
                 given = np.unique(classes).tolist()

@@ -4,6 +4,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport isfinite
 from libc.stdlib cimport free, malloc
 
+OVERFLOW = "X holds values so large that the scores overflow; scale the features down."
+
 cdef enum:
     BREATH = 4096   # rounds between two looks at pending interrupts
     AHEAD = 4       # rounds between the prefetch of a row and its use

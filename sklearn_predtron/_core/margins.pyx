@@ -14,11 +14,9 @@ cdef enum:
     N_BINS = (HIGHEST - LOWEST) * PER_OCTAVE
 
 
-def edges():
-    """The least margin of each bin, and infinity."""
-    octave = np.ldexp(1 + np.arange(PER_OCTAVE) / PER_OCTAVE, np.arange(LOWEST, HIGHEST)[:, None]).ravel()
-    octave[0] = 0
-    return np.append(octave, np.inf)
+# The least margin of each bin, and infinity.
+EDGES = np.append(np.ldexp(1 + np.arange(PER_OCTAVE) / PER_OCTAVE, np.arange(LOWEST, HIGHEST)[:, None]), np.inf)
+EDGES[0] = 0
 
 
 cdef inline Py_ssize_t bin_of(double margin) noexcept nogil:
@@ -81,4 +79,4 @@ cdef class Margins(Observer):
         """The margin below which rejecting, at cost beta[y], would have cost least; 0 before anything was seen."""
         rejected = np.append(0, np.cumsum(np.asarray(self.seen) @ beta))
         kept = np.append(np.cumsum(self.lost[::-1])[::-1], 0)
-        return edges()[np.argmin(rejected + kept)]
+        return EDGES[np.argmin(rejected + kept)]

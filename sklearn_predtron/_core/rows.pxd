@@ -38,3 +38,4 @@ cdef class Rows:
     cdef const Kernels* k
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
+    cpdef bint finite(self)

@@ -21,6 +21,10 @@ cdef class Rows:
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         """Start to fetch what round i will read."""
 
+    cpdef bint finite(self):
+        """Whether no stored value is NaN or infinite."""
+        return True
+
     @property
     def sparse(self):
         """Whether the rows are CSR."""
@@ -46,8 +50,7 @@ cdef class DenseRows(Rows):
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         kernels_prefetch(self.data + i * self.row_size, min(self.row_size, 1024))
 
-    def finite(self):
-        """Whether no value is NaN or infinite."""
+    cpdef bint finite(self):
         cdef bint all_finite
         with nogil:
             all_finite = self.k.finite(self.n * self.p, self.data)
@@ -76,8 +79,7 @@ cdef class SparseRows(Rows):
         kernels_prefetch(self.value + first * <Py_ssize_t> self.k.value_size, min(n * <Py_ssize_t> self.k.value_size, 1024))
         kernels_prefetch(self.index + first * <Py_ssize_t> self.k.index_size, min(n * <Py_ssize_t> self.k.index_size, 1024))
 
-    def finite(self):
-        """Whether no stored value is NaN or infinite."""
+    cpdef bint finite(self):
         cdef bint all_finite
         with nogil:
             all_finite = self.k.finite(self.start[self.n], self.value)
