@@ -1,8 +1,10 @@
-"""The documentation keeps up with the code: the worked exercises of doc/extend apply and are short, the reference is complete."""
+"""The documentation keeps up with the code: the worked exercises of doc/extend apply and are short,
+the reference is complete, the tests that are named exist."""
 
 import importlib.util
 import os
 import pkgutil
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -80,3 +82,13 @@ def test_every_public_name_is_in_the_reference(module):
         listed[name] = {line.strip() for line in lines}
     missing = set(importlib.import_module(f"sklearn_predtron{module}").__all__) - listed.get(f"sklearn_predtron{module}", set())
     assert missing - listed["sklearn_predtron"] == set()
+
+
+def test_the_tests_that_the_theory_names_exist():
+    theory = ROOT / "doc" / "theory.rst"
+    if not theory.exists():
+        pytest.skip("the tests do not run from a checkout")
+    defined = {
+        name for path in (ROOT / "tests").glob("test_*.py") for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)
+    }
+    assert set(re.findall(r"``(test_\w+)``", theory.read_text())) - defined == set()
