@@ -21,7 +21,7 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 #define LANES 4 /* 8 were no faster with AVX-512 (loads bind), and much slower where the compiler must split them */
-typedef double lanes __attribute__((vector_size(32)));
+typedef double lanes __attribute__((vector_size(32), aligned(8))); /* or every call would realign the stack */
 typedef double doubles __attribute__((vector_size(32), aligned(8), may_alias));
 typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
 #define LOAD_double(p) (*(const doubles *)(p))
@@ -274,6 +274,19 @@ DISPATCHED void NAME(feature_add)(const Row *row, Matrix *M, const Direction *g,
     }
 }
 
+static void NAME(fetch)(const Row *x, const Matrix *M)
+{
+#ifdef INDEX
+    const INDEX *index = x->index;
+    const ptrdiff_t step = M->by_feature ? M->stride : 1, used = M->by_feature ? M->d : 1;
+    for (ptrdiff_t k = 0; k < x->n && k < AHEAD; k++)
+        for (ptrdiff_t c = 0; c < used && c < 24; c += 8) PREFETCH(M->data + POSITION(k) * step + c);
+#else
+    (void)x;
+    (void)M;
+#endif
+}
+
 DISPATCHED double NAME(norm2)(const Row *x)
 {
     const VALUE *value = x->value;
@@ -326,6 +339,7 @@ static void NAME(fill)(Kernels *k)
     k->scores[1] = NAME(feature_scores);
     k->add[0] = NAME(class_add);
     k->add[1] = NAME(feature_add);
+    k->fetch = NAME(fetch);
     k->norm2 = NAME(norm2);
     k->finite = NAME(finite);
 }

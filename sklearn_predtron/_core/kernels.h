@@ -32,6 +32,8 @@ typedef struct {
     void (*scores[2])(const Row *x, const Matrix *M, double scale, int more, double *t);
     /* M += scale * g x^T */
     void (*add[2])(const Row *x, Matrix *M, const Direction *g, double scale);
+    /* Fetch the weights that the first values of a row will need: nothing hides that wait when its turn comes. */
+    void (*fetch)(const Row *x, const Matrix *M);
     double (*norm2)(const Row *x);
     /* whether all of n values are finite */
     int (*finite)(ptrdiff_t n, const void *value);

@@ -21,6 +21,7 @@ cdef extern from "kernels.h" nogil:
         size_t index_size
         void (*scores[2])(const Row* x, const Matrix* M, double scale, int more, double* t) noexcept nogil
         void (*add[2])(const Row* x, Matrix* M, const Direction* g, double scale) noexcept nogil
+        void (*fetch)(const Row* x, const Matrix* M) noexcept nogil
         double (*norm2)(const Row* x) noexcept nogil
         int (*finite)(Py_ssize_t n, const void* value) noexcept nogil
 

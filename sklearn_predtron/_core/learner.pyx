@@ -100,6 +100,9 @@ cdef class Learner:
             row = i if order is None else order[i]
             if order is not None and i + AHEAD < last:
                 rows.prefetch(order[i + AHEAD])
+            if rows.sparse and self.weights.large and i + 1 < last:
+                rows.view(i + 1 if order is None else order[i + 1], &x)
+                self.weights.fetch(&x)
             rows.view(row, &x)
             self.weights.scores(&x, t)
             if not isfinite(t[0]):

@@ -35,6 +35,7 @@ cdef inline double squared_norm(View* x) noexcept nogil:
 
 cdef class Rows:
     cdef readonly Py_ssize_t n, p
+    cdef readonly bint sparse
     cdef const Kernels* k
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil

@@ -25,11 +25,6 @@ cdef class Rows:
         """Whether no stored value is NaN or infinite."""
         return True
 
-    @property
-    def sparse(self):
-        """Whether the rows are CSR."""
-        return self.k.index_size > 0
-
 
 cdef class DenseRows(Rows):
     """A C-contiguous float32 or float64 matrix, read in place."""
@@ -98,29 +93,28 @@ def dense_rows(const real[:, ::1] X):
     return rows
 
 
-cdef bint in_range(const integer* index, Py_ssize_t n, integer p) noexcept nogil:
-    """Whether 0 <= index < p throughout: else the sign bit of index or of p - 1 - index is set somewhere."""
-    cdef integer signs = 0
-    cdef Py_ssize_t i
-    for i in range(n):
-        signs |= index[i] | (p - 1 - index[i])
-    return signs >= 0
+cdef bint check_indices(const integer* index, const Py_ssize_t* start, Py_ssize_t n, integer p, bint* sorted_rows) noexcept nogil:
+    """Whether 0 <= index < p throughout, and whether the indices of each row rise; one pass that the compiler vectorises.
 
-
-cdef bint rise_in_rows(const integer* index, const Py_ssize_t* start, Py_ssize_t n) noexcept nogil:
-    """Whether no index is below or equal to the one before it, but at the start of a row."""
-    cdef Py_ssize_t i, falls = 0, block, last = 0
-    cdef integer part
+    An index out of range sets the sign bit of itself or of p - 1 - index.  Falls are counted everywhere, and those at the
+    start of a row taken off.
+    """
+    cdef integer signs = 0, falls_here
+    cdef Py_ssize_t i, block, last, falls = 0
+    if start[n] > 0:
+        signs = index[0] | (p - 1 - index[0])
     for block in range(1, start[n], 1 << 20):
-        part = 0
         last = min(block + (1 << 20), start[n])
+        falls_here = 0
         for i in range(block, last):
-            part += index[i] <= index[i - 1]
-        falls += part
+            signs |= index[i] | (p - 1 - index[i])
+            falls_here += index[i] <= index[i - 1]
+        falls += falls_here
     for i in range(1, n):
         if 0 < start[i] < start[n] and start[i] > start[i - 1]:
             falls -= index[start[i]] <= index[start[i] - 1]
-    return falls == 0
+    sorted_rows[0] = falls == 0
+    return signs >= 0
 
 
 def sparse_rows(const real[::1] value, const integer[::1] index, const Py_ssize_t[::1] start, Py_ssize_t p):
@@ -136,9 +130,7 @@ def sparse_rows(const real[::1] value, const integer[::1] index, const Py_ssize_
     with nogil:
         for i in range(n):
             good = good and start[i] <= start[i + 1]
-        good = good and start[n] <= stored and in_range(first, start[n], <integer> min(p, widest))
-        if good:
-            sorted_rows = rise_in_rows(first, &start[0], n)
+        good = good and start[n] <= stored and check_indices(first, &start[0], n, <integer> min(p, widest), &sorted_rows)
     if not good:
         raise ValueError(
             f"X is not a valid CSR matrix: its indptr must rise from 0 to at most {stored}, the number of stored values, "
@@ -147,6 +139,7 @@ def sparse_rows(const real[::1] value, const integer[::1] index, const Py_ssize_
     if not sorted_rows:
         return None
     rows.owner = (value, index)
+    rows.sparse = True
     rows.n = n
     rows.p = p
     rows.start = start

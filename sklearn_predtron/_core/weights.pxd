@@ -6,8 +6,10 @@ from sklearn_predtron._core.rows cimport View
 cdef class Weights:
     cdef readonly Py_ssize_t d, p
     cdef readonly bint observing, averaging
+    cdef readonly bint large      # too large for the caches near the core
     cdef void scores(self, const View* x, double* t) noexcept nogil
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil
+    cdef void fetch(self, const View* x) noexcept nogil
     cdef void observe(self, View* x) noexcept nogil
     cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil
     cdef void step(self, View* x, const Direction* g, double size) noexcept nogil

@@ -27,6 +27,9 @@ cdef class Weights:
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
         """The same with the average of the iterates (the last iterate where none is kept)."""
 
+    cdef void fetch(self, const View* x) noexcept nogil:
+        """Start to fetch what the scores of a round to come will read; called where they are sparse and the weights large."""
+
     cdef void observe(self, View* x) noexcept nogil:
         """Running statistics of the inputs; called where self.observing."""
 
@@ -96,8 +99,9 @@ cdef class L2(Weights):
         self.watch_radius(radius_needed)
         self.empty = True
         self.scale = 1
-        self.stride = ((d if self.by_feature else p) + 7) // 8 * 8
+        self.stride = (d + 3) // 4 * 4 if self.by_feature else (p + 7) // 8 * 8
         self.data = aligned_zeros(self.stride * (p if self.by_feature else d))
+        self.large = self.data.nbytes > 1 << 20
         self.b = np.zeros(d)
         self.lay(&self.W, self.data, self.b)
         self.stop_average()
@@ -163,6 +167,9 @@ cdef class L2(Weights):
             row = row_of(x, r, &spare)
             x.k.scores[self.by_feature](row, &self.W, self.weight / self.mass, False, t + r * self.d)
             x.k.scores[self.by_feature](row, &self.U, self.total_scale / self.mass, True, t + r * self.d)
+
+    cdef void fetch(self, const View* x) noexcept nogil:
+        x.k.fetch(&x.first, &self.W)
 
     cdef void observe(self, View* x) noexcept nogil:
         if self.intercept.automatic:
