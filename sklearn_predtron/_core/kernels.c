@@ -190,7 +190,7 @@ DISPATCHED ptrdiff_t NAME(scores_by_block)(const Row *row, const Matrix *M, doub
 
 DISPATCHED void NAME(class_scores)(const Row *x, const Matrix *M, double scale, int more, double *t)
 {
-    ptrdiff_t c = M->d < 3 ? 0 : NAME(scores_by_block)(x, M, scale, more, t);
+    ptrdiff_t c = NAME(scores_by_block)(x, M, scale, more, t);
     for (; c < M->d; c++) SET_SCORE(c, NAME(dot)(x->n, x->value, M->data + c * M->stride));
 }
 
@@ -203,6 +203,15 @@ INLINE void NAME(axpy)(ptrdiff_t n, double a, const VALUE *x, const void *none, 
 }
 
 #endif
+
+DISPATCHED void NAME(one_score)(const Row *x, const Matrix *M, double scale, int more, double *t)
+{
+#ifdef INDEX
+    SET_SCORE(0, NAME(dot)(x->n, x->value, x->index, M->data));
+#else
+    SET_SCORE(0, NAME(dot)(x->n, x->value, M->data));
+#endif
+}
 
 DISPATCHED void NAME(class_add)(const Row *x, Matrix *M, const Direction *g, double scale)
 {
@@ -264,6 +273,9 @@ DISPATCHED void NAME(feature_add)(const Row *row, Matrix *M, const Direction *g,
     for (ptrdiff_t k = 0; k < n; k++) {
         double *w = M->data + POSITION(k) * M->stride;
         const double a = scale * x[k];
+        if (k + AHEAD < n)
+            for (ptrdiff_t i = 0; i < g->n; i += g->at ? 1 : 8)
+                PREFETCH(M->data + POSITION(k + AHEAD) * M->stride + (g->at ? g->at[i] : i));
         ptrdiff_t i = 0;
         if (g->at)
             for (; i < g->n; i++) w[g->at[i]] += a * g->value[i];
@@ -278,7 +290,8 @@ static void NAME(fetch)(const Row *x, const Matrix *M)
 {
 #ifdef INDEX
     const INDEX *index = x->index;
-    const ptrdiff_t step = M->by_feature ? M->stride : 1, used = M->by_feature ? M->d : 1;
+    const int wide = M->layout == BY_FEATURE;
+    const ptrdiff_t step = wide ? M->stride : 1, used = wide ? M->d : 1;
     for (ptrdiff_t k = 0; k < x->n && k < AHEAD; k++)
         for (ptrdiff_t c = 0; c < used && c < 24; c += 8) PREFETCH(M->data + POSITION(k) * step + c);
 #else
@@ -335,10 +348,11 @@ static void NAME(fill)(Kernels *k)
 #else
     k->index_size = 0;
 #endif
-    k->scores[0] = NAME(class_scores);
-    k->scores[1] = NAME(feature_scores);
-    k->add[0] = NAME(class_add);
-    k->add[1] = NAME(feature_add);
+    k->scores[BY_CLASS] = NAME(class_scores);
+    k->scores[BY_FEATURE] = NAME(feature_scores);
+    k->scores[ONE_CLASS] = NAME(one_score);
+    k->add[BY_CLASS] = k->add[ONE_CLASS] = NAME(class_add);
+    k->add[BY_FEATURE] = NAME(feature_add);
     k->fetch = NAME(fetch);
     k->norm2 = NAME(norm2);
     k->finite = NAME(finite);

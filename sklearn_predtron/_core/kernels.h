@@ -11,11 +11,13 @@ typedef struct {
     const void *index;
 } Row;
 
-/* d x p weights: class-major (entry (c, j) at data[c * stride + j]) or feature-major (at data[j * stride + c]), and d offsets. */
+enum { BY_CLASS, BY_FEATURE, ONE_CLASS, LAYOUTS };
+
+/* d x p weights, by class (entry (c, j) at data[c * stride + j]) or by feature (at data[j * stride + c]), and d offsets. */
 typedef struct {
     double *data, *offset;
     ptrdiff_t d, stride;
-    int by_feature;
+    int layout;
 } Matrix;
 
 /* A direction in score space: n entries value[i] at the classes at[i]; at is NULL where all of them are stored. */
@@ -28,10 +30,10 @@ typedef struct {
 /* What can be done with a row, for one type of values and indices. */
 typedef struct {
     size_t value_size, index_size;
-    /* t = scale * (M x + offset) + (more ? t : 0); [0] for class-major, [1] for feature-major weights */
-    void (*scores[2])(const Row *x, const Matrix *M, double scale, int more, double *t);
+    /* t = scale * (M x + offset) + (more ? t : 0), for each layout of M */
+    void (*scores[LAYOUTS])(const Row *x, const Matrix *M, double scale, int more, double *t);
     /* M += scale * g x^T */
-    void (*add[2])(const Row *x, Matrix *M, const Direction *g, double scale);
+    void (*add[LAYOUTS])(const Row *x, Matrix *M, const Direction *g, double scale);
     /* Fetch the weights that the first values of a row will need: nothing hides that wait when its turn comes. */
     void (*fetch)(const Row *x, const Matrix *M);
     double (*norm2)(const Row *x);

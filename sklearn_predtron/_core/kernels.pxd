@@ -1,4 +1,9 @@
 cdef extern from "kernels.h" nogil:
+    enum:
+        BY_CLASS
+        BY_FEATURE
+        ONE_CLASS
+
     ctypedef struct Row:
         Py_ssize_t n
         const void* value
@@ -9,7 +14,7 @@ cdef extern from "kernels.h" nogil:
         double* offset
         Py_ssize_t d
         Py_ssize_t stride
-        int by_feature
+        int layout
 
     ctypedef struct Direction:
         Py_ssize_t n
@@ -19,8 +24,8 @@ cdef extern from "kernels.h" nogil:
     ctypedef struct Kernels:
         size_t value_size
         size_t index_size
-        void (*scores[2])(const Row* x, const Matrix* M, double scale, int more, double* t) noexcept nogil
-        void (*add[2])(const Row* x, Matrix* M, const Direction* g, double scale) noexcept nogil
+        void (*scores[3])(const Row* x, const Matrix* M, double scale, int more, double* t) noexcept nogil
+        void (*add[3])(const Row* x, Matrix* M, const Direction* g, double scale) noexcept nogil
         void (*fetch)(const Row* x, const Matrix* M) noexcept nogil
         double (*norm2)(const Row* x) noexcept nogil
         int (*finite)(Py_ssize_t n, const void* value) noexcept nogil

@@ -3,7 +3,7 @@ from libc.math cimport INFINITY, exp2, frexp, log2
 
 import numpy as np
 
-from sklearn_predtron._core.kernels cimport Direction, Matrix, Row
+from sklearn_predtron._core.kernels cimport BY_CLASS, BY_FEATURE, ONE_CLASS, Direction, Matrix, Row
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport View, row_of, squared_norm
 
@@ -128,7 +128,7 @@ cdef class L2(Weights):
         M.offset = &offset[0]
         M.d = self.d
         M.stride = self.stride
-        M.by_feature = self.by_feature
+        M.layout = ONE_CLASS if self.d == 1 else BY_FEATURE if self.by_feature else BY_CLASS
 
     def start_average(self):
         """Average the iterates from here on."""
@@ -154,7 +154,7 @@ cdef class L2(Weights):
         cdef Py_ssize_t r
         cdef Row spare
         for r in range(x.m):
-            x.k.scores[self.by_feature](row_of(x, r, &spare), &self.W, self.scale, False, t + r * self.d)
+            x.k.scores[self.W.layout](row_of(x, r, &spare), &self.W, self.scale, False, t + r * self.d)
 
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
         cdef Py_ssize_t r
@@ -165,8 +165,8 @@ cdef class L2(Weights):
             return
         for r in range(x.m):
             row = row_of(x, r, &spare)
-            x.k.scores[self.by_feature](row, &self.W, self.weight / self.mass, False, t + r * self.d)
-            x.k.scores[self.by_feature](row, &self.U, self.total_scale / self.mass, True, t + r * self.d)
+            x.k.scores[self.W.layout](row, &self.W, self.weight / self.mass, False, t + r * self.d)
+            x.k.scores[self.W.layout](row, &self.U, self.total_scale / self.mass, True, t + r * self.d)
 
     cdef void fetch(self, const View* x) noexcept nogil:
         x.k.fetch(&x.first, &self.W)
@@ -198,9 +198,11 @@ cdef class L2(Weights):
                 part.n = self.d
                 part.value = g.value + r * self.d
             row = row_of(x, r, &spare)
-            x.k.add[self.by_feature](row, &self.W, &part, change)
             if owed != 0:
-                x.k.add[self.by_feature](row, &self.U, &part, owed)
+                x.k.fetch(row, &self.U)
+            x.k.add[self.W.layout](row, &self.W, &part, change)
+            if owed != 0:
+                x.k.add[self.W.layout](row, &self.U, &part, owed)
         if self.intercept.fitted:
             r2 = self.intercept.r2()
             for i in range(g.n):
