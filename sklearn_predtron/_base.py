@@ -332,8 +332,16 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             "loss_curve_": list(self.loss_curve_),
         }
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A parameter that is set takes effect at the next call: what was made of the parameters is dropped."""
+        if not (name.startswith("_") or name.endswith("_")):
+            self.__dict__.pop("_stream", None)
+        super().__setattr__(name, value)
+
     def set_params(self, **params: Any) -> BasePredtron:
         """Set parameters, also of the parts (``update__C``); they take effect at the next call.
+
+        A part that is changed behind the estimator's back (``model.update.set_params``) does at the next `fit`.
 
         Parameters
         ----------

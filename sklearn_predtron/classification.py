@@ -147,6 +147,10 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         cost = 1.0 - np.eye(len(self.classes_)) if cost is None else cost
         return cost if self.reject_cost is None else np.column_stack([cost, self._reject_costs(cost.max())])
 
+    def _counts_mistakes(self) -> bool:
+        """Whether the loss is 0-1 and nothing is rejected: with many classes a table of costs is worth avoiding."""
+        return self.reject_cost is None and isinstance(table_loss(self.loss), ZeroOne)
+
     def _build_observer(self, problem: Table, observer: Observer | None) -> Observer | None:
         if self.reject_cost is None or self.reject_rule != "online":
             return None
@@ -257,6 +261,8 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         codes = encode(column_or_1d(y), self.classes_)
         if len(codes) != len(predicted):
             raise ValueError(f"X has {len(predicted)} rows and y has {len(codes)}; both must have the same number.")
+        if self._counts_mistakes():
+            return (predicted != codes).astype(np.float64)
         return self._costs()[codes, predicted]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -276,7 +282,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         score : float
             At most 1, which is perfect.
         """
-        if self.reject_cost is None and isinstance(table_loss(self.loss), ZeroOne):
+        if self._counts_mistakes():
             return super().score(X, y, sample_weight)
         loss = self.sample_loss(X, y)
         return float(1 - np.average(loss, weights=sample_weight) / self._costs().max())

@@ -11,7 +11,7 @@ cdef class Average:
 
 
 cdef class Observer:
-    cdef void see(self, const double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil
+    cdef void see(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil
 
 
 cdef class Learner:

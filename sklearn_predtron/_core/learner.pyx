@@ -38,7 +38,7 @@ cdef class LinearAverage(Average):
 cdef class Observer:
     """Is shown what the average predicts for each row before the row is learned."""
 
-    cdef void see(self, const double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
+    cdef void see(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
         """Scores and label of a round; rounds so far count keep times as much as before, this one counts weight."""
 
 

@@ -50,8 +50,8 @@ cdef class Margins(Observer):
     def __setstate__(self, state):
         self.seen, self.lost, self.unit = state
 
-    cdef void see(self, const double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
-        cdef const double* s = self.problem.decoded(t)
+    cdef void see(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
+        cdef double* s = self.problem.decoded(t)
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0], sigma, best = 0, second = 1, place
         if s[1] > s[0]:
             best, second = 1, 0

@@ -26,6 +26,6 @@ cdef class Problem:
     cdef readonly Py_ssize_t d
     cdef readonly double c_L, C_L
     cdef bint failed
-    cdef void predicted(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
-    cdef void augmented(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
+    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
+    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
     cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, Direction* g) noexcept nogil

@@ -38,12 +38,12 @@ cdef class Codes(Labels):
 
 
 cdef class Problem:
-    """Decoder, loss and representation of a prediction space (paper 000, section 2)."""
+    """Decoder, loss and representation of a prediction space (paper 000, section 2); leaves the scores t as they were."""
 
-    cdef void predicted(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         """Competitor = the maximiser of the score; among several the one that loses most, then the first."""
 
-    cdef void augmented(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         """Competitor = the maximiser of L(sigma, y) + <rep sigma, t>, equation (2); r.loss as in predicted."""
 
     cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, Direction* g) noexcept nogil:

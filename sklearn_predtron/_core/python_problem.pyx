@@ -36,13 +36,13 @@ cdef class PythonProblem(Problem):
     def __reduce__(self):
         return type(self), (self.inner,)
 
-    cdef void predicted(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         with gil:
-            self.find(np.array(<const double[:self.d]> t), <object> y, False, r)
+            self.find(np.array(<double[:self.d]> t), <object> y, False, r)
 
-    cdef void augmented(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         with gil:
-            self.find(np.array(<const double[:self.d]> t), <object> y, True, r)
+            self.find(np.array(<double[:self.d]> t), <object> y, True, r)
 
     cdef find(self, t, y, bint augmented, Round* r):
         r.loss = r.rival_loss = r.gap = 0

@@ -11,40 +11,49 @@ from sklearn_predtron._core.problem cimport Problem, Round
 # can go on to the next row while this one's scores are still being summed.
 
 
+cdef inline double larger(double a, double b) noexcept nogil:
+    return a if a > b else b
+
+
 cdef inline double largest(const double* s, Py_ssize_t k) noexcept nogil:
-    cdef double top = s[0]
-    cdef Py_ssize_t sigma
-    for sigma in range(1, k):
-        top = s[sigma] if s[sigma] > top else top
-    return top
+    """Four comparisons at a time do not wait for each other."""
+    cdef double a = s[0], b = s[0], c = s[0], d = s[0]
+    cdef Py_ssize_t sigma = 1
+    while sigma + 4 <= k:
+        a = larger(s[sigma], a)
+        b = larger(s[sigma + 1], b)
+        c = larger(s[sigma + 2], c)
+        d = larger(s[sigma + 3], d)
+        sigma += 4
+    while sigma < k:
+        a = larger(s[sigma], a)
+        sigma += 1
+    return larger(larger(a, b), larger(c, d))
 
 
-cdef inline double largest_other(const double* s, Py_ssize_t k, Py_ssize_t label) noexcept nogil:
-    cdef double top = -INFINITY
-    cdef Py_ssize_t sigma
-    for sigma in range(label):
-        top = s[sigma] if s[sigma] > top else top
-    for sigma in range(label + 1, k):
-        top = s[sigma] if s[sigma] > top else top
+cdef inline double largest_other(double* s, Py_ssize_t k, Py_ssize_t label) noexcept nogil:
+    """The largest score but the label's, which is out of the way meanwhile: a test in the loop costs more."""
+    cdef double own = s[label], top
+    s[label] = -INFINITY
+    top = largest(s, k)
+    s[label] = own
     return top
 
 
 cdef inline double largest_sum(const double* s, const double* cost, Py_ssize_t k) noexcept nogil:
-    cdef double best = s[0] + cost[0], sum
+    cdef double best = s[0] + cost[0]
     cdef Py_ssize_t sigma
     for sigma in range(1, k):
-        sum = s[sigma] + cost[sigma]
-        best = sum if sum > best else best
+        best = larger(s[sigma] + cost[sigma], best)
     return best
 
 
 cdef inline double worst_loss(const double* s, const double* cost, Py_ssize_t k, double top) noexcept nogil:
     """The largest loss of a maximiser of the score."""
-    cdef double worst = 0, loss
+    cdef double worst = 0
     cdef Py_ssize_t sigma
     for sigma in range(k):
-        loss = cost[sigma] if s[sigma] == top else 0
-        worst = loss if loss > worst else worst
+        worst = larger(cost[sigma] if s[sigma] == top else 0, worst)
     return worst
 
 
@@ -56,14 +65,16 @@ cdef class Table(Problem):
     """
 
     def __init__(self, code, cost=None):
-        self.code = np.ascontiguousarray(code, dtype=np.float64)
-        self.rep = self.code
-        self.k, self.d = self.code.shape
-        self.scratch = np.empty(self.k)
-        self.cost_matrix = cost
+        self.rep = np.ascontiguousarray(code, dtype=np.float64)
+        self.scratch = np.empty(len(code))
+        self.set_loss(self.rep.shape[0], self.rep.shape[1], cost)
+
+    cdef set_loss(self, Py_ssize_t k, Py_ssize_t d, cost):
+        self.k = k
+        self.d = d
         if cost is None:
             self.loss_of = NULL
-            self.right = np.arange(self.k)
+            self.right = np.arange(k)
             self.c_L = self.C_L = 1.0
             return
         cost = np.ascontiguousarray(cost, dtype=np.float64)
@@ -76,10 +87,15 @@ cdef class Table(Problem):
         self.c_L = cost[cost > 0].min()
         self.C_L = cost.max()
 
-    def __reduce__(self):
-        return type(self), (self.code, self.cost_matrix)
+    @property
+    def cost_matrix(self):
+        """L(sigma, y) at [y, sigma]; None for the 0-1 loss."""
+        return None if self.loss_of == NULL else np.asarray(self.cost)
 
-    cdef const double* decoded(self, const double* t) noexcept nogil:
+    def __reduce__(self):
+        return type(self), (np.asarray(self.rep), self.cost_matrix)
+
+    cdef double* decoded(self, double* t) noexcept nogil:
         """The k decoded scores <rep(sigma), t>."""
         cdef Py_ssize_t sigma, c
         cdef double s
@@ -96,11 +112,11 @@ cdef class Table(Problem):
             return NULL
         return self.loss_of + label * self.k
 
-    cdef void predicted(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
         self.find_predicted(self.decoded(t), label, r)
 
-    cdef void augmented(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
         self.find_augmented(self.decoded(t), label, r)
 
@@ -108,7 +124,7 @@ cdef class Table(Problem):
         r.rival = r.right = self.right[label]
         r.rival_loss = r.gap = 0
 
-    cdef void find_predicted(self, const double* s, Py_ssize_t label, Round* r) noexcept nogil:
+    cdef void find_predicted(self, double* s, Py_ssize_t label, Round* r) noexcept nogil:
         cdef const double* cost = self.loss_row(label)
         cdef double top = largest(s, self.k) if cost != NULL else largest_other(s, self.k, label)
         self.no_rival(label, r)
@@ -120,7 +136,7 @@ cdef class Table(Problem):
             r.rival_loss = r.loss
             r.gap = top - s[r.right]
 
-    cdef void find_augmented(self, const double* s, Py_ssize_t label, Round* r) noexcept nogil:
+    cdef void find_augmented(self, double* s, Py_ssize_t label, Round* r) noexcept nogil:
         cdef const double* cost = self.loss_row(label)
         cdef double top, best
         self.no_rival(label, r)
@@ -148,30 +164,21 @@ cdef class Table(Problem):
     def decision(self, const double[:, ::1] scores):
         """Decoded scores <rep(sigma), t> for each row of scores, shape (n, k); a row's bits do not depend on the others."""
         cdef double[:, ::1] decision = np.empty((scores.shape[0], self.k))
-        cdef const double* s
+        cdef double* s
         cdef Py_ssize_t i, sigma
         for i in range(scores.shape[0]):
-            s = self.decoded(&scores[i, 0])
+            s = self.decoded(<double*> &scores[i, 0])
             for sigma in range(self.k):
                 decision[i, sigma] = s[sigma]
         return np.asarray(decision)
-
-    def decode(self, const double[:, ::1] scores):
-        """The prediction for each row of scores, shape (n,): the maximiser of lowest index."""
-        return self.decision(scores).argmax(axis=1)
-
-    def losses(self, predictions, codes):
-        """L(prediction, label) for each pair."""
-        if self.cost_matrix is None:
-            return (np.asarray(predictions) != np.asarray(codes)).astype(np.float64)
-        return np.asarray(self.cost)[codes, predictions]
 
     def margins(self, const double[:, ::1] scores, const Py_ssize_t[::1] codes):
         """<rep(sigma_y), t> less the best score of a prediction that loses, shape (n,)."""
         decision = self.decision(scores)
         own = np.asarray(self.right)[codes]
-        cost = np.asarray(self.cost)[codes] if self.cost_matrix is not None else np.arange(self.k) != np.asarray(codes)[:, None]
-        wrong = np.where(cost > 0, decision, -np.inf).max(axis=1)
+        costs = self.cost_matrix
+        loses = np.arange(self.k) != np.asarray(codes)[:, None] if costs is None else costs[codes] > 0
+        wrong = np.where(loses, decision, -np.inf).max(axis=1)
         return decision[np.arange(len(decision)), own] - wrong
 
 
@@ -179,12 +186,12 @@ cdef class OneHot(Table):
     """rep(sigma) = e_sigma: scores are decoded as they are, and a step touches two classes."""
 
     def __init__(self, Py_ssize_t k, cost=None):
-        Table.__init__(self, np.eye(k), cost)
+        self.set_loss(k, k, cost)
 
     def __reduce__(self):
         return type(self), (self.k, self.cost_matrix)
 
-    cdef const double* decoded(self, const double* t) noexcept nogil:
+    cdef double* decoded(self, double* t) noexcept nogil:
         return t
 
     cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, Direction* g) noexcept nogil:
@@ -207,7 +214,7 @@ cdef class Sign(Table):
     def __reduce__(self):
         return type(self), (self.cost_matrix,)
 
-    cdef void predicted(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
         cdef double right = (2 * label - 1) * t[0], cost = self.other_loss(label)
         self.no_rival(label, r)
@@ -217,7 +224,7 @@ cdef class Sign(Table):
             r.rival_loss = cost
             r.gap = -2 * right
 
-    cdef void augmented(self, const double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
         cdef double right = (2 * label - 1) * t[0], cost = self.other_loss(label)
         self.no_rival(label, r)

@@ -7,6 +7,6 @@ cdef class Update:
     cdef readonly bint measured    # size() wants what weights.measure() fills
     cdef readonly bint radius_needed   # size() wants r.radius2
     cdef readonly bint shrinking   # shrinkage() differs from 1
-    cdef bint direct(self, Problem problem, const double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil
     cdef double size(self, Round* r) noexcept nogil
     cdef double shrinkage(self, const Round* r) noexcept nogil

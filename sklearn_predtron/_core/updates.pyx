@@ -10,7 +10,7 @@ cdef inline bint positive(const Round* r) noexcept nogil:
 cdef class Update:
     """The rule by which a round changes the weights: W <- shrinkage W - size g x^T."""
 
-    cdef bint direct(self, Problem problem, const double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
         """Fill r.loss; if the round calls for a step, fill g as well and return True."""
 
     cdef double size(self, Round* r) noexcept nogil:
@@ -50,7 +50,7 @@ cdef class Stepped(Update):
 cdef class LossAugmented(Stepped):
     """Algorithm 1 of paper 000."""
 
-    cdef bint direct(self, Problem problem, const double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
         problem.augmented(t, y, m, r)
         if r.loss > 0:
             problem.direction(y, m, r, g)
@@ -60,7 +60,7 @@ cdef class LossAugmented(Stepped):
 cdef class Perceptron(Stepped):
     """The predicted competitor, a constant step."""
 
-    cdef bint direct(self, Problem problem, const double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
         problem.predicted(t, y, m, r)
         if r.loss > 0:
             problem.direction(y, m, r, g)
@@ -91,7 +91,7 @@ cdef class PassiveAggressive(Update):
     def __reduce__(self):
         return type(self), (self.C, self.softened, self.predicted, self.constant, self.delta)
 
-    cdef bint direct(self, Problem problem, const double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
         if self.predicted:
             problem.predicted(t, y, m, r)
             if r.loss == 0:
@@ -136,7 +136,7 @@ cdef class Adaptive(Update):
     def restore(self, state):
         self.log_cap, self.count = state
 
-    cdef bint direct(self, Problem problem, const double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
         problem.augmented(t, y, m, r)
         r.hinge = r.rival_loss + r.gap
         if not positive(r):
@@ -170,7 +170,7 @@ cdef class Subgradient(Update):
     cdef inline double rate(self, const Round* r) noexcept nogil:
         return self.eta if self.eta > 0 else 1 / (self.alpha * r.t)
 
-    cdef bint direct(self, Problem problem, const double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
         problem.augmented(t, y, m, r)
         r.hinge = r.rival_loss + r.gap
         if not positive(r):
