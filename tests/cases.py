@@ -31,6 +31,11 @@ def updates():
     return [kind(**given) for kind in kinds(Update) for given in [{}] + VARIANTS.get(kind.alias, [])]
 
 
+def updates_of_the_reference():
+    """Those whose rule the plain-Python learner has, as it does for every public one."""
+    return [update for update in updates() if hasattr(Reference, f"_{update.alias}")]
+
+
 def random_code(k, d, seed=7):
     code = np.random.default_rng(seed).standard_normal((k, d))
     return code / np.linalg.norm(code, axis=1, keepdims=True)

@@ -234,7 +234,7 @@ def test_a_class_missing_from_a_fold_is_named():
     ("representation", "message"),
     [
         ("sign", "representation='sign' is for two predictions, there are 3; 'onehot' takes any number"),
-        ("binary", "representation='binary' is not known; accepted are 'sign', 'onehot', 'simplex' and instances of"),
+        ("binary", "representation='binary' is not known; accepted are 'sign', 'onehot', 'simplex'.* and instances of"),
         (np.eye(2), r"representation must be a code matrix of shape \(3, d\), got shape \(2, 2\)"),
         ([1, 2, 3], r"representation must be a code matrix of shape \(3, d\), got shape \(3,\)"),
         ([[1, 0], [0, 1], [0, 0]], "representation must not hold a row of zeros, as row 2 is"),
