@@ -25,8 +25,7 @@ def find_classes(y: NDArray) -> tuple[NDArray, NDArray]:
         return _find_hashed(y)
     lowest, highest = y.min(), y.max()
     span = float(highest) - float(lowest) + 1
-    integers = y.dtype.kind != "f" or (np.rint(y) == y).all()
-    if span > max(1024, 4 * len(y)) or abs(float(highest)) > 2**53 or not integers:
+    if span > max(1024, 4 * len(y)) or abs(float(highest)) > 2**53:
         return np.unique(y, return_inverse=True)
     lowest, span = int(lowest), int(span)
     values = np.ascontiguousarray(y, dtype=np.int64)

@@ -1,7 +1,7 @@
 /* The SIMD kernels.  The lower part is a template: this file includes itself once for each type of values and indices.
  *
- * Sums run in LANES x 4 partial sums in an order that depends on n alone, never on the address: the same row gives the
- * same bits wherever it lies, and float32 rows the bits of their float64 copies. */
+ * Partial sums are added in an order that depends on the sizes alone, never on the address: the same row gives the same
+ * bits wherever it lies, and float32 rows the bits of their float64 copies. */
 #ifndef VALUE
 
 #include "kernels.h"
@@ -21,7 +21,7 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 #define LANES 4 /* 8 were no faster with AVX-512 (loads bind), and much slower where the compiler must split them */
-typedef double lanes __attribute__((vector_size(32), aligned(8))); /* or every call would realign the stack */
+typedef double lanes __attribute__((vector_size(32)));
 typedef double doubles __attribute__((vector_size(32), aligned(8), may_alias));
 typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
 #define LOAD_double(p) (*(const doubles *)(p))
