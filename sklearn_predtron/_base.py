@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from numbers import Integral, Real
 from typing import Any
 
@@ -324,10 +325,8 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
 
     def _snapshot(self) -> dict[str, Any]:
         """What a callback's own copy of the fitted estimator needs."""
-        import pickle
-
         return {
-            "_learner": pickle.loads(pickle.dumps(self._learner)),
+            "_learner": copy.deepcopy(self._learner),
             "_stream": None,
             "loss_curve_": list(self.loss_curve_),
         }

@@ -251,3 +251,24 @@ def test_labels_that_are_sets():
     assert model.predict(X).shape == (200,)
     with pytest.raises(ValueError, match="X has 200 rows and y has 199"):
         model.sample_loss(X, y[:-1])
+
+
+def test_callbacks_of_a_problem_that_cannot_be_pickled():
+    """A problem defined inside a function, as in a notebook, is copied for the callbacks all the same."""
+
+    class Local(Multiclass):
+        pass
+
+    scores = []
+
+    class Watch:
+        def setup(self, estimator, context): ...
+        def teardown(self, estimator, context): ...
+        def on_fit_task_begin(self, estimator, context): ...
+        def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
+            scores.append(fitted_estimator.score(X, y))
+
+    X, y = data(n=30, k=3)
+    model = Predtron(Local(3), max_iter=2, random_state=0).set_callbacks(Watch()).fit(X, y)
+    assert len(scores) == 3
+    assert scores[-1] == model.score(X, y)
