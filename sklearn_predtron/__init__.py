@@ -1,7 +1,14 @@
 """Mistake-driven online learning for general prediction problems, as scikit-learn estimators."""
 
 from sklearn_predtron.classification import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.structured import Predtron, Problem
 
 __version__ = "0.1.0"
-__all__ = ["Predtron", "PredtronBinaryClassifier", "PredtronClassifier", "Problem"]
+__all__ = [
+    "Predtron",
+    "PredtronBinaryClassifier",
+    "PredtronClassifier",
+    "PredtronOrdinalClassifier",
+    "Problem",
+]

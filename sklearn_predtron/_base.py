@@ -17,8 +17,9 @@ from sklearn_predtron._compat import CachedParameterNames, Interval, StrOptions,
 from sklearn_predtron._core.learner import OVERFLOW, Average, Learner, LinearAverage, Observer
 from sklearn_predtron._core.problem import Labels, Problem
 from sklearn_predtron._core.rows import Rows, dense_rows, sparse_rows
+from sklearn_predtron._core.shared import Shared
 from sklearn_predtron._core.stream import Stream, plain_rows
-from sklearn_predtron._core.weights import Intercept
+from sklearn_predtron._core.weights import Intercept, Weights
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.updates import Update
@@ -209,20 +210,24 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         update = resolve(Update, self.update, "update").build(problem, self._kappa)
         average = self._build_average()
         if fresh:
-            intercept = Intercept(self.fit_intercept, self.intercept_scaling)
-            weights = resolve(Norm, self.norm, "norm").build(
-                problem.d,
-                rows.p,
-                intercept=intercept,
-                sparse=rows.sparse,
-                average=average is not None,
-                radius=update.radius_needed,
-            )
+            weights = self._build_weights(problem, rows, average=average is not None, radius=update.radius_needed)
             self._learner = Learner(weights, problem, update, average or Average())
             self._fixed = self._fixed_parameters()
         else:
             self._change_parts(problem, update, average)
         self._learner.observer = self._build_observer(problem, self._learner.observer)
+
+    def _build_weights(self, problem: Problem, rows: Rows, *, average: bool, radius: bool) -> Weights:
+        norm, scaling = resolve(Norm, self.norm, "norm"), self.intercept_scaling
+        if scaling == "auto":
+            scaling = resolve(Update, self.update, "update").auto_scaling
+        intercept = Intercept(self.fit_intercept, scaling)
+        how: dict[str, Any] = {"sparse": rows.sparse, "average": average, "radius": radius}
+        if not problem.shared:
+            return norm.build(problem.d, rows.p, intercept=intercept, **how)
+        if not self.fit_intercept:
+            raise ValueError("fit_intercept=False leaves representation='shared' without its thresholds; accepted is True.")
+        return Shared(norm.build(1, rows.p, intercept=Intercept(False, 1.0), **how), problem.d, intercept)
 
     def _change_parts(self, problem: Problem, update: Any, average: Average | None) -> None:
         """Take over what set_params changed since the last call."""
@@ -233,10 +238,10 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
                     f"{name} cannot change from {self._fixed[name]!r} to {value!r} once learning has begun; "
                     "call fit to start anew."
                 )
-        if problem.d != learner.problem.d:
+        if problem.d != learner.problem.d or problem.shared != learner.problem.shared:
             raise ValueError(
-                f"representation={self.representation!r} has {problem.d} scores and the weights so far have "
-                f"{learner.problem.d}; call fit to start anew."
+                f"representation={self.representation!r} has {number_of_scores(problem)} and the weights so far have "
+                f"{number_of_scores(learner.problem)}; call fit to start anew."
             )
         if type(update) is type(learner.update):
             update.restore(learner.update.state())
@@ -447,9 +452,9 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         check_is_fitted(self)
         if not margin > 0:
             raise ValueError(f"margin={margin} must be positive: the bounds are for separable data.")
-        if self.fit_intercept and self.intercept_scaling == "auto":
-            raise ValueError("No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number.")
         weights, problem = self._learner.weights, self._learner.problem
+        if weights.intercept.automatic:
+            raise ValueError("No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number.")
         if self._learner.weighted:
             raise ValueError("No loss bound is proven for rounds of a weight other than 1; there were some.")
         if not np.isfinite(problem.c_L + problem.C_L):
@@ -458,9 +463,9 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             )
         if radius is None and not weights.radius_needed:
             raise ValueError("radius=None is known only after an update with eta='theory'; pass the largest length of an input.")
-        radius = weights.radius2**0.5 if radius is None else radius
-        if not radius > 0:
+        if radius is not None and not radius > 0:
             raise ValueError(f"radius={radius} must be positive.")
+        radius = weights.radius2**0.5 if radius is None else weights.effective_radius(radius)
         return resolve(Update, self.update, "update").loss_bound(problem, self._kappa, margin, radius)
 
     def _weights_length(self) -> float:
@@ -468,6 +473,10 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         coef, intercept = self._learner.weights.mean()
         r2 = self._learner.weights.intercept.squared_length
         return float(np.sqrt((coef**2).sum() + ((intercept**2).sum() / r2 if r2 > 0 else 0.0)))
+
+
+def number_of_scores(problem: Problem) -> str:
+    return f"{problem.d} scores" + (" of one direction" if problem.shared else "")
 
 
 def as_rows(X: Any) -> Rows:

@@ -43,9 +43,10 @@ def _find_hashed(y: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
-    """The number of each label among known classes."""
+    """The number of each label among known classes, in any order."""
+    order = np.argsort(classes)
     try:
-        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        codes = order[np.minimum(np.searchsorted(classes, y, sorter=order), len(classes) - 1)]
         known = classes[codes] == y
     except TypeError:
         known = np.zeros(len(y), dtype=bool)

@@ -7,33 +7,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._base import BasePredtron
 from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._core.learner import Observer
 from sklearn_predtron._core.margins import Margins
-from sklearn_predtron._core.problem import Codes, Labels
-from sklearn_predtron._core.stream import Stream
 from sklearn_predtron._core.table import Table
-from sklearn_predtron._labels import encode, find_classes, one_dimensional
 from sklearn_predtron._parts import as_numbers
-from sklearn_predtron.losses import TableLoss, ZeroOne, table_loss
-from sklearn_predtron.representations import TableRepresentation, table_representation
+from sklearn_predtron._table import BaseTableClassifier
 
 __all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
 
 
-class BaseTableClassifier(ClassifierMixin, BasePredtron):
-    """Classification over an explicit table of predictions."""
+class RejectingClassifier(BaseTableClassifier):
+    """A classifier that may answer `reject_label`."""
 
-    classes_: NDArray
     _parameter_constraints: dict[str, list] = {
-        **BasePredtron._parameter_constraints,
-        "loss": [str, "array-like", dict, TableLoss],
-        "representation": [str, "array-like", TableRepresentation],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
+        **BaseTableClassifier._parameter_constraints,
         "reject_cost": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "reject_label": "no_validation",  # type: ignore[dict-item]
         "reject_rule": [StrOptions({"online", "margin", "code"})],
@@ -76,80 +65,19 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         self.reject_label = reject_label
         self.reject_rule = reject_rule
 
-    # ------------------------------------------------------------------------------------------------------------- labels
-
-    def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
-        y = one_dimensional(y)
-        if not fresh:
-            if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-                given = np.unique(classes).tolist()
-                raise ValueError(f"classes={given} is not the same as on the first call: {self.classes_.tolist()}.")
-            return Codes(encode(y, self.classes_))
-        if partial:
-            if classes is None:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            found = find_classes(column_or_1d(classes))[0]
-            codes = encode(y, found)
-        else:
-            found, codes = find_classes(y)
-        self._check_classes(found)
-        self.classes_ = found
-        return Codes(codes)
-
-    def _check_classes(self, classes: NDArray) -> None:
-        if len(classes) < 2:
-            raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class.")
-
-    def _label_weight(self, labels: Any, weight: NDArray | None, *, partial: bool) -> NDArray | None:
-        if self.class_weight is None:
-            return None
-        codes = labels.numbers
-        if self.class_weight != "balanced":
-            return self._class_weights()[codes]
-        if partial:
-            raise ValueError(
-                "class_weight 'balanced' is not supported for partial_fit, which sees a part of the data; pass a dict."
-            )
-        counts = np.bincount(codes, weights=weight, minlength=len(self.classes_))
-        return (counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0)))[codes]
-
-    def _class_weights(self) -> NDArray:
-        """The weight of each class, where they are given as a dict."""
-        unknown = [label for label in self.class_weight if label not in self.classes_]
-        if unknown:
-            raise ValueError(f"class_weight names {unknown}, not in classes_: {self.classes_.tolist()}.")
-        given = [self.class_weight.get(label, 1.0) for label in self.classes_.tolist()]
-        weights = as_numbers(given, "class_weight", "a dict of finite weights that are not negative")
-        if not (np.isfinite(weights).all() and (weights >= 0).all()):
-            raise ValueError(f"class_weight={self.class_weight} must hold finite weights that are not negative.")
-        return weights
-
-    def _open_stream(self) -> Stream | None:
-        if hasattr(self, "feature_names_in_") or self.class_weight == "balanced":
-            return None
-        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
-        return Stream(self._learner, codes, None if self.class_weight is None else self._class_weights())
-
-    # ------------------------------------------------------------------------------------------------------------ problem
-
     def _build_problem(self) -> Table:
-        k = len(self.classes_)
-        cost = table_loss(self.loss).matrix(self.classes_)
-        representation = table_representation(self.representation)
+        problem = super()._build_problem()
         if self.reject_cost is None:
-            return representation.build(k, cost)
+            return problem
         costs = self._costs()
-        return Table(reject_code(k), costs) if self.reject_rule == "code" else representation.build(k, cost)
+        return Table(reject_code(len(self.classes_)), costs) if self.reject_rule == "code" else problem
 
     def _costs(self) -> NDArray:
-        """L(sigma, y), a row for each true class and a column for each prediction, as the parameters have it now."""
-        cost = table_loss(self.loss).matrix(self.classes_)
-        cost = 1.0 - np.eye(len(self.classes_)) if cost is None else cost
+        cost = super()._costs()
         return cost if self.reject_cost is None else np.column_stack([cost, self._reject_costs(cost.max())])
 
     def _counts_mistakes(self) -> bool:
-        """Whether the loss is 0-1 and nothing is rejected: with many classes a table of costs is worth avoiding."""
-        return self.reject_cost is None and isinstance(table_loss(self.loss), ZeroOne)
+        return self.reject_cost is None and super()._counts_mistakes()
 
     def _build_observer(self, problem: Table, observer: Observer | None) -> Observer | None:
         if self.reject_cost is None or self.reject_rule != "online":
@@ -178,26 +106,6 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
 
     # --------------------------------------------------------------------------------------------------------- prediction
 
-    def decision_function(self, X: Any) -> NDArray:
-        """Decoded scores <rep(sigma), t> of the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            For two classes the score of the second: t or -t where d = 1, else the difference of the two.
-        """
-        scores = self._scores(X)
-        decision = self._learner.problem.decision(scores)[:, : len(self.classes_)]
-        if len(self.classes_) > 2:
-            return decision
-        difference = decision[:, 1] - decision[:, 0]
-        return difference / 2 if scores.shape[1] == 1 else difference
-
     def predict(self, X: Any) -> NDArray:
         """Predict the class, or `reject_label`.
 
@@ -211,24 +119,19 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         labels : ndarray of shape (n_samples,)
             Labels of `classes_`, and `reject_label` where the classifier may reject and does.
         """
-        predicted = self._predict_codes(X)
         if self.reject_cost is None:
-            return self.classes_[predicted]
+            return super().predict(X)
+        predicted = self._predict_codes(X)
         return np.append(self.classes_, self.reject_label)[predicted]
 
     def _predict_codes(self, X: Any) -> NDArray:
-        """Numbers of the predictions, of shape (n_samples,); one past the last class rejects."""
+        """Numbers of the predictions; one past the last class rejects."""
+        if self.reject_cost is None or self.reject_rule == "code":
+            return super()._predict_codes(X)
         scores = self._scores(X)
-        decision = self._learner.problem.decision(scores)
-        if self.reject_cost is not None and self.reject_rule == "code":
-            return decision.argmax(axis=1)
         k = len(self.classes_)
-        decision = decision[:, :k]
-        predicted = decision.argmax(axis=1)
-        if self.reject_cost is not None:
-            best, margin = top_two(decision)
-            predicted[margin < self._least_margin(best)] = k
-        return predicted
+        best, margin = top_two(self._learner.problem.decision(scores)[:, :k])
+        return np.where(margin < self._least_margin(best), k, best[:, 0])
 
     def _least_margin(self, best: NDArray) -> NDArray | float:
         """The margin that a row must have so as not to be rejected, given its two best predictions."""
@@ -241,79 +144,6 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
                 "reject_rule='online' chooses its threshold while it learns; call fit or partial_fit after setting it."
             )
         return self._learner.observer.threshold(beta)
-
-    def sample_loss(self, X: Any, y: Any) -> NDArray:
-        """The estimator's own loss L(sigma, y) of each prediction.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.
-        y : array-like of shape (n_samples,)
-            True labels, of `classes_`.
-
-        Returns
-        -------
-        loss : ndarray of shape (n_samples,)
-            Costs of `loss`; a rejected row costs the `reject_cost` of its true class.
-        """
-        predicted = self._predict_codes(X)
-        codes = encode(column_or_1d(y), self.classes_)
-        if len(codes) != len(predicted):
-            raise ValueError(f"X has {len(predicted)} rows and y has {len(codes)}; both must have the same number.")
-        if self._counts_mistakes():
-            return (predicted != codes).astype(np.float64)
-        return self._costs()[codes, predicted]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy; with a cost matrix or a reject cost 1 - mean loss / largest loss.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.
-        y : array-like of shape (n_samples,)
-            True labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows in the mean.
-
-        Returns
-        -------
-        score : float
-            At most 1, which is perfect.
-        """
-        if self._counts_mistakes():
-            return super().score(X, y, sample_weight)
-        loss = self.sample_loss(X, y)
-        return float(1 - np.average(loss, weights=sample_weight) / self._costs().max())
-
-    def margin(self, X: Any, y: Any) -> float:
-        """The margin of the weights, at unit norm, on a data set.
-
-        The least, over the rows, of <rep(sigma_y), t> less the best score of a prediction that loses (paper 000, section
-        2.2).  Positive only if every row is predicted without loss.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.
-        y : array-like of shape (n_samples,)
-            True labels, of `classes_`.
-
-        Returns
-        -------
-        margin : float
-            The margin gamma, for `loss_bound`; nan where the weights are zero.
-        """
-        scores = self._scores(X)
-        margins = self._learner.problem.margins(scores, encode(column_or_1d(y), self.classes_))
-        length = self._weights_length()
-        return float(margins.min() / length) if length > 0 else float("nan")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = True
-        return tags
 
 
 def reject_code(k: int) -> NDArray:
@@ -336,7 +166,7 @@ def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
     return np.column_stack([first, second]), decision[rows, first] - decision[rows, second]
 
 
-class PredtronClassifier(BaseTableClassifier):
+class PredtronClassifier(RejectingClassifier):
     """Multiclass classifier.
 
     Parameters
@@ -432,7 +262,7 @@ class PredtronClassifier(BaseTableClassifier):
     """
 
 
-class PredtronBinaryClassifier(BaseTableClassifier):
+class PredtronBinaryClassifier(RejectingClassifier):
     """Binary classifier, with asymmetric costs and a reject option.
 
     Parameters
@@ -568,8 +398,8 @@ class PredtronBinaryClassifier(BaseTableClassifier):
             reject_rule=reject_rule,
         )
 
-    def _check_classes(self, classes: NDArray) -> None:
-        super()._check_classes(classes)
+    def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
+        super()._check_classes(classes, ordered=ordered)
         if len(classes) > 2:
             raise ValueError("Only binary classification is supported. The type of the target is multiclass.")
 

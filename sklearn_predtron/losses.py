@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._parts import Part, as_numbers, resolve
 
-__all__ = ["CostMatrix", "TableLoss", "ZeroOne"]
+__all__ = ["Absolute", "CostMatrix", "Squared", "TableLoss", "ZeroOne"]
 
 
 class TableLoss(Part):
@@ -46,6 +46,43 @@ class ZeroOne(TableLoss):
 
     def matrix(self, classes: NDArray) -> None:
         return None
+
+
+class Absolute(TableLoss):
+    """The absolute loss of ranks, L(sigma, y) = |sigma - y| with the labels numbered in their order (paper 003, section 1).
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import Absolute
+    >>> Absolute().matrix(["poor", "fair", "good"])
+    array([[0., 1., 2.],
+           [1., 0., 1.],
+           [2., 1., 0.]])
+    """
+
+    alias = "absolute"
+
+    def matrix(self, classes: NDArray) -> NDArray:
+        rank = np.arange(len(classes), dtype=np.float64)
+        return np.abs(rank[:, None] - rank)
+
+
+class Squared(TableLoss):
+    """The squared loss of ranks, L(sigma, y) = (sigma - y)^2 with the labels numbered in their order.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import Squared
+    >>> Squared().matrix(["poor", "fair", "good"])
+    array([[0., 1., 4.],
+           [1., 0., 1.],
+           [4., 1., 0.]])
+    """
+
+    alias = "squared"
+
+    def matrix(self, classes: NDArray) -> NDArray:
+        return Absolute().matrix(classes) ** 2
 
 
 class CostMatrix(TableLoss):
@@ -105,5 +142,5 @@ def table_loss(value: Any) -> TableLoss:
     if isinstance(value, (str, TableLoss)):
         return resolve(TableLoss, value, "loss")
     if value is None:
-        raise ValueError("loss=None is not known; accepted are 'zero_one', a cost matrix, a dict of costs and a TableLoss.")
+        raise ValueError("loss=None is not known; accepted are a name, a cost matrix, a dict of costs and a TableLoss.")
     return CostMatrix(value)

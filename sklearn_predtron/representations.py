@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._core.ordinal import Thermometer as ThermometerTable
 from sklearn_predtron._core.table import OneHot as OneHotTable
 from sklearn_predtron._core.table import Sign as SignTable
 from sklearn_predtron._core.table import Table
 from sklearn_predtron._parts import Part, as_numbers, resolve
 
-__all__ = ["Code", "OneHot", "Sign", "Simplex", "TableRepresentation"]
+__all__ = ["Code", "OneHot", "Shared", "Sign", "Simplex", "TableRepresentation", "Thermometer"]
 
 
 class TableRepresentation(Part):
@@ -115,6 +116,51 @@ class Simplex(TableRepresentation):
             code[i, i] = np.sqrt(1 - code[i, :i] @ code[i, :i])
             code[i + 1 :, i] = (-1 / (k - 1) - code[i + 1 :, :i] @ code[i, :i]) / code[i, i]
         return code
+
+
+class Thermometer(TableRepresentation):
+    """Ranks as thermometers: +1 up to the rank and -1 beyond it, / sqrt(r - 1), d = r - 1 (CuSum Rank, paper 003, eq. 7).
+
+    Score j is that of the question whether the rank is above j; the decoded scores are the cumulative sums of the scores, less
+    half their total, times 2 / sqrt(r - 1).  Among ranks that tie the highest is predicted: a score of 0 counts as positive.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.representations import Thermometer
+    >>> Thermometer().code(3) * 2**0.5
+    array([[-1., -1.],
+           [ 1., -1.],
+           [ 1.,  1.]])
+    """
+
+    alias = "thermometer"
+
+    def code(self, k: int) -> NDArray:
+        return np.where(np.arange(k)[:, None] > np.arange(k - 1), 1.0, -1.0) / np.sqrt(k - 1)
+
+    def build(self, k: int, cost: NDArray | None) -> Table:
+        return ThermometerTable(k, cost)
+
+
+class Shared(Thermometer):
+    """Thermometers whose scores share one direction: t_j = <u, x> + b_j, b_1 >= b_2 >= ... (PRank; paper 003, section 6).
+
+    The thresholds -b_j are ordered by isotonic regression after every step, which brings them no further from any ordered
+    ones, so that the loss bounds stay; PRank's own update keeps the order by itself.  `coef_` has one row, `intercept_` r - 1
+    offsets.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronOrdinalClassifier
+    >>> model = PredtronOrdinalClassifier(representation="shared").fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 2])
+    >>> model.coef_.shape, model.intercept_.shape
+    ((1, 1), (2,))
+    """
+
+    alias = "shared"
+
+    def build(self, k: int, cost: NDArray | None) -> Table:
+        return ThermometerTable(k, cost, shared=True)
 
 
 class Code(TableRepresentation):

@@ -9,17 +9,31 @@ import numpy as np
 
 import sklearn_predtron._core.updates as core
 from sklearn_predtron._compat import Interval, StrOptions
+from sklearn_predtron._core.ordinal import PRank as PRankUpdate
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._parts import Part
 
-__all__ = ["Adaptive", "LossAugmented", "LossDriven", "PassiveAggressive", "PerceptronUpdate", "Subgradient", "Update"]
+__all__ = [
+    "Adaptive",
+    "LossAugmented",
+    "LossDriven",
+    "PRank",
+    "PassiveAggressive",
+    "PerceptronUpdate",
+    "Subgradient",
+    "Update",
+]
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
 class Update(Part):
-    """Base of the updates W <- W + eta (rep(sigma_y) - rep(competitor)) x^T."""
+    """Base of the updates W <- W + eta (rep(sigma_y) - rep(competitor)) x^T.
 
+    `auto_scaling` is what intercept_scaling="auto" stands for under the update.
+    """
+
+    auto_scaling: Any = "auto"
     _parameter_constraints: dict[str, list] = {}
 
     def build(self, problem: Problem, kappa: float) -> core.Update:
@@ -319,3 +333,41 @@ class Subgradient(Update):
         if self.eta * self.alpha >= 1:
             raise ValueError(f"eta={self.eta} must be below 1 / alpha = {1 / self.alpha:g}, or the penalty undoes all weights.")
         return core.Subgradient(self.alpha, self.eta)
+
+
+class PRank(Update):
+    """PRank as printed: each threshold on the wrong side of <u, x>, or on it, moves by 1 (Crammer and Singer 2001).
+
+    Where the predicted rank is not the label, tau_j = +1 for the thresholds below the label that <u, x> does not exceed and -1
+    for those above it that <u, x> reaches; u <- u + (sum of tau) x, and threshold j falls by tau_j.  For
+    representation="shared" only.  The loss decides nothing; intercept_scaling="auto" is 1.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronOrdinalClassifier
+    >>> from sklearn_predtron.updates import PRank
+    >>> model = PredtronOrdinalClassifier(representation="shared", update=PRank(), average=False, shuffle=False, max_iter=1)
+    >>> model.fit([[1.0], [2.0], [4.0]], [0, 1, 2]).intercept_
+    array([1., 0.])
+    """
+
+    alias = "prank"
+    auto_scaling = 1.0
+
+    def build(self, problem: Problem, kappa: float) -> core.Update:
+        if not problem.shared:
+            raise ValueError(
+                "update='prank' moves ordered thresholds and needs representation='shared'; with other representations "
+                "update='perceptron' is the nearest."
+            )
+        return PRankUpdate()
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
+        """4 R^2 / ((r - 1) gamma^2) for the absolute loss, with R^2 = (r - 1) |x|^2 + s^2.
+
+        Crammer and Singer's theorem, (r - 1) (|x|^2 + 1) / gamma'^2 with the least distance gamma' = sqrt(r - 1) gamma / 2 from
+        a threshold, for s = 1; their proof gives the R^2 above.
+        """
+        if problem.d != problem.C_L or problem.c_L != 1:
+            return super().loss_bound(problem, kappa, margin, radius)
+        return 4 * radius**2 / (problem.d * margin**2)

@@ -208,7 +208,7 @@ def test_costs_move_predictions():
         ({(0, 1): "dear"}, r"loss\[\(0, 1\)\]='dear' does not hold numbers"),
         ({(0, 0): 1}, r"loss must cost nothing on its diagonal, got \[1.0, 0.0, 0.0\]"),
         ({0: 1}, r"loss must have keys \(true label, predicted label\), got 0"),
-        ("hinge", "loss='hinge' is not known; accepted are 'zero_one' and instances of TableLoss"),
+        ("hinge", "loss='hinge' is not known; accepted are 'zero_one', 'absolute', 'squared' and instances of TableLoss"),
         (None, "The 'loss' parameter of PredtronClassifier must be .* Got None"),
     ],
 )
@@ -681,7 +681,7 @@ def test_booleans_of_numpy():
     [
         ({"fit_intercept": False}, "fit_intercept cannot change from True to False once learning has begun; call fit"),
         ({"intercept_scaling": 2.0}, "intercept_scaling cannot change from 'auto' to 2.0 once learning has begun; call fit"),
-        ({"representation": "simplex"}, "representation='simplex' has 2 scores and the weights so far have 3; call fit"),
+        ({"representation": "simplex"}, "representation='simplex' has 2 scores and the weights so far have 3 scores; call fit"),
     ],
 )
 def test_changes_in_mid_stream_that_cannot_take_effect(parameters, message):

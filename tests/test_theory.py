@@ -63,7 +63,7 @@ def test_loss_suffered_is_within_the_bound(update, intercept):
     settings = {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
     for seed in range(8):
         for k in (2, 4):
-            for representation in representations(k):
+            for representation in representations(k, shared=False):
                 for loss in losses(k):
                     cost = cost_table(loss, k)
                     X, y, gamma, R = separable(representation.code(k), cost, 60, 2 + seed, seed, intercept)
@@ -250,7 +250,7 @@ def test_every_update_has_a_bound_or_says_that_it_has_none():
 def test_margin_of_the_weights(intercept, average):
     settings = {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
     for k in (2, 4):
-        for representation in representations(k):
+        for representation in representations(k, shared=False):
             for loss in losses(k):
                 code, cost = representation.code(k), cost_table(loss, k)
                 X, y, _, _ = separable(code, cost, 60, 4, k, intercept)

@@ -110,6 +110,7 @@ cdef class Learner:
             g.at = at
             g.value = scratch + d
             r.t = self.t + 1
+            r.least = 0
             r.weight = 1.0 if weight is None else weight[row]
             self.weighted |= r.weight != 1
             y = labels.at(row)
@@ -127,7 +128,7 @@ cdef class Learner:
                 self.step(&x, g, &r)
             self.t += 1
             self.n_mistakes += r.loss > 0
-            self.cumulative_loss += r.loss
+            self.cumulative_loss += r.loss + r.least
             if self.weights.averaging:
                 self.weights.close(self.average.weight(&r), self.average.keep)
         return -1

@@ -4,9 +4,10 @@ from sklearn_predtron._core.kernels cimport Direction
 cdef struct Round:                 # what problem, update and bookkeeping tell each other about a round
     Py_ssize_t t                   # its number, from 1
     double weight                  # of the sample
-    double loss                    # suffered by the prediction (the worst maximiser of the score)
+    double loss                    # suffered by the prediction (the worst maximiser of the score), above `least`
+    double least                   # the least loss of any prediction, where none is free of it
     Py_ssize_t rival, right        # competitor and sigma_y, where predictions are numbered
-    double rival_loss              # L(competitor, y)
+    double rival_loss              # L(competitor, y), above `least`
     double hinge                   # what the update wants the gap to fall by
     double gap                     # <rep competitor - rep sigma_y, t>
     double g2                      # squared dual norm of the update / strong convexity
@@ -25,6 +26,7 @@ cdef class Codes(Labels):
 cdef class Problem:
     cdef readonly Py_ssize_t d
     cdef readonly double c_L, C_L
+    cdef readonly bint shared          # the scores have one direction and an offset each
     cdef bint failed
     cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
     cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil

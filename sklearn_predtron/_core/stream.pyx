@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklearn_predtron._core.learner cimport Learner
-from sklearn_predtron._core.problem cimport Codes
+from sklearn_predtron._core.problem cimport Codes, Labels
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.learner import OVERFLOW
 from sklearn_predtron._core.rows import dense_rows
@@ -16,39 +16,68 @@ def plain_rows(X):
     return dense_rows(X) if X.dtype == np.float64 or X.dtype == np.float32 else None
 
 
-cdef class Stream:
-    """A learner, the numbers of its classes and their weights: takes labelled rows as they come, without ceremony."""
-    cdef Learner learner
+cdef class LabelReader:
+    """Reads the labels of a batch, or gives up."""
+
+    cdef Labels read(self, y, Py_ssize_t n):
+        """n labels of known kind; None where the long way is needed."""
+        return None
+
+    cdef const double[::1] weight(self, Labels labels):
+        """The weight of each label; None for ones."""
+        return None
+
+
+cdef class CodeReader(LabelReader):
+    """Labels by their numbers, with a weight each."""
     cdef dict codes
     cdef const double[::1] class_weight
 
-    def __init__(self, Learner learner not None, dict codes not None, const double[::1] class_weight=None):
-        self.learner = learner
+    def __init__(self, dict codes not None, const double[::1] class_weight=None):
         self.codes = codes
         self.class_weight = class_weight
 
-    def take(self, X, y):
-        """Learn from the rows and return True; or return False, having done nothing, where the long way is needed."""
-        cdef Py_ssize_t n, i
-        cdef Rows rows
+    cdef Labels read(self, y, Py_ssize_t n):
+        cdef Py_ssize_t i
         if type(y) is np.ndarray and y.ndim == 1:
             y = y.tolist()
         elif type(y) is not list:
-            return False
-        rows = plain_rows(X)
-        n = len(y)
-        if rows is None or rows.n != n or rows.p != self.learner.weights.p or not rows.finite():
-            return False
+            return None
+        if len(y) != n:
+            return None
         codes = np.empty(n, dtype=np.intp)
         cdef Py_ssize_t[::1] code = codes
         try:
             for i in range(n):
                 code[i] = self.codes[y[i]]
+                if self.class_weight is not None and self.class_weight[code[i]] == 0:
+                    return None
         except (KeyError, TypeError):
+            return None
+        return Codes(codes)
+
+    cdef const double[::1] weight(self, Labels labels):
+        return None if self.class_weight is None else np.asarray(self.class_weight)[labels.numbers]
+
+
+cdef class Stream:
+    """A learner and a reader of its labels: takes labelled rows as they come, without ceremony."""
+    cdef Learner learner
+    cdef LabelReader reader
+
+    def __init__(self, Learner learner not None, LabelReader reader not None):
+        self.learner = learner
+        self.reader = reader
+
+    def take(self, X, y):
+        """Learn from the rows and return True; or return False, having done nothing, where the long way is needed."""
+        cdef Rows rows = plain_rows(X)
+        cdef Labels labels
+        if rows is None or rows.p != self.learner.weights.p or not rows.finite():
             return False
-        weight = None if self.class_weight is None else np.asarray(self.class_weight)[codes]
-        if weight is not None and not weight.all():
+        labels = self.reader.read(y, rows.n)
+        if labels is None:
             return False
-        if self.learner.learn(rows, Codes(codes), None, weight) >= 0:
+        if self.learner.learn(rows, labels, None, self.reader.weight(labels)) >= 0:
             raise ValueError(OVERFLOW)
         return True

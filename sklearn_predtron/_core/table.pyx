@@ -172,6 +172,10 @@ cdef class Table(Problem):
                 decision[i, sigma] = s[sigma]
         return np.asarray(decision)
 
+    def predict(self, const double[:, ::1] scores):
+        """The prediction of each row of scores, shape (n,); of several the first."""
+        return self.decision(scores).argmax(axis=1)
+
     def margins(self, const double[:, ::1] scores, const Py_ssize_t[::1] codes):
         """<rep(sigma_y), t> less the best score of a prediction that loses, shape (n,)."""
         decision = self.decision(scores)

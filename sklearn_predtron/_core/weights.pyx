@@ -45,6 +45,10 @@ cdef class Weights:
     cdef void close(self, double weight, double keep) noexcept nogil:
         """End of a round: the sum of the iterates becomes keep times itself plus weight times W; called where self.averaging."""
 
+    def effective_radius(self, double radius):
+        """A bound R on |g x^T| / |g|, given one on the lengths of the inputs with their intercept's feature."""
+        return radius
+
 
 cdef class Intercept:
     """The virtual feature behind b, of squared length r2: s^2, or the geometric mean of |x|^2 over the non-zero rows so far.

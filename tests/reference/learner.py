@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
+from sklearn.isotonic import isotonic_regression
 
 
 class Reference:
@@ -12,13 +13,15 @@ class Reference:
     cost : (l, k) array, L(sigma, y) at [y, sigma].
     rule, parameters : the update's alias and its parameters.
     intercept : "auto", the length of the virtual feature, or None.
+    shared : whether all rows of W are one direction, with ordered offsets.
     """
 
-    def __init__(self, code, cost, n_features, rule, parameters, *, intercept="auto", kappa=1.0):
+    def __init__(self, code, cost, n_features, rule, parameters, *, intercept="auto", kappa=1.0, shared=False):
         self.code, self.cost = np.asarray(code, dtype=float), np.asarray(cost, dtype=float)
         self.right = [y if y < len(row) and row[y] == 0 else int(row.argmin()) for y, row in enumerate(self.cost)]
         self.c_L, self.C_L = self.cost[self.cost > 0].min(), self.cost.max()
         self.rule, self.parameters, self.intercept, self.kappa = rule, SimpleNamespace(**parameters), intercept, kappa
+        self.shared = shared
         self.W, self.b = np.zeros((self.code.shape[1], n_features)), np.zeros(self.code.shape[1])
         self.iterates, self.log_norm, self.n_norm, self.log_cap, self.n_cap = [], 0.0, 0, 0.0, 0
         self.t = self.n_mistakes = self.n_updates = self.cumulative_loss = self.R2 = 0
@@ -36,8 +39,10 @@ class Reference:
         rival, size = getattr(self, "_" + self.rule)(r)
         shrinkage = self.shrinkage()
         delta = self.code[r.right] - self.code[rival]
-        self.W = shrinkage * self.W + size * np.outer(delta, x)
+        self.W = shrinkage * self.W + size * np.outer(self.along(delta), x)
         self.b = shrinkage * self.b + size * r.r2 * delta
+        if self.shared:
+            self.b = isotonic_regression(self.b, increasing=False)
         self.n_updates += size > 0
         self.n_mistakes += r.suffered > 0
         self.cumulative_loss += r.suffered
@@ -55,9 +60,13 @@ class Reference:
         if norm2 > 0:
             self.log_norm, self.n_norm = self.log_norm + np.log(norm2), self.n_norm + 1
         r2 = self.squared_intercept_feature()
-        self.R2 = max(self.R2, norm2 + r2)
+        self.R2 = max(self.R2, (len(self.b) if self.shared else 1) * norm2 + r2)
         found = {"score": score, "loss": loss, "right": right, "suffered": suffered, "predicted": predicted}
-        return SimpleNamespace(**found, augmented=augmented, length2=norm2 + r2, r2=r2, weight=weight)
+        return SimpleNamespace(**found, augmented=augmented, norm2=norm2, r2=r2, weight=weight)
+
+    def along(self, delta):
+        """What a change of the scores by delta asks of each row of W."""
+        return np.full(len(delta), delta.sum()) if self.shared else delta
 
     def squared_intercept_feature(self):
         if self.intercept is None:
@@ -67,7 +76,9 @@ class Reference:
         return self.intercept**2
 
     def gap_and_g2(self, r, rival):
-        return r.score[rival] - r.score[r.right], ((self.code[rival] - self.code[r.right]) ** 2).sum() * r.length2
+        delta = self.code[rival] - self.code[r.right]
+        along2 = delta.sum() ** 2 if self.shared else (delta**2).sum()
+        return r.score[rival] - r.score[r.right], along2 * r.norm2 + (delta**2).sum() * r.r2
 
     # Every rule returns the competitor and the step, 0 for none.
 

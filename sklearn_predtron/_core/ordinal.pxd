@@ -1,0 +1,5 @@
+from sklearn_predtron._core.table cimport Table
+
+
+cdef class Thermometer(Table):
+    cdef double scale

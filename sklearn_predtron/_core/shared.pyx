@@ -1,0 +1,174 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""One direction for all scores, under any norm, with ordered thresholds."""
+import numpy as np
+
+from sklearn_predtron._core.kernels cimport Direction
+from sklearn_predtron._core.problem cimport Round
+from sklearn_predtron._core.rows cimport View, squared_norm
+from sklearn_predtron._core.weights cimport Intercept, Weights
+
+
+cdef class Shared(Weights):
+    """t_k = <u, x> + b_k with b_1 >= b_2 >= ...: the inner weights are u, without an intercept.
+
+    A step g moves u by (sum of g) x and b by r2 g; b is then projected on the ordered vectors, which brings it no further
+    from any ordered one.
+    """
+    cdef readonly Weights inner
+    cdef readonly Intercept intercept
+    cdef readonly bint radius_needed
+    cdef readonly double radius2
+    cdef double[::1] b, total, level
+    cdef Py_ssize_t[::1] length
+    cdef double mass
+
+    def __init__(self, Weights inner not None, Py_ssize_t d, Intercept intercept not None):
+        self.inner = inner
+        self.d = d
+        self.p = inner.p
+        self.large = inner.large
+        self.intercept = intercept
+        self.averaging = inner.averaging
+        self.b = np.zeros(d)
+        self.total = np.zeros(d)
+        self.level = np.empty(d)
+        self.length = np.empty(d, dtype=np.intp)
+        self.watch_radius(inner.radius_needed)
+
+    def __reduce__(self):
+        state = np.array(self.b), np.array(self.total), self.mass, self.radius2, self.radius_needed
+        return Shared, (self.inner, self.d, self.intercept), state
+
+    def __setstate__(self, state):
+        self.b, self.total, self.mass, self.radius2, radius_needed = state
+        self.watch_radius(radius_needed)
+
+    def start_average(self):
+        """Average the iterates from here on."""
+        if not self.averaging:
+            self.total = np.zeros(self.d)
+            self.mass = 0
+        self.inner.start_average()
+        self.averaging = True
+
+    def stop_average(self):
+        """Forget the average: the last iterate predicts."""
+        self.inner.stop_average()
+        self.averaging = False
+
+    def watch_radius(self, bint needed):
+        """Whether to follow the largest d |x|^2 + r2 of the rounds to come, which bounds g2 / |g|^2."""
+        self.inner.watch_radius(False)
+        self.radius_needed = needed
+        self.observing = needed or self.intercept.automatic or self.inner.observing
+
+    def effective_radius(self, double radius):
+        """R^2 = d |x|^2 + r2, for every score's step is along u."""
+        r2 = self.intercept.r2()
+        return (self.d * (radius ** 2 - r2) + r2) ** 0.5
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        self.inner.scores(x, t)
+        self.spread(x.m, t, &self.b[0], 1)
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        self.inner.mean_scores(x, t)
+        if self.averaging and self.mass > 0:
+            self.spread(x.m, t, &self.total[0], 1 / self.mass)
+        else:
+            self.spread(x.m, t, &self.b[0], 1)
+
+    cdef void spread(self, Py_ssize_t m, double* t, const double* offset, double scale) noexcept nogil:
+        """From a score a row to d of them; the last row first, for they share their place."""
+        cdef Py_ssize_t r, k
+        cdef double s
+        for r in range(m - 1, -1, -1):
+            s = t[r]
+            for k in range(self.d):
+                t[r * self.d + k] = s + scale * offset[k]
+
+    cdef void fetch(self, const View* x) noexcept nogil:
+        self.inner.fetch(x)
+
+    cdef void observe(self, View* x) noexcept nogil:
+        if self.inner.observing:
+            self.inner.observe(x)
+        if self.intercept.automatic:
+            self.intercept.observe(squared_norm(x))
+        if self.radius_needed:
+            self.radius2 = max(self.radius2, self.d * squared_norm(x) + self.intercept.r2())
+
+    cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil:
+        cdef double along = total_of(g), square = 0
+        cdef Direction one
+        cdef Py_ssize_t i
+        self.aim(&one, &along)
+        self.inner.measure(x, &one, r)
+        for i in range(g.n):
+            square += g.value[i] * g.value[i]
+        r.g2 += square * self.intercept.r2()
+        r.radius2 = self.radius2
+
+    cdef void step(self, View* x, const Direction* g, double size) noexcept nogil:
+        cdef double along = total_of(g), r2 = self.intercept.r2()
+        cdef Direction one
+        cdef Py_ssize_t i
+        self.aim(&one, &along)
+        self.inner.step(x, &one, size)
+        for i in range(g.n):
+            self.b[i if g.at == NULL else g.at[i]] -= size * r2 * g.value[i]
+        self.project()
+
+    cdef inline void aim(self, Direction* one, double* along) noexcept nogil:
+        one.n = 1
+        one.at = NULL
+        one.value = along
+
+    cdef void project(self) noexcept nogil:
+        """Isotonic regression: neighbours out of order are pooled at their mean."""
+        cdef Py_ssize_t k, j, pools = 0, pool = 0
+        for k in range(self.d):
+            self.level[pools] = self.b[k]
+            self.length[pools] = 1
+            while pools > 0 and self.level[pools - 1] < self.level[pools]:
+                j = self.length[pools - 1] + self.length[pools]
+                self.level[pools - 1] += (self.level[pools] - self.level[pools - 1]) * self.length[pools] / j
+                self.length[pools - 1] = j
+                pools -= 1
+            pools += 1
+        k = 0
+        for pool in range(pools):
+            for _ in range(self.length[pool]):
+                self.b[k] = self.level[pool]
+                k += 1
+
+    cdef void shrink(self, double factor) noexcept nogil:
+        cdef Py_ssize_t k
+        self.inner.shrink(factor)
+        for k in range(self.d):
+            self.b[k] *= max(factor, 0)
+
+    cdef void close(self, double weight, double keep) noexcept nogil:
+        cdef Py_ssize_t k
+        self.inner.close(weight, keep)
+        self.mass = keep * self.mass + weight
+        for k in range(self.d):
+            self.total[k] = keep * self.total[k] + weight * self.b[k]
+
+    def last(self):
+        """u (1, p) and b (d,) of the last iterate, copied."""
+        return self.inner.last()[0], np.array(self.b)
+
+    def mean(self):
+        """u (1, p) and b (d,) of the average; of the last iterate where none is kept."""
+        if not self.averaging or self.mass == 0:
+            return self.last()
+        return self.inner.mean()[0], np.asarray(self.total) / self.mass
+
+
+cdef inline double total_of(const Direction* g) noexcept nogil:
+    cdef double total = 0
+    cdef Py_ssize_t i
+    for i in range(g.n):
+        total += g.value[i]
+    return total

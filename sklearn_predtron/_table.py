@@ -1,0 +1,237 @@
+"""Classification over an explicit table of predictions: what its families share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import column_or_1d
+
+from sklearn_predtron._base import BasePredtron
+from sklearn_predtron._compat import StrOptions
+from sklearn_predtron._core.problem import Codes, Labels
+from sklearn_predtron._core.stream import CodeReader, Stream
+from sklearn_predtron._core.table import Table
+from sklearn_predtron._labels import encode, find_classes, one_dimensional
+from sklearn_predtron._parts import as_numbers
+from sklearn_predtron.losses import TableLoss, ZeroOne, table_loss
+from sklearn_predtron.representations import TableRepresentation, table_representation
+
+
+class BaseTableClassifier(ClassifierMixin, BasePredtron):
+    """Labels are numbered, predictions are the labels, and the loss is a table of both."""
+
+    classes_: NDArray
+    _parameter_constraints: dict[str, list] = {
+        **BasePredtron._parameter_constraints,
+        "loss": [str, "array-like", dict, TableLoss],
+        "representation": [str, "array-like", TableRepresentation],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+    loss: Any
+    representation: Any
+    class_weight: Any
+
+    # ------------------------------------------------------------------------------------------------------------- labels
+
+    def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
+        given = self._given_classes(y)
+        y = one_dimensional(y)
+        if not fresh:
+            self._check_same_classes(classes, given)
+            return Codes(encode(y, self.classes_))
+        if given is not None:
+            self._check_same_set(classes, given, "in categories")
+            found, codes = given, encode(y, given)
+        elif not partial:
+            found, codes = find_classes(y)
+        elif classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        else:
+            found = find_classes(column_or_1d(classes))[0]
+            codes = encode(y, found)
+        self._check_classes(found, ordered=given is not None)
+        self.classes_ = found
+        return Codes(codes)
+
+    def _given_classes(self, y: Any) -> NDArray | None:
+        """The classes in their order, where they are known without looking at the rows."""
+        return None
+
+    def _check_same_classes(self, classes: Any, given: NDArray | None) -> None:
+        self._check_same_set(classes, self.classes_, "on the first call")
+
+    def _check_same_set(self, classes: Any, known: NDArray, where: str) -> None:
+        if classes is not None and not np.array_equal(np.unique(classes), np.sort(known)):
+            raise ValueError(f"classes={np.unique(classes).tolist()} is not the same as {where}: {known.tolist()}.")
+
+    def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
+        if len(classes) < 2:
+            raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class.")
+
+    def _label_weight(self, labels: Any, weight: NDArray | None, *, partial: bool) -> NDArray | None:
+        if self.class_weight is None:
+            return None
+        codes = labels.numbers
+        if self.class_weight != "balanced":
+            return self._class_weights()[codes]
+        if partial:
+            raise ValueError(
+                "class_weight 'balanced' is not supported for partial_fit, which sees a part of the data; pass a dict."
+            )
+        counts = np.bincount(codes, weights=weight, minlength=len(self.classes_))
+        return (counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0)))[codes]
+
+    def _class_weights(self) -> NDArray:
+        """The weight of each class, where they are given as a dict."""
+        unknown = [label for label in self.class_weight if label not in self.classes_]
+        if unknown:
+            raise ValueError(f"class_weight names {unknown}, not in classes_: {self.classes_.tolist()}.")
+        given = [self.class_weight.get(label, 1.0) for label in self.classes_.tolist()]
+        weights = as_numbers(given, "class_weight", "a dict of finite weights that are not negative")
+        if not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise ValueError(f"class_weight={self.class_weight} must hold finite weights that are not negative.")
+        return weights
+
+    def _open_stream(self) -> Stream | None:
+        if hasattr(self, "feature_names_in_") or self.class_weight == "balanced":
+            return None
+        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
+        return Stream(self._learner, CodeReader(codes, None if self.class_weight is None else self._class_weights()))
+
+    # ------------------------------------------------------------------------------------------------------------ problem
+
+    def _build_problem(self) -> Table:
+        return table_representation(self.representation).build(len(self.classes_), table_loss(self.loss).matrix(self.classes_))
+
+    def _costs(self) -> NDArray:
+        """L(sigma, y), a row for each true class and a column for each prediction, as the parameters have it now."""
+        cost = table_loss(self.loss).matrix(self.classes_)
+        return 1.0 - np.eye(len(self.classes_)) if cost is None else cost
+
+    def _counts_mistakes(self) -> bool:
+        """Whether the loss is 0-1: with many classes a table of costs is worth avoiding."""
+        return isinstance(table_loss(self.loss), ZeroOne)
+
+    # --------------------------------------------------------------------------------------------------------- prediction
+
+    def decision_function(self, X: Any) -> NDArray:
+        """Decoded scores <rep(sigma), t> of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            For two classes the score of the second: t or -t where d = 1, else the difference of the two.
+        """
+        scores = self._scores(X)
+        decision = self._learner.problem.decision(scores)[:, : len(self.classes_)]
+        if len(self.classes_) > 2:
+            return decision
+        difference = decision[:, 1] - decision[:, 0]
+        return difference / 2 if scores.shape[1] == 1 else difference
+
+    def predict(self, X: Any) -> NDArray:
+        """Predict the class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Labels of `classes_`.
+        """
+        predicted = self._predict_codes(X)
+        return self.classes_[predicted]
+
+    def _predict_codes(self, X: Any) -> NDArray:
+        """Numbers of the predictions, of shape (n_samples,)."""
+        scores = self._scores(X)
+        return self._learner.problem.predict(scores)
+
+    def sample_loss(self, X: Any, y: Any) -> NDArray:
+        """The estimator's own loss L(sigma, y) of each prediction.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            True labels, of `classes_`.
+
+        Returns
+        -------
+        loss : ndarray of shape (n_samples,)
+            Costs of `loss`; a rejected row costs the `reject_cost` of its true class.
+        """
+        codes, predicted = self._true_and_predicted(X, y)
+        if self._counts_mistakes():
+            return (predicted != codes).astype(np.float64)
+        return self._costs()[codes, predicted]
+
+    def _true_and_predicted(self, X: Any, y: Any) -> tuple[NDArray, NDArray]:
+        """Numbers of the labels and of the predictions."""
+        predicted = self._predict_codes(X)
+        codes = encode(column_or_1d(y), self.classes_)
+        if len(codes) != len(predicted):
+            raise ValueError(f"X has {len(predicted)} rows and y has {len(codes)}; both must have the same number.")
+        return codes, predicted
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy; with a cost matrix or a reject cost 1 - mean loss / largest loss.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in the mean.
+
+        Returns
+        -------
+        score : float
+            At most 1, which is perfect.
+        """
+        if self._counts_mistakes():
+            return super().score(X, y, sample_weight)
+        loss = self.sample_loss(X, y)
+        return float(1 - np.average(loss, weights=sample_weight) / self._costs().max())
+
+    def margin(self, X: Any, y: Any) -> float:
+        """The margin of the weights, at unit norm, on a data set.
+
+        The least, over the rows, of <rep(sigma_y), t> less the best score of a prediction that loses (paper 000, section
+        2.2).  Positive only if every row is predicted without loss.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            True labels, of `classes_`.
+
+        Returns
+        -------
+        margin : float
+            The margin gamma, for `loss_bound`; nan where the weights are zero.
+        """
+        scores = self._scores(X)
+        margins = self._learner.problem.margins(scores, encode(column_or_1d(y), self.classes_))
+        length = self._weights_length()
+        return float(margins.min() / length) if length > 0 else float("nan")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
