@@ -1,6 +1,7 @@
 """Mistake-driven online learning for general prediction problems, as scikit-learn estimators."""
 
 from sklearn_predtron.classification import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.structured import Predtron, Problem
 
@@ -9,6 +10,7 @@ __all__ = [
     "Predtron",
     "PredtronBinaryClassifier",
     "PredtronClassifier",
+    "PredtronMultilabelClassifier",
     "PredtronOrdinalClassifier",
     "Problem",
 ]

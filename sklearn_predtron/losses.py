@@ -1,16 +1,35 @@
-"""Losses over an explicit table of predictions."""
+"""Losses: tables over a list of predictions, and functions of hits and misses for sets of labels."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import sklearn_predtron._core.counts as counts
+import sklearn_predtron._core.subset as subset
+from sklearn_predtron._compat import Interval
 from sklearn_predtron._parts import Part, as_numbers, resolve
 
-__all__ = ["Absolute", "CostMatrix", "Squared", "TableLoss", "ZeroOne"]
+__all__ = [
+    "Absolute",
+    "CostMatrix",
+    "CountLoss",
+    "ErrorSetSize",
+    "FBeta",
+    "Hamming",
+    "Jaccard",
+    "PrecisionAtK",
+    "RecallAtK",
+    "Squared",
+    "SubsetLoss",
+    "SubsetZeroOne",
+    "TableLoss",
+    "ZeroOne",
+]
 
 
 class TableLoss(Part):
@@ -144,3 +163,277 @@ def table_loss(value: Any) -> TableLoss:
     if value is None:
         raise ValueError("loss=None is not known; accepted are a name, a cost matrix, a dict of costs and a TableLoss.")
     return CostMatrix(value)
+
+
+# ------------------------------------------------------------------------------------------------------------ sets of labels
+
+
+class SubsetLoss(Part):
+    """Base of the losses on sets of m labels, functions of the counts of hits and misses.
+
+    a labels are both in the prediction and in y, b in the prediction only (false positives), c in y only (false negatives),
+    and d in neither (paper 001, C.2).
+    """
+
+    _parameter_constraints: dict[str, list] = {}
+
+    def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        """Evaluate the loss.
+
+        Parameters
+        ----------
+        a, b, c, d : ndarray of shape (n,)
+            True positives, false positives, false negatives and true negatives.
+
+        Returns
+        -------
+        loss : ndarray of shape (n,)
+            L(sigma, y).
+        """
+        raise TypeError(f"{type(self).__name__} does not define of_counts(); a subset loss must.")
+
+    def build(self, m: int) -> subset.Subset:
+        """Make the compiled problem for sets of m labels.
+
+        Parameters
+        ----------
+        m : int
+            Number of labels.
+
+        Returns
+        -------
+        problem : Subset
+            The compiled problem.
+        """
+        raise TypeError(f"{type(self).__name__} does not define build(); a subset loss must.")
+
+
+def share(part: NDArray, whole: NDArray) -> NDArray:
+    """The quotient, 1 where it is 0 / 0."""
+    return np.divide(part, whole, out=np.ones(np.shape(whole)), where=np.asarray(whole) > 0)
+
+
+class Hamming(SubsetLoss):
+    """The share of labels that are predicted wrongly, L = (b + c) / m (paper 000, section 3).
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import Hamming
+    >>> float(Hamming().of_counts(1, 1, 0, 2))
+    0.25
+    """
+
+    alias = "hamming"
+
+    def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        return (np.asarray(b) + c) / (np.asarray(a) + b + c + d)
+
+    def build(self, m: int) -> subset.Subset:
+        return subset.Hamming(m)
+
+
+class SubsetZeroOne(SubsetLoss):
+    """Whether any label is predicted wrongly, L = 1[b + c > 0] (paper 000, section 3; printed with the sign reversed).
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import SubsetZeroOne
+    >>> float(SubsetZeroOne().of_counts(1, 1, 0, 2))
+    1.0
+    """
+
+    alias = "subset_zero_one"
+
+    def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        return np.asarray(np.asarray(b) + c > 0, dtype=np.float64)
+
+    def build(self, m: int) -> subset.Subset:
+        return subset.SubsetZeroOne(m)
+
+
+class ErrorSetSize(SubsetLoss):
+    """The share of pairs, of a label of y and one that is not, that are both wrong: L = b c / (P N) (paper 000, section 3).
+
+    P labels are in y and N are not; the loss is 0 where P or N is.  All labels on is free of this loss, and so is none:
+    updates that step on mistakes only learn no more than that; those that step for want of margin do.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import ErrorSetSize
+    >>> float(ErrorSetSize().of_counts(1, 1, 1, 3))
+    0.125
+    """
+
+    alias = "error_set_size"
+
+    def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        pairs = (np.asarray(a) + c) * (np.asarray(b) + d)
+        return np.asarray(b) * c / np.maximum(pairs, 1)
+
+    def build(self, m: int) -> subset.Subset:
+        if m < 2:
+            raise ValueError(
+                f"loss='error_set_size' is about pairs of labels, and there is {m} label; 'hamming' takes any number."
+            )
+        return subset.ErrorSetSize(m)
+
+
+class FBeta(SubsetLoss):
+    """1 - F measure of a row's labels: L = 1 - (1 + beta^2) a / ((1 + beta^2) a + b + beta^2 c) (alias "f1").
+
+    0 where neither y nor the prediction has a label.
+
+    Parameters
+    ----------
+    beta : float, default=1.0
+        Weight of recall against precision.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import FBeta
+    >>> float(FBeta().of_counts(1, 1, 1, 3)), float(FBeta(beta=2.0).of_counts(3, 2, 0, 0))
+    (0.5, 0.11764705882352944)
+    """
+
+    alias = "f1"
+    _parameter_constraints = {"beta": [Interval(Real, 0, None, closed="neither")]}
+
+    def __init__(self, beta: float = 1.0):
+        self.beta = beta
+
+    def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        hits = (1 + self.beta**2) * np.asarray(a, dtype=np.float64)
+        return 1 - share(hits, hits + b + self.beta**2 * np.asarray(c))
+
+    def build(self, m: int) -> subset.Subset:
+        self._validate_params()
+        return subset.FBeta(m, self.beta)
+
+
+class Jaccard(SubsetLoss):
+    """1 - intersection over union of a row's labels: L = 1 - a / (a + b + c), 0 where the union is empty.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import Jaccard
+    >>> float(Jaccard().of_counts(1, 1, 2, 0))
+    0.75
+    """
+
+    alias = "jaccard"
+
+    def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        return 1 - share(np.asarray(a), np.asarray(a) + b + c)
+
+    def build(self, m: int) -> subset.Subset:
+        return subset.Jaccard(m)
+
+
+class AtK(SubsetLoss):
+    """Base of the losses whose predictions have exactly k labels."""
+
+    _parameter_constraints = {"k": [Interval(Integral, 1, None, closed="left")]}
+
+    def __init__(self, k: int = 1):
+        self.k = k
+
+    def checked(self, m: int) -> int:
+        """Return k, if m labels have as many."""
+        self._validate_params()
+        if self.k > m:
+            raise ValueError(f"loss={self} predicts {self.k} labels of each row, and there are {m}; k must be at most {m}.")
+        return self.k
+
+
+class PrecisionAtK(AtK):
+    """Share of the k predicted labels that are wrong: L = b / k; predictions have exactly k labels.
+
+    Where y has fewer labels than k no prediction is free of loss: updates use the excess over the least loss.
+
+    Parameters
+    ----------
+    k : int, default=1
+        Labels in a prediction.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import PrecisionAtK
+    >>> float(PrecisionAtK(k=2).of_counts(1, 1, 0, 2))
+    0.5
+    """
+
+    alias = "precision_at_k"
+
+    def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        return 1 - np.asarray(a) / self.k
+
+    def build(self, m: int) -> subset.Subset:
+        return counts.AtK(m, self.checked(m), False)
+
+
+class RecallAtK(AtK):
+    """Share of the labels of y that are not among the k predicted: L = c / P; predictions have exactly k labels.
+
+    0 where y has no label.  Where y has more than k no prediction is free of loss: updates use the excess over the least loss.
+
+    Parameters
+    ----------
+    k : int, default=1
+        Labels in a prediction.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import RecallAtK
+    >>> float(RecallAtK(k=2).of_counts(1, 1, 3, 2))
+    0.75
+    """
+
+    alias = "recall_at_k"
+
+    def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        return 1 - share(np.asarray(a), np.asarray(a) + c)
+
+    def build(self, m: int) -> subset.Subset:
+        return counts.AtK(m, self.checked(m), True)
+
+
+class CountLoss(SubsetLoss):
+    """Any function of the counts: L = function(a, b, c, d), by exact search over all b and c.
+
+    Parameters
+    ----------
+    function : callable
+        Takes true positives, false positives, false negatives and true negatives as integers; returns the loss, finite, not
+        negative, and 0 where b = c = 0.  Called once for each possible combination.
+    c_L, C_L : float or None, default=None
+        The least positive loss and the largest, where the theorems' steps and bounds are wanted.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronMultilabelClassifier
+    >>> from sklearn_predtron.losses import CountLoss
+    >>> def balanced_error(a, b, c, d):
+    ...     return (b / (b + d) if b else 0) / 2 + (c / (a + c) if c else 0) / 2
+    >>> PredtronMultilabelClassifier(loss=CountLoss(balanced_error)).fit([[0.0], [1.0]], [[0, 1], [1, 0]]).predict([[1.0]])
+    array([[1, 0]])
+    """
+
+    def __init__(self, function: Callable[[int, int, int, int], float], c_L: float | None = None, C_L: float | None = None):
+        self.function = function
+        self.c_L = c_L
+        self.C_L = C_L
+
+    def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        rows, place = np.unique(np.column_stack([a, b, c, d]), axis=0, return_inverse=True)
+        return np.array([self.function(*row) for row in rows.tolist()], dtype=np.float64)[place.ravel()]
+
+    def build(self, m: int) -> subset.Subset:
+        nan = float("nan")
+        return counts.Counts(m, self.function, nan if self.c_L is None else self.c_L, nan if self.C_L is None else self.C_L)
+
+
+def subset_loss(value: Any) -> SubsetLoss:
+    """The loss on sets that the parameter `loss` of an estimator stands for."""
+    if callable(value) and not isinstance(value, SubsetLoss):
+        return CountLoss(value)
+    return resolve(SubsetLoss, value, "loss")

@@ -1,4 +1,4 @@
-"""Representations of an explicit table of predictions by unit vectors."""
+"""Representations of predictions by unit vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,17 @@ from sklearn_predtron._core.table import Sign as SignTable
 from sklearn_predtron._core.table import Table
 from sklearn_predtron._parts import Part, as_numbers, resolve
 
-__all__ = ["Code", "OneHot", "Shared", "Sign", "Simplex", "TableRepresentation", "Thermometer"]
+__all__ = [
+    "Code",
+    "OneHot",
+    "Shared",
+    "Sign",
+    "SignVector",
+    "Simplex",
+    "SubsetRepresentation",
+    "TableRepresentation",
+    "Thermometer",
+]
 
 
 class TableRepresentation(Part):
@@ -198,6 +208,24 @@ class Code(TableRepresentation):
         if len(np.unique(code, axis=0)) < k:
             raise ValueError(f"representation must have rows that point in different directions, got {code.tolist()}.")
         return code
+
+
+class SubsetRepresentation(Part):
+    """Base of the representations of sets of labels."""
+
+
+class SignVector(SubsetRepresentation):
+    """Sets of m labels as vectors of signs / sqrt(m), +1 for a label in the set, d = m (paper 000, section 3, multilabel).
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronMultilabelClassifier
+    >>> from sklearn_predtron.representations import SignVector
+    >>> PredtronMultilabelClassifier(representation=SignVector())
+    PredtronMultilabelClassifier(representation=SignVector())
+    """
+
+    alias = "sign_vector"
 
 
 def table_representation(value: Any) -> TableRepresentation:

@@ -5,6 +5,7 @@ import numpy as np
 from sklearn_predtron._core.learner cimport Learner
 from sklearn_predtron._core.problem cimport Codes, Labels
 from sklearn_predtron._core.rows cimport Rows
+from sklearn_predtron._core.subset cimport Indicators
 from sklearn_predtron._core.learner import OVERFLOW
 from sklearn_predtron._core.rows import dense_rows
 
@@ -58,6 +59,73 @@ cdef class CodeReader(LabelReader):
 
     cdef const double[::1] weight(self, Labels labels):
         return None if self.class_weight is None else np.asarray(self.class_weight)[labels.numbers]
+
+
+ctypedef unsigned char uchar
+ctypedef long long longlong
+
+ctypedef fused number:
+    uchar
+    int
+    long
+    longlong
+    float
+    double
+
+
+cdef bint narrow(const number[:, :] y, unsigned char[:, ::1] rows) noexcept nogil:
+    """Copy zeros and ones; whether there was nothing else."""
+    cdef Py_ssize_t i, j
+    cdef bint other = False
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            rows[i, j] = y[i, j] == 1
+            other |= (y[i, j] != 0) & (y[i, j] != 1)
+    return not other
+
+
+def indicator_rows(y):
+    """Zeros and ones of a two-dimensional array as bytes; None where it holds anything else."""
+    rows = np.empty(y.shape, dtype=np.uint8)
+    kind = y.dtype.char
+    if kind == "?" or kind == "B":
+        good = narrow[uchar](y.view(np.uint8), rows)
+    elif kind == "l":
+        good = narrow[long](y, rows)
+    elif kind == "d":
+        good = narrow[double](y, rows)
+    elif kind == "i":
+        good = narrow[int](y, rows)
+    elif kind == "q":
+        good = narrow[longlong](y, rows)
+    elif kind == "f":
+        good = narrow[float](y, rows)
+    else:
+        good = False
+        if y.dtype.kind in "iufbc":
+            rows = (y == 1).astype(np.uint8)
+            good = (rows == y).all()
+    return rows if good else None
+
+
+cdef class IndicatorReader(LabelReader):
+    """Indicator matrices of m labels; with codes, one label that is on for the label of code 1."""
+    cdef Py_ssize_t m
+    cdef CodeReader codes
+
+    def __init__(self, Py_ssize_t m, CodeReader codes=None):
+        self.m = m
+        self.codes = codes
+
+    cdef Labels read(self, y, Py_ssize_t n):
+        cdef Labels labels
+        if self.codes is not None:
+            labels = self.codes.read(y, n)
+            return None if labels is None else Indicators(labels.numbers.astype(np.uint8)[:, None])
+        if type(y) is not np.ndarray or y.ndim != 2 or y.shape[0] != n or y.shape[1] != self.m:
+            return None
+        rows = indicator_rows(y)
+        return None if rows is None else Indicators(rows)
 
 
 cdef class Stream:

@@ -1,0 +1,7 @@
+"""Sorting numbered keys."""
+
+cdef struct Keyed:
+    double key
+    Py_ssize_t at        # what the key belongs to
+
+cdef void sort_descending(Keyed* items, Keyed* spare, Py_ssize_t n) noexcept nogil
