@@ -16,6 +16,10 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.tasks import Options
 
 NO_DATA = "No --data: a9a, rcv1_small, letter and elec2 are skipped."
+ORDINAL = (
+    *("abalone", "auto_mpg", "boston_housing", "diabetes", "machine_cpu"),
+    *("pyrimidines", "stocks_domain", "triazines", "wisconsin_breast"),
+)
 
 
 @dataclass
@@ -84,6 +88,15 @@ def elec2_in_order(options: Options) -> Dataset:
     X, y = elec2(options)
     n = int(0.7 * len(y))
     return Dataset("elec2", X[:n], y[:n], (X[n:], y[n:]))
+
+
+def ordinal(folder: Path, name: str, binning: str, splits: int) -> Iterator[tuple]:
+    """The first splits of a set with ranks 0, 1, ...: X and y to learn from and to test on, standardised by the first."""
+    X, y, _, training = reader(folder).ordinal(name, binning)
+    for rows in training[:splits]:
+        test = np.setdiff1d(np.arange(len(y)), rows)
+        scaler = StandardScaler().fit(X[rows])
+        yield scaler.transform(X[rows]), y[rows] - 1, scaler.transform(X[test]), y[test] - 1
 
 
 def _narrow(X: sparse.csr_matrix) -> sparse.csr_matrix:

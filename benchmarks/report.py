@@ -10,7 +10,10 @@ from statistics import median
 from typing import Any
 
 README = Path(__file__).with_name("README.md")
-PACKAGES = ("sklearn_predtron", "numpy", "scipy", "scikit-learn", "river", "vowpalwabbit")
+PACKAGES = (
+    *("sklearn_predtron", "numpy", "scipy", "scikit-learn"),
+    *("river", "vowpalwabbit", "mord", "skordinal", "statsmodels"),
+)
 
 
 @dataclass
@@ -59,10 +62,14 @@ def mean_error(mean: float, error: float) -> str:
 
 def environment(repeats: int, scale: float) -> str:
     """What the numbers were measured with."""
-    found = [f"{name} {installed}" for name in PACKAGES if (installed := _version(name))]
     size = "full sizes" if scale == 1 else f"--quick, sizes times {scale:g}: the ratios say little"
-    machine = f"{_processor()}, one thread, Python {platform.python_version()}"
-    return f"{machine}, {', '.join(found)}; {repeats} repeats of what is timed; {size}."
+    return f"{_processor()}, one thread, {versions()}; {repeats} repeats of what is timed; {size}."
+
+
+def versions() -> str:
+    """Of Python and of the packages that are installed."""
+    found = [f"{name} {installed}" for name in PACKAGES if (installed := _version(name))]
+    return ", ".join([f"Python {platform.python_version()}", *found])
 
 
 def _version(package: str) -> str | None:

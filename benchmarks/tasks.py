@@ -46,6 +46,14 @@ def gaussian_classes(n: int, p: int, k: int, distance: float = 4.0, seed: int = 
     return X, y
 
 
+def gaussian_ranks(n: int, p: int, r: int, signal: float = 2.0, seed: int = 0) -> tuple[NDArray, NDArray]:
+    """Unit Gaussian rows; the ranks cut a direction of standard deviation `signal` plus unit noise into equal shares."""
+    rng = np.random.default_rng(seed)
+    X, w = rng.standard_normal((n, p)), rng.standard_normal(p)
+    latent = X @ w * (signal / np.linalg.norm(w)) + rng.standard_normal(n)
+    return X, np.searchsorted(np.quantile(latent, np.arange(1, r) / r), latent)
+
+
 def text(n: int, k: int, p: int = 100_000, words: float = 91.0, seed: int = 0) -> tuple[sparse.csr_matrix, NDArray]:
     """Rows like tf-idf text, about 75 distinct words in each, labelled by a linear model over the 500 commonest words."""
     rng = np.random.default_rng(seed)

@@ -8,18 +8,20 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import report, run, tasks
+from benchmarks import read, report, run, tasks
 from benchmarks.child import filled, growth
 from benchmarks.measure import Case, Measured, interleave, ratios
-from benchmarks.peers import PEERS, Ours
+from benchmarks.paper import cusum_tables
+from benchmarks.peers import ORDINAL_PEERS, PEERS, Ours
 from benchmarks.peers.base import Peer, RowPeer
 from benchmarks.report import README, Table, replace, spread
-from benchmarks.suites import SUITES, memory, quality, stream, throughput_dense, throughput_sparse, updates
+from benchmarks.suites import SUITES, memory, ordinal, quality, stream, throughput_dense, throughput_sparse, updates
 from benchmarks.suites.fits import perceptrons
-from benchmarks.tasks import Options, Task, gaussian_classes, text
+from benchmarks.tasks import Options, Task, gaussian_classes, gaussian_ranks, text
 
 TINY = Options(repeats=1, seeds=1, scale=0.001)
 INSTALLED = [peer for peer in PEERS if peer.installed]
+INSTALLED_ORDINAL = [peer for peer in ORDINAL_PEERS if peer.installed]
 TIME = (" us", "us ", "seconds", "ms", "ns ", "MB")
 
 
@@ -36,6 +38,9 @@ def tiny(monkeypatch):
     monkeypatch.setattr(stream, "GOALS", {2: 35.0})
     monkeypatch.setattr(updates, "VARIANTS", updates.VARIANTS[:5])
     monkeypatch.setattr(updates, "_set", small_set)
+    monkeypatch.setattr(ordinal, "COLUMNS", 5)
+    monkeypatch.setattr(ordinal, "BINNINGS", ("len5",))
+    monkeypatch.setattr(ordinal, "ORDINAL", ("abalone", "stocks_domain"))
 
 
 def small_set(kind, p, k, n):
@@ -72,6 +77,31 @@ def test_adapter_takes_rows(peer, k):
     assert np.mean(guesses == y) > 0.8
 
 
+@pytest.mark.parametrize("peer", **named(INSTALLED_ORDINAL))
+def test_ordinal_adapter_fits(peer):
+    X, y = gaussian_ranks(400, 4, 5, signal=8.0)
+    predicted = peer.predict(peer.fit(peer.make(Task(5)), X, y), X)
+    assert np.issubdtype(predicted.dtype, np.integer)
+    assert np.abs(predicted - y).mean() < 0.4
+
+
+@pytest.mark.parametrize("missing", [0, 2, 4])
+@pytest.mark.parametrize("peer", **named(INSTALLED_ORDINAL))
+def test_ordinal_adapter_fits_without_a_rank_and_with_a_constant_column(peer, missing):
+    X, y = gaussian_ranks(400, 4, 5, signal=8.0)
+    X[:, 0] = 1.0
+    seen = y != missing
+    predicted = peer.predict(peer.fit(peer.make(Task(5)), X[seen], y[seen]), X)
+    assert predicted.min() >= 0 and predicted.max() <= y[seen].max()
+    assert np.abs(predicted - y)[seen].mean() < 1.0
+
+
+def test_ranks_have_equal_shares():
+    X, y = gaussian_ranks(1000, 3, 10)
+    assert np.bincount(y).tolist() == [100] * 10
+    assert X.shape == (1000, 3)
+
+
 @pytest.mark.parametrize("scaling, data", [(1.0, gaussian_classes(200, 10, 2)), (0.1, text(200, 2, p=500))], ids=["dense", "CSR"])
 def test_perceptrons_do_the_same_work(scaling, data):
     task = Task(2, epochs=1, shuffle=False)
@@ -81,7 +111,8 @@ def test_perceptrons_do_the_same_work(scaling, data):
 
 
 def test_adapters_have_names_of_their_own():
-    assert len({peer.name for peer in PEERS}) == len(PEERS)
+    peers = [*PEERS, *ORDINAL_PEERS]
+    assert len({peer.name for peer in peers}) == len(peers)
 
 
 def test_a_row_learner_needs_its_methods():
@@ -190,6 +221,70 @@ def test_reject_on_given_data(tmp_path, tiny):
     assert {row[0] for row in tables[0].rows} == {"breast_cancer", "a9a", "elec2"}
 
 
+def test_ordinal_on_given_data(tmp_path, tiny):
+    (tmp_path / "load.py").write_text(LOAD)
+    tables = ordinal.run(Options(repeats=1, seeds=2, scale=0.001, data=tmp_path))
+    check(tables)
+    assert [table.title for table in tables][2:] == ["Ordinal errors beside LogisticAT's", "Ordinal errors"]
+    assert [len(table.rows) for table in tables[2:]] == [len(ordinal.PEERS) + 1, 2]
+
+
+def test_ordinal_without_the_optional_peers(tmp_path, monkeypatch, tiny):
+    (tmp_path / "load.py").write_text(LOAD)
+    monkeypatch.setattr(Peer, "installed", property(lambda peer: peer.module in ("sklearn", "sklearn_predtron")))
+    tables = ordinal.run(Options(repeats=1, seeds=1, scale=0.001, data=tmp_path))
+    check(tables)
+    for table in (tables[0], *tables[2:]):
+        assert "not installed" in table.markdown()
+
+
+def test_ratios_of_errors():
+    errors = {"a": ([1.0, 3.0], [4.0, 4.0]), "b": ([2.0, 2.0], [1.0, 3.0])}
+    found = {(data, "len5"): {"x": np.array(x), "y": np.array(y)} for data, (x, y) in errors.items()}
+    assert ordinal.mean_ratio(found, "x", "y", None) == 0.75
+    assert ordinal.mean_ratio(found, "x", "y", "b") == 0.5
+    assert ordinal.mean_ratio(found, "x", "z", None) is None
+    assert ordinal.at_most(0.5, 0.5) == ["at most 0.5", True]
+    assert ordinal.at_most(None, 0.5) == [None, None]
+
+
+def test_split_of_ranks_is_standardised_and_complete(tmp_path):
+    (tmp_path / "load.py").write_text(LOAD)
+    X, y, X_test, y_test = next(read.ordinal(tmp_path, "abalone", "len5", 1))
+    assert (len(y), len(y_test)) == (40, 20)
+    np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(X.std(axis=0), 1)
+    assert X_test.shape == (20, 5) and set(y) | set(y_test) == set(range(5))
+
+
+def test_paper_tables(tmp_path, monkeypatch, capsys):
+    (tmp_path / "load.py").write_text(LOAD)
+    readme = tmp_path / "README.md"
+    readme.write_text("before\n<!-- cusum_tables -->\n<!-- /cusum_tables -->\nafter\n")
+    monkeypatch.setattr(cusum_tables, "README", readme)
+    monkeypatch.setattr(cusum_tables, "PRINTED", dict(list(cusum_tables.PRINTED.items())[:2]))
+    monkeypatch.setattr(cusum_tables, "UNITS", 10)
+    monkeypatch.setattr(cusum_tables, "FEATURES", 20)
+    monkeypatch.setattr(cusum_tables, "MOST_EPOCHS", 20)
+    cusum_tables.main(["--data", str(tmp_path), "--splits", "2", "--write"])
+    written = readme.read_text()
+    assert written.startswith("before\n<!-- cusum_tables -->\n") and written.endswith("<!-- /cusum_tables -->\nafter\n")
+    assert "| abalone | 4177 | 0.229 | 0.228 |" in written and "| diabetes | 43 | 2.4577 | 1.076 |" in written
+    assert "not the paper's" in written and "### Table 2: 10 bins" in capsys.readouterr().out
+
+
+def test_paper_readme_has_a_place_for_the_tables():
+    replace(cusum_tables.README.read_text(), "cusum_tables", "")
+
+
+def test_hidden_output_is_what_the_network_predicts_from():
+    X, y = gaussian_ranks(60, 3, 4)
+    network = cusum_tables.fit_network(0, X, y)
+    hidden = cusum_tables.hidden_output(network, X)
+    assert hidden.shape == (60, cusum_tables.UNITS)
+    np.testing.assert_allclose((hidden @ network.coefs_[1] + network.intercepts_[1]).ravel(), network.predict(X))
+
+
 LOAD = """
 import numpy as np
 from scipy import sparse
@@ -204,6 +299,14 @@ def table(family, name):
 def svmlight(name, part):
     X, y = table("binary", name)
     return sparse.csr_matrix(X), 2.0 * y - 1
+
+
+def ordinal(name, binning):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 5))
+    target = X[:, 0]
+    y = 1 + np.searchsorted(np.quantile(target, [0.2, 0.4, 0.6, 0.8]), target)
+    return X, y, target, np.array([rng.permutation(60)[:40] for _ in range(20)])
 """
 
 

@@ -2,12 +2,17 @@
 
 from benchmarks.peers.linear_svc import SklearnLinearSVC
 from benchmarks.peers.logistic_regression import SklearnLogisticRegression
-from benchmarks.peers.ours import Ours, OursOneVsRest, OursPerceptron
+from benchmarks.peers.mord_lad import MordLAD
+from benchmarks.peers.mord_logistic_at import MordLogisticAT
+from benchmarks.peers.ordered_model import StatsmodelsOrderedModel
+from benchmarks.peers.ours import Ours, OursOneVsRest, OursOrdinal, OursPerceptron
 from benchmarks.peers.perceptron import SklearnPerceptron
+from benchmarks.peers.ridge_round import RidgeRound
 from benchmarks.peers.river import River
 from benchmarks.peers.sgd_averaged import SGDAveraged
 from benchmarks.peers.sgd_hinge import SGDHinge
 from benchmarks.peers.sgd_pa1 import SGDPassiveAggressive
+from benchmarks.peers.skordinal import Skordinal
 from benchmarks.peers.vowpal_wabbit import VowpalWabbit
 
 PEERS = [
@@ -23,4 +28,14 @@ PEERS = [
     River("LogisticRegression"),
     River("Perceptron"),
     VowpalWabbit(),
+]
+
+ORDINAL_PEERS = [
+    OursOrdinal(),
+    MordLogisticAT(),
+    MordLAD(),
+    Skordinal("LogisticAT"),
+    Skordinal("POM"),
+    StatsmodelsOrderedModel(),
+    RidgeRound(),
 ]

@@ -6,7 +6,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from benchmarks.peers.base import PartialFitPeer, Peer
 from benchmarks.tasks import Task
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
 from sklearn_predtron.updates import PerceptronUpdate
 
 PLAIN = {"average": False, "intercept_scaling": 1.0}
@@ -21,9 +21,21 @@ class Ours(PartialFitPeer):
         self.name = name
         self.params = params
 
+    def family(self, task: Task) -> type:
+        return PredtronBinaryClassifier if task.n_classes == 2 else PredtronClassifier
+
     def make(self, task: Task) -> Any:
-        family = PredtronBinaryClassifier if task.n_classes == 2 else PredtronClassifier
-        return family(**self.params, max_iter=task.epochs, shuffle=task.shuffle, random_state=task.seed)
+        return self.family(task)(**self.params, max_iter=task.epochs, shuffle=task.shuffle, random_state=task.seed)
+
+
+class OursOrdinal(Ours):
+    """The classifier of labels with an order."""
+
+    def __init__(self, name: str = "ours, ordinal", **params: Any):
+        super().__init__(name, **params)
+
+    def family(self, task: Task) -> type:
+        return PredtronOrdinalClassifier
 
 
 class OursPerceptron(Ours):

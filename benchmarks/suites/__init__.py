@@ -1,6 +1,6 @@
 """The suites; each has run(options), which returns its tables."""
 
-from benchmarks.suites import memory, quality, reject, stream, throughput_dense, throughput_sparse, updates
+from benchmarks.suites import memory, ordinal, quality, reject, stream, throughput_dense, throughput_sparse, updates
 
 SUITES = {
     "throughput_dense": throughput_dense,
@@ -10,4 +10,5 @@ SUITES = {
     "memory": memory,
     "quality": quality,
     "reject": reject,
+    "ordinal": ordinal,
 }

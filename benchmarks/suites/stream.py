@@ -46,7 +46,7 @@ def _rows(k: int, goal: float, options: Options) -> list[list]:
         rows = peer.convert(model, X, y)
         conversion[peer.name] = (perf_counter() - start) / n * 1e6 if peer in OUTSIDE else None
         peer.start(model, rows[0], Task(k))
-        learn.append(Case(peer.name, partial(_learn_all, peer, model, rows)))
+        learn.append(Case(peer.name, partial(learn_all, peer, model, rows)))
         predict.append(Case(peer.name, partial(_predict_all, peer, model, rows)))
     learned, predicted = interleave(learn, options.repeats), interleave(predict, options.repeats)
     table = []
@@ -62,7 +62,8 @@ def _rows(k: int, goal: float, options: Options) -> list[list]:
     return table
 
 
-def _learn_all(peer: Peer, model: Any, rows: list, _: None) -> None:
+def learn_all(peer: Peer, model: Any, rows: list, _: None) -> None:
+    """Learn from the rows of a stream, one after the other."""
     take = peer.take
     for row in rows:
         take(model, row)

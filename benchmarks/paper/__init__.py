@@ -1,0 +1,1 @@
+"""The papers' experiments, as far as they can be repeated."""
