@@ -112,7 +112,6 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     """
 
     classes_: NDArray
-    _kappa = 0.3
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
         "loss": [str, callable, SubsetLoss],
