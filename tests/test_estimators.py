@@ -1,14 +1,26 @@
 """Every public estimator: scikit-learn's checks, and the package's own in many configurations."""
 
+import re
+
 import numpy as np
 import pytest
 from cases import SPECIAL
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklearn_predtron
-from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier, Problem, estimator_checks
+from sklearn_predtron import (
+    Predtron,
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    Problem,
+    estimator_checks,
+)
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.estimator_checks import all_checks
+from sklearn_predtron.losses import CountLoss, FBeta, PrecisionAtK, RecallAtK, SubsetLoss
+from sklearn_predtron.representations import TableRepresentation
 from sklearn_predtron.updates import (
     LossAugmented,
     LossDriven,
@@ -59,6 +71,11 @@ class Clock(Problem):
         return int((self.code @ t + [self.loss(hour, y) for hour in range(12)]).argmax())
 
 
+def weighed_errors(a, b, c, d):
+    """A loss on sets: a missing label costs twice as much as one too many."""
+    return b + 2.0 * c
+
+
 REQUIRED = {"Predtron": {"problem": Side()}}
 ESTIMATORS = [
     kind(**REQUIRED.get(name, {})) for name in sklearn_predtron.__all__ if hasattr(kind := getattr(sklearn_predtron, name), "fit")
@@ -70,10 +87,17 @@ EXPECTED_FAILURES = {
         "check_sample_weight_equivalence_on_dense_data": ROUNDS,
         "check_sample_weight_equivalence_on_sparse_data": ROUNDS,
     }
-    for name in ["Predtron", "PredtronBinaryClassifier", "PredtronClassifier", "PredtronOrdinalClassifier"]
+    for name in [
+        "Predtron",
+        "PredtronBinaryClassifier",
+        "PredtronClassifier",
+        "PredtronMultilabelClassifier",
+        "PredtronOrdinalClassifier",
+    ]
 }
 
 ALIASES = [kind.alias for kind in kinds(Update) if kind.alias not in SPECIAL]
+IN_TURN = [*zip(ALIASES, ["linear", "uniform", False, 7.0, "linear", "uniform"], strict=True)]
 COSTS = [[0, 1, 4], [2, 0, 0.5], [1, 3, 0]]
 CONFIGURATIONS = [
     *(PredtronClassifier(update=alias) for alias in ALIASES),
@@ -99,6 +123,19 @@ CONFIGURATIONS = [
     PredtronClassifier(fit_intercept=False),
     PredtronBinaryClassifier(fit_intercept=False, update=Subgradient(alpha=0.1, eta=0.5)),
     PredtronClassifier(max_iter=3, tol=0.01, intercept_scaling=0.5),
+    *(PredtronOrdinalClassifier(representation=kind.alias) for kind in kinds(TableRepresentation) if kind.alias != "sign"),
+    *(PredtronOrdinalClassifier(update=alias, representation="shared", average=average) for alias, average in IN_TURN),
+    PredtronOrdinalClassifier(update="prank", representation="shared"),
+    PredtronOrdinalClassifier(loss="squared", update=LossAugmented(eta="theory"), representation="shared"),
+    PredtronOrdinalClassifier(loss=COSTS, update=LossAugmented(eta="theory"), class_weight={0: 2.0, 2: 0.5}),
+    PredtronOrdinalClassifier(loss="zero_one", update=PassiveAggressive(competitor="predicted"), categories=[2, 0, 1]),
+    *(PredtronMultilabelClassifier(loss=kind.alias) for kind in kinds(SubsetLoss)),
+    *(PredtronMultilabelClassifier(update=alias, loss="f1", average=average) for alias, average in IN_TURN),
+    PredtronMultilabelClassifier(loss=PrecisionAtK(k=2), update=LossDriven(eta="theory")),
+    PredtronMultilabelClassifier(loss=RecallAtK(k=3), update="perceptron", fit_intercept=False),
+    PredtronMultilabelClassifier(loss=FBeta(beta=2.0), update=LossAugmented(eta="theory")),
+    PredtronMultilabelClassifier(loss=CountLoss(weighed_errors, c_L=1.0, C_L=8.0), update=LossAugmented(eta="theory")),
+    PredtronMultilabelClassifier(loss=weighed_errors, average=20.0),
 ]
 
 
@@ -117,7 +154,9 @@ def test_expected_failures_are_those_of_the_perceptron():
 
 
 @pytest.mark.parametrize("check", list(all_checks()), ids=lambda check: check.__name__)
-@pytest.mark.parametrize("estimator", ESTIMATORS + CONFIGURATIONS, ids=repr)
+@pytest.mark.parametrize(
+    "estimator", ESTIMATORS + CONFIGURATIONS, ids=lambda estimator: re.sub(" at 0x\\w+", "", repr(estimator))
+)
 def test_own_checks(estimator, check):
     check(type(estimator).__name__, estimator)
 
