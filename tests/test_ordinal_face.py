@@ -1,0 +1,489 @@
+"""The ordinal classifier among its users: labels and their order, errors, scores, weights, searches, a real data set."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from cases import assert_close, cost_table, name, random_code, random_costs, state, updates
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, scale
+
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
+from sklearn_predtron import norms as norm_parts
+from sklearn_predtron.losses import Absolute, CostMatrix
+from sklearn_predtron.representations import Shared, Thermometer
+from sklearn_predtron.updates import PassiveAggressive
+
+NAMES = np.array(["low", "medium", "high", "extreme"])  # alphabetically extreme, high, low, medium
+
+
+def make_data(r=4, n=120, p=5, noise=0.5, seed=0):
+    """Rows and noisy ranks, all of which occur."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    score = X @ rng.standard_normal(p) + noise * rng.standard_normal(n)
+    return X, np.searchsorted(np.quantile(score, np.arange(1, r) / r), score)
+
+
+def fitted(**settings):
+    X, y = make_data()
+    return PredtronOrdinalClassifier(random_state=0, **settings).fit(X, y)
+
+
+def bits(model):
+    """Everything the model is."""
+    return pickle.dumps(model)
+
+
+# -------------------------------------------------------------------------------------------------------- labels, their order
+
+
+def test_default_is_the_absolute_loss_of_thermometers():
+    X, y = make_data()
+    parts = PredtronOrdinalClassifier(loss=Absolute(), representation=Thermometer(), random_state=0).fit(X, y)
+    distance = np.abs(np.subtract.outer(range(4), range(4)))
+    tables = PredtronOrdinalClassifier(loss=distance, representation=Thermometer().code(4), random_state=0).fit(X, y)
+    assert state(parts) == state(fitted())
+    assert_close(fitted().coef_, tables.coef_)
+    assert fitted().coef_.shape == (3, 5)
+    others = [fitted(**other) for other in ({"loss": "zero_one"}, {"representation": "shared"}, {"representation": "onehot"})]
+    assert all(state(other) != state(fitted()) for other in others)
+
+
+@pytest.mark.parametrize("labels", [[3, 5, 7, 8], [-9, -7, -1, 0], [0.0, 1.0, 2.0, 10.0], [2, 4, 2**62, 2**62 + 1]], ids=str)
+def test_labels_are_numbered_in_their_order(labels):
+    """Distances are those of the ranks, whatever the labels are."""
+    X, y = make_data()
+    labels = np.array(labels)
+    model = PredtronOrdinalClassifier(random_state=0).fit(X, labels[y])
+    assert state(model) == state(fitted())
+    np.testing.assert_array_equal(model.classes_, labels)
+    np.testing.assert_array_equal(model.predict(X), labels[fitted().predict(X)])
+    assert model.predict(X).dtype == labels.dtype
+    assert model.score(X, labels[y]) == fitted().score(X, y)
+    np.testing.assert_array_equal(model.sample_loss(X, labels[y]), np.abs(fitted().predict(X) - y))
+
+
+@pytest.mark.parametrize("kind", [str, object], ids=str)
+def test_text_without_categories_is_in_the_order_of_the_alphabet_with_a_warning(kind):
+    X, y = make_data()
+    y = NAMES[y].astype(kind)
+    with pytest.warns(UserWarning, match=r"order is that of the alphabet: \['extreme', 'high', 'low', 'medium'\]; categories="):
+        model = PredtronOrdinalClassifier().fit(X, y)
+    assert model.classes_.tolist() == ["extreme", "high", "low", "medium"]
+    with pytest.warns(UserWarning, match="alphabet") as caught:
+        stream = PredtronOrdinalClassifier().partial_fit(X[:9], y[:9], classes=NAMES)
+        stream.partial_fit(X[9:30], y[9:30]).partial_fit(X[30:31], y[30:31]).partial_fit(X[31:], y[31:], classes=NAMES)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("kind", [str, object], ids=str)
+@pytest.mark.parametrize("form", [list, tuple, np.array, lambda c: np.array(c, dtype=object), pd.Index, pd.Series], ids=range(6))
+def test_categories_give_the_order(form, kind):
+    X, y = make_data()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = PredtronOrdinalClassifier(categories=form(NAMES.tolist()), random_state=0).fit(X, NAMES[y].astype(kind))
+        stream = PredtronOrdinalClassifier(categories=form(NAMES.tolist()), random_state=0)
+        stream.partial_fit(X[:2], NAMES[y[:2]].astype(kind)).partial_fit(X[2:], NAMES[y[2:]].astype(kind))
+    assert model.classes_.tolist() == stream.classes_.tolist() == NAMES.tolist()
+    assert state(model) == state(fitted())
+    np.testing.assert_array_equal(model.predict(X), NAMES[fitted().predict(X)])
+    assert state(stream) == state(PredtronOrdinalClassifier().partial_fit(X, y, classes=range(4)))
+
+
+def test_categories_of_numbers_turn_the_order_round():
+    X, y = make_data()
+    model = PredtronOrdinalClassifier(categories=[3, 2, 1, 0], random_state=0).fit(X, y)
+    assert state(model) == state(PredtronOrdinalClassifier(random_state=0).fit(X, 3 - y))
+    assert model.classes_.tolist() == [3, 2, 1, 0]
+    np.testing.assert_array_equal(3 - model.predict(X), PredtronOrdinalClassifier(random_state=0).fit(X, 3 - y).predict(X))
+
+
+@pytest.mark.parametrize("form", [lambda c: c, pd.Series], ids=["Categorical", "Series"])
+def test_ordered_pandas_categories_bring_their_order(form):
+    X, y = make_data()
+    column = form(pd.Categorical(NAMES[y], categories=NAMES, ordered=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = PredtronOrdinalClassifier(random_state=0).fit(X, column)
+        stream = PredtronOrdinalClassifier().partial_fit(X[:50], column[:50]).partial_fit(X[50:], column[50:])
+    assert model.classes_.tolist() == stream.classes_.tolist() == NAMES.tolist()
+    assert state(model) == state(fitted())
+    assert state(stream) == state(PredtronOrdinalClassifier().partial_fit(X, y, classes=range(4)))
+    assert model.score(X, column) == fitted().score(X, y)
+    np.testing.assert_array_equal(model.sample_loss(X, column), np.abs(fitted().predict(X) - y))
+    other = form(pd.Categorical(NAMES[y], categories=NAMES[::-1], ordered=True))
+    assert PredtronOrdinalClassifier().fit(X, other).classes_.tolist() == NAMES[::-1].tolist()
+    assert PredtronOrdinalClassifier(categories=NAMES).fit(X, other).classes_.tolist() == NAMES.tolist()
+    with pytest.raises(ValueError, match=r"categories=\['extreme', .*\] are not in the order .* \['low', "):
+        stream.partial_fit(X, other)
+
+
+@pytest.mark.parametrize("form", [lambda c: c, pd.Series], ids=["Categorical", "Series"])
+def test_unordered_pandas_categories_bring_none(form):
+    X, y = make_data()
+    with pytest.warns(UserWarning, match="alphabet"):
+        model = PredtronOrdinalClassifier().fit(X, form(pd.Categorical(NAMES[y], categories=NAMES)))
+    assert model.classes_.tolist() == sorted(NAMES)
+    numbers = form(pd.Categorical(y, categories=[3, 1, 0, 2]))
+    assert PredtronOrdinalClassifier().fit(X, numbers).classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_ranks_that_never_occur_are_kept():
+    X, y = make_data()
+    there = y != 2
+    column = pd.Categorical(NAMES[y[there]], categories=[*NAMES, "beyond"], ordered=True)
+    for model in (
+        PredtronOrdinalClassifier(categories=[*NAMES, "beyond"]).fit(X[there], NAMES[y[there]]),
+        PredtronOrdinalClassifier(categories=[*NAMES, "beyond"], representation="shared").fit(X[there], NAMES[y[there]]),
+        PredtronOrdinalClassifier().fit(X[there], column),
+    ):
+        assert model.classes_.tolist() == [*NAMES, "beyond"]
+        assert model.intercept_.shape == (4,)
+        assert model.decision_function(X).shape == (len(X), 5)
+        assert {"low", "medium", "extreme"} <= set(model.predict(X)) <= set(NAMES)
+        mean = np.abs(pd.Index(model.classes_).get_indexer(model.predict(X)) - y).mean()
+        np.testing.assert_allclose(model.score(X, NAMES[y]), 1 - mean / 4)
+        model.partial_fit(X[:1], ["beyond"])
+
+
+def test_partial_fit_with_categories_needs_no_classes():
+    X, y = make_data()
+    given = PredtronOrdinalClassifier(categories=NAMES).partial_fit(X, NAMES[y], classes=sorted(NAMES))
+    assert state(PredtronOrdinalClassifier(categories=NAMES).partial_fit(X, NAMES[y])) == state(given)
+    with pytest.raises(ValueError, match="classes must be passed on the first call to partial_fit"):
+        PredtronOrdinalClassifier().partial_fit(X, NAMES[y])
+
+
+# -------------------------------------------------------------------------------------------------------------------- errors
+
+MISTAKES = [
+    (["low", "low", "high"], r"categories=\['low', 'low', 'high'\] must hold each label once"),
+    (["low", "high"], r"y .*not in .*: \[.*'medium'.*\]; accepted are \['low', 'high'\]"),
+    ([0, 1, 2, 3], r"y .*not in .*: \[.*'medium'.*\]; accepted are \[0, 1, 2, 3\]"),
+    ("low", r"The 'categories' parameter of PredtronOrdinalClassifier must be an array-like or None. Got 'low'"),
+]
+NAMELESS = [
+    (["low"], r"categories=\['low'\]"),
+    ([], r"categories=\[\]"),
+    ([["low", "high"]] * 2, "categories"),
+    (["low", None], "categories"),
+]
+UNNAMED = pytest.mark.xfail(strict=True, reason="The message does not name categories, or is no ValueError.")
+
+
+@pytest.mark.parametrize(
+    ("categories", "message"), [*MISTAKES, *(pytest.param(*case, marks=UNNAMED) for case in NAMELESS)], ids=range(8)
+)
+def test_categories_that_are_none(categories, message):
+    """Nothing changes, neither in a new estimator nor in a fitted one."""
+    X, y = make_data()
+    y = np.full(len(y), "low") if categories == ["low"] else NAMES[y]
+    fitted = PredtronOrdinalClassifier(categories=NAMES).fit(X, NAMES[make_data()[1]])
+    for model in (PredtronOrdinalClassifier(categories=categories), fitted.set_params(categories=categories)):
+        before = bits(model)
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y)
+        assert bits(model) == before
+    for first in (1, len(y)):
+        model = PredtronOrdinalClassifier(categories=categories)
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(X[-first:], y[-first:])
+        assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("classes", [NAMES[:3].tolist(), [*NAMES.tolist(), "vast"], [0, 1, 2, 3]], ids=str)
+def test_classes_that_are_not_the_categories(classes):
+    X, y = make_data()
+    model = PredtronOrdinalClassifier(categories=NAMES)
+    named = ", ".join(repr(label) for label in sorted(classes))
+    with pytest.raises(ValueError, match=rf"classes=\[{named}\].* categories: \['low', 'medium', 'high', 'extreme'\]"):
+        model.partial_fit(X, NAMES[y], classes=classes)
+    assert not hasattr(model, "classes_")
+    before = bits(model.partial_fit(X, NAMES[y], classes=NAMES))
+    with pytest.raises(ValueError, match=rf"classes=\[{named}\].*: \['low', 'medium', 'high', 'extreme'\]"):
+        model.partial_fit(X, NAMES[y], classes=classes)
+    assert bits(model) == before
+
+
+UNSEEN = pytest.mark.xfail(strict=True, reason="A part of the categories is taken without a word.")
+
+
+@pytest.mark.parametrize(
+    ("categories", "message"),
+    [
+        (NAMES[::-1], r"categories=\['extreme', .*\] are not in the order in which learning began: \['low', .*\]"),
+        ([*NAMES, "beyond"], r"categories .*\['beyond'\]; accepted are \['low', .*'extreme'\]"),
+        ([0, 1, 2, 3], r"categories .*\[0, 1, 2, 3\]; accepted are \['low', .*'extreme'\]"),
+        pytest.param(NAMES[:3], "categories", marks=UNSEEN),
+    ],
+    ids=range(4),
+)
+def test_categories_cannot_change_in_mid_stream(categories, message):
+    X, y = make_data()
+    there = y < 3
+    model = PredtronOrdinalClassifier(categories=NAMES).partial_fit(X, NAMES[y])
+    model.set_params(categories=categories)
+    before = bits(model)
+    for rows in (slice(None), slice(0, 1)):
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(X[there][rows], NAMES[y][there][rows])
+        assert bits(model) == before
+    twin = PredtronOrdinalClassifier(categories=NAMES).partial_fit(X, NAMES[y]).partial_fit(X, NAMES[y])
+    assert state(model.set_params(categories=NAMES).partial_fit(X, NAMES[y])) == state(twin)
+
+
+def test_labels_that_are_not_known_in_mid_stream():
+    X, y = make_data()
+    model = PredtronOrdinalClassifier(categories=NAMES).partial_fit(X, NAMES[y])
+    before = bits(model)
+    for rows in (X[:1], X[:2], sparse.csr_matrix(X[:1])):
+        with pytest.raises(ValueError, match=r"y .*\['vast'\]; accepted are \['low', 'medium', 'high', 'extreme'\]"):
+            model.partial_fit(rows, ["vast"] * rows.shape[0])
+    with pytest.raises(ValueError, match=r"classes=\['high', 'low'\] is not the same as"):
+        model.partial_fit(X, NAMES[y], classes=["low", "high"])
+    with pytest.raises(ValueError, match=r"y .*\['vast'\]; accepted"):
+        model.score(X[:1], ["vast"])
+    assert bits(model) == before
+
+
+def test_missing_labels_of_pandas_are_named():
+    X, _ = make_data(n=4)
+    column = pd.Series(pd.Categorical(["low", None, "high", "low"], categories=NAMES, ordered=True))
+    with pytest.raises(ValueError, match=r"y .*\[.*nan.*\]; accepted are \['low'"):
+        PredtronOrdinalClassifier().fit(X, column)
+
+
+# ---------------------------------------------------------------------------------------------------------- scores and losses
+
+
+@pytest.mark.parametrize("representation", ["thermometer", "shared", "onehot", random_code(4, 3)], ids=name)
+@pytest.mark.parametrize("loss", ["absolute", "squared", "zero_one", random_costs(4), CostMatrix(random_costs(4))], ids=name)
+def test_score_and_sample_loss(loss, representation):
+    X, y = make_data(noise=3.0)
+    model = PredtronOrdinalClassifier(loss=loss, representation=representation, categories=NAMES, random_state=0).fit(X, NAMES[y])
+    predicted = np.array([NAMES.tolist().index(label) for label in model.predict(X)])
+    distance, weight = np.abs(predicted - y), np.random.default_rng(0).uniform(0, 2, len(y))
+    costs = {"absolute": distance, "squared": distance**2, "zero_one": distance > 0}
+    cost = costs[loss] if isinstance(loss, str) else random_costs(4)[y, predicted]
+    np.testing.assert_array_equal(model.sample_loss(X, NAMES[y]), cost)
+    measure, largest = (distance, 3) if isinstance(loss, str) else (cost, random_costs(4).max())
+    np.testing.assert_allclose(model.score(X, NAMES[y]), 1 - measure.mean() / largest)
+    np.testing.assert_allclose(model.score(X, NAMES[y], weight), 1 - np.average(measure, weights=weight) / largest)
+    assert 0 < model.score(X, NAMES[y]) < 1
+    assert model.score(X, model.predict(X)) == 1
+
+
+@pytest.mark.parametrize("r", [2, 3, 6])
+@pytest.mark.parametrize("representation", ["thermometer", "shared", "onehot", "simplex"])
+def test_decision_function_is_the_decoded_scores(representation, r):
+    """For two ranks the score t of the upper one, or the difference of the two."""
+    X, y = make_data(r)
+    model = PredtronOrdinalClassifier(representation=representation, random_state=0).fit(X, y)
+    t = X @ model.coef_.T + model.intercept_
+    code = np.eye(r)
+    if representation in ("thermometer", "shared"):
+        code = np.array([[1 if k > j else -1 for j in range(r - 1)] for k in range(r)]) / np.sqrt(r - 1)
+    elif representation == "simplex":
+        code = model._build_problem().decision(np.eye(r - 1)).T
+    decoded = t @ code.T
+    if r == 2:
+        decoded = t[:, 1] - t[:, 0] if representation == "onehot" else t[:, 0] * code[1, 0]
+    assert_close(model.decision_function(X), decoded)
+    assert_close(model.decision_function(sparse.csr_matrix(X)), decoded)
+    assert model.decision_function(X).shape == ((len(X),) if r == 2 else (len(X), r))
+    np.testing.assert_array_equal(model.predict(X), decoded > 0 if r == 2 else decoded.argmax(axis=1))
+
+
+@pytest.mark.parametrize("r", [2, 3, 5])
+@pytest.mark.parametrize(("representation", "expected"), [("thermometer", -1), ("shared", -1), ("onehot", 0)])
+def test_ties_are_the_highest_rank_on_thermometers(representation, expected, r):
+    """Scores of 0 are above their thresholds; one-hot rows tie for the first."""
+    X, y = make_data(r)
+    settings = {} if representation == "shared" else {"fit_intercept": False}
+    model = PredtronOrdinalClassifier(representation=representation, **settings)
+    model.partial_fit(X, y, classes=range(r), sample_weight=np.zeros(len(y)))
+    assert set(model.predict(X)) == {model.classes_[expected]}
+    if representation != "shared":
+        model.fit(X, y)
+        assert model.predict(np.zeros((1, 5)))[0] == model.classes_[expected]
+        assert len(set(model.predict(X))) == r
+
+
+def test_a_score_on_its_threshold_is_above_it():
+    """After one whole-number step t = (2, 2, -2, -2) x + b: every row where a score is exactly 0 goes up."""
+    model = PredtronOrdinalClassifier(update="perceptron", average=False, fit_intercept=False)
+    model.partial_fit([[1.0, 0]], [0], classes=range(5)).partial_fit([[0, 1.0]], [4])
+    np.testing.assert_array_equal(model.coef_, [[-1.0, 1]] * 4)
+    assert model.predict([[1.0, 1], [2, 1], [1, 2], [0, 0]]).tolist() == [4, 0, 4, 4]
+    shared = PredtronOrdinalClassifier(update="prank", average=False, representation="shared")
+    shared.partial_fit([[1.0]], [2], classes=range(5))
+    np.testing.assert_array_equal([*shared.coef_[0], *shared.intercept_], [0, 1, 1, -1, -1])
+    shared.partial_fit([[1.0]], [4]).partial_fit([[1.0]], [3])
+    u, b = shared.coef_[0, 0], shared.intercept_
+    on = np.array([[-offset / u] for offset in b])
+    assert [int(label) for label in shared.predict(on)] == [int((u * x + b >= 0).sum()) for x in on[:, 0]]
+    assert ((u * on + b) == 0).any(axis=1).all()
+
+
+# ------------------------------------------------------------------------------------------------------------ weights of rows
+
+
+def test_class_weights_go_by_label():
+    X, y = make_data()
+    labels, weight = np.array([7, 3, 5, -1])[y], np.random.default_rng(1).uniform(0.5, 2, len(y))
+    settings = {"categories": [7, 3, 5, -1], "random_state": 0}
+    of_label = np.where(labels == 3, 4.0, np.where(labels == -1, 0.25, 1))
+    for given in (None, weight):
+        model = PredtronOrdinalClassifier(class_weight={3: 4.0, -1: 0.25}, **settings).fit(X, labels, given)
+        twin = PredtronOrdinalClassifier(**settings).fit(X, labels, of_label if given is None else of_label * given)
+        assert state(model) == state(twin)
+    stream = PredtronOrdinalClassifier(class_weight={3: 4.0, -1: 0.25}, **settings)
+    for i in range(len(y)):
+        stream.partial_fit(X[i : i + 1], labels[i : i + 1])
+    assert state(stream) == state(PredtronOrdinalClassifier(**settings).partial_fit(X, labels, sample_weight=of_label))
+    with pytest.raises(ValueError, match=r"class_weight names \[0\], not in classes_: \[7, 3, 5, -1\]"):
+        PredtronOrdinalClassifier(class_weight={0: 1.0}, **settings).fit(X, labels)
+
+
+def test_balanced_class_weights():
+    X, y = make_data()
+    there = (y != 3) | (np.arange(len(y)) % 3 == 0)
+    X, y = X[there], y[there]
+    balance = len(y) / (4 * np.bincount(y))
+    model = PredtronOrdinalClassifier(class_weight="balanced", categories=NAMES, random_state=0).fit(X, NAMES[y])
+    twin = PredtronOrdinalClassifier(categories=NAMES, random_state=0).fit(X, NAMES[y], sample_weight=balance[y])
+    assert_close(model.coef_, twin.coef_)
+    assert state(model) != state(PredtronOrdinalClassifier(random_state=0).fit(X, y))
+    with pytest.raises(ValueError, match=r"class_weight 'balanced' is not supported for partial_fit.*pass a dict"):
+        model.partial_fit(X, NAMES[y])
+
+
+# ------------------------------------------------------------------------------------------------------- streams and searches
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"class_weight": {"low": 2.0, "high": 0}}, {"loss": "squared", "average": 9.0}], ids=str
+)
+@pytest.mark.parametrize("representation", ["thermometer", "shared", "onehot"])
+def test_single_rows_take_the_short_way_to_the_same_bits(representation, settings):
+    """Lists, columns of objects and given weights of 1 take the long way."""
+    X, y = make_data()
+    whole = PredtronOrdinalClassifier(categories=NAMES, representation=representation, **settings).partial_fit(X, NAMES[y])
+    ways = [
+        lambda model, i: model.partial_fit(X[i : i + 1], NAMES[y[i : i + 1]]),
+        lambda model, i: model.partial_fit(X[i : i + 1], [str(NAMES[y[i]])]),
+        lambda model, i: model.partial_fit(X[i : i + 1], NAMES[y[i : i + 1]], sample_weight=[1.0]),
+        lambda model, i: model.partial_fit([X[i].tolist()], NAMES[y[i : i + 1]].tolist()),
+        lambda model, i: model.partial_fit(X[i : i + 1], pd.Categorical(NAMES[y[i : i + 1]], categories=NAMES, ordered=True)),
+    ]
+    for way in ways:
+        model = PredtronOrdinalClassifier(categories=NAMES, representation=representation, **settings)
+        for i in range(len(y)):
+            way(model, i)
+        assert state(model) == state(whole)
+
+
+def test_batches_of_ordered_columns_are_a_stream():
+    """Each batch brings its own dtype, in the same order; some have fewer categories."""
+    X, y = make_data()
+    whole = PredtronOrdinalClassifier(categories=NAMES).partial_fit(X, NAMES[y])
+    stream = PredtronOrdinalClassifier()
+    for i in range(0, len(y), 10):
+        column = pd.Series(pd.Categorical(NAMES[y[i : i + 10]], categories=NAMES, ordered=True))
+        stream.partial_fit(X[i : i + 10], column if i == 0 else column.cat.remove_unused_categories())
+    assert state(stream) == state(whole)
+
+
+def test_search_over_all_parts_in_a_pipeline():
+    X, y = make_data(noise=1.0)
+    model = PredtronOrdinalClassifier(update=PassiveAggressive(C=1.0), categories=NAMES, random_state=0, max_iter=3)
+    grid = {
+        "representation": ["thermometer", "shared", Shared(), "onehot", "simplex"],
+        "norm": ["l2", norm_parts.L2()],
+        "update__C": [1e-3, 1.0],
+        "loss": ["absolute", "squared", "zero_one"],
+    }
+    grid = {f"predtronordinalclassifier__{key}": values for key, values in grid.items()}
+    search = GridSearchCV(make_pipeline(StandardScaler(), model), grid, cv=2, error_score="raise").fit(X, NAMES[y])
+    scores = search.cv_results_["mean_test_score"]
+    assert len(scores) == 60
+    assert len(np.unique(scores)) > 5
+    assert search.score(X, NAMES[y]) == search.best_estimator_.score(X, NAMES[y]) > 0.8
+    assert model.update.C == 1.0
+
+
+def test_clones_go_on_with_the_same_parameters():
+    X, y = make_data()
+    model = PredtronOrdinalClassifier(categories=NAMES, representation=Shared(), loss=random_costs(4), random_state=0)
+    twin = clone(model).fit(X, NAMES[y])
+    assert state(twin) == state(model.fit(X, NAMES[y])) == state(pickle.loads(pickle.dumps(model)))
+    assert not hasattr(clone(model), "classes_")
+
+
+@pytest.mark.parametrize("representation", ["thermometer", "shared"])
+@pytest.mark.parametrize("update", updates(), ids=name)
+def test_two_ranks_are_two_classes(update, representation):
+    """The thermometer of two is the sign: the same weights, averages and predictions."""
+    X, y = make_data(2, noise=1.0)
+    binary = PredtronBinaryClassifier(update=update, random_state=0, max_iter=3).fit(X, y)
+    model = PredtronOrdinalClassifier(update=update, representation=representation, random_state=0, max_iter=3).fit(X, y)
+    for attribute in ("coef_", "intercept_", "last_coef_", "last_intercept_"):
+        assert_close(getattr(model, attribute), getattr(binary, attribute))
+    np.testing.assert_array_equal(model.predict(X), binary.predict(X))
+    assert_close(model.decision_function(X), binary.decision_function(X))
+    assert (model.n_mistakes_, model.cumulative_loss_) == (binary.n_mistakes_, binary.cumulative_loss_)
+
+
+@pytest.mark.parametrize("representation", ["thermometer", "shared"])
+def test_text_labels_of_sparse_rows(representation):
+    X, y = make_data(noise=0.1)
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = 0
+    dense = PredtronOrdinalClassifier(representation=representation, random_state=0).fit(X, y)
+    for kind in (sparse.csr_matrix, sparse.csr_array, sparse.csc_matrix):
+        model = PredtronOrdinalClassifier(representation=representation, categories=NAMES, random_state=0).fit(kind(X), NAMES[y])
+        assert_close(model.coef_, dense.coef_)
+        np.testing.assert_array_equal(model.predict(kind(X)), NAMES[dense.predict(X)])
+        assert model.score(kind(X), NAMES[y]) == dense.score(X, y) > 0.7
+
+
+def test_the_loss_suffered_is_the_estimators_own():
+    """`cumulative_loss_` in the units of the loss: one round from zero weights, where the worst rank counts."""
+    X, _ = make_data()
+    for loss, label, suffered in [("absolute", 1, 2.0), ("squared", 0, 9.0), ("zero_one", 3, 1.0), (random_costs(4), 0, None)]:
+        model = PredtronOrdinalClassifier(loss=loss).partial_fit(X[:1], [label], classes=range(4))
+        assert model.cumulative_loss_ == (cost_table(CostMatrix(loss), 4)[label].max() if suffered is None else suffered)
+
+
+# ------------------------------------------------------------------------------------------------------------- a real data set
+
+
+def test_diabetes_in_five_ranks():
+    """Mean absolute errors of cross-validation: near or below regression that is rounded, well below plain classification."""
+    X, target = load_diabetes(return_X_y=True)
+    X, y = scale(X), np.searchsorted(np.quantile(target, [0.2, 0.4, 0.6, 0.8]), target)
+    models = {
+        "default": PredtronOrdinalClassifier(random_state=0),
+        "shared": PredtronOrdinalClassifier(representation="shared", random_state=0),
+        "prank": PredtronOrdinalClassifier(representation="shared", update="prank", random_state=0),
+        "zero_one": PredtronOrdinalClassifier(loss="zero_one", random_state=0),
+        "classes": PredtronClassifier(random_state=0),
+        "ridge": Ridge(),
+    }
+    error = dict.fromkeys(models, 0.0)
+    for seed in range(3):
+        folds = KFold(5, shuffle=True, random_state=seed)
+        for key, model in models.items():
+            predicted = cross_val_predict(model, X, y.astype(float) if key == "ridge" else y, cv=folds)
+            error[key] += np.abs(np.clip(np.round(predicted), 0, 4) - y).mean() / 3
+    assert max(error["default"], error["shared"], error["prank"]) < 1.05 * error["ridge"]
+    assert error["default"] < error["zero_one"]
+    assert error["default"] < 0.95 * error["classes"]
