@@ -459,7 +459,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             raise ValueError("No loss bound is proven for rounds of a weight other than 1; there were some.")
         if not np.isfinite(problem.c_L + problem.C_L):
             raise ValueError(
-                f"loss_bound needs c_L and C_L, the least and the largest loss, which {problem.inner!r} does not state."
+                f"loss_bound needs c_L and C_L, the least and the largest loss, which {problem.stated_by} does not state."
             )
         if radius is None and not weights.radius_needed:
             raise ValueError("radius=None is known only after an update with eta='theory'; pass the largest length of an input.")

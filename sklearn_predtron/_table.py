@@ -212,7 +212,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         """The margin of the weights, at unit norm, on a data set.
 
         The least, over the rows, of <rep(sigma_y), t> less the best score of a prediction that loses (paper 000, section
-        2.2).  Positive only if every row is predicted without loss.
+        2.2), or of any that is ahead of sigma_y.  Positive only if every row is predicted without loss.
 
         Parameters
         ----------

@@ -79,7 +79,7 @@ def theory_step(update: str, problem: Problem, numerator: float) -> float:
     """The numerator of a theorem's step numerator / R^2, if the problem knows its losses."""
     if not np.isfinite(numerator):
         raise ValueError(
-            f"{update}(eta='theory') needs c_L and C_L, which {problem.inner!r} does not state; give eta as a number."
+            f"{update}(eta='theory') needs c_L and C_L, which {problem.stated_by} does not state; give eta as a number."
         )
     return numerator
 

@@ -27,6 +27,10 @@ cdef class Counts(Subset):
     def __reduce__(self):
         return type(self), (self.d, self.function, self.c_L, self.C_L)
 
+    @property
+    def stated_by(self):
+        return f"CountLoss({self.function!r})"
+
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
         return self.table[b, c]
 

@@ -49,5 +49,10 @@ cdef class Problem:
     cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, Direction* g) noexcept nogil:
         """g = rep(competitor) - rep(sigma_y) for the competitor found last."""
 
+    @property
+    def stated_by(self):
+        """Who has to say what c_L and C_L are, where they are not known."""
+        return "the loss"
+
     def reraise(self):
         """Raise what stopped the loop, when the problem is the user's own."""

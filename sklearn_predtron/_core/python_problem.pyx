@@ -36,6 +36,10 @@ cdef class PythonProblem(Problem):
     def __reduce__(self):
         return type(self), (self.inner,)
 
+    @property
+    def stated_by(self):
+        return repr(self.inner)
+
     cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         with gil:
             self.find(np.array(<double[:self.d]> t), <object> y, False, r)

@@ -195,7 +195,7 @@ cdef class Subset(Problem):
         return np.asarray(sigma)
 
     cdef double losing(self, double* right) noexcept nogil:
-        """The best score of a set that loses, as the sum of the keys that are on; and that of sigma_y."""
+        """The best score of a set that loses, or is ahead of sigma_y, as the sum of its keys; and that of sigma_y."""
         cdef Py_ssize_t i, j
         cdef double best = -INFINITY, kept, more
         right[0] = 0
@@ -205,7 +205,7 @@ cdef class Subset(Problem):
         for i in range(self.P + 1):
             more = 0
             for j in range(self.N + 1):
-                if self.loss(j, i) > 0:
+                if self.loss(j, i) > 0 or kept + more > right[0]:
                     best = max(best, kept + more)
                 if j < self.N:
                     more += self.negative[j].key
@@ -214,7 +214,7 @@ cdef class Subset(Problem):
         return best
 
     def margins(self, const double[:, ::1] scores, Labels labels not None):
-        """<rep(sigma_y), t> less the best score of a set that loses, shape (n,)."""
+        """<rep(sigma_y), t> less the best score of a set that loses or is ahead, shape (n,)."""
         cdef double[::1] margins = np.empty(scores.shape[0])
         cdef Py_ssize_t i
         cdef double right = 0, wrong

@@ -177,13 +177,14 @@ cdef class Table(Problem):
         return self.decision(scores).argmax(axis=1)
 
     def margins(self, const double[:, ::1] scores, const Py_ssize_t[::1] codes):
-        """<rep(sigma_y), t> less the best score of a prediction that loses, shape (n,)."""
+        """<rep(sigma_y), t> less the best score of a prediction that loses or is ahead, shape (n,)."""
         decision = self.decision(scores)
         own = np.asarray(self.right)[codes]
         costs = self.cost_matrix
         loses = np.arange(self.k) != np.asarray(codes)[:, None] if costs is None else costs[codes] > 0
-        wrong = np.where(loses, decision, -np.inf).max(axis=1)
-        return decision[np.arange(len(decision)), own] - wrong
+        right = decision[np.arange(len(decision)), own]
+        wrong = np.where(loses | (decision > right[:, None]), decision, -np.inf).max(axis=1)
+        return right - wrong
 
 
 cdef class OneHot(Table):
