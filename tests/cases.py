@@ -4,6 +4,7 @@ import numpy as np
 from reference.learner import Reference
 from scipy import sparse
 
+from sklearn_predtron import Problem
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.losses import CostMatrix, TableLoss
 from sklearn_predtron.representations import Code, Shared, TableRepresentation
@@ -84,6 +85,16 @@ def data(n=60, p=37, k=4, seed=0):
     return X.astype(np.float32).astype(np.float64), y
 
 
+def make_data(k=3, n=90, p=6, noise=1.0, seed=0):
+    """Rows and the numbers of their labels."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n, p))
+    scores = X @ random.standard_normal((p, k)) + noise * random.standard_normal((n, k))
+    y = scores.argmax(axis=1)
+    assert len(np.unique(y)) == k
+    return X, y
+
+
 def layouts(X):
     """The same rows in every form that is read in place."""
     forms = {}
@@ -129,3 +140,21 @@ def state(model):
     arrays = (model.coef_, model.intercept_, model.last_coef_, model.last_intercept_)
     counts = (model.t_, model.n_mistakes_, model.n_updates_, model.cumulative_loss_)
     return [array.tobytes() for array in arrays] + list(counts)
+
+
+class Hours(Problem):
+    n_scores, c_L, C_L = 2, 1.0, 6.0
+    code = np.column_stack([np.cos(np.arange(12) * np.pi / 6), np.sin(np.arange(12) * np.pi / 6)])
+
+    def decode(self, t):
+        return int((self.code @ t).argmax())
+
+    def loss(self, prediction, y):
+        way = abs(prediction - y) % 12
+        return float(min(way, 12 - way))
+
+    def representation(self, prediction):
+        return self.code[prediction]
+
+    def augmented_decode(self, t, y):
+        return int((self.code @ t + [self.loss(hour, y) for hour in range(12)]).argmax())

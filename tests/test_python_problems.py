@@ -1,0 +1,120 @@
+"""Problems written in Python: equal to the compiled ones, safe where they fail."""
+
+import numpy as np
+import pytest
+from cases import Hours, make_data
+
+from sklearn_predtron import Predtron, PredtronClassifier, Problem
+from sklearn_predtron.representations import Code
+from sklearn_predtron.updates import (
+    LossAugmented,
+    PassiveAggressive,
+)
+
+
+def make_hours(n=60):
+    X = np.random.default_rng(0).standard_normal((n, 2))
+    return X, np.floor(np.arctan2(X[:, 1], X[:, 0]) * 6 / np.pi).astype(int) % 12
+
+
+class Irregular(Problem):
+    """Costs and a code without any symmetry, so that no two predictions tie but at the start, where the first costs most."""
+
+    n_scores = 4
+    costs = np.random.default_rng(0).uniform(0.5, 2, (5, 5)) * (1 - np.eye(5))
+    costs[:, 0] *= 4
+    code = Code(np.random.default_rng(1).standard_normal((5, 4)) / 3)
+    c_L, C_L = costs[costs > 0].min(), costs.max()
+
+    def decode(self, t):
+        return int((self.representation(...) @ t).argmax())
+
+    def loss(self, prediction, y):
+        return self.costs[y, prediction]
+
+    def representation(self, prediction):
+        rows = np.asarray(self.code.rows)
+        return (rows / np.linalg.norm(rows, axis=1)[:, None])[prediction]
+
+    def augmented_decode(self, t, y):
+        return int((self.representation(...) @ t + self.costs[y]).argmax())
+
+
+@pytest.mark.filterwarnings("ignore:The rows of representation")
+@pytest.mark.parametrize("update", ["adaptive", LossAugmented(eta="theory"), "loss_driven", PassiveAggressive(C=0.3)], ids=repr)
+def test_python_problem_is_the_compiled_one(update):
+    X, y = make_data(5)
+    X, y = np.roll(X, -np.argmax(y > 0), axis=0), np.roll(y, -np.argmax(y > 0))  # not to start with label 0
+    python = Predtron(Irregular(), update=update, shuffle=False, max_iter=3).fit(X, y)
+    table = PredtronClassifier(loss=Irregular.costs, representation=Irregular.code, update=update, shuffle=False, max_iter=3).fit(
+        X, y
+    )
+    np.testing.assert_allclose(python.coef_, table.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(python.predict(X), table.predict(X))
+    np.testing.assert_array_equal(python.sample_loss(X, y), table.sample_loss(X, y))
+    assert python.score(X, y) == pytest.approx(-python.sample_loss(X, y).mean())
+
+
+class Grumpy(Hours):
+    def __init__(self, after=10, error=KeyError):
+        self.after = after
+        self.error = error
+        self.calls_ = 0
+
+    def decode(self, t):
+        self.calls_ += 1
+        if self.calls_ > self.after:
+            raise self.error("grumpy")
+        return super().decode(t)
+
+
+@pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt, StopIteration])
+def test_a_problem_that_fails_leaves_the_last_complete_round(error):
+    X, y = make_hours()
+    model = Predtron(Grumpy(10, error))
+    with pytest.raises(error, match="grumpy"):
+        model.partial_fit(X, y)
+    assert model.t_ == 10
+    whole = Predtron(Hours()).partial_fit(X[:10], y[:10])
+    np.testing.assert_array_equal(model.coef_, whole.coef_)
+    model.problem.after = np.inf
+    np.testing.assert_array_equal(model.partial_fit(X[10:], y[10:]).coef_, whole.partial_fit(X[10:], y[10:]).coef_)
+
+
+def test_problems_that_are_incomplete():
+    X, y = make_hours()
+    for method in ["decode", "loss", "representation", "augmented_decode"]:
+        kind = type("Half", (Hours,), {method: getattr(Problem, method)})
+        with pytest.raises(TypeError, match=rf"Half does not define {method}\("):
+            Predtron(kind()).fit(X, y)
+    long = type("Long", (Hours,), {"representation": lambda self, prediction: np.ones(3)})
+    with pytest.raises(ValueError, match=r"representation\(\) must return arrays of shape \(n_scores,\) = \(2,\), got \(3,\)"):
+        Predtron(long()).fit(X, y)
+    with pytest.raises(ValueError, match=r"The 'problem' parameter of Predtron must be .*decode.* Got 'hours'"):
+        Predtron("hours").fit(X, y)
+    theory = type("Unknown", (Hours,), {"c_L": None, "C_L": None})
+    with pytest.raises(ValueError, match=r"LossAugmented\(eta='theory'\) needs c_L and C_L, which Unknown\(\) does not state"):
+        Predtron(theory(), update=LossAugmented(eta="theory")).fit(X, y)
+
+
+def test_predictions_of_any_shape():
+    X, y = make_hours()
+
+    class Spread(Hours):
+        def decode(self, t):
+            return (super().decode(t),) * int(1 + super().decode(t) % 2)
+
+        def loss(self, prediction, y):
+            return super().loss(prediction[0], y)
+
+        def representation(self, prediction):
+            return super().representation(prediction[0] if isinstance(prediction, tuple) else prediction)
+
+        def augmented_decode(self, t, y):
+            return (int((self.code @ t + [Hours.loss(self, hour, y) for hour in range(12)]).argmax()),)
+
+    predicted = Predtron(Spread(), random_state=0).fit(X, y).predict(X)
+    assert predicted.shape == (len(X),) and predicted.dtype == object
+    assert {len(prediction) for prediction in predicted} == {1, 2}
+    with pytest.raises(ValueError, match="X has 60 rows and y has 59"):
+        Predtron(Hours()).fit(X, y).sample_loss(X, y[1:])

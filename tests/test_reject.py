@@ -1,0 +1,122 @@
+"""Classifiers that may reject."""
+
+import numpy as np
+import pytest
+from cases import make_data
+
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+
+RULES = ["online", "margin", "code"]
+
+
+@pytest.mark.parametrize("rule", ["online", "margin"])
+@pytest.mark.parametrize(("kind", "k"), [(PredtronBinaryClassifier, 2), (PredtronClassifier, 2), (PredtronClassifier, 4)])
+def test_coverage_grows_with_the_cost_of_rejection(kind, k, rule):
+    X, y = make_data(k, n=300, noise=1.5)
+    model = kind(random_state=0).fit(X, y)
+    coverage = []
+    for beta in [0.02, 0.1, 0.2, 0.3, 0.4, 0.5]:
+        triage = kind(reject_cost=beta, reject_label=-1, reject_rule=rule, random_state=0).fit(X, y)
+        np.testing.assert_array_equal(triage.coef_, model.coef_)
+        predicted, kept = triage.predict(X), triage.predict(X) != -1
+        np.testing.assert_array_equal(predicted[kept], model.predict(X)[kept])
+        coverage.append(kept.mean())
+        loss = np.where(kept, predicted != y, beta)
+        np.testing.assert_array_equal(triage.sample_loss(X, y), loss)
+        assert triage.score(X, y) == pytest.approx(1 - loss.mean())
+    assert coverage == sorted(coverage)
+    assert coverage[0] < coverage[-1]
+    if rule == "margin":
+        assert coverage[-1] == 1
+
+
+def test_margin_rule():
+    X, y = make_data(3, n=300, noise=1.5)
+    costs = np.array([[0, 1, 2], [1, 0, 4], [3, 1, 0]])
+    for loss, beta in [("zero_one", 0.2), ("zero_one", [0.1, 0.25, 0.4]), (costs, 0.5), (costs, [0.2, 0.5, 1.5])]:
+        model = PredtronClassifier(loss=loss, reject_cost=beta, reject_label=-1, reject_rule="margin", random_state=0).fit(X, y)
+        matrix = 1 - np.eye(3) if isinstance(loss, str) else costs
+        scores = model.decision_function(X)
+        second, best = np.argsort(scores, axis=1)[:, -2:].T
+        rows = np.arange(len(X))
+        least = matrix[second, best] - 2 * np.broadcast_to(beta, 3)[best]
+        rejected = scores[rows, best] - scores[rows, second] < least
+        assert 0 < rejected.sum() < len(X)
+        np.testing.assert_array_equal(model.predict(X), np.where(rejected, -1, best))
+        loss_of = np.where(rejected, np.broadcast_to(beta, 3)[y], matrix[y, best])
+        np.testing.assert_array_equal(model.sample_loss(X, y), loss_of)
+        assert model.score(X, y) == pytest.approx(1 - loss_of.mean() / matrix.max())
+
+
+def test_code_rule_is_the_code_of_the_paper():
+    X, y = make_data(3)
+    model = PredtronClassifier(reject_cost=0.3, reject_label=-1, reject_rule="code", random_state=0).fit(X, y)
+    assert model.coef_.shape == (3, X.shape[1])
+    assert model.decision_function(X).shape == (len(X), 3)
+    assert set(model.predict(X)) <= {-1, 0, 1, 2}
+    code = np.vstack([np.eye(3), np.full(3, 3**-0.5)])
+    decoded = (X @ model.coef_.T + model.intercept_) @ code.T
+    np.testing.assert_array_equal(model.predict(X), np.array([0, 1, 2, -1])[decoded.argmax(axis=1)])
+
+
+@pytest.mark.parametrize(
+    ("labels", "reject_label", "good"),
+    [
+        ([0, 1, 2], -1, True),
+        ([0, 1, 2], np.int8(7), True),
+        ([0, 1, 2], 1, False),
+        ([0, 1, 2], None, False),
+        ([0, 1, 2], "reject", False),
+        ([0, 1, 2], 1.5, False),
+        ([0, 1, 2], True, False),
+        (["a", "b", "c"], "do not know", True),
+        (["a", "b", "c"], "b", False),
+        (["a", "b", "c"], 0, False),
+        ([0.0, 1.0, 2.0], -1.0, True),
+        ([0.0, 1.0, 2.0], "a", False),
+    ],
+)
+def test_reject_label_is_of_the_type_of_the_classes(labels, reject_label, good):
+    X, codes = make_data(noise=3.0)
+    y = np.array(labels)[codes]
+    model = PredtronClassifier(reject_cost=0.05, reject_label=reject_label, reject_rule="margin", random_state=0)
+    if good:
+        predicted = model.fit(X, y).predict(X)
+        assert predicted.dtype.kind == y.dtype.kind
+        assert reject_label in predicted
+    else:
+        with pytest.raises(ValueError, match=r"reject_label=.* must be a label of the type of the classes \[.*\] and not one"):
+            model.fit(X, y)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("beta", [0.0, -0.1, 1.01, [0.1, 0.2], [0.1, 0.2, 0.0], [[0.1, 0.2, 0.3]], np.nan, ["a", "b", "c"]])
+def test_reject_costs_that_are_none(beta, rule):
+    X, y = make_data()
+    with pytest.raises(ValueError, match=r"reject_cost.*(above 0 and at most|does not hold numbers|in the range|not hold)"):
+        PredtronClassifier(reject_cost=beta, reject_label=-1, reject_rule=rule).fit(X, y)
+
+
+def test_reject_cost_is_at_most_half_the_largest_loss():
+    X, y = make_data()
+    for rule in ["online", "margin"]:
+        with pytest.raises(ValueError, match=r"reject_cost=0.6 must be .* above 0 and at most 0.5 \(reject_rule='" + rule):
+            PredtronClassifier(reject_cost=0.6, reject_label=-1, reject_rule=rule).fit(X, y)
+        PredtronClassifier(reject_cost=0.6, reject_label=-1, reject_rule=rule, loss={(0, 1): 2}).fit(X, y)
+
+
+def test_reject_parameters_may_change_after_fit():
+    X, y = make_data(3, n=300, noise=1.5)
+    for rule in RULES:
+        model = PredtronClassifier(reject_cost=0.3, reject_label=-1, reject_rule=rule, random_state=0).fit(X, y)
+        model.set_params(reject_rule="margin", reject_cost=0.1)
+        other = PredtronClassifier(reject_cost=0.1, reject_label=-1, reject_rule="margin", random_state=0).fit(X, y)
+        if rule != "code":
+            np.testing.assert_array_equal(model.predict(X), other.predict(X))
+        assert {-1} < set(model.predict(X)) <= {-1, 0, 1, 2}
+        model.set_params(reject_cost=None)
+        assert set(model.predict(X)) <= {0, 1, 2}
+    model = PredtronClassifier(random_state=0).fit(X, y).set_params(reject_cost=0.3, reject_label=-1)
+    with pytest.raises(ValueError, match="reject_rule='online' chooses its threshold while it learns; call fit or partial_fit"):
+        model.predict(X)
+    assert -1 in model.partial_fit(X, y).predict(X)
