@@ -1,6 +1,7 @@
 """Sets of labels: the compiled inference, losses and constants against enumeration of all sets."""
 
 import copy
+import pickle
 from functools import cache
 
 import numpy as np
@@ -295,17 +296,35 @@ def test_predictions_are_maximisers(loss, formula):
             np.testing.assert_array_equal(predicted, t > 0)
 
 
+def margins_of(costs, scores, slack=0.0):
+    """How far sigma_y is ahead of the best set that loses, or that is ahead of it."""
+    return -np.where((costs > 1e-12) | (scores > slack), scores, -np.inf).max(axis=1)
+
+
 @each_loss
 def test_margins_among_all_sets(loss, formula):
     for m in sizes(loss):
         t, y, _ = draws(m, 100)
         costs, scores = enumerate_sets(loss, formula, t, y)
-        margins = -np.where(costs > 1e-12, scores, -np.inf).max(axis=1)
+        margins = margins_of(costs, scores, tolerance(t)[:, None])
         rows = sparse.csr_matrix(y)
         places = SparseIndicators(rows.indptr.astype(np.intp), rows.indices.astype(np.intp), m)
         for labels in (Indicators(y.astype(np.uint8)), places):
             np.testing.assert_array_equal(labels.dense(), y)
             np.testing.assert_allclose(loss.build(m).margins(t, labels), margins, rtol=1e-12, atol=1e-10)
+
+
+@each_loss
+def test_problems_go_on_from_a_pickle(loss, formula):
+    problem = loss.build(6)
+    twin = pickle.loads(pickle.dumps(problem))
+    t, y, weights = draws(6, 60, seed=5)
+    np.testing.assert_array_equal([twin.c_L, twin.C_L], [problem.c_L, problem.C_L])
+    np.testing.assert_array_equal(twin.predict(t), problem.predict(t))
+    for update in (core.Perceptron(1.0), core.LossAugmented(1.0)):
+        first, second = rounds(problem, weights, y, update), rounds(twin, weights, y, update)
+        np.testing.assert_array_equal(first[0], second[0])
+        np.testing.assert_array_equal(first[1], second[1])
 
 
 # -------------------------------------------------------------------------------------------------- losses and constants
