@@ -19,6 +19,8 @@ def one_dimensional(y: Any) -> NDArray:
 
 def find_classes(y: NDArray) -> tuple[NDArray, NDArray]:
     """The sorted distinct labels, and the number of each row's; without a sort of all rows."""
+    if len(y) == 0:
+        raise ValueError("y is empty; it must have a label for each row of X.")
     if y.dtype.kind not in "iub":
         check_classification_targets(y)
     if y.dtype.kind in "OUST":

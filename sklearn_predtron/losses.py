@@ -434,6 +434,6 @@ class CountLoss(SubsetLoss):
 
 def subset_loss(value: Any) -> SubsetLoss:
     """The loss on sets that the parameter `loss` of an estimator stands for."""
-    if callable(value) and not isinstance(value, SubsetLoss):
+    if callable(value) and not isinstance(value, (type, SubsetLoss)):
         return CountLoss(value)
     return resolve(SubsetLoss, value, "loss")

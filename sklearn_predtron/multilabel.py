@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_predtron._base import BasePredtron
 from sklearn_predtron._core.problem import Labels
@@ -151,7 +151,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
         names = column_names(y)
-        y = y.tocsr() if sparse.issparse(y) else np.asarray(y)
+        y = y.tocsr() if sparse.issparse(y) else as_array(y)
         self._check_shape(y, fresh=fresh)
         single = y.shape[-1] == 1 or y.ndim == 1
         if not single:
@@ -216,7 +216,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     def _build_problem(self) -> Subset:
         resolve(SubsetRepresentation, self.representation, "representation")
-        return subset_loss(self.loss).build(self._n_labels)
+        loss = clone(subset_loss(self.loss))
+        problem = loss.build(self._n_labels)
+        self._learned_loss = loss
+        return problem
 
     # --------------------------------------------------------------------------------------------------------- prediction
 
@@ -270,9 +273,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         loss : ndarray of shape (n_samples,)
-            Values of `loss`.
+            Values of the loss that was learned for.
         """
-        return subset_loss(self.loss).of_counts(*self._counts(X, y))
+        counts = self._counts(X, y)
+        return self._learned_loss.of_counts(*counts)
 
     def _counts(self, X: Any, y: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """True positives, false positives, false negatives and true negatives of each row."""
@@ -349,8 +353,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         bound : float
             What `cumulative_loss_` cannot exceed.  The docstring of the update's `loss_bound` names the theorem.
         """
-        if isinstance(subset_loss(self.loss), AtK):
-            raise ValueError(f"No loss bound is proven for loss={self.loss!r}, whose sigma_y depends on the scores.")
+        check_is_fitted(self)
+        if isinstance(self._learned_loss, AtK):
+            raise ValueError(f"No loss bound is proven for loss={self._learned_loss!r}, whose sigma_y depends on the scores.")
         return super().loss_bound(margin, radius)
 
     def __sklearn_tags__(self) -> Any:
@@ -366,6 +371,16 @@ def column_names(y: Any) -> NDArray | None:
     """Names of the columns of a data frame, where they are text."""
     names = np.asarray(getattr(y, "columns", []), dtype=object)
     return names if len(names) > 0 and all(isinstance(name, str) for name in names) else None
+
+
+def as_array(y: Any) -> NDArray:
+    """The labels as an array."""
+    try:
+        return np.asarray(y)
+    except ValueError:
+        raise ValueError(
+            "y has rows of different lengths; it must be an indicator matrix (sklearn.preprocessing.MultiLabelBinarizer)."
+        ) from None
 
 
 def flat(y: Any, *, warn: bool) -> NDArray:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._labels import encode
 from sklearn_predtron._table import BaseTableClassifier
@@ -152,9 +151,11 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         if self.categories is None:
             dtype = getattr(y, "dtype", None)
             return np.asarray(dtype.categories) if getattr(dtype, "ordered", False) else None  # type: ignore[union-attr]
-        categories = column_or_1d(np.asarray(self.categories))
-        if len(np.unique(categories)) < len(categories):
-            raise ValueError(f"categories={categories.tolist()} must hold each label once.")
+        categories = np.asarray(self.categories)
+        if categories.ndim != 1 or len(set(categories.tolist())) < max(2, len(categories)) or unlike(categories):
+            raise ValueError(
+                f"categories={categories.tolist()} must be a list of at least two different labels of one type, each once."
+            )
         return categories
 
     def _check_same_classes(self, classes: Any, given: NDArray | None) -> None:
@@ -194,3 +195,11 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
             return super().score(X, y, sample_weight)
         codes, predicted = self._true_and_predicted(X, y)
         return float(1 - np.average(np.abs(predicted - codes), weights=sample_weight) / (len(self.classes_) - 1))
+
+
+def unlike(labels: NDArray) -> bool:
+    """Whether labels cannot be compared, or do not equal themselves."""
+    try:
+        return bool((np.sort(labels) != np.sort(labels)).any())
+    except TypeError:
+        return True

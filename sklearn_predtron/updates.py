@@ -363,11 +363,12 @@ class PRank(Update):
         return PRankUpdate()
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
-        """4 R^2 / ((r - 1) gamma^2) for the absolute loss, with R^2 = (r - 1) |x|^2 + s^2.
+        """4 R^2 / ((r - 1) gamma^2) for the absolute loss and any that is nowhere larger, with R^2 = (r - 1) |x|^2 + s^2.
 
         Crammer and Singer's theorem, (r - 1) (|x|^2 + 1) / gamma'^2 with the least distance gamma' = sqrt(r - 1) gamma / 2 from
         a threshold, for s = 1; their proof gives the R^2 above.
         """
-        if problem.d != problem.C_L or problem.c_L != 1:
+        rank, costs = np.arange(problem.k), problem.cost_matrix
+        if costs is not None and (costs > np.abs(rank[:, None] - rank)).any():
             return super().loss_bound(problem, kappa, margin, radius)
         return 4 * radius**2 / (problem.d * margin**2)

@@ -79,7 +79,12 @@ def table_of(function, Py_ssize_t P, Py_ssize_t N):
     table = np.empty((N + 1, P + 1))
     for b in range(N + 1):
         for c in range(P + 1):
-            table[b, c] = function(P - c, b, c, N - b)
+            value = function(P - c, b, c, N - b)
+            try:
+                table[b, c] = value
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"loss must return a number; at (a, b, c, d) = ({P - c}, {b}, {c}, {N - b}) it returns {value!r}.") from None
     if table[0, 0] != 0:
         raise ValueError(f"loss must be 0 without a mistake; at (a, b, c, d) = ({P}, 0, 0, {N}) it is {table[0, 0]}.")
     if not (np.isfinite(table).all() and (table >= 0).all()):

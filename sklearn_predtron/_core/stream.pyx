@@ -86,6 +86,7 @@ cdef bint narrow(const number[:, :] y, unsigned char[:, ::1] rows) noexcept nogi
 
 def indicator_rows(y):
     """Zeros and ones of a two-dimensional array as bytes; None where it holds anything else."""
+    y = y.astype(y.dtype.newbyteorder("="), copy=False)
     rows = np.empty(y.shape, dtype=np.uint8)
     kind = y.dtype.char
     if kind == "?" or kind == "B":
@@ -102,8 +103,8 @@ def indicator_rows(y):
         good = narrow[float](y, rows)
     else:
         good = False
-        if y.dtype.kind in "iufbc":
-            rows = (y == 1).astype(np.uint8)
+        if y.dtype.kind in "iufbcO":
+            rows = np.ascontiguousarray(y == 1, dtype=np.uint8)
             good = (rows == y).all()
     return rows if good else None
 
