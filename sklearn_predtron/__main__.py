@@ -13,10 +13,10 @@ import numpy as np
 
 import sklearn_predtron
 from sklearn_predtron._file_job import UsageError, learner_parameters, run_files
-from sklearn_predtron._main import DRIFT, ORDERS, TASKS, Bar, caption, run_demo, table
+from sklearn_predtron._main import DEMO_DATA, DEMOS, DRIFT, ORDERS, TASKS, Bar, caption, run_demo, table
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.norms import Norm
-from sklearn_predtron.updates import Update
+from sklearn_predtron.updates import PRank, Update
 
 DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare"]
 EPILOG = (
@@ -48,13 +48,16 @@ def average(text: str) -> Any:
 
 def costs(text: str) -> Any:
     """The parameter `loss` from the command line."""
-    if text == "zero_one":
+    names = list(dict.fromkeys(name for task in TASKS.values() for name in task.loss_names))
+    if text in names:
         return text
     pairs = [re.fullmatch("([^:=]+):([^:=]+)=([^:=]+)", item) for item in text.split(",")]
     try:
         return {(float(pair[1]), float(pair[2])): float(pair[3]) for pair in pairs}  # type: ignore[index]
     except (TypeError, ValueError):
-        raise argparse.ArgumentTypeError(f"{text!r} is not known; accepted are zero_one and TRUE:PREDICTED=COST,...") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not known; accepted are {', '.join(names)} and TRUE:PREDICTED=COST,..."
+        ) from None
 
 
 def count(text: str) -> int:
@@ -74,13 +77,24 @@ def build_parser() -> Parser:
     parser.add_argument("--test", metavar="TEST", help="svmlight file for the held-out score")
     parser.add_argument("--save", metavar="MODEL", help="write the estimator, for --load and joblib.load")
     parser.add_argument("--load", metavar="MODEL", help="go on with a saved estimator (load only what you trust)")
-    parser.add_argument("--predictions", metavar="FILE", help="write the prediction of each row of TEST")
-    learner = parser.add_argument_group("the learner")
-    learner.add_argument("--task", choices=list(TASKS), help="default: binary for two labels, else multiclass")
-    learner.add_argument(
-        "--loss", type=costs, help="zero_one, or TRUE:PREDICTED=COST,... where other errors cost 1 (--loss=-1:1=5)"
+    parser.add_argument(
+        "--predictions", metavar="FILE", help="write the prediction of each row of TEST, with commas where it is several labels"
     )
-    learner.add_argument("--update", choices=[str(kind.alias) for kind in kinds(Update)])
+    learner = parser.add_argument_group("the learner")
+    learner.add_argument(
+        "--task",
+        choices=list(TASKS),
+        help="default: binary for two labels, else multiclass; ordinal: the labels are ranks, in the order of the numbers; "
+        "multilabel: a row has any number of labels, with commas between them (1,3 5:0.2)",
+    )
+    learner.add_argument(
+        "--loss",
+        type=costs,
+        help=f"{', '.join(TASKS['ordinal'].loss_names)} (of ranks), or TRUE:PREDICTED=COST,... where other errors cost 1 "
+        f"(--loss=-1:1=5); with --task multilabel {', '.join(TASKS['multilabel'].loss_names)}",
+    )
+    # PRank needs a representation that the job has no option for.
+    learner.add_argument("--update", choices=[str(kind.alias) for kind in kinds(Update) if kind is not PRank])
     learner.add_argument("--norm", choices=[str(kind.alias) for kind in kinds(Norm)])
     learner.add_argument("--average", type=average, help="linear (default), uniform, none, or a half-life in rounds")
     learner.add_argument("--reject-cost", type=float, metavar="COST", help="may reject a row at this cost; needs --reject-label")
@@ -111,6 +125,8 @@ def check_arguments(args: argparse.Namespace) -> None:
     for name in ("features", "classes", "task"):
         if {name, "load"} <= given:
             raise UsageError(f"{option(name)} is fixed by the estimator of --load")
+    if args.classes is not None and len(set(args.classes)) < 2:
+        raise UsageError(f"--classes has the labels {args.classes}; at least two are needed")
     for name in ("train", "test", "load"):
         path = getattr(args, name)
         if path is not None and (os.path.isdir(path) or not os.access(path, os.R_OK)):
@@ -149,8 +165,9 @@ def demo(args: argparse.Namespace, bar: Bar) -> int:
         raise UsageError(str(error)) from None
     bar.clear()
     note = f"  Each row order is learned once, from scratch; the figures are of {ORDERS} row orders."
-    text = caption(parameters.get("average", "linear"), rejects=True, compare=compare, note=note)
-    sys.stdout.write(f"{table(tallies)}\n{text}\n")
+    tasks = [TASKS[demo.task] for demo in DEMOS]
+    text = caption(parameters.get("average", "linear"), tasks=tasks, rejects=True, compare=compare, note=note)
+    sys.stdout.write(f"{table(tallies)}\n{DEMO_DATA}\n{text}\n")
     return 0
 
 

@@ -9,6 +9,7 @@ from bz2 import BZ2File
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BufferedReader, BytesIO
+from itertools import chain
 from numbers import Integral
 from typing import IO, Any
 
@@ -60,7 +61,7 @@ class SvmlightSummary:
     n_features : int
         Width: the largest feature index, counted from 1.
     classes : ndarray of shape (n_classes,)
-        The distinct labels, sorted.
+        The distinct labels of all rows, sorted.
     zero_based : bool
         Whether indices are read as counted from 0; for ``zero_based="auto"``, whether the index 0 occurs.
     error : BrokenLineError or None
@@ -84,10 +85,11 @@ class SvmlightSummary:
 class SvmlightReader:
     """An svmlight file, read in chunks: memory is bounded by the chunk, not by the file.
 
-    Iterating yields ``(X, y, first_line)``: a CSR matrix, the labels, and the number (from 1) of the chunk's first line.  A
-    chunk without rows is left out.  Comments, blank lines and ``qid:`` columns are skipped.  A line that cannot be read
-    raises `BrokenLineError`, after the rows before it were yielded: a label or value that is not a finite number, an
-    index that is not greater than the one before it, an index beyond `n_features`, a label not in `classes`.
+    Iterating yields ``(X, y, first_line)``: a CSR matrix, the labels, and the number (from 1) of the chunk's first line.  With
+    `multilabel` a line begins with any number of labels and commas between them, as "1,3 5:0.2", and y is an indicator matrix:
+    CSR, zeros and ones.  A chunk without rows is left out.  Comments, blank lines and ``qid:`` columns are skipped.  A line
+    that cannot be read raises `BrokenLineError`, after the rows before it were yielded: a label or value that is not a finite
+    number, an index that is not greater than the one before it, an index beyond `n_features`, a label not in `classes`.
 
     Parameters
     ----------
@@ -98,7 +100,9 @@ class SvmlightReader:
     zero_based : bool or "auto", default="auto"
         Whether indices count from 0; "auto" is whether `scan` finds the index 0.
     classes : array-like, default=None
-        The labels that may occur; None is any number.
+        The labels that may occur; None is any number, and with `multilabel` what `scan` finds.
+    multilabel : bool, default=False
+        Whether a row has a set of labels; column j of y is the j-th label of the sorted `classes`.
     chunk_rows : int, default=10_000
         Lines in a chunk, at most.
     chunk_bytes : int, default=8 * 2**20
@@ -135,6 +139,19 @@ class SvmlightReader:
     1 (50, 4)
     51 (50, 4)
     101 (50, 4)
+
+    Rows with several labels, or none:
+
+    >>> with open(path, "w") as file:
+    ...     print("10,30 1:0.5", "2:1", "20 1:2", sep="\\n", file=file)
+    >>> reader = SvmlightReader(path, multilabel=True)
+    >>> reader.scan().classes
+    array([10., 20., 30.])
+    >>> for X, y, first_line in reader:
+    ...     print(y.toarray())
+    [[1 0 1]
+     [0 0 0]
+     [0 1 0]]
     >>> folder.cleanup()
     """
 
@@ -145,6 +162,7 @@ class SvmlightReader:
         n_features: int | None = None,
         zero_based: bool | str = "auto",
         classes: ArrayLike | None = None,
+        multilabel: bool = False,
         chunk_rows: int = 10_000,
         chunk_bytes: int = 8 * 2**20,
         dtype: Any = np.float64,
@@ -156,25 +174,31 @@ class SvmlightReader:
                 raise ValueError(f"{name}={value!r} must be an integer of at least 1.")
         if zero_based not in (True, False, "auto"):
             raise ValueError(f"zero_based={zero_based!r} is not known; accepted are True, False and 'auto'.")
+        if multilabel not in (True, False):
+            raise ValueError(f"multilabel={multilabel!r} is not known; accepted are True and False.")
         if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
             raise ValueError(f"dtype={dtype!r} is not known; accepted are float64 and float32.")
         self.path = os.fspath(path)
         self.n_features = n_features
         self.zero_based = zero_based
         self.classes = None if classes is None else np.unique(np.asarray(classes, dtype=np.float64))
+        self.multilabel = bool(multilabel)
         self.chunk_rows = chunk_rows
         self.chunk_bytes = chunk_bytes
         self.dtype = np.dtype(dtype)
         self.fraction_read: float | None = None
         self._summary: SvmlightSummary | None = None
 
-    def __iter__(self) -> Iterator[tuple[sparse.csr_matrix, NDArray, int]]:
+    def __iter__(self) -> Iterator[tuple[sparse.csr_matrix, Any, int]]:
         n_features, zero_based = self.n_features, self.zero_based
-        if n_features is None or zero_based == "auto":
+        classes: Any = self.classes
+        if n_features is None or zero_based == "auto" or (self.multilabel and classes is None):
             found = self._summary or self.scan()
             n_features = found.n_features if n_features is None else n_features
             zero_based = found.zero_based
-        yield from self._chunks(Lines(n_features, bool(zero_based), self.classes, self.dtype))
+            classes = found.classes if self.multilabel and classes is None else classes
+        for X, labels, first in self._chunks(Lines(n_features, bool(zero_based), classes, self.multilabel, self.dtype)):
+            yield X, labels.indicators(classes) if self.multilabel else labels.values, first
 
     def scan(self, *, max_classes: int = 100_000, callback: Callable[[], Any] | None = None) -> SvmlightSummary:
         """Read the file once, for its width, labels and number of rows, whatever `n_features` and `classes` are.
@@ -194,10 +218,10 @@ class SvmlightReader:
         auto = self.zero_based == "auto"
         n_rows, width, lowest, classes, error = 0, 1, 1, np.empty(0), None
         try:
-            for X, y, first in self._chunks(Lines(None, bool(self.zero_based), None, self.dtype)):
-                n_rows, width = n_rows + len(y), max(width, X.shape[1])
+            for X, labels, first in self._chunks(Lines(None, bool(self.zero_based), None, self.multilabel, self.dtype)):
+                n_rows, width = n_rows + X.shape[0], max(width, X.shape[1])
                 lowest = min(lowest, X.indices.min(initial=1))
-                classes = np.union1d(classes, y)
+                classes = np.union1d(classes, labels.values)
                 if len(classes) > max_classes:
                     raise ValueError(
                         f"{self.path} has more than max_classes={max_classes} distinct labels by the chunk from line {first} on; "
@@ -213,16 +237,16 @@ class SvmlightReader:
         self._summary = SvmlightSummary(n_rows, width, classes, zero_based, error)
         return self._summary
 
-    def _chunks(self, lines: Lines) -> Iterator[tuple[sparse.csr_matrix, NDArray, int]]:
+    def _chunks(self, lines: Lines) -> Iterator[tuple[sparse.csr_matrix, RowLabels, int]]:
         first = 1
         with open(self.path, "rb") as raw, decompressed(raw, self.path) as file:
             size = os.fstat(raw.fileno()).st_size
             while True:
                 chunk, reason = take_lines(file, self.chunk_rows, self.chunk_bytes)
                 self.fraction_read = raw.tell() / size if size else None
-                X, y, good = lines.parse_good(chunk)
-                if len(y):
-                    yield X, y, first
+                X, labels, good = lines.parse_good(chunk)
+                if X.shape[0]:
+                    yield X, labels, first
                 if good < len(chunk):
                     raise BrokenLineError(self.path, first + good, lines.explain(chunk[good]))
                 first += len(chunk)
@@ -257,32 +281,56 @@ def take_lines(file: IO[bytes], most: int, size: int) -> tuple[list[bytes], str 
     return lines, None
 
 
+class RowLabels:
+    """The labels of rows: one a row, or a set."""
+
+    def __init__(self, y: Any):
+        several = isinstance(y, list)
+        self.start = np.cumsum([0, *map(len, y)]) if several else np.arange(len(y) + 1)
+        self.values = np.fromiter(chain.from_iterable(y), dtype=np.float64) if several else y
+
+    def indicators(self, classes: NDArray) -> sparse.csr_matrix:
+        """Zeros and ones, a column for each of the sorted classes."""
+        ones, shape = np.ones(len(self.values), dtype=np.int64), (len(self.start) - 1, len(classes))
+        matrix = sparse.csr_matrix((ones, np.searchsorted(classes, self.values), self.start), shape=shape)
+        # A label that a line names twice is in its set.
+        matrix.sum_duplicates()
+        matrix.data[:] = 1
+        return matrix
+
+
 class Lines:
     """How lines are read: what is the same for all chunks of a pass."""
 
-    def __init__(self, n_features: int | None, zero_based: bool, classes: NDArray | None, dtype: np.dtype):
+    def __init__(self, n_features: int | None, zero_based: bool, classes: NDArray | None, multilabel: bool, dtype: np.dtype):
         self.n_features = n_features
         self.zero_based = zero_based
         self.classes = classes
+        self.multilabel = multilabel
         self.dtype = dtype
 
-    def parse(self, lines: list[bytes]) -> tuple[sparse.csr_matrix, NDArray]:
-        """X and y of the lines."""
+    def parse(self, lines: list[bytes]) -> tuple[sparse.csr_matrix, RowLabels]:
+        """X and the labels of the lines."""
         X, y = load_svmlight_file(
-            BytesIO(b"".join(lines)), n_features=self.n_features, zero_based=self.zero_based, dtype=self.dtype
+            BytesIO(b"".join(lines)),
+            n_features=self.n_features,
+            zero_based=self.zero_based,
+            multilabel=self.multilabel,
+            dtype=self.dtype,
         )
-        if not np.isfinite(y).all():
+        labels = RowLabels(y)
+        if not np.isfinite(labels.values).all():
             raise ValueError("the label is not finite")
         if not np.isfinite(X.data).all():
             raise ValueError(f"the value is not a finite {self.dtype}")
-        if self.classes is not None and not np.isin(y, self.classes).all():
+        if self.classes is not None and not np.isin(labels.values, self.classes).all():
             raise ValueError(f"the label is not one of the classes {shortened(self.classes)}")
         # The indices fit, for the parser takes no longer ones, and not all learners take 64 bits.
         X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        return X, y
+        return X, labels
 
-    def parse_good(self, lines: list[bytes]) -> tuple[sparse.csr_matrix, NDArray, int]:
-        """X and y of the lines before the first that cannot be read, and how many those are."""
+    def parse_good(self, lines: list[bytes]) -> tuple[sparse.csr_matrix, RowLabels, int]:
+        """X and the labels of the lines before the first that cannot be read, and how many those are."""
         try:
             return *self.parse(lines), len(lines)
         except (ValueError, OverflowError):

@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from sklearn.preprocessing import MultiLabelBinarizer
 
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
 
@@ -58,6 +59,24 @@ def test_chunks_are_the_whole_file(tmp_path, zero_based, declared, chunk):
     assert_array_equal(labels, expected_labels)
     assert lines[0] == 1 or chunk == {"chunk_rows": 1}
     assert np.all(np.diff(lines) > 0)
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 10, 1000])
+@pytest.mark.parametrize("declared", [True, False])
+def test_sets_of_labels_are_those_of_the_whole_file(tmp_path, declared, chunk_rows):
+    rng = np.random.default_rng(2)
+    X, Y = rng.standard_normal((103, 31)), (rng.random((103, 7)) < 0.3).astype(int)
+    Y[0] = 0
+    path = tmp_path / "data.svm"
+    dump_svmlight_file(X, Y, str(path), multilabel=True, zero_based=False, query_id=np.arange(103))
+    form = {"n_features": 31, "zero_based": False, "classes": range(6, -1, -1)} if declared else {}
+    chunks = list(SvmlightReader(path, multilabel=True, chunk_rows=chunk_rows, **form))
+    rows, labels = (sparse.vstack([chunk[i] for chunk in chunks]) for i in (0, 1))
+    whole, expected = load_svmlight_file(str(path), multilabel=True)
+    assert_array_equal(labels.toarray(), MultiLabelBinarizer(classes=range(7)).fit_transform(expected))
+    assert_array_equal(labels.toarray(), Y)
+    assert (rows != whole).nnz == 0
+    assert all(sparse.issparse(y) and y.format == "csr" and y.dtype == np.int64 for _, y, _ in chunks)
 
 
 @pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
@@ -144,6 +163,45 @@ def test_broken_lines(tmp_path, line, reason, chunk_rows):
     assert str(error).startswith(f"{path}, line 6: ")
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"1,a 1:2", "at '1,a': could not convert string to float"),
+        (b"1,,2 1:2", "at '1,,2': could not convert string to float"),
+        (b"1, 2 1:2", "at '1,': could not convert string to float"),
+        (b"1,nan 1:2", "at '1,nan': the label is not finite"),
+        (b"1,9 1:2", r"at '1,9': the label is not one of the classes \[1, 2\]"),
+        (b"9 1:2", r"at '9': the label is not one of the classes \[1, 2\]"),
+        (b"1 2", "at '2': expected INDEX:VALUE"),
+        (b"1:2 oops", "at 'oops': expected INDEX:VALUE"),
+        (b"1:2 4:1", "at '4:1': n_features was set to 3, but input file contains 4"),
+        (b"0:1 1:2", "at '0:1': the indices count from 1"),
+    ],
+    ids=lambda value: value.decode() if isinstance(value, bytes) else "",
+)
+@pytest.mark.parametrize("chunk_rows", [1, 3, 5, 100])
+def test_broken_lines_of_sets(tmp_path, line, reason, chunk_rows):
+    path = write(tmp_path, b"1,2 1:1\n# a comment\n 3:1\n2,2 1:1\n" + line + b"\n1 1:1\n" * 3)
+    reader = SvmlightReader(
+        path, n_features=3, zero_based=False, classes=[2, 1], multilabel=True, chunk_rows=chunk_rows, chunk_bytes=300
+    )
+    found = []
+    with pytest.raises(BrokenLineError, match=reason) as broken:
+        for _, y, _ in reader:
+            found.append(y.toarray())
+    assert broken.value.line_number == 5
+    assert_array_equal(np.concatenate(found), [[1, 1], [0, 0], [0, 1]])
+
+
+def test_scan_finds_the_union_of_sets(tmp_path):
+    reader = SvmlightReader(write(tmp_path, b"5,1 1:1\n 2:1\n3\nx,4 9:1\n"), multilabel=True, chunk_rows=2)
+    found = reader.scan()
+    assert (found.n_rows, found.n_features, found.zero_based, found.error.line_number) == (3, 2, False, 4)
+    assert_array_equal(found.classes, [1, 3, 5])
+    _, y, _ = next(iter(reader))
+    assert_array_equal(y.toarray(), [[1, 0, 1], [0, 0, 0]])
+
+
 def test_scan_stops_at_the_broken_line(tmp_path):
     found = SvmlightReader(write(tmp_path, START + b"x\n7 9:1\n")).scan()
     assert (found.n_rows, found.n_features, found.zero_based, found.error.line_number) == (2, 3, False, 5)
@@ -184,6 +242,7 @@ def test_too_many_labels(tmp_path):
         ({"chunk_rows": 2.5}, "chunk_rows=2.5 must be an integer"),
         ({"chunk_bytes": 0}, "chunk_bytes=0 must be"),
         ({"zero_based": "yes"}, "zero_based='yes' is not known; accepted are True, False and 'auto'"),
+        ({"multilabel": "no"}, "multilabel='no' is not known; accepted are True and False"),
         ({"dtype": int}, "accepted are float64 and float32"),
     ],
 )
@@ -224,3 +283,15 @@ def test_memory_is_bounded_by_the_chunk(tmp_path):
     tracemalloc.stop()
     assert rows == path.stat().st_size // len(line)
     assert peak < 5 * 2**20
+
+
+def test_memory_of_sets_is_bounded_by_the_chunk(tmp_path):
+    line = b",".join(b"%d" % i for i in range(100)) + b" 1:1\n"
+    path = write(tmp_path, line * (2**20 // len(line)))
+    reader = SvmlightReader(path, n_features=1, zero_based=False, classes=range(100), multilabel=True, chunk_bytes=2**15)
+    tracemalloc.start()
+    labels = sum(y.nnz for _, y, _ in reader)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert labels == 100 * (path.stat().st_size // len(line))
+    assert peak < 2 * 2**20

@@ -8,15 +8,33 @@ import sys
 import joblib
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
-from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file, make_multilabel_classification
 from sklearn.linear_model import Perceptron
+from sklearn.metrics import f1_score
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.preprocessing import MultiLabelBinarizer
 
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+)
 from sklearn_predtron.__main__ import main
-from sklearn_predtron._main import Bar, PerceptronEntrant, Tally, blocks
+from sklearn_predtron._main import (
+    DEMO_DATA,
+    Bar,
+    PerceptronEntrant,
+    PerceptronsEntrant,
+    RanksPerceptronEntrant,
+    Tally,
+    blocks,
+)
+from sklearn_predtron._parts import kinds
 from sklearn_predtron.datasets import SvmlightReader
-from sklearn_predtron.updates import LossDriven
+from sklearn_predtron.updates import LossDriven, PRank, Update
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +65,7 @@ def figures(text):
     ends = [match.end() for match in re.finditer(r"-+", lines[1])]
     rows = []
     for line in lines[2:]:
-        if line.startswith("rounds/s"):
+        if line.startswith((DEMO_DATA, "rounds/s")):
             break
         rows.append(dict(zip(header, [line[a:b].strip() for a, b in zip(starts, ends, strict=False)], strict=True)))
     return rows
@@ -71,18 +89,27 @@ def test_demo_as_a_program():
     done = subprocess.run([sys.executable, "-m", "sklearn_predtron"], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     rows = figures(done.stdout)
-    assert [row["data"] for row in rows] == ["digits", "", "breast cancer, reject", "", "wine", ""]
-    for ours, peer in zip(rows[::2], rows[1::2], strict=True):
-        assert peer["learner"] == "Perceptron" and ours["rounds"] == peer["rounds"]
-        assert float(ours["held-out score"]) > max(0.93, float(peer["held-out score"]) - 0.01)
-        assert 0 < float(ours["progressive loss"]) < 0.2
-    assert [row["rejected"] != "-" for row in rows] == [False, False, True, False, False, False]
+    data = ["digits", "breast cancer, reject", "wine", "diabetes, 5 ranks", "digits' attributes"]
+    assert [row["data"] for row in rows[::2]] == data and not any(row["data"] for row in rows[1::2])
+    least, most = [0.93, 0.93, 0.93, 0.8, 0.9], [0.2, 0.2, 0.2, 1.1, 0.15]
+    for ours, peer, score, loss in zip(rows[::2], rows[1::2], least, most, strict=True):
+        assert peer["learner"].startswith("Perceptron") and ours["rounds"] == peer["rounds"]
+        assert float(ours["held-out score"]) > max(score, float(peer["held-out score"]) - 0.01)
+        assert 0 < float(ours["progressive loss"]) < loss
+    assert [row["rejected"] != "-" for row in rows] == [i == 2 for i in range(10)]
     assert "--average none" in done.stdout and "last iterate" in done.stdout
+    assert "for ranks 1 - mean distance" in done.stdout and "1 - Hamming loss" in done.stdout
 
 
-def test_demo_options(capsys):
-    code, rows, _ = run(capsys, "--average", "none", "--no-compare", "--update", "perceptron", "--seed", 3)
-    assert code == 0 and len(rows) == 3
+@pytest.mark.parametrize("update", [kind.alias for kind in kinds(Update) if kind is not PRank])
+def test_demo_options(capsys, update):
+    code, rows, _ = run(capsys, "--average", "none", "--no-compare", "--update", update, "--norm", "l2", "--seed", 3)
+    assert code == 0 and len(rows) == 5
+    assert all(0 < float(row["held-out score"]) <= 1 for row in rows)
+
+
+def test_demo_has_the_updates_of_all_families(capsys):
+    assert "invalid choice: 'prank'" in usage_error(capsys, "--update", "prank")
 
 
 def test_one_pass_is_partial_fit(capsys, files, tmp_path):
@@ -126,6 +153,53 @@ def test_peer_predicts_before_it_learns():
     assert entrant.tally.loss == loss
     assert entrant.tally.judged == entrant.tally.rounds == 60
     assert_array_equal(entrant.estimator.coef_, model.coef_)
+
+
+def test_peer_of_ranks_is_scored_by_distance():
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((60, 5)), rng.integers(3, 7, 60)
+    model = Perceptron(shuffle=False).partial_fit(X, y, classes=np.unique(y))
+    distance = np.abs(model.predict(X) - y)
+    costs = {(3, 6): 5.0}
+    for loss, score in [("absolute", distance / 3), ("squared", distance / 3), ("zero_one", distance / 3), (costs, None)]:
+        entrant = RanksPerceptronEntrant(np.unique(y), loss, Tally("", ""))
+        entrant.learn(X, y, judge=True)
+        entrant.test(X, y)
+        if score is None:
+            score = np.where((y == 3) & (model.predict(X) == 6), 5.0, distance > 0) / 5
+        assert entrant.tally.score / 60 == pytest.approx(1 - score.mean())
+
+
+@pytest.mark.parametrize("loss", ["hamming", "f1", "precision_at_k"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_peer_of_sets(loss, form):
+    """Before it learns, block by block, judged by the measure itself; at k its k best labels."""
+    X, Y = make_multilabel_classification(60, n_features=5, n_classes=4, random_state=0)
+    entrant = PerceptronsEntrant(np.arange(4), loss, Tally("", ""))
+    entrant.learn(X[:25], form(Y[:25]), judge=True)
+    entrant.learn(X[25:], form(Y[25:]), judge=True)
+    entrant.test(X, form(Y))
+    model, total = MultiOutputClassifier(Perceptron(shuffle=False)), 0.0
+    measures = {
+        "hamming": lambda y, found: np.mean(y != found),
+        "f1": lambda y, found: 1 - f1_score(y, found, zero_division=1.0),
+        "precision_at_k": lambda y, found: 1 - y[found > 0][0],
+    }
+
+    def predict(X):
+        if loss != "precision_at_k":
+            return model.predict(X)
+        return np.eye(4)[np.column_stack([single.decision_function(X) for single in model.estimators_]).argmax(axis=1)]
+
+    cuts = [*blocks(25, 0), *(slice(25 + block.start, 25 + block.stop) for block in blocks(35, 25))]
+    for i, block in enumerate(cuts):
+        untaught = np.eye(4)[:1] if loss == "precision_at_k" else np.zeros((1, 4))
+        found = predict(X[block]) if i else untaught
+        total += sum(measures[loss](y, row) for y, row in zip(Y[block], found, strict=True))
+        model.partial_fit(X[block], Y[block], classes=[np.arange(2)] * 4)
+    assert entrant.tally.loss == pytest.approx(total)
+    assert entrant.tally.judged == entrant.tally.rounds == 60
+    assert entrant.tally.score / 60 == pytest.approx(np.mean(predict(X) == Y))
 
 
 @pytest.mark.parametrize(("n", "rounds"), [(1, 0), (50, 0), (50, 7), (1000, 10**6)])
@@ -210,6 +284,110 @@ def test_costs_and_reject(capsys, files, tmp_path):
     assert peer["rejected"] == "-"
 
 
+@pytest.mark.parametrize("loss", [None, "squared", "zero_one", "0:2=5"])
+def test_ranks(capsys, files, tmp_path, loss):
+    saved, given = tmp_path / "model", [] if loss is None else ["--loss", loss]
+    arguments = ["--task", "ordinal", "--no-shuffle", "--save", saved, "--predictions", tmp_path / "p", *given]
+    code, (ours, peer), err = run(capsys, files["a"], "--test", files["test"], *arguments)
+    (X, y, _), (X_test, y_test, _) = (next(iter(SvmlightReader(files[name]))) for name in ("a", "test"))
+    expected = PredtronOrdinalClassifier(loss={(0.0, 2.0): 5.0} if given and "=" in loss else loss or "absolute")
+    expected.partial_fit(X, y, classes=[0, 1, 2])
+    assert (code, err) == (0, "")
+    assert ours["learner"] == "PredtronOrdinalClassifier" and joblib.load(saved).loss == expected.loss
+    assert_array_equal(joblib.load(saved).coef_, expected.coef_)
+    assert_array_equal(np.loadtxt(tmp_path / "p"), expected.predict(X_test))
+    assert ours["held-out score"] == f"{expected.score(X_test, y_test):.4f}"
+    distance = np.abs(Perceptron(shuffle=False).partial_fit(X, y, classes=[0, 1, 2]).predict(X_test) - y_test)
+    if "=" not in (loss or ""):
+        assert peer["held-out score"] == f"{1 - distance.mean() / 2:.4f}"
+
+
+def test_ranks_go_on_in_the_order_of_their_categories(capsys, files, tmp_path):
+    model = tmp_path / "model"
+    X, y = load_svmlight_file(files["a"], n_features=12)
+    joblib.dump(PredtronOrdinalClassifier(categories=[1.0, 0.0, 2.0], representation="shared", update="prank").fit(X, y), model)
+    code, (ours, peer), _ = run(capsys, files["b"], "--load", model, "--test", files["test"], "--save", model, "--compare")
+    assert code == 0 and joblib.load(model).t_ == 2000 + 150
+    X_test, y_test = load_svmlight_file(files["test"], n_features=12)
+    assert ours["held-out score"] == f"{joblib.load(model).score(X_test, y_test):.4f}"
+    assert peer["held-out score"] != "-"
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory):
+    """Files of rows with any number of the labels 10, 20, 30 and 40, and what they hold."""
+    folder, rng = tmp_path_factory.mktemp("sets"), np.random.default_rng(3)
+    W, found = rng.standard_normal((4, 12)), {}
+    for name, n in {"a": 200, "test": 100}.items():
+        X = rng.standard_normal((n, 12))
+        Y = (X @ W.T > 1).astype(int)
+        found[name] = str(folder / f"{name}.svm")
+        found["of " + name] = X, Y
+        with open(found[name], "w") as file:
+            for x, y in zip(X, Y, strict=True):
+                values = " ".join(f"{i}:{value!r}" for i, value in enumerate(x.tolist(), 1))
+                file.write(f"{','.join(str(10 * j) for j in np.flatnonzero(y) + 1)} {values}\n")
+    return found
+
+
+def sets_of(path):
+    """The sets of labels in a file of predictions, as indicators."""
+    with open(path) as file:
+        rows = [[float(label) for label in line.split(",")] if line.strip() else [] for line in file]
+    return MultiLabelBinarizer(classes=[10.0, 20.0, 30.0, 40.0]).fit_transform(rows)
+
+
+@pytest.mark.parametrize(
+    "loss", ["hamming", "subset_zero_one", "error_set_size", "f1", "jaccard", "precision_at_k", "recall_at_k"]
+)
+def test_sets_of_labels(capsys, sets, tmp_path, loss):
+    arguments = ["--task", "multilabel", "--loss", loss, "--no-shuffle", "--chunk", 30, "--predictions", tmp_path / "p"]
+    code, (ours, peer), err = run(capsys, sets["a"], "--test", sets["test"], "--save", tmp_path / "model", *arguments)
+    (X, Y), (X_test, Y_test) = sets["of a"], sets["of test"]
+    model = PredtronMultilabelClassifier(loss=loss).partial_fit(X, Y)
+    assert (code, err) == (0, "")
+    assert_allclose(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert ours["progressive loss"] == f"{model.cumulative_loss_ / 200:.4f}"
+    assert ours["held-out score"] == f"{model.score(X_test, Y_test):.4f}"
+    assert_array_equal(sets_of(tmp_path / "p"), model.predict(X_test))
+    assert peer["learner"] == "Perceptron per label" and peer["rounds"] == "200" and 0 <= float(peer["progressive loss"]) <= 1
+
+
+def test_sets_of_labels_go_on(capsys, sets, tmp_path):
+    model, p = tmp_path / "model", tmp_path / "p"
+    form = ["--features", 12, "--classes", 40, 30, 20, 10]
+    code, *_ = run(capsys, sets["a"], "--task", "multilabel", *form, "--save", model, "--no-shuffle")
+    scanned = run(capsys, sets["a"], "--task", "multilabel", "--save", tmp_path / "scanned", "--no-shuffle")[0]
+    assert code == scanned == 0
+    assert_array_equal(joblib.load(model).coef_, joblib.load(tmp_path / "scanned").coef_)
+    code, rows, _ = run(capsys, sets["a"], "--load", model, "--save", model, "--test", sets["test"], "--predictions", p)
+    found = joblib.load(model)
+    assert code == 0 and len(rows) == 1 and found.t_ == 400
+    assert_array_equal(found.svmlight_labels_, [10, 20, 30, 40])
+    assert_array_equal(sets_of(p), found.predict(sets["of test"][0]))
+    assert "--reject-cost is not for PredtronMultilabel" in usage_error(
+        capsys, sets["a"], "--load", model, "--reject-cost", 0.1, "--reject-label", 0
+    )
+
+
+def test_sets_of_labels_without_names_are_of_their_columns(capsys, tmp_path):
+    model = tmp_path / "model"
+    joblib.dump(PredtronMultilabelClassifier().fit([[1.0], [2.0]], [[0, 1], [1, 1]]), model)
+    code, rows, _ = run(capsys, write(tmp_path, "1 1:1\n0,1 1:2\n"), "--load", model, "--save", model)
+    assert code == 0 and rows[0]["rounds"] == "2"
+    assert_array_equal(joblib.load(model).svmlight_labels_, [0, 1])
+    joblib.dump(PredtronMultilabelClassifier().fit([[1.0], [2.0]], [0, 1]), model)
+    assert "of one label; at least two are needed" in usage_error(capsys, "--load", model, "--test", tmp_path / "small.svm")
+
+
+def test_broken_line_of_sets(capsys, sets, tmp_path):
+    broken = broken_copy(sets["a"], 120, "10,50 1:2", tmp_path)
+    form = ["--task", "multilabel", "--features", 12, "--classes", 10, 20, 30, 40]
+    code, (ours, _), err = run(capsys, broken, *form, "--test", sets["test"], "--chunk", 50)
+    assert code == 1 and ours["rounds"] == "119" and ours["held-out score"] != "-"
+    assert "line 120: at '10,50': the label is not one of the classes [10, 20, 30, 40]; the 119 rounds before it" in err
+
+
 def broken_copy(path, at, line, folder):
     with open(path) as file:
         lines = file.readlines()
@@ -287,13 +465,28 @@ def test_usage_errors(capsys, files, tmp_path):
     assert "at least two are needed" in usage_error(capsys, write(tmp_path, "1 1:1\n"))
     assert "Only binary classification is supported" in usage_error(capsys, a, "--task", "binary")
     assert "--loss names the labels [7]; accepted are [0, 1, 2]" in usage_error(capsys, a, "--loss", "0:7=2,1:2=3")
-    assert "accepted are zero_one and TRUE:PREDICTED=COST" in usage_error(capsys, a, "--loss", "0:1")
+    assert "accepted are zero_one, absolute, squared, hamming" in usage_error(capsys, a, "--loss", "0:1")
+    assert "recall_at_k and TRUE:PREDICTED=COST,..." in usage_error(capsys, a, "--loss", "hinge")
     assert "must hold finite costs" in usage_error(capsys, a, "--loss", "0:1=-3")
     assert "reject_cost=3.0 must be a number" in usage_error(capsys, a, "--reject-cost", 3, "--reject-label", 9)
     assert "accepted are linear, uniform, none and a half-life" in usage_error(capsys, a, "--average", "never")
     assert "'0' must be an integer of at least 1" in usage_error(capsys, a, "--epochs", 0)
+    assert "--classes has the labels [2.0, 2.0]; at least two are needed" in usage_error(capsys, a, "--classes", 2, 2)
     many = write(tmp_path, "".join(f"{i} 1:1\n" for i in range(100_001)))
     assert "more than max_classes=100000 distinct labels" in usage_error(capsys, many)
+
+
+@pytest.mark.parametrize("task", ["ordinal", "multilabel"])
+def test_usage_errors_of_a_task(capsys, files, tmp_path, task):
+    a = [files["a"], "--task", task]
+    rejects = ["--reject-cost", 0.1, "--reject-label", 9]
+    assert f"--reject-cost is not for Predtron{task.capitalize()}Classifier" in usage_error(capsys, *a, *rejects)
+    assert "--reject-label is not for" in usage_error(capsys, *a, "--reject-label", 9)
+    accepted = {"ordinal": "zero_one, absolute, squared and TRUE:PREDICTED=COST,...", "multilabel": "hamming, subset_zero_one"}
+    other = {"ordinal": ["hamming"], "multilabel": ["absolute", "0:1=3"]}
+    for loss in other[task]:
+        assert f"accepted are {accepted[task]}" in usage_error(capsys, *a, "--loss", loss)
+    assert "[1.0]; at least two are needed, or --classes" in usage_error(capsys, write(tmp_path, "1 1:1\n"), "--task", task)
 
 
 def write(folder, text):
