@@ -455,6 +455,8 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         weights, problem = self._learner.weights, self._learner.problem
         if weights.intercept.automatic:
             raise ValueError("No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number.")
+        if problem.unproven is not None:
+            raise ValueError(f"No loss bound is proven for {problem.unproven}.")
         if self._learner.weighted:
             raise ValueError("No loss bound is proven for rounds of a weight other than 1; there were some.")
         if not np.isfinite(problem.c_L + problem.C_L):

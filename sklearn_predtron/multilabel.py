@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._base import BasePredtron
 from sklearn_predtron._core.problem import Labels
@@ -17,7 +17,7 @@ from sklearn_predtron._core.stream import CodeReader, IndicatorReader, Stream, i
 from sklearn_predtron._core.subset import Indicators, SparseIndicators, Subset
 from sklearn_predtron._labels import encode, find_classes
 from sklearn_predtron._parts import resolve
-from sklearn_predtron.losses import AtK, Hamming, SubsetLoss, subset_loss
+from sklearn_predtron.losses import Hamming, SubsetLoss, subset_loss
 from sklearn_predtron.representations import SubsetRepresentation
 
 __all__ = ["PredtronMultilabelClassifier"]
@@ -334,29 +334,6 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         margins = self._learner.problem.margins(scores, labels)
         length = self._weights_length()
         return float(margins.min() / length) if length > 0 else float("nan")
-
-    def loss_bound(self, margin: float, radius: float | None = None) -> float:
-        """Bound on the loss suffered online, where the theory of the parts has one.
-
-        None is proven for "precision_at_k" and "recall_at_k", whose sigma_y depends on the scores.
-
-        Parameters
-        ----------
-        margin : float
-            Margin gamma > 0 of some unit-norm weights on the data (see `margin`).
-        radius : float, default=None
-            The largest Euclidean length of an input, with the intercept's feature of length `intercept_scaling`; None takes
-            what an update with eta="theory" has seen.
-
-        Returns
-        -------
-        bound : float
-            What `cumulative_loss_` cannot exceed.  The docstring of the update's `loss_bound` names the theorem.
-        """
-        check_is_fitted(self)
-        if isinstance(self._learned_loss, AtK):
-            raise ValueError(f"No loss bound is proven for loss={self._learned_loss!r}, whose sigma_y depends on the scores.")
-        return super().loss_bound(margin, radius)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from cases import SPECIAL
+from cases import SPECIAL, Hours
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklearn_predtron
@@ -51,26 +51,6 @@ class Side(Problem):
         return int(y > 0)
 
 
-class Clock(Problem):
-    """The hour, represented by a point on a circle; the loss is the way round."""
-
-    n_scores, c_L, C_L = 2, 1.0, 6.0
-    code = np.column_stack([np.cos(np.arange(12) * np.pi / 6), np.sin(np.arange(12) * np.pi / 6)])
-
-    def decode(self, t):
-        return int((self.code @ t).argmax())
-
-    def loss(self, prediction, y):
-        way = abs(prediction - y) % 12
-        return float(min(way, 12 - way))
-
-    def representation(self, prediction):
-        return self.code[prediction]
-
-    def augmented_decode(self, t, y):
-        return int((self.code @ t + [self.loss(hour, y) for hour in range(12)]).argmax())
-
-
 def weighed_errors(a, b, c, d):
     """A loss on sets: a missing label costs twice as much as one too many."""
     return b + 2.0 * c
@@ -102,8 +82,8 @@ COSTS = [[0, 1, 4], [2, 0, 0.5], [1, 3, 0]]
 CONFIGURATIONS = [
     *(PredtronClassifier(update=alias) for alias in ALIASES),
     *(PredtronBinaryClassifier(update=alias) for alias in ALIASES),
-    Predtron(Clock()),
-    Predtron(Clock(), update=LossAugmented(eta="theory"), average=False),
+    Predtron(Hours()),
+    Predtron(Hours(), update=LossAugmented(eta="theory"), average=False),
     Predtron(Side(), update="perceptron", average="uniform", fit_intercept=False),
     PredtronClassifier(average=False),
     PredtronClassifier(average="uniform", shuffle=False),

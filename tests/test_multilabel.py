@@ -218,7 +218,7 @@ def test_theory_needs_the_constants_of_a_function(update):
 @pytest.mark.parametrize("loss", [PrecisionAtK(k=1), RecallAtK(k=2)], ids=name)
 def test_no_bound_where_sigma_y_depends_on_the_scores(loss):
     model = make(loss=loss, fit_intercept=False).partial_fit([[1.0]], [[0, 1]])
-    with pytest.raises(ValueError, match="No loss bound is proven for loss="):
+    with pytest.raises(ValueError, match="No loss bound is proven for losses at k"):
         model.loss_bound(1.0, 1.0)
 
 

@@ -111,6 +111,10 @@ cdef class AtK(Subset):
     def __reduce__(self):
         return type(self), (self.d, self.k, self.recall)
 
+    @property
+    def unproven(self):
+        return "losses at k, whose sigma_y depends on the scores"
+
     cdef inline double worth(self) noexcept nogil:
         """What a hit takes off the loss."""
         cdef Py_ssize_t below = self.P if self.recall else self.k

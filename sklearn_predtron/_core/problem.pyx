@@ -54,5 +54,10 @@ cdef class Problem:
         """Who has to say what c_L and C_L are, where they are not known."""
         return "the loss"
 
+    @property
+    def unproven(self):
+        """What the theorems do not cover, if they do not."""
+        return None
+
     def reraise(self):
         """Raise what stopped the loop, when the problem is the user's own."""
