@@ -42,9 +42,14 @@ class Dataset:
         n, m = options.rows(X.shape[0]), options.rows(X_test.shape[0])
         X, y, X_test, y_test = X[:n], y[:n], X_test[:m], y_test[:m]
         if self.standardise:
-            scaler = StandardScaler().fit(X)
-            X, X_test = scaler.transform(X), scaler.transform(X_test)
+            X, X_test = standardised(X, X_test)
         return X, y, X_test, y_test
+
+
+def standardised(X: NDArray, X_test: NDArray) -> tuple[NDArray, NDArray]:
+    """Both parts, with mean 0 and standard deviation 1 on the first."""
+    scaler = StandardScaler().fit(X)
+    return scaler.transform(X), scaler.transform(X_test)
 
 
 def reader(folder: Path) -> Any:
@@ -95,8 +100,17 @@ def ordinal(folder: Path, name: str, binning: str, splits: int) -> Iterator[tupl
     X, y, _, training = reader(folder).ordinal(name, binning)
     for rows in training[:splits]:
         test = np.setdiff1d(np.arange(len(y)), rows)
-        scaler = StandardScaler().fit(X[rows])
-        yield scaler.transform(X[rows]), y[rows] - 1, scaler.transform(X[test]), y[test] - 1
+        X_train, X_test = standardised(X[rows], X[test])
+        yield X_train, y[rows] - 1, X_test, y[test] - 1
+
+
+def multilabel(folder: Path, name: str) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """X and indicators to learn from and to test on, standardised by the first."""
+    read = reader(folder).multilabel
+    X, Y = read(name, "train")
+    X_test, Y_test = read(name, "test")
+    X, X_test = standardised(X.toarray(), X_test.toarray())
+    return X, Y, X_test, Y_test
 
 
 def _narrow(X: sparse.csr_matrix) -> sparse.csr_matrix:

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.datasets import make_multilabel_classification
 from sklearn.preprocessing import normalize
 
 FEWEST_ROWS = 200
@@ -52,6 +53,11 @@ def gaussian_ranks(n: int, p: int, r: int, signal: float = 2.0, seed: int = 0) -
     X, w = rng.standard_normal((n, p)), rng.standard_normal(p)
     latent = X @ w * (signal / np.linalg.norm(w)) + rng.standard_normal(n)
     return X, np.searchsorted(np.quantile(latent, np.arange(1, r) / r), latent)
+
+
+def label_sets(n: int, p: int, m: int, seed: int = 0) -> tuple[NDArray, NDArray]:
+    """scikit-learn's counts of words, a few of m labels for each row."""
+    return make_multilabel_classification(n_samples=n, n_features=p, n_classes=m, random_state=seed)
 
 
 def text(n: int, k: int, p: int = 100_000, words: float = 91.0, seed: int = 0) -> tuple[sparse.csr_matrix, NDArray]:

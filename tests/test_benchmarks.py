@@ -12,12 +12,12 @@ from benchmarks import read, report, run, tasks
 from benchmarks.child import filled, growth
 from benchmarks.measure import Case, Measured, interleave, ratios
 from benchmarks.paper import cusum_tables
-from benchmarks.peers import ORDINAL_PEERS, PEERS, Ours
+from benchmarks.peers import MULTILABEL_PEERS, ORDINAL_PEERS, PEERS, Ours
 from benchmarks.peers.base import Peer, RowPeer
 from benchmarks.report import README, Table, replace, spread
-from benchmarks.suites import SUITES, memory, ordinal, quality, stream, throughput_dense, throughput_sparse, updates
+from benchmarks.suites import SUITES, memory, multilabel, ordinal, quality, stream, throughput_dense, throughput_sparse, updates
 from benchmarks.suites.fits import perceptrons
-from benchmarks.tasks import Options, Task, gaussian_classes, gaussian_ranks, text
+from benchmarks.tasks import Options, Task, gaussian_classes, gaussian_ranks, label_sets, text
 
 TINY = Options(repeats=1, seeds=1, scale=0.001)
 INSTALLED = [peer for peer in PEERS if peer.installed]
@@ -41,6 +41,8 @@ def tiny(monkeypatch):
     monkeypatch.setattr(ordinal, "COLUMNS", 5)
     monkeypatch.setattr(ordinal, "BINNINGS", ("len5",))
     monkeypatch.setattr(ordinal, "ORDINAL", ("abalone", "stocks_domain"))
+    for name, number in (("COLUMNS", 8), ("FEW_COLUMNS", 4), ("LABELS", 5), ("STREAM_ROWS_OF_PEER", 3)):
+        monkeypatch.setattr(multilabel, name, number)
 
 
 def small_set(kind, p, k, n):
@@ -96,6 +98,27 @@ def test_ordinal_adapter_fits_without_a_rank_and_with_a_constant_column(peer, mi
     assert np.abs(predicted - y)[seen].mean() < 1.0
 
 
+@pytest.mark.parametrize("peer", **named(MULTILABEL_PEERS))
+def test_multilabel_adapter_fits(peer):
+    X, y = gaussian_classes(300, 8, 4, distance=12.0)
+    Y = np.column_stack([y == 0, y == 1, y != 2]).astype(int)
+    predicted = peer.predict(peer.fit(peer.make(Task(3)), X, Y), X)
+    assert set(np.unique(predicted)) == {0, 1}
+    assert (predicted == Y).mean() > 0.9
+
+
+@pytest.mark.parametrize("peer", **named([peer for peer in MULTILABEL_PEERS if peer.stream]))
+def test_multilabel_adapter_takes_rows(peer):
+    X, y = gaussian_classes(120, 8, 4, distance=12.0)
+    Y = np.column_stack([y == 0, y == 1, y != 2]).astype(int)
+    model = peer.make(Task(3))
+    rows = peer.convert(model, X, Y)
+    peer.start(model, rows[0], Task(3))
+    for row in rows[1:]:
+        peer.take(model, row)
+    assert (np.vstack([peer.guess(model, row) for row in rows]) == Y).mean() > 0.8
+
+
 def test_ranks_have_equal_shares():
     X, y = gaussian_ranks(1000, 3, 10)
     assert np.bincount(y).tolist() == [100] * 10
@@ -110,8 +133,27 @@ def test_perceptrons_do_the_same_work(scaling, data):
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-9, atol=1e-12)
 
 
+def test_perceptrons_of_labels_do_the_same_work():
+    X, Y = label_sets(300, 10, 4)
+    task = Task(4, epochs=1, shuffle=False)
+    peers = (multilabel.OURS_PERCEPTRON, multilabel.PERCEPTRON, multilabel.UNCHECKED)
+    ours, *theirs = (peer.fit(peer.make(task), X, Y) for peer in peers)
+    for model in theirs:
+        np.testing.assert_allclose(ours.coef_, np.vstack([label.coef_ for label in model.estimators_]), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(ours.intercept_, np.hstack([label.intercept_ for label in model.estimators_]), atol=1e-12)
+
+
+def test_the_unchecked_peer_does_not_look_for_nan():
+    X, Y = label_sets(60, 10, 4)
+    X[0, 0] = np.nan
+    task = Task(4, epochs=1)
+    with pytest.raises(ValueError, match="NaN"):
+        multilabel.PERCEPTRON.fit(multilabel.PERCEPTRON.make(task), X, Y)
+    assert multilabel.UNCHECKED.fit(multilabel.UNCHECKED.make(task), X, Y).n_features_in_ == 10
+
+
 def test_adapters_have_names_of_their_own():
-    peers = [*PEERS, *ORDINAL_PEERS]
+    peers = [*PEERS, *ORDINAL_PEERS, *MULTILABEL_PEERS]
     assert len({peer.name for peer in peers}) == len(peers)
 
 
@@ -257,6 +299,44 @@ def test_split_of_ranks_is_standardised_and_complete(tmp_path):
     assert X_test.shape == (20, 5) and set(y) | set(y_test) == set(range(5))
 
 
+def test_multilabel_on_given_data(tmp_path, tiny):
+    (tmp_path / "load.py").write_text(LOAD)
+    tables = multilabel.run(Options(repeats=1, seeds=2, scale=0.001, data=tmp_path))
+    check(tables)
+    assert [table.title for table in tables][3:] == ["Multilabel goals", "Multilabel losses"]
+    assert [len(table.rows) for table in tables[2:]] == [2 * len(MULTILABEL_PEERS), 4, 2 * len(MULTILABEL_PEERS)]
+    assert "skipped" not in tables[0].note
+
+
+def test_multilabel_without_data_says_so(tiny):
+    tables = multilabel.run(TINY)
+    assert len(tables) == 3 and multilabel.NO_SETS in tables[0].note
+
+
+def test_losses_of_sets():
+    predicted = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0]])
+    Y = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]])
+    assert multilabel.hamming(predicted, Y) == 3 / 16
+    assert multilabel.micro_f1(predicted, Y) == 4 / 7
+    assert multilabel.one_minus_f1(predicted, Y) == (0.5 + 0 + 0 + 1) / 4
+    assert multilabel.subset_zero_one(predicted, Y) == 0.5
+
+
+def test_labels_with_one_class_in_the_training_part_are_left_out():
+    Y = np.array([[0, 1, 0], [0, 1, 1]])
+    Y_test = np.array([[1, 0, 1]])
+    assert [part.tolist() for part in multilabel.with_both(Y, Y_test)] == [[[0], [1]], [[1]]]
+
+
+def test_given_sets_of_labels_are_standardised_on_the_training_part(tmp_path):
+    (tmp_path / "load.py").write_text(LOAD)
+    X, Y, X_test, Y_test = read.multilabel(tmp_path, "emotions")
+    np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(X.std(axis=0), 1)
+    assert X_test.mean() > 1
+    assert (Y.shape, Y_test.shape) == ((60, 4), (60, 4))
+
+
 def test_paper_tables(tmp_path, monkeypatch, capsys):
     (tmp_path / "load.py").write_text(LOAD)
     readme = tmp_path / "README.md"
@@ -307,6 +387,12 @@ def ordinal(name, binning):
     target = X[:, 0]
     y = 1 + np.searchsorted(np.quantile(target, [0.2, 0.4, 0.6, 0.8]), target)
     return X, y, target, np.array([rng.permutation(60)[:40] for _ in range(20)])
+
+
+def multilabel(name, part):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 5)) + (part == "test") * 2
+    return sparse.csr_matrix(X), (X[:, :4] > [0, 0, 0.5, 9]).astype(int)
 """
 
 

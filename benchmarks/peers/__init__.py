@@ -1,11 +1,22 @@
 """The learners that are compared, one small adapter each."""
 
+from benchmarks.peers.classifier_chain import SklearnClassifierChain
 from benchmarks.peers.linear_svc import SklearnLinearSVC
 from benchmarks.peers.logistic_regression import SklearnLogisticRegression
 from benchmarks.peers.mord_lad import MordLAD
 from benchmarks.peers.mord_logistic_at import MordLogisticAT
+from benchmarks.peers.multi_output_perceptron import MultiOutputPerceptron
+from benchmarks.peers.multi_output_sgd import MultiOutputSGDAveraged
+from benchmarks.peers.one_vs_rest_logistic import OneVsRestLogistic
 from benchmarks.peers.ordered_model import StatsmodelsOrderedModel
-from benchmarks.peers.ours import Ours, OursOneVsRest, OursOrdinal, OursPerceptron
+from benchmarks.peers.ours import (
+    Ours,
+    OursMultilabel,
+    OursMultilabelPerceptron,
+    OursOneVsRest,
+    OursOrdinal,
+    OursPerceptron,
+)
 from benchmarks.peers.perceptron import SklearnPerceptron
 from benchmarks.peers.ridge_round import RidgeRound
 from benchmarks.peers.river import River
@@ -38,4 +49,16 @@ ORDINAL_PEERS = [
     Skordinal("POM"),
     StatsmodelsOrderedModel(),
     RidgeRound(),
+]
+
+MULTILABEL_PEERS = [
+    OursMultilabel(),
+    OursMultilabel("ours, f1", loss="f1"),
+    OursMultilabel("ours, jaccard", loss="jaccard"),
+    OursMultilabel("ours, subset_zero_one", loss="subset_zero_one"),
+    OursMultilabelPerceptron(),
+    MultiOutputPerceptron(),
+    MultiOutputSGDAveraged(),
+    SklearnClassifierChain(),
+    OneVsRestLogistic(),
 ]

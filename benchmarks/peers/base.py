@@ -1,6 +1,6 @@
 """What the runner needs to know of a learner."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from typing import Any
 
@@ -85,6 +85,16 @@ class OnlinePeer(PartialFitPeer, BatchPeer):
     def make(self, task: Task) -> Any:
         model = super().make(task).set_params(shuffle=task.shuffle)
         return model if task.epochs is None else model.set_params(max_iter=task.epochs, tol=None)
+
+
+class PerLabelPeer(Peer):
+    """One of scikit-learn's wrappers around a learner of two classes, which it fits once for each label."""
+
+    wrapper: Callable[[Any], Any]
+    single: Peer
+
+    def make(self, task: Task) -> Any:
+        return type(self).wrapper(self.single.make(task))
 
 
 class RowPeer(Peer):

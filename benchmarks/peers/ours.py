@@ -1,12 +1,18 @@
 """sklearn_predtron."""
 
+from math import sqrt
 from typing import Any
 
 from sklearn.multiclass import OneVsRestClassifier
 
 from benchmarks.peers.base import PartialFitPeer, Peer
 from benchmarks.tasks import Task
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+)
 from sklearn_predtron.updates import PerceptronUpdate
 
 PLAIN = {"average": False, "intercept_scaling": 1.0}
@@ -36,6 +42,26 @@ class OursOrdinal(Ours):
 
     def family(self, task: Task) -> type:
         return PredtronOrdinalClassifier
+
+
+class OursMultilabel(Ours):
+    """The classifier of sets of labels; the task's number of classes is that of labels."""
+
+    def __init__(self, name: str = "ours, multilabel", **params: Any):
+        super().__init__(name, **params)
+
+    def family(self, task: Task) -> type:
+        return PredtronMultilabelClassifier
+
+
+class OursMultilabelPerceptron(OursMultilabel):
+    """The plain perceptron, in the units of scikit-learn's."""
+
+    def __init__(self, name: str = "ours, multilabel perceptron", **params: Any):
+        super().__init__(name, **{**PLAIN, **params})
+
+    def make(self, task: Task) -> Any:
+        return super().make(task).set_params(update=PerceptronUpdate(sqrt(task.n_classes) / 2))
 
 
 class OursPerceptron(Ours):

@@ -1,6 +1,6 @@
 """The suites; each has run(options), which returns its tables."""
 
-from benchmarks.suites import memory, ordinal, quality, reject, stream, throughput_dense, throughput_sparse, updates
+from benchmarks.suites import memory, multilabel, ordinal, quality, reject, stream, throughput_dense, throughput_sparse, updates
 
 SUITES = {
     "throughput_dense": throughput_dense,
@@ -11,4 +11,5 @@ SUITES = {
     "quality": quality,
     "reject": reject,
     "ordinal": ordinal,
+    "multilabel": multilabel,
 }

@@ -57,3 +57,10 @@ def verdict(ratio: Iterable[float], goal: float | None) -> list:
     if goal is None:
         return [None, None]
     return [f"{goal:g}", median(ratio) >= goal]
+
+
+def at_most(value: float | None, goal: float | None) -> list:
+    """Cells for a goal that a value should not pass."""
+    if value is None or goal is None:
+        return [None, None]
+    return [f"at most {goal:g}", value <= goal]

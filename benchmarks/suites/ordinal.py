@@ -2,21 +2,20 @@
 
 import warnings
 from collections.abc import Iterable
-from functools import partial
 from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.measure import Case, Measured, interleave, ratios
+from benchmarks.measure import Measured, interleave, ratios
 from benchmarks.peers import ORDINAL_PEERS, MordLogisticAT, Ours, OursOrdinal, RidgeRound
 from benchmarks.peers.base import Peer
 from benchmarks.read import ORDINAL, ordinal
 from benchmarks.report import Table, mean_error, spread
-from benchmarks.suites.fits import fit_case, verdict
+from benchmarks.suites.fits import at_most, fit_case, verdict
 from benchmarks.suites.quality import standard_error
-from benchmarks.suites.stream import learn_all
+from benchmarks.suites.stream import learn_case
 from benchmarks.tasks import Options, Task, gaussian_ranks, held_out
 
 RANKS, COLUMNS = 10, 50
@@ -45,13 +44,6 @@ def run(options: Options) -> list[Table]:
 def mean_absolute(predicted: NDArray, y: NDArray) -> float:
     """The mean distance in ranks."""
     return float(np.abs(predicted - y).mean())
-
-
-def at_most(value: float | None, goal: float | None) -> list:
-    """Cells for a goal that a value should not pass."""
-    if value is None or goal is None:
-        return [None, None]
-    return [f"at most {goal:g}", value <= goal]
 
 
 # ---------------------------------------------------------------------------------------------------------------------- speed
@@ -99,19 +91,12 @@ def streams(options: Options) -> Table:
     n = options.rows(1000)
     X, y = gaussian_ranks(n, COLUMNS, RANKS)
     binary, ours = Ours("ours, binary"), OursOrdinal("ours, ordinal")
-    cases = [_learn_case(binary, 2, X, (y >= RANKS // 2).astype(int)), _learn_case(ours, RANKS, X, y)]
+    cases = [learn_case(binary, 2, X, (y >= RANKS // 2).astype(int)), learn_case(ours, RANKS, X, y)]
     measured = interleave(cases, options.repeats)
     for name, ranks, goal in ((binary.name, 2, None), (ours.name, RANKS, LARGEST_DELAY)):
         slower = ratios(measured[name], measured[binary.name])
         table.rows.append([name, ranks, measured[name].seconds / n * 1e6, spread(slower), *at_most(median(slower), goal)])
     return table
-
-
-def _learn_case(peer: Peer, k: int, X: NDArray, y: NDArray) -> Case:
-    model = peer.make(Task(k))
-    rows = peer.convert(model, X, y)
-    peer.start(model, rows[0], Task(k))
-    return Case(peer.name, partial(learn_all, peer, model, rows))
 
 
 # -------------------------------------------------------------------------------------------------------------------- quality

@@ -4,6 +4,8 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
+from numpy.typing import NDArray
+
 from benchmarks.measure import Case, interleave, ratios
 from benchmarks.peers import PEERS, Ours, OursPerceptron, SGDAveraged, SGDHinge, SklearnPerceptron
 from benchmarks.peers.base import Peer
@@ -60,6 +62,14 @@ def _rows(k: int, goal: float, options: Options) -> list[list]:
         cells = [seconds[0], spread(faster[0]), *goals, seconds[1], spread(faster[1]), conversion[peer.name]]
         table.append([k, peer.name, *cells])
     return table
+
+
+def learn_case(peer: Peer, k: int, X: NDArray, y: NDArray) -> Case:
+    """Rows of a stream for a model that has seen the first."""
+    model = peer.make(Task(k))
+    rows = peer.convert(model, X, y)
+    peer.start(model, rows[0], Task(k))
+    return Case(peer.name, partial(learn_all, peer, model, rows))
 
 
 def learn_all(peer: Peer, model: Any, rows: list, _: None) -> None:
