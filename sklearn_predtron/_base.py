@@ -156,8 +156,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         self._check_labels_given(y)
         X, rows = self._read_rows(X, reset=fresh)
         labels = self._read_labels(y, classes, fresh=fresh, partial=partial)
-        if labels.n != rows.n:
-            raise ValueError(f"X has {rows.n} rows and y has {labels.n}; both must have the same number.")
+        check_lengths(rows.n, labels.n)
         weight = None
         if sample_weight is not None:
             weight = check_sample_weight(
@@ -218,10 +217,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         self._learner.observer = self._build_observer(problem, self._learner.observer)
 
     def _build_weights(self, problem: Problem, rows: Rows, *, average: bool, radius: bool) -> Weights:
-        norm, scaling = resolve(Norm, self.norm, "norm"), self.intercept_scaling
-        if scaling == "auto":
-            scaling = resolve(Update, self.update, "update").auto_scaling
-        intercept = Intercept(self.fit_intercept, scaling)
+        norm, intercept = resolve(Norm, self.norm, "norm"), Intercept(self.fit_intercept, self._scaling())
         how: dict[str, Any] = {"sparse": rows.sparse, "average": average, "radius": radius}
         if not problem.shared:
             return norm.build(problem.d, rows.p, intercept=intercept, **how)
@@ -259,8 +255,13 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         return {
             "norm": (norm.alias, norm.get_params()),
             "fit_intercept": bool(self.fit_intercept),
-            "intercept_scaling": self.intercept_scaling,
+            "intercept_scaling": self._scaling(),
         }
+
+    def _scaling(self) -> Any:
+        """The parameter `intercept_scaling`, as the update reads it."""
+        update = resolve(Update, self.update, "update")
+        return update.auto_scaling if self.intercept_scaling == "auto" else self.intercept_scaling
 
     def _build_average(self) -> Average | None:
         if isinstance(self.average, (bool, np.bool_)) and not self.average:
@@ -294,7 +295,12 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             epoch = task.subcontext(task_name="epoch")
             epoch.call_on_fit_task_begin(estimator=self, **data)
             steps, loss, rounds = learner.n_updates, learner.cumulative_loss, learner.t
-            bad = learner.learn(rows, labels, self._epoch_order(rows.n, order, random), weight, observed=number == 0)
+            try:
+                bad = learner.learn(rows, labels, self._epoch_order(rows.n, order, random), weight, observed=number == 0)
+            except BaseException:
+                if number == 0 and learner.t == rounds:
+                    self._restore(before)  # nothing was learned: the problem was no good from the start
+                raise
             if bad >= 0:
                 self._restore(before)
                 self._raise_not_finite(X)
@@ -468,6 +474,8 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         if radius is not None and not radius > 0:
             raise ValueError(f"radius={radius} must be positive.")
         radius = weights.radius2**0.5 if radius is None else weights.effective_radius(radius)
+        if radius == 0:
+            raise ValueError("radius=None is 0, for all rows so far were zero; pass the largest length of an input.")
         return resolve(Update, self.update, "update").loss_bound(problem, self._kappa, margin, radius)
 
     def _weights_length(self) -> float:
@@ -475,6 +483,21 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         coef, intercept = self._learner.weights.mean()
         r2 = self._learner.weights.intercept.squared_length
         return float(np.sqrt((coef**2).sum() + ((intercept**2).sum() / r2 if r2 > 0 else 0.0)))
+
+
+def check_lengths(n_rows: int, n_labels: int) -> None:
+    if n_rows != n_labels:
+        raise ValueError(f"X has {n_rows} rows and y has {n_labels}; both must have the same number.")
+
+
+def mean_loss(losses: NDArray, sample_weight: Any) -> float:
+    """The weighted mean."""
+    if sample_weight is None:
+        return float(losses.mean())
+    weight = check_sample_weight(sample_weight, losses, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True)
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+    return float(np.average(losses, weights=weight))
 
 
 def number_of_scores(problem: Problem) -> str:

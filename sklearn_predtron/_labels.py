@@ -51,7 +51,9 @@ def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
         codes = order[np.minimum(np.searchsorted(classes, y, sorter=order), len(classes) - 1)]
         known = classes[codes] == y
     except TypeError:
-        known = np.zeros(len(y), dtype=bool)
+        place = {label: code for code, label in enumerate(classes.tolist())}
+        codes = np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
+        known = codes >= 0
     if not np.all(known):
         unknown = _distinct(y[~known])
         raise ValueError(f"{parameter} contains labels that are not in classes_: {unknown}; accepted are {classes.tolist()}.")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._base import BasePredtron
+from sklearn_predtron._base import BasePredtron, check_lengths, mean_loss
 from sklearn_predtron._compat import StrOptions
 from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.stream import CodeReader, Stream
@@ -182,8 +182,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         """Numbers of the labels and of the predictions."""
         predicted = self._predict_codes(X)
         codes = encode(column_or_1d(y), self.classes_)
-        if len(codes) != len(predicted):
-            raise ValueError(f"X has {len(predicted)} rows and y has {len(codes)}; both must have the same number.")
+        check_lengths(len(predicted), len(codes))
         return codes, predicted
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -205,8 +204,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         """
         if self._counts_mistakes():
             return super().score(X, y, sample_weight)
-        loss = self.sample_loss(X, y)
-        return float(1 - np.average(loss, weights=sample_weight) / self._costs().max())
+        return 1 - mean_loss(self.sample_loss(X, y), sample_weight) / float(self._costs().max())
 
     def margin(self, X: Any, y: Any) -> float:
         """The margin of the weights, at unit norm, on a data set.
@@ -227,7 +225,9 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
             The margin gamma, for `loss_bound`; nan where the weights are zero.
         """
         scores = self._scores(X)
-        margins = self._learner.problem.margins(scores, encode(column_or_1d(y), self.classes_))
+        codes = encode(column_or_1d(y), self.classes_)
+        check_lengths(len(scores), len(codes))
+        margins = self._learner.problem.margins(scores, codes)
         length = self._weights_length()
         return float(margins.min() / length) if length > 0 else float("nan")
 

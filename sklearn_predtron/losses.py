@@ -307,6 +307,8 @@ class FBeta(SubsetLoss):
 
     def build(self, m: int) -> subset.Subset:
         self._validate_params()
+        if not 0 < self.beta * self.beta < np.inf:
+            raise ValueError(f"beta={self.beta} must have a positive finite square.")
         return subset.FBeta(m, self.beta)
 
 
@@ -418,6 +420,12 @@ class CountLoss(SubsetLoss):
     array([[1, 0]])
     """
 
+    _parameter_constraints = {
+        "function": [callable],
+        "c_L": [Interval(Real, 0, None, closed="neither"), None],
+        "C_L": [Interval(Real, 0, None, closed="neither"), None],
+    }
+
     def __init__(self, function: Callable[[int, int, int, int], float], c_L: float | None = None, C_L: float | None = None):
         self.function = function
         self.c_L = c_L
@@ -428,6 +436,9 @@ class CountLoss(SubsetLoss):
         return np.array([self.function(*row) for row in rows.tolist()], dtype=np.float64)[place.ravel()]
 
     def build(self, m: int) -> subset.Subset:
+        self._validate_params()
+        if self.c_L is not None and self.C_L is not None and self.c_L > self.C_L:
+            raise ValueError(f"c_L={self.c_L} is the least positive loss and must be at most C_L={self.C_L}.")
         nan = float("nan")
         return counts.Counts(m, self.function, nan if self.c_L is None else self.c_L, nan if self.C_L is None else self.C_L)
 

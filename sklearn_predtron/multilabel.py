@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import check_consistent_length
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._base import BasePredtron
+from sklearn_predtron._base import BasePredtron, check_lengths, mean_loss
 from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.stream import CodeReader, IndicatorReader, Stream, indicator_rows
 from sklearn_predtron._core.subset import Indicators, SparseIndicators, Subset
@@ -158,6 +158,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             self._check_label_numbers(classes, y.shape[1])
         if fresh:
             self._start(y, names, classes, single=single, partial=partial)
+        elif names is not None and not np.array_equal(names, getattr(self, "label_names_", names)):
+            raise ValueError(f"y has the columns {names.tolist()}, and learning began with {self.label_names_.tolist()}.")
         elif single and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes={np.unique(classes).tolist()} is not the same as on the first call: {self.classes_.tolist()}."
@@ -168,7 +170,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
             raise ValueError(f"y must have shape (n_samples, n_labels), or (n_samples,) for one label; got shape {y.shape}.")
         if not fresh and (1 if y.ndim == 1 else y.shape[1]) != self._n_labels:
-            raise ValueError(f"y has shape {y.shape}, and learning began with {self._n_labels} label(s).")
+            hint = "; a single row has shape (1, n_labels)" if y.ndim == 1 else ""
+            raise ValueError(f"y has shape {y.shape}, and learning began with {self._n_labels} label(s){hint}.")
 
     def _check_label_numbers(self, classes: Any, m: int) -> None:
         if classes is not None and not np.array_equal(np.ravel(classes), np.arange(m)):
@@ -216,7 +219,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     def _build_problem(self) -> Subset:
         resolve(SubsetRepresentation, self.representation, "representation")
-        loss = clone(subset_loss(self.loss))
+        loss = copy.copy(subset_loss(self.loss))
         problem = loss.build(self._n_labels)
         self._learned_loss = loss
         return problem
@@ -251,7 +254,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         y : ndarray of shape (n_samples, m), or (n_samples,) where y had one dimension
-            Zeros and ones, of the type that y had; labels of `classes_` where y had one dimension.
+            Zeros and ones, of the type that y had, dense also where y was sparse; labels of `classes_` where y had one
+            dimension.
         """
         predicted = self._predict_indicators(X)
         return self.classes_[predicted[:, 0]] if self._single else predicted.astype(self._label_dtype)
@@ -282,7 +286,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         """True positives, false positives, false negatives and true negatives of each row."""
         predicted = self._predict_indicators(X).astype(bool)
         true = self._dense_indicators(y)
-        check_consistent_length(predicted, true)
+        check_lengths(len(predicted), len(true))
         a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted & true, predicted, true))
         return a, n_predicted - a, n_true - a, self._n_labels - n_predicted - n_true + a
 
@@ -307,7 +311,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         score : float
             At most 1, which is perfect.
         """
-        return float(1 - np.average(Hamming().of_counts(*self._counts(X, y)), weights=sample_weight))
+        return 1 - mean_loss(Hamming().of_counts(*self._counts(X, y)), sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
         """The margin of the weights, at unit norm, on a data set.
@@ -329,8 +333,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         """
         scores = self._scores(X)
         labels = self._read_labels(y, None, fresh=False, partial=True)
-        if labels.n != len(scores):
-            raise ValueError(f"X has {len(scores)} rows and y has {labels.n}; both must have the same number.")
+        check_lengths(len(scores), labels.n)
         margins = self._learner.problem.margins(scores, labels)
         length = self._weights_length()
         return float(margins.min() / length) if length > 0 else float("nan")
@@ -352,6 +355,8 @@ def column_names(y: Any) -> NDArray | None:
 
 def as_array(y: Any) -> NDArray:
     """The labels as an array."""
+    if isinstance(y, np.ma.MaskedArray):
+        raise ValueError("y is a masked array; it must hold zeros and ones everywhere.")
     try:
         return np.asarray(y)
     except ValueError:
@@ -369,7 +374,8 @@ def sparse_indicators(y: Any) -> SparseIndicators:
     """A CSR matrix of zeros and ones."""
     if not np.isin(y.data, (0, 1)).all():
         raise ValueError(f"y must hold zeros and ones, an indicator for each label; got {strange_values(y.data)}.")
-    y = y.copy()
+    SparseIndicators(y.indptr.astype(np.intp), y.indices.astype(np.intp), y.shape[1])  # checks what the next lines trust
+    y = y.astype(np.int64)
     y.sum_duplicates()
     y.eliminate_zeros()
     if y.data.size and y.data.max() > 1:
@@ -380,4 +386,4 @@ def sparse_indicators(y: Any) -> SparseIndicators:
 def strange_values(y: NDArray) -> list[Any]:
     """Some of what is neither 0 nor 1."""
     values = [value for value in np.ravel(y).tolist() if not (isinstance(value, (int, float, complex)) and value in (0, 1))]
-    return values[:5]
+    return list(dict.fromkeys(map(str, values)))[:5] if y.dtype.kind == "O" else values[:5]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._base import mean_loss
 from sklearn_predtron._labels import encode
 from sklearn_predtron._table import BaseTableClassifier
 from sklearn_predtron.losses import CostMatrix, table_loss
@@ -148,22 +149,30 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         self.categories = categories
 
     def _given_classes(self, y: Any) -> NDArray | None:
-        if self.categories is None:
-            dtype = getattr(y, "dtype", None)
-            return np.asarray(dtype.categories) if getattr(dtype, "ordered", False) else None  # type: ignore[union-attr]
+        if self.categories is not None:
+            return self._checked_categories()
+        dtype = getattr(y, "dtype", None)
+        return np.asarray(dtype.categories) if getattr(dtype, "ordered", False) else None  # type: ignore[union-attr]
+
+    def _checked_categories(self) -> NDArray:
         categories = np.asarray(self.categories)
-        if categories.ndim != 1 or len(set(categories.tolist())) < max(2, len(categories)) or unlike(categories):
+        mixed = len({isinstance(label, str) for label in np.asarray(self.categories, dtype=object).ravel()}) > 1
+        if mixed or categories.ndim != 1 or len(set(categories.tolist())) < max(2, len(categories)) or unlike(categories):
             raise ValueError(
-                f"categories={categories.tolist()} must be a list of at least two different labels of one type, each once."
+                f"categories={self.categories!r} must be a list of at least two different labels of one type, each once."
             )
         return categories
 
     def _check_same_classes(self, classes: Any, given: NDArray | None) -> None:
         super()._check_same_classes(classes, given)
-        if given is not None and (np.diff(encode(given, self.classes_, "categories")) <= 0).any():
+        if given is None:
+            return
+        if (np.diff(encode(given, self.classes_, "categories")) <= 0).any():
             raise ValueError(
                 f"categories={given.tolist()} are not in the order in which learning began: {self.classes_.tolist()}."
             )
+        if self.categories is not None and len(given) < len(self.classes_):
+            raise ValueError(f"categories={given.tolist()} cannot change from {self.classes_.tolist()} once learning has begun.")
 
     def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
         super()._check_classes(classes, ordered=ordered)
@@ -194,7 +203,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         if isinstance(table_loss(self.loss), CostMatrix):
             return super().score(X, y, sample_weight)
         codes, predicted = self._true_and_predicted(X, y)
-        return float(1 - np.average(np.abs(predicted - codes), weights=sample_weight) / (len(self.classes_) - 1))
+        return 1 - mean_loss(np.abs(predicted - codes), sample_weight) / (len(self.classes_) - 1)
 
 
 def unlike(labels: NDArray) -> bool:

@@ -76,7 +76,9 @@ class Update(Part):
 
 
 def theory_step(update: str, problem: Problem, numerator: float) -> float:
-    """The numerator of a theorem's step numerator / R^2, if the problem knows its losses."""
+    """The numerator of a theorem's step numerator / R^2, if the theorem holds and the problem knows its losses."""
+    if problem.unproven is not None:
+        raise ValueError(f"{update}(eta='theory') has no theorem for {problem.unproven}; give eta as a number.")
     if not np.isfinite(numerator):
         raise ValueError(
             f"{update}(eta='theory') needs c_L and C_L, which {problem.stated_by} does not state; give eta as a number."

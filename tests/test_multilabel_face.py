@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from test_multilabel import make, make_data
 from test_multilabel_inference import counts_of, each_loss
 
-from sklearn_predtron.losses import AtK, ErrorSetSize, FBeta, PrecisionAtK, RecallAtK
+from sklearn_predtron.losses import AtK, CountLoss, ErrorSetSize, FBeta, PrecisionAtK, RecallAtK
 
 # ------------------------------------------------------------------------------------------------------------- indicators
 
@@ -85,6 +85,34 @@ def test_data_frame_of_columns_of_different_types():
     X, y = make_data()
     frame = pd.DataFrame({"a": y[:, 0], "b": y[:, 1] > 0})
     assert state(make(random_state=0).fit(X, frame)) == state(make(random_state=0).fit(X, y[:, :2]))
+
+
+@pytest.mark.parametrize("place", [4, -1, 10**4, 10**9])
+def test_sparse_indicators_out_of_range(place):
+    y = sparse.csr_matrix(np.eye(4, dtype=int))
+    y.indices[-1] = place
+    for model in (make(), make().fit(np.eye(4), np.eye(4, dtype=int))):
+        refuses(model, lambda model=model: model.partial_fit(np.eye(4), y), "y is not a valid CSR matrix: its indices")
+
+
+@pytest.mark.parametrize("edges", [[0, 1, 2, 3, 9], [0, 3, 2, 3, 4], [1, 1, 2, 3, 4]])
+def test_sparse_indicators_with_broken_rows(edges):
+    y = sparse.csr_matrix(np.eye(4, dtype=int))
+    y.indptr = np.array(edges, dtype=y.indptr.dtype)
+    model = make()
+    refuses(model, lambda: model.fit(np.eye(4), y), "y is not a valid CSR matrix: its indptr")
+
+
+def test_names_of_the_labels_in_another_order():
+    X, y = make_data()
+    frame = pd.DataFrame(y, columns=["sun", "rain", "wind", "snow"])
+    model = make().fit(X, frame)
+    turned = frame[["rain", "sun", "wind", "snow"]]
+    refuses(
+        model, lambda: model.partial_fit(X, turned), r"y has the columns \['rain', 'sun', .*\], and learning began with \['sun'"
+    )
+    with pytest.raises(ValueError, match="y has the columns"):
+        model.score(X, turned)
 
 
 def test_names_of_the_labels():
@@ -299,6 +327,43 @@ BAD = [
     (broken, KeyError, "broken"),
 ]
 each_bad_function = pytest.mark.parametrize(("function", "error", "message"), BAD, ids=[case[0].__name__ for case in BAD])
+
+
+@each_bad_function
+def test_bad_function_at_the_first_round_leaves_the_estimator_as_it_was(function, error, message):
+    X, y = make_data(m=5)
+    y[:, :3], y[:, 3:] = 1, 0  # what all of them are bad at
+    for model in (make(loss=function, shuffle=False), make(shuffle=False).fit(X, y).set_params(loss=function)):
+        refuses(model, lambda model=model: model.fit(X, y), message, error)
+
+
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        (CountLoss(3), "'function' parameter of CountLoss must be a callable"),
+        (CountLoss(len, c_L=0), "'c_L' parameter of CountLoss must be"),
+        (CountLoss(len, c_L=2.0, C_L=1.0), "c_L=2.0 is the least positive loss and must be at most C_L=1.0"),
+        (FBeta(1e200), r"beta=1e\+200 must have a positive finite square"),
+        (FBeta, "loss=<class .*FBeta.*> is not known; accepted are 'hamming'"),
+    ],
+    ids=range(5),
+)
+def test_losses_that_are_none(loss, message):
+    X, y = make_data()
+    model = make(loss=loss)
+    refuses(model, lambda: model.fit(X, y), message)
+
+
+def test_weights_of_a_score():
+    X, y = make_data()
+    model = make().fit(X, y)
+    for weight, message in [
+        (np.zeros(len(y)), "zero for every row"),
+        (np.ones(3), "shape"),
+        (-np.ones(len(y)), "Negative values"),
+    ]:
+        with pytest.raises(ValueError, match=f"sample_weight.*{message}|{message}.*sample_weight"):
+            model.score(X, y, sample_weight=weight)
 
 
 @each_bad_function

@@ -347,6 +347,15 @@ def test_representation_cannot_change_in_mid_stream(first, second, r):
     assert len(model.set_params(representation=second).fit(X, y).classes_) == r
 
 
+def test_the_length_of_the_intercepts_feature_cannot_change_in_mid_stream():
+    """PRank takes "auto" for 1, the other updates for the running mean."""
+    X, y = np.array([[1.0], [2.0], [4.0]]), [0, 1, 2]
+    for first, second in [("adaptive", "prank"), ("prank", "adaptive")]:
+        model = PredtronOrdinalClassifier(representation="shared", update=first).fit(X, y)
+        with pytest.raises(ValueError, match="intercept_scaling cannot change from"):
+            model.set_params(update=second).partial_fit(X, y)
+
+
 def test_shared_thresholds_need_an_intercept():
     X, y = real_numbers(4)
     model = PredtronOrdinalClassifier(representation="shared", fit_intercept=False)

@@ -232,6 +232,34 @@ def test_categories_cannot_change_in_mid_stream(categories, message):
     assert state(model.set_params(categories=NAMES).partial_fit(X, NAMES[y])) == state(twin)
 
 
+def test_fewer_categories_in_mid_stream():
+    X, y = make_data()
+    model = PredtronOrdinalClassifier(categories=NAMES).partial_fit(X, NAMES[y]).set_params(categories=NAMES[:3])
+    before = bits(model)
+    with pytest.raises(ValueError, match=r"categories=\['low', .*\] cannot change from \['low', .*'extreme'\]"):
+        model.partial_fit(X[y < 3], NAMES[y[y < 3]])
+    assert bits(model) == before
+
+
+def test_margin_needs_a_label_for_each_row():
+    X, y = make_data()
+    model = PredtronOrdinalClassifier().fit(X, y)
+    for n in (1, 3):
+        with pytest.raises(ValueError, match=f"X has {len(X)} rows and y has {n}"):
+            model.margin(X, y[:n])
+
+
+def test_scores_that_overflow_in_the_sums():
+    """Finite scores whose cumulative sums are not: an error before the round, for every update on predictions."""
+    for update in ("perceptron", "loss_driven"):
+        model = PredtronOrdinalClassifier(loss="zero_one", update=update, average=False, intercept_scaling=1.0)
+        model.partial_fit([[1e154]], [2], classes=[0, 1, 2])
+        before = bits(model)
+        with pytest.raises(ValueError, match="the scores overflow"):
+            model.partial_fit([[7e153]], [0])
+        assert bits(model) == before
+
+
 def test_labels_that_are_not_known_in_mid_stream():
     X, y = make_data()
     model = PredtronOrdinalClassifier(categories=NAMES).partial_fit(X, NAMES[y])

@@ -127,6 +127,20 @@ def test_loss_suffered_by_shared_thresholds_is_within_the_bound(update, s):
             assert 0 < model.cumulative_loss_ <= bound * (1 + 1e-9)
 
 
+def test_radius_within_the_intercepts_feature():
+    model = PredtronOrdinalClassifier(representation="shared", update="perceptron", intercept_scaling=2.0)
+    model.partial_fit([[1.0]], [1], classes=[0, 1, 2])
+    with pytest.raises(ValueError, match=r"radius=0.5 must be at least the length of the intercept's feature, 2"):
+        model.loss_bound(1.0, 0.5)
+
+
+def test_radius_of_rows_of_zeros():
+    model = PredtronOrdinalClassifier(update=LossAugmented(eta="theory"), fit_intercept=False)
+    model.partial_fit(np.zeros((3, 2)), [0, 1, 2], classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="radius=None is 0"):
+        model.loss_bound(1.0)
+
+
 @pytest.mark.parametrize("r", [2, 3, 6])
 def test_effective_radius_of_shared_thresholds(r):
     """A step g of the scores is (sum of g) x, so that R^2 = (r - 1) |x|^2 + s^2, in bounds and steps of the theorems."""

@@ -124,9 +124,6 @@ cdef class AtK(Subset):
         """The most hits that k labels can have."""
         return min(self.k, self.P)
 
-    cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
-        return (self.most() - (self.P - c)) * self.worth()
-
     cdef Py_ssize_t hits(self, double less) noexcept nogil:
         """How many of the k best labels are positive, their keys taken `less` high; at ties the others go first."""
         cdef Py_ssize_t a = 0, b = 0
@@ -146,23 +143,22 @@ cdef class AtK(Subset):
         for i in range(self.k - hits):
             sigma[self.negative[i].at] = 1
 
-    cdef void compare(self, double* t, const unsigned char* y, double less, Round* r) noexcept nogil:
+    cdef void compare(self, double* t, const unsigned char* y, bint augmented, Round* r) noexcept nogil:
         cdef Py_ssize_t a
         self.see(y)
         self.sort(t, y)
         r.least = 0 if self.recall and self.P == 0 else 1 - self.most() * self.worth()
         r.loss = (self.most() - self.hits(0)) * self.worth()
-        a = self.hits(less)
+        a = self.hits(self.worth() if augmented else 0)
         self.choose(self.right, self.most())
         self.choose(self.rival, a)
         self.settle(t, (self.most() - a) * self.worth(), r)
 
     cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
-        self.compare(t, <const unsigned char*> y, 0, r)
+        self.compare(t, <const unsigned char*> y, False, r)
 
     cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
-        self.see(<const unsigned char*> y)
-        self.compare(t, <const unsigned char*> y, self.worth(), r)
+        self.compare(t, <const unsigned char*> y, True, r)
 
     cdef void decode(self, const double* t, unsigned char* sigma, Keyed* room) noexcept nogil:
         """The k labels with the largest scores, at ties the first."""

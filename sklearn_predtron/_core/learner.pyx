@@ -64,7 +64,7 @@ cdef class Learner:
 
         The observer sees rows that are new (`observed`).
 
-        Returns -1, or the row whose score was not finite, before which it stopped.  An exception (an interrupt, or the
+        Returns -1, or the row whose scores were not finite, before which it stopped.  An exception (an interrupt, or the
         user's own problem's) leaves the state of the last complete round.
         """
         cdef Py_ssize_t done = 0, n = rows.n if order is None else order.shape[0], d = self.problem.d, bad = -1
@@ -110,13 +110,15 @@ cdef class Learner:
             g.at = at
             g.value = scratch + d
             r.t = self.t + 1
-            r.least = 0
+            r.least = r.gap = 0
             r.weight = 1.0 if weight is None else weight[row]
             self.weighted |= r.weight != 1
             y = labels.at(row)
             stepping = self.update.direct(self.problem, t, y, x.m, &r, g)
             if self.problem.failed:
                 return -1
+            if not isfinite(r.gap):
+                return row
             if observed:
                 self.weights.mean_scores(&x, t)
                 self.observer.see(t, y, x.m, self.average.weight(&r), self.average.keep)

@@ -65,6 +65,8 @@ cdef class Shared(Weights):
     def effective_radius(self, double radius):
         """R^2 = d |x|^2 + r2, for every score's step is along u."""
         r2 = self.intercept.r2()
+        if radius ** 2 < r2:
+            raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
         return (self.d * (radius ** 2 - r2) + r2) ** 0.5
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:

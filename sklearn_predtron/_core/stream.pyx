@@ -104,8 +104,11 @@ def indicator_rows(y):
     else:
         good = False
         if y.dtype.kind in "iufbcO":
-            rows = np.ascontiguousarray(y == 1, dtype=np.uint8)
-            good = (rows == y).all()
+            try:
+                rows = np.ascontiguousarray(y == 1, dtype=np.uint8)
+                good = bool((rows == y).all())
+            except TypeError:       # what cannot be compared is no indicator
+                good = False
     return rows if good else None
 
 

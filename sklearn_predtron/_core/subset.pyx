@@ -30,10 +30,15 @@ cdef class SparseIndicators(Labels):
     """The same from the places of the ones: label[start[i]:start[i + 1]] in row i."""
 
     def __init__(self, const Py_ssize_t[::1] start, const Py_ssize_t[::1] label, Py_ssize_t m):
+        self.n = start.shape[0] - 1
+        places, edges = np.asarray(label), np.asarray(start)
+        if edges[0] != 0 or edges[self.n] > len(places) or (np.diff(edges) < 0).any():
+            raise ValueError("y is not a valid CSR matrix: its indptr does not rise from 0 to at most the number of entries.")
+        if len(places) and not 0 <= places.min() <= places.max() < m:
+            raise ValueError(f"y is not a valid CSR matrix: its indices must lie between 0 and {m - 1}.")
         self.start = start
         self.label = label
         self.row = np.empty(m, dtype=np.uint8)
-        self.n = start.shape[0] - 1
 
     cdef const void* at(self, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t j
@@ -215,18 +220,21 @@ cdef class Subset(Problem):
 
     def margins(self, const double[:, ::1] scores, Labels labels not None):
         """<rep(sigma_y), t> less the best score of a set that loses or is ahead, shape (n,)."""
+        make, arguments = self.__reduce__()
+        cdef Subset own = make(*arguments)      # with room of its own: others may be learning, or asking too
         cdef double[::1] margins = np.empty(scores.shape[0])
         cdef Py_ssize_t i
         cdef double right = 0, wrong
         cdef const unsigned char* y
-        for i in range(scores.shape[0]):
-            y = <const unsigned char*> labels.at(i)
-            self.see(y)
-            self.sort(&scores[i, 0], y)
-            wrong = self.losing(&right)
-            margins[i] = right - wrong
-        if self.failed:
-            self.reraise()
+        with nogil:
+            for i in range(scores.shape[0]):
+                y = <const unsigned char*> labels.at(i)
+                own.see(y)
+                own.sort(&scores[i, 0], y)
+                wrong = own.losing(&right)
+                margins[i] = right - wrong
+        if own.failed:
+            own.reraise()
         return np.asarray(margins)
 
 
@@ -306,7 +314,7 @@ cdef class ErrorSetSize(Subset):
 
 
 cdef class FBeta(Subset):
-    """L = 1 - (1 + beta^2) a / (a + b + beta^2 P), 0 where the denominator is."""
+    """L = 1 - (1 + beta^2) a / ((1 + beta^2) a + b + beta^2 c), 0 where the denominator is."""
     cdef double beta2
 
     def __init__(self, Py_ssize_t m, double beta):
@@ -317,16 +325,15 @@ cdef class FBeta(Subset):
         self.c_L = min(self.least_losses(P, 0, 1).min(), self.least_losses(P[:m - 1], 1, 0).min(initial=1))
 
     def least_losses(self, P, b, c):
-        a = P - c
-        return 1 - (1 + self.beta2) * a / (a + b + self.beta2 * P)
+        hits = (1 + self.beta2) * (P - c)
+        return 1 - hits / (hits + b + self.beta2 * c)
 
     def __reduce__(self):
         return type(self), (self.d, sqrt(self.beta2))
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
-        cdef Py_ssize_t a = self.P - c
-        cdef double below = a + b + self.beta2 * self.P
-        return 1 - (1 + self.beta2) * a / below if below > 0 else 0
+        cdef double hits = (1 + self.beta2) * (self.P - c), below = hits + b + self.beta2 * c
+        return 1 - hits / below if below > 0 else 0
 
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
         """For k = 0, 1, ... labels that are on: the best number of positives among them grows with k."""

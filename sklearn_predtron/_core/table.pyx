@@ -8,7 +8,8 @@ from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Problem, Round
 
 # The searches below take no branch on a score until a rival is found: on most rounds there is none, and the processor
-# can go on to the next row while this one's scores are still being summed.
+# can go on to the next row while this one's scores are still being summed.  A score that overflowed may not be found again:
+# the gap is then not finite either, which stops the loop.
 
 
 cdef inline double larger(double a, double b) noexcept nogil:
@@ -131,7 +132,7 @@ cdef class Table(Problem):
         r.loss = worst_loss(s, cost, self.k, top) if cost != NULL else top >= s[label]
         if r.loss > 0:
             r.rival = 0
-            while s[r.rival] != top or (r.rival == label if cost == NULL else cost[r.rival] != r.loss):
+            while r.rival < self.k - 1 and (s[r.rival] != top or (r.rival == label if cost == NULL else cost[r.rival] != r.loss)):
                 r.rival += 1
             r.rival_loss = r.loss
             r.gap = top - s[r.right]
@@ -149,7 +150,8 @@ cdef class Table(Problem):
             r.loss = worst_loss(s, cost, self.k, largest(s, self.k))
         if best > s[r.right]:
             r.rival = 0
-            while (s[r.rival] != top or r.rival == label) if cost == NULL else s[r.rival] + cost[r.rival] != best:
+            while r.rival < self.k - 1 and (
+                    (s[r.rival] != top or r.rival == label) if cost == NULL else s[r.rival] + cost[r.rival] != best):
                 r.rival += 1
             r.rival_loss = 1 if cost == NULL else cost[r.rival]
             r.gap = s[r.rival] - s[r.right]
