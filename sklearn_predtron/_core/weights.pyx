@@ -79,7 +79,10 @@ cdef class Intercept:
     cdef double r2(self) noexcept nogil:
         if not self.automatic or self.count == 0:
             return self.fixed
-        return exp2((self.exponent + log2(self.mantissa)) / self.count)
+        if self.count != self.known_at:
+            self.known = exp2((self.exponent + log2(self.mantissa)) / self.count)
+            self.known_at = self.count
+        return self.known
 
     @property
     def squared_length(self):
