@@ -1,8 +1,10 @@
 """Mistake-driven online learning for general prediction problems, as scikit-learn estimators."""
 
 from sklearn_predtron.classification import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.label_ranking import PredtronLabelRanker
 from sklearn_predtron.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.ordinal import PredtronOrdinalClassifier
+from sklearn_predtron.ranking import PredtronRanker
 from sklearn_predtron.structured import Predtron, Problem
 
 __version__ = "0.1.0"
@@ -10,7 +12,9 @@ __all__ = [
     "Predtron",
     "PredtronBinaryClassifier",
     "PredtronClassifier",
+    "PredtronLabelRanker",
     "PredtronMultilabelClassifier",
     "PredtronOrdinalClassifier",
+    "PredtronRanker",
     "Problem",
 ]

@@ -90,20 +90,24 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         self : object
             The fitted estimator.
         """
+        return self._fit(X, y, sample_weight=sample_weight)
+
+    def _fit(self, X: Any, y: Any, **given: Any) -> BasePredtron:
         before = self._fitted_state()
         try:
             self._validate_params()
             fresh = not (self.warm_start and hasattr(self, "_learner"))
-            X, rows, labels, weight, order = self._read(X, y, None, sample_weight, fresh=fresh)
+            X, rows, labels, weight, order = self._read(X, y, fresh=fresh, **given)
             # A new learner finds out in its first round with a bad row; until then nothing is owed to the old state.
             if not fresh or order is not None:
                 self._check_finite(X, rows)
-            self._prepare_learner(rows, fresh)
+            self._prepare_learner(rows, labels, fresh)
         except BaseException:
             self._restore(before)
             raise
         self.__dict__.pop("_stream", None)  # it holds the old learner, should an epoch not end
-        self._run_epochs(X, y, sample_weight, rows, labels, weight, order, before)
+        metadata = {name: value for name, value in given.items() if value is not None}
+        self._run_epochs(X, y, metadata or None, rows, labels, weight, order, before)
         self._stream = self._open_stream()
         return self
 
@@ -132,16 +136,21 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         stream = self.__dict__.get("_stream")
         if stream is not None and classes is None and sample_weight is None and stream.take(X, y):
             return self
+        return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+
+    def _partial_fit(self, X: Any, y: Any, **given: Any) -> BasePredtron:
         before = self._fitted_state()
         resolved = "_stream" in before
         try:
             if not resolved:
                 self._validate_params()
             fresh = not hasattr(self, "_learner")
-            X, rows, labels, weight, order = self._read(X, y, classes, sample_weight, fresh=fresh, partial=True)
+            X, rows, labels, weight, order = self._read(X, y, fresh=fresh, partial=True, **given)
             self._check_finite(X, rows)
-            if not resolved:
-                self._prepare_learner(rows, fresh)
+            if resolved:
+                self._learner.problem.prepare(labels)
+            else:
+                self._prepare_learner(rows, labels, fresh)
         except BaseException:
             self._restore(before)
             raise
@@ -151,7 +160,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         return self
 
     def _read(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, fresh: bool, partial: bool = False
+        self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None, fresh: bool, partial: bool = False
     ) -> tuple[Any, Rows, Labels, NDArray | None, NDArray | None]:
         """Check the arguments; X, its rows, the labels, the weights, and the order if rows are left out."""
         self._check_labels_given(y)
@@ -205,26 +214,31 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         assert_all_finite(X.data if sparse.issparse(X) else X, estimator_name=type(self).__name__, input_name="X")
         raise ValueError(OVERFLOW)
 
-    def _prepare_learner(self, rows: Rows, fresh: bool) -> None:
+    def _prepare_learner(self, rows: Rows, labels: Labels, fresh: bool) -> None:
         problem = self._build_problem()
+        problem.prepare(labels)
         update = resolve(Update, self.update, "update").build(problem, self._kappa)
         average = self._build_average()
         if fresh:
-            weights = self._build_weights(problem, rows, average=average is not None, radius=update.radius_needed)
+            weights = self._build_weights(problem, rows, average=average is not None)
+            weights.watch_radius(update.radius_needed, update.radius_of_rows)
             self._learner = Learner(weights, problem, update, average or Average())
             self._fixed = self._fixed_parameters()
         else:
             self._change_parts(problem, update, average)
         self._learner.observer = self._build_observer(problem, self._learner.observer)
 
-    def _build_weights(self, problem: Problem, rows: Rows, *, average: bool, radius: bool) -> Weights:
-        norm, intercept = resolve(Norm, self.norm, "norm"), Intercept(self.fit_intercept, self._scaling())
-        how: dict[str, Any] = {"sparse": rows.sparse, "average": average, "radius": radius}
+    def _build_weights(self, problem: Problem, rows: Rows, *, average: bool) -> Weights:
+        norm, intercept = resolve(Norm, self.norm, "norm"), self._build_intercept()
+        how: dict[str, Any] = {"sparse": rows.sparse, "average": average, "block": problem.block}
         if not problem.shared:
             return norm.build(problem.d, rows.p, intercept=intercept, **how)
         if not self.fit_intercept:
             raise ValueError("fit_intercept=False leaves representation='shared' without its thresholds; accepted is True.")
         return Shared(norm.build(1, rows.p, intercept=Intercept(False, 1.0), **how), problem.d, intercept)
+
+    def _build_intercept(self) -> Intercept:
+        return Intercept(self.fit_intercept, self._scaling())
 
     def _change_parts(self, problem: Problem, update: Any, average: Average | None) -> None:
         """Take over what set_params changed since the last call."""
@@ -243,7 +257,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         if type(update) is type(learner.update):
             update.restore(learner.update.state())
         learner.problem, learner.update = problem, update
-        learner.weights.watch_radius(update.radius_needed)
+        learner.weights.watch_radius(update.radius_needed, update.radius_of_rows)
         if average is None:
             learner.weights.stop_average()
         else:
@@ -277,7 +291,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         self,
         X: Any,
         y: Any,
-        sample_weight: Any,
+        metadata: dict[str, Any] | None,
         rows: Rows,
         labels: Labels,
         weight: NDArray | None,
@@ -288,7 +302,6 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         epochs = self._epochs if self.max_iter is None else self.max_iter
         random = np.random.default_rng(check_random_state(self.random_state).randint(2**31)) if self.shuffle else None
         self.loss_curve_, self.n_iter_ = [], 0
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         data = {"X": X, "y": y, "metadata": metadata}
         task = self._init_callback_context(max_subtasks=epochs)
         task.call_on_fit_task_begin(estimator=self, **data)
@@ -466,10 +479,8 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             raise ValueError(f"No loss bound is proven for {problem.unproven}.")
         if self._learner.weighted:
             raise ValueError("No loss bound is proven for rounds of a weight other than 1; there were some.")
-        if not np.isfinite(problem.c_L + problem.C_L):
-            raise ValueError(
-                f"loss_bound needs c_L and C_L, the least and the largest loss, which {problem.stated_by} does not state."
-            )
+        if not np.isfinite(problem.C_L):
+            raise ValueError(f"loss_bound needs C_L, the largest loss, which {problem.stated_by} does not state.")
         if radius is None and not weights.radius_needed:
             raise ValueError("radius=None is known only after an update with eta='theory'; pass the largest length of an input.")
         if radius is not None and not radius > 0:

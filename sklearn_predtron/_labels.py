@@ -62,3 +62,9 @@ def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
 
 def _distinct(labels: NDArray) -> list[Any]:
     return list(dict.fromkeys(labels.tolist()))[:10]
+
+
+def column_names(y: Any) -> NDArray | None:
+    """Names of the columns of a data frame, where they are text."""
+    names = np.asarray(getattr(y, "columns", []), dtype=object)
+    return names if len(names) > 0 and all(isinstance(name, str) for name in names) else None

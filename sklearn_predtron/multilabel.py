@@ -15,7 +15,7 @@ from sklearn_predtron._base import BasePredtron, check_lengths, mean_loss
 from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.stream import CodeReader, IndicatorReader, Stream, indicator_rows
 from sklearn_predtron._core.subset import Indicators, SparseIndicators, Subset
-from sklearn_predtron._labels import encode, find_classes
+from sklearn_predtron._labels import column_names, encode, find_classes
 from sklearn_predtron._parts import resolve
 from sklearn_predtron.losses import Hamming, SubsetLoss, subset_loss
 from sklearn_predtron.representations import SubsetRepresentation
@@ -345,12 +345,6 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
-
-
-def column_names(y: Any) -> NDArray | None:
-    """Names of the columns of a data frame, where they are text."""
-    names = np.asarray(getattr(y, "columns", []), dtype=object)
-    return names if len(names) > 0 and all(isinstance(name, str) for name in names) else None
 
 
 def as_array(y: Any) -> NDArray:

@@ -12,7 +12,7 @@ __all__ = ["L2", "Norm"]
 class Norm(Part):
     """Base of the norms."""
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, radius: bool) -> Weights:
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
         """Make the compiled weights.
 
         Parameters
@@ -25,8 +25,8 @@ class Norm(Part):
             Whether the first rows to come are sparse.
         average : bool
             Whether the iterates are averaged.
-        radius : bool
-            Whether the update asks for the largest norm of the rows so far.
+        block : bool
+            Whether the rows of a round have one score each.
 
         Returns
         -------
@@ -51,5 +51,5 @@ class L2(Norm):
 
     alias = "l2"
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, radius: bool) -> Weights:
-        return L2Weights(d, p, intercept, by_feature=sparse, averaging=average, radius_needed=radius)
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        return L2Weights(d, p, intercept, by_feature=sparse, averaging=average, block=block)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._compat import Interval
 from sklearn_predtron._core.ordinal import Thermometer as ThermometerTable
 from sklearn_predtron._core.table import OneHot as OneHotTable
 from sklearn_predtron._core.table import Sign as SignTable
@@ -16,7 +19,12 @@ from sklearn_predtron._parts import Part, as_numbers, resolve
 
 __all__ = [
     "Code",
+    "LinearRank",
+    "LogRank",
     "OneHot",
+    "PowerRank",
+    "RankingRepresentation",
+    "ReciprocalRank",
     "Shared",
     "Sign",
     "SignVector",
@@ -24,6 +32,7 @@ __all__ = [
     "SubsetRepresentation",
     "TableRepresentation",
     "Thermometer",
+    "UserRank",
 ]
 
 
@@ -226,6 +235,157 @@ class SignVector(SubsetRepresentation):
     """
 
     alias = "sign_vector"
+
+
+class RankingRepresentation(Part):
+    """Base of the representations of rankings: rep(sigma)_i = f(position of i) / |f|, f strictly decreasing.
+
+    Paper 000, section 4: the prediction of largest <rep(sigma), t> sorts the items by their scores t.
+    """
+
+    def values(self, m: int) -> NDArray:
+        """Tabulate f.
+
+        Parameters
+        ----------
+        m : int
+            Number of positions.
+
+        Returns
+        -------
+        f : ndarray of shape (m,)
+            f(1), ..., f(m), which fall strictly.
+        """
+        raise TypeError(f"{type(self).__name__} does not define values(); a representation of rankings must.")
+
+
+def positions(m: int) -> NDArray:
+    """1, ..., m."""
+    return np.arange(1, m + 1, dtype=np.float64)
+
+
+class LogRank(RankingRepresentation):
+    """f(j) = 1 / log2(1 + j), the discount of NDCG (alias "log").
+
+    With the loss NDCG on whole lists the competitor is found by one sort.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.representations import LogRank
+    >>> LogRank().values(3).round(2)
+    array([1.  , 0.63, 0.5 ])
+    """
+
+    alias = "log"
+
+    def values(self, m: int) -> NDArray:
+        return 1 / np.log2(1 + positions(m))
+
+
+class LinearRank(RankingRepresentation):
+    """f(j) = -j (alias "linear"): every step from one position to the next is worth the same.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.representations import LinearRank
+    >>> LinearRank().values(3)
+    array([-1., -2., -3.])
+    """
+
+    alias = "linear"
+
+    def values(self, m: int) -> NDArray:
+        return -positions(m)
+
+
+class PowerRank(RankingRepresentation):
+    """f(j) = -j^alpha (alias "power"; paper 000, section 6).
+
+    Parameters
+    ----------
+    alpha : float, default=1.1
+        Above 1 the differences grow with the position, below 1 they fall; 1 is "linear".
+
+    Examples
+    --------
+    >>> from sklearn_predtron.representations import PowerRank
+    >>> PowerRank(alpha=2).values(3)
+    array([-1., -4., -9.])
+    """
+
+    alias = "power"
+    _parameter_constraints = {"alpha": [Interval(Real, 0, None, closed="neither")]}
+
+    def __init__(self, alpha: float = 1.1):
+        self.alpha = alpha
+
+    def values(self, m: int) -> NDArray:
+        self._validate_params()
+        return checked_positions(self, -(positions(m) ** self.alpha))
+
+
+class ReciprocalRank(RankingRepresentation):
+    """f(j) = 1 / j (alias "reciprocal"): the top positions are worth most.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.representations import ReciprocalRank
+    >>> ReciprocalRank().values(4)
+    array([1.        , 0.5       , 0.33333333, 0.25      ])
+    """
+
+    alias = "reciprocal"
+
+    def values(self, m: int) -> NDArray:
+        return 1 / positions(m)
+
+
+class UserRank(RankingRepresentation):
+    """Any strictly decreasing f; a function alone, as `representation`, is taken for UserRank(function).
+
+    Parameters
+    ----------
+    function : callable
+        Takes the positions 1, 2, ..., m as an array, returns f of them: finite, each below the one before.  f(j) must not
+        depend on m.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_predtron import PredtronRanker
+    >>> PredtronRanker(representation=lambda j: -np.sqrt(j)).fit([[1.0], [0.0]], [1, 0]).predict([[2.0]]) > 0
+    array([ True])
+    """
+
+    def __init__(self, function: Callable[[NDArray], NDArray]):
+        self.function = function
+
+    def values(self, m: int) -> NDArray:
+        f = np.array(self.function(positions(m)), dtype=np.float64)
+        if f.shape != (m,):
+            raise ValueError(f"representation={self.function!r} gives shape {f.shape} for {m} positions; it must give ({m},).")
+        return checked_positions(self.function, f)
+
+
+def checked_positions(representation: Any, f: NDArray) -> NDArray:
+    """The positions' values, if they are finite and fall."""
+    if not np.isfinite(np.square(f)).all():
+        raise ValueError(f"representation={representation!r} is not finite, or its square is not, at all of {len(f)} positions.")
+    rising = np.flatnonzero(np.diff(f) >= 0)
+    if len(rising):
+        j = int(rising[0]) + 1
+        raise ValueError(
+            f"representation={representation!r} must fall strictly from position to position, and f({j}) = {f[j - 1]:g}, "
+            f"f({j + 1}) = {f[j]:g}."
+        )
+    return f
+
+
+def ranking_representation(value: Any) -> RankingRepresentation:
+    """The representation of rankings that the parameter `representation` of an estimator stands for."""
+    if callable(value) and not isinstance(value, (type, RankingRepresentation)):
+        return UserRank(value)
+    return resolve(RankingRepresentation, value, "representation")
 
 
 def table_representation(value: Any) -> TableRepresentation:

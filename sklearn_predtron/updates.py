@@ -7,19 +7,25 @@ from typing import Any
 
 import numpy as np
 
+import sklearn_predtron._core.ranking_updates as ranking
 import sklearn_predtron._core.updates as core
 from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._core.ordinal import PRank as PRankUpdate
 from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._core.ranking import Ranking
 from sklearn_predtron._parts import Part
 
 __all__ = [
     "Adaptive",
     "LossAugmented",
+    "ListNet",
     "LossDriven",
+    "MMP",
+    "MaxPair",
     "PRank",
     "PassiveAggressive",
     "PerceptronUpdate",
+    "Slam",
     "Subgradient",
     "Update",
 ]
@@ -30,10 +36,12 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 class Update(Part):
     """Base of the updates W <- W + eta (rep(sigma_y) - rep(competitor)) x^T.
 
-    `auto_scaling` is what intercept_scaling="auto" stands for under the update.
+    `auto_scaling` is what intercept_scaling="auto" stands for under the update; `pairwise` says that its margin is that of
+    pairs of items.
     """
 
     auto_scaling: Any = "auto"
+    pairwise = False
     _parameter_constraints: dict[str, list] = {}
 
     def build(self, problem: Problem, kappa: float) -> core.Update:
@@ -86,6 +94,15 @@ def theory_step(update: str, problem: Problem, numerator: float) -> float:
     return numerator
 
 
+def least_loss(problem: Problem) -> float:
+    """c_L, for bounds that need it."""
+    if not np.isfinite(problem.c_L):
+        raise ValueError(
+            f"loss_bound needs c_L and C_L, the least and the largest loss, which {problem.stated_by} does not state."
+        )
+    return problem.c_L
+
+
 class LossAugmented(Update):
     """Algorithm 1 of paper 000 (alias "predtron").
 
@@ -120,9 +137,12 @@ class LossAugmented(Update):
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
         """Theorem 1: 4 R^2 C_L^2 / (c_L gamma^2), for eta = "theory".
 
-        For a number below c_L / (2 R^2) the same proof gives C_L^2 / (2 eta gamma^2 (1 - 2 eta R^2 / c_L)).
+        For a number below c_L / (2 R^2) the same proof gives C_L^2 / (2 eta gamma^2 (1 - 2 eta R^2 / c_L)).  For rankings, whose
+        c_L depends on the lists, a number makes at most (2 C_L / eta + 4 R^2) / gamma^2 mistakes (mathematics D1.6).
         """
-        c, C = problem.c_L, problem.C_L
+        if isinstance(problem, Ranking):
+            return problem.C_L * (2 * problem.C_L / self.eta + 4 * radius**2) / margin**2
+        c, C = least_loss(problem), problem.C_L
         eta = c / (4 * radius**2) if self.eta == "theory" else self.eta
         slack = 1 - 2 * eta * radius**2 / c
         if slack <= 0:
@@ -261,7 +281,7 @@ class PassiveAggressive(Update):
         """
         if (self.competitor, self.target, self.delta) != ("augmented", "loss", 1.0):
             return super().loss_bound(problem, kappa, margin, radius)
-        c, C = problem.c_L, problem.C_L
+        c, C = least_loss(problem), problem.C_L
         step = c / (4 * radius**2 + 1 / (2 * self.C)) if self.variant == "pa2" else min(self.C, c / (4 * radius**2))
         return C**2 / (margin**2 * step)
 
@@ -298,7 +318,7 @@ class Adaptive(Update):
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
         """4 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without knowing R or c_L."""
         kappa = kappa if self.kappa is None else self.kappa
-        return 4 * radius**2 * problem.C_L**2 / (min(1.0, kappa) * problem.c_L * margin**2)
+        return 4 * radius**2 * problem.C_L**2 / (min(1.0, kappa) * least_loss(problem) * margin**2)
 
 
 class Subgradient(Update):
@@ -374,3 +394,164 @@ class PRank(Update):
         if costs is not None and (costs > np.abs(rank[:, None] - rank)).any():
             return super().loss_bound(problem, kappa, margin, radius)
         return 4 * radius**2 / (problem.d * margin**2)
+
+
+def check_ranking(update: Update, problem: Problem) -> None:
+    """These updates know pairs of items, and nothing else."""
+    if not isinstance(problem, Ranking):
+        raise ValueError(
+            f"update={update} is for rankings (PredtronRanker, PredtronLabelRanker); update='adaptive' works for every family."
+        )
+
+
+class Slam(Update):
+    """SLAM perceptron: the subgradient of a large-margin surrogate that bounds the list's loss (alias "slam").
+
+    On a mistake t <- t - eta sum_i v_i (e_k(i) - e_i) over the items with a less relevant one whose score is not 1 below, k(i)
+    being the best of those.  The weights v are those of loss="ndcg" (also with k) or loss="ap", averaged within each grade
+    (paper 002, eq. 9 to 11 and 16, Algorithm 1).
+
+    Parameters
+    ----------
+    eta : float, "theory" or "invsqrt", default="theory"
+        The step; "theory" is v / (4 R^2), with the least positive weight v and the largest length R of an item so far;
+        "invsqrt" is 1 / sqrt(t) in round t.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronRanker
+    >>> from sklearn_predtron.updates import Slam
+    >>> PredtronRanker(update=Slam(eta=0.1)).get_params()["update__eta"]
+    0.1
+    """
+
+    alias = "slam"
+    pairwise = True
+    _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory", "invsqrt"})]}
+
+    def __init__(self, eta: Any = "theory"):
+        self.eta = eta
+
+    def build(self, problem: Problem, kappa: float) -> core.Update:
+        self._validate_params()
+        check_ranking(self, problem)
+        if not problem.weighing:
+            raise ValueError(f"update='slam' has weights for loss='ndcg' and 'ap', not for {problem.measure}.")
+        number = 1.0 if isinstance(self.eta, str) else self.eta
+        return ranking.Slam(number, self.eta == "invsqrt", self.eta == "theory")
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
+        """The bound depends on the lists' weights: Corollary 7 of paper 002, 4 R^2 / (v gamma^2) with the least weight v."""
+        raise ValueError(
+            "loss_bound does not know the least weight v of the lists; with update='slam' it is 4 R^2 / (v gamma^2)."
+        )
+
+
+class MaxPair(Update):
+    """The pair of items that is furthest from the right order, on a mistake (alias "max_pair").
+
+    t <- t + eta L (e_i - e_j), with (i, j) = argmax t_j - t_i over pairs in which i is more relevant (paper 002, section 4).
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        The step.  It scales the weights and changes no ranking.
+    weighted : bool, default=True
+        Whether the step is multiplied by the list's loss L.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.updates import MaxPair
+    >>> MaxPair(weighted=False)
+    MaxPair(weighted=False)
+    """
+
+    alias = "max_pair"
+    pairwise = True
+    _parameter_constraints = {"eta": [POSITIVE], "weighted": ["boolean"]}
+
+    def __init__(self, eta: float = 1.0, weighted: bool = True):
+        self.eta = eta
+        self.weighted = weighted
+
+    def build(self, problem: Problem, kappa: float) -> core.Update:
+        self._validate_params()
+        check_ranking(self, problem)
+        return ranking.MaxPair(self.eta, self.weighted)
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
+        """4 R^2 / gamma^2 (paper 002, Theorem 10), with the largest length R of an item and gamma over pairs of items."""
+        return 4 * radius**2 / margin**2
+
+
+class ListNet(Update):
+    """Online ListNet: the gradient of the cross entropy of softmax(relevance) and softmax(scores), every round.
+
+    t <- t - eta (softmax(t) - softmax(y)) (alias "listnet"; paper 002, section 6).  There is no bound on the loss.
+
+    Parameters
+    ----------
+    eta : float or "invsqrt", default="invsqrt"
+        The step; "invsqrt" is 1 / sqrt(t) in round t.  It depends on the scale of X.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.updates import ListNet
+    >>> ListNet(eta=0.01)
+    ListNet(eta=0.01)
+    """
+
+    alias = "listnet"
+    _parameter_constraints = {"eta": [POSITIVE, StrOptions({"invsqrt"})]}
+
+    def __init__(self, eta: Any = "invsqrt"):
+        self.eta = eta
+
+    def build(self, problem: Problem, kappa: float) -> core.Update:
+        self._validate_params()
+        check_ranking(self, problem)
+        fading = isinstance(self.eta, str)
+        return ranking.ListNet(1.0 if fading else self.eta, fading)
+
+
+class MMP(Update):
+    """Multiclass multilabel perceptron for the ranking of labels (alias "mmp"; Crammer and Singer 2003).
+
+    E are the pairs of labels of which the more relevant one does not lead.  Where there are any, a total weight c is spread
+    over E, and t <- t + eta sum of the weights times (e_i - e_j).
+
+    Parameters
+    ----------
+    cost : {"is_error", "error_set", "normalised"}, default="is_error"
+        c: 1, |E|, or the share of E among all pairs of different relevance.
+    weights : {"uniform", "max", "random"}, default="uniform"
+        How c is spread: evenly, on the pair that is furthest from the right order, or at random (always the same numbers).
+    eta : float, default=1.0
+        The step.  It scales the weights and changes no ranking.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronLabelRanker
+    >>> from sklearn_predtron.updates import MMP
+    >>> PredtronLabelRanker(update=MMP(weights="max")).get_params()["update__weights"]
+    'max'
+    """
+
+    alias = "mmp"
+    _parameter_constraints = {
+        "cost": [StrOptions({"is_error", "error_set", "normalised"})],
+        "weights": [StrOptions({"uniform", "max", "random"})],
+        "eta": [POSITIVE],
+    }
+
+    def __init__(self, cost: str = "is_error", weights: str = "uniform", eta: float = 1.0):
+        self.cost = cost
+        self.weights = weights
+        self.eta = eta
+
+    def build(self, problem: Problem, kappa: float) -> core.Update:
+        self._validate_params()
+        check_ranking(self, problem)
+        if problem.block:
+            raise ValueError("update='mmp' ranks labels (PredtronLabelRanker); update='max_pair' is the nearest for queries.")
+        return ranking.MMP(self.eta, self.cost, self.weights)

@@ -28,8 +28,8 @@ VARIANTS = {
 }
 
 
-# It is for one representation only, and has tests of its own (test_ordinal.py).
-SPECIAL = {"prank"}
+# They are for one family only, and have tests of their own (test_ordinal.py, test_ranking.py).
+SPECIAL = {"prank", "slam", "max_pair", "listnet", "mmp"}
 
 
 def updates():

@@ -323,6 +323,65 @@ DISPATCHED double NAME(norm2)(const Row *x)
     return SUM(s0) + rest;
 }
 
+#ifdef INDEX
+
+DISPATCHED void NAME(combine)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, double scale, const double *g, double *z)
+{
+    const VALUE *value = x->value;
+    const INDEX *index = x->index;
+    for (ptrdiff_t r = 0; r < m; r++) {
+        const ptrdiff_t skipped = start[r] - start[0];
+        if (g[r] != 0) NAME(axpy)(start[r + 1] - start[r], scale * g[r], value + skipped, index + skipped, z);
+    }
+}
+
+DISPATCHED double NAME(take_norm2)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, const double *g, double *z)
+{
+    const INDEX *index = x->index;
+    double norm2 = 0;
+    for (ptrdiff_t r = 0; r < m; r++)
+        for (ptrdiff_t k = start[r] - start[0]; g[r] != 0 && k < start[r + 1] - start[0]; k++) {
+            norm2 += z[index[k]] * z[index[k]];
+            z[index[k]] = 0;
+        }
+    return norm2;
+}
+
+#else
+
+/* Four rows at a time share the loads and stores of z. */
+DISPATCHED void NAME(combine)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, double scale, const double *g, double *z)
+{
+    const ptrdiff_t n = x->n;
+    const VALUE *row[4];
+    double a[4];
+    int taken = 0;
+    (void)start;
+    for (ptrdiff_t r = 0; r < m; r++) {
+        if (g[r] == 0) continue;
+        row[taken] = (const VALUE *)x->value + r * n;
+        a[taken++] = scale * g[r];
+        if (taken < 4) continue;
+        ptrdiff_t j = 0;
+        for (; j + LANES <= n; j += LANES)
+            ADD_TO(z + j, (a[0] * LOAD(VALUE, row[0] + j) + a[1] * LOAD(VALUE, row[1] + j)) +
+                              (a[2] * LOAD(VALUE, row[2] + j) + a[3] * LOAD(VALUE, row[3] + j)));
+        for (; j < n; j++) z[j] += (a[0] * row[0][j] + a[1] * row[1][j]) + (a[2] * row[2][j] + a[3] * row[3][j]);
+        taken = 0;
+    }
+    for (int i = 0; i < taken; i++) NAME(axpy)(n, a[i], row[i], NULL, z);
+}
+
+DISPATCHED double NAME(take_norm2)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, const double *g, double *z)
+{
+    double norm2 = 0;
+    (void)m, (void)start, (void)g;
+    for (ptrdiff_t j = 0; j < x->n; j++) norm2 += z[j] * z[j];
+    return norm2;
+}
+
+#endif
+
 /* 0 * v is 0 for a finite v and NaN for any other. */
 DISPATCHED int NAME(finite)(ptrdiff_t n, const void *values)
 {
@@ -355,6 +414,8 @@ static void NAME(fill)(Kernels *k)
     k->add[BY_FEATURE] = NAME(feature_add);
     k->fetch = NAME(fetch);
     k->norm2 = NAME(norm2);
+    k->combine = NAME(combine);
+    k->take_norm2 = NAME(take_norm2);
     k->finite = NAME(finite);
 }
 

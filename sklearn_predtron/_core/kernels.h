@@ -37,6 +37,10 @@ typedef struct {
     /* Fetch the weights that the first values of a row will need: nothing hides that wait when its turn comes. */
     void (*fetch)(const Row *x, const Matrix *M);
     double (*norm2)(const Row *x);
+    /* z += scale * sum of g[r] x_r over m consecutive rows, the first of which is x; start as in CSR, NULL where dense */
+    void (*combine)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, double scale, const double *g, double *z);
+    /* |z|^2 for a z made by `combine` with the same g from zeros, which it is again afterwards where the rows are sparse */
+    double (*take_norm2)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, const double *g, double *z);
     /* whether all of n values are finite */
     int (*finite)(ptrdiff_t n, const void *value);
 } Kernels;

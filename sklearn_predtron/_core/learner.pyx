@@ -67,10 +67,12 @@ cdef class Learner:
         Returns -1, or the row whose scores were not finite, before which it stopped.  An exception (an interrupt, or the
         user's own problem's) leaves the state of the last complete round.
         """
-        cdef Py_ssize_t done = 0, n = rows.n if order is None else order.shape[0], d = self.problem.d, bad = -1
-        cdef double* scratch = <double*> malloc(d * (2 * sizeof(double) + sizeof(Py_ssize_t)))
+        cdef Py_ssize_t done = 0, n = rows.n if order is None else order.shape[0], d = rows.longest * self.problem.d, bad = -1
+        cdef double* scratch
         cdef Direction g
+        self.problem.prepare(labels)
         observed = observed and self.observer is not None
+        scratch = <double*> malloc(d * (2 * sizeof(double) + sizeof(Py_ssize_t)))
         if scratch == NULL:
             raise MemoryError
         g.at = <Py_ssize_t*> (scratch + 2 * d)
@@ -105,10 +107,10 @@ cdef class Learner:
                 self.weights.fetch(&x)
             rows.view(row, &x)
             self.weights.scores(&x, t)
-            if not isfinite(t[0]):
+            if not isfinite(t[0]) or (x.m > 1 and not all_finite(t, x.m, d)):
                 return row
             g.at = at
-            g.value = scratch + d
+            g.value = t + rows.longest * d
             r.t = self.t + 1
             r.least = r.gap = 0
             r.weight = 1.0 if weight is None else weight[row]
@@ -157,3 +159,12 @@ cdef class Learner:
                     self.weights.mean_scores(&x, &out[i, 0])
                 else:
                     self.weights.scores(&x, &out[i, 0])
+
+
+cdef inline bint all_finite(const double* t, Py_ssize_t m, Py_ssize_t d) noexcept nogil:
+    """Whether the first score of each of m rows is; 0 * t is 0 for a finite t and NaN for any other."""
+    cdef Py_ssize_t r
+    cdef double zero = 0
+    for r in range(m):
+        zero += 0 * t[r * d]
+    return zero == 0

@@ -49,6 +49,9 @@ cdef class Problem:
     cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, Direction* g) noexcept nogil:
         """g = rep(competitor) - rep(sigma_y) for the competitor found last."""
 
+    def prepare(self, Labels labels):
+        """Get ready for labels to come; raise, before anything is changed, where they cannot be learned from."""
+
     @property
     def stated_by(self):
         """Who has to say what c_L and C_L are, where they are not known."""

@@ -33,8 +33,19 @@ cdef inline double squared_norm(View* x) noexcept nogil:
     return x.norm2
 
 
+cdef inline double largest_norm(View* x) noexcept nogil:
+    """The largest sum of squares of a row of a view."""
+    cdef Row spare
+    cdef Py_ssize_t r
+    cdef double largest = 0
+    for r in range(x.m):
+        largest = max(largest, x.k.norm2(row_of(x, r, &spare)))
+    return largest
+
+
 cdef class Rows:
     cdef readonly Py_ssize_t n, p
+    cdef readonly Py_ssize_t longest         # rows of a round, at most
     cdef readonly bint sparse
     cdef const Kernels* k
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil

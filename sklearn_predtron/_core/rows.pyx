@@ -1,6 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 from libc.stdint cimport int32_t, int64_t
 
+import numpy as np
+
 from sklearn_predtron._core.kernels cimport kernels_for, kernels_prefetch
 
 ctypedef fused real:
@@ -14,6 +16,9 @@ ctypedef fused integer:
 
 cdef class Rows:
     """n rows of p features, handed to the loop one view a round."""
+
+    def __cinit__(self):
+        self.longest = 1
 
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
         """The input of round i; nothing is copied."""
@@ -79,6 +84,33 @@ cdef class SparseRows(Rows):
         with nogil:
             all_finite = self.k.finite(self.start[self.n], self.value)
         return all_finite
+
+
+cdef class QueryRows(Rows):
+    """Queries: the documents start[i] to start[i + 1], one or more, are the rows of round i."""
+    cdef Rows documents
+    cdef const Py_ssize_t[::1] start
+
+    def __init__(self, Rows documents not None, const Py_ssize_t[::1] start):
+        lengths = np.diff(start)
+        if start[0] != 0 or start[lengths.size] != documents.n or (lengths.size and lengths.min() < 1):
+            raise ValueError(f"start must rise from 0 to {documents.n}, the number of documents.")
+        self.documents = documents
+        self.start = start
+        self.n = lengths.size
+        self.p = documents.p
+        self.sparse = documents.sparse
+        self.longest = lengths.max(initial=1)
+
+    cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
+        self.documents.view(self.start[i], x)
+        x.m = self.start[i + 1] - self.start[i]
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        self.documents.prefetch(self.start[i])
+
+    cpdef bint finite(self):
+        return self.documents.finite()
 
 
 def dense_rows(const real[:, ::1] X):

@@ -33,7 +33,7 @@ cdef class Shared(Weights):
         self.total = np.zeros(d)
         self.level = np.empty(d)
         self.length = np.empty(d, dtype=np.intp)
-        self.watch_radius(inner.radius_needed)
+        self.watch_radius(False)
 
     def __reduce__(self):
         state = np.array(self.b), np.array(self.total), self.mass, self.radius2, self.radius_needed
@@ -56,7 +56,7 @@ cdef class Shared(Weights):
         self.inner.stop_average()
         self.averaging = False
 
-    def watch_radius(self, bint needed):
+    def watch_radius(self, bint needed, bint of_rows=False):
         """Whether to follow the largest d |x|^2 + r2 of the rounds to come, which bounds g2 / |g|^2."""
         self.inner.watch_radius(False)
         self.radius_needed = needed

@@ -1,6 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 from libc.string cimport memcpy
 
+import numpy as np
+
+KEYED = np.dtype([("key", np.float64), ("at", np.intp)])
+
 cdef enum:
     RUN = 16    # items that insertion sorts faster than merging
 

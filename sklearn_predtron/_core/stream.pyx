@@ -1,9 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The short way from one row in Python's hands to the loop."""
+from libc.math cimport INFINITY
+
 import numpy as np
 
 from sklearn_predtron._core.learner cimport Learner
 from sklearn_predtron._core.problem cimport Codes, Labels
+from sklearn_predtron._core.relevance cimport Relevances
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.subset cimport Indicators
 from sklearn_predtron._core.learner import OVERFLOW
@@ -130,6 +133,25 @@ cdef class IndicatorReader(LabelReader):
             return None
         rows = indicator_rows(y)
         return None if rows is None else Indicators(rows)
+
+
+cdef class RelevanceReader(LabelReader):
+    """Relevances of m labels, finite and not negative."""
+    cdef Py_ssize_t m
+
+    def __init__(self, Py_ssize_t m):
+        self.m = m
+
+    cdef Labels read(self, y, Py_ssize_t n):
+        cdef const double[::1] flat
+        cdef Py_ssize_t i
+        cdef bint good = True
+        if type(y) is not np.ndarray or y.ndim != 2 or y.shape[0] != n or y.shape[1] != self.m or y.dtype.kind not in "iuf":
+            return None
+        flat = np.ascontiguousarray(y, dtype=np.float64).ravel()
+        for i in range(flat.shape[0]):
+            good &= 0 <= flat[i] < INFINITY
+        return Relevances(flat, np.arange(n + 1, dtype=np.intp) * self.m) if good else None
 
 
 cdef class Stream:

@@ -8,7 +8,7 @@ from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron._core.sorting cimport Keyed, sort_descending
 
-KEYED = np.dtype([("key", np.float64), ("at", np.intp)])
+from sklearn_predtron._core.sorting import KEYED
 
 
 cdef class Indicators(Labels):

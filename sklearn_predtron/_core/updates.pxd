@@ -6,6 +6,7 @@ from sklearn_predtron._core.problem cimport Problem, Round
 cdef class Update:
     cdef readonly bint measured    # size() wants what weights.measure() fills
     cdef readonly bint radius_needed   # size() wants r.radius2
+    cdef readonly bint radius_of_rows  # r.radius2 is of single rows, also where a round has several
     cdef readonly bint shrinking   # shrinkage() differs from 1
     cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil
     cdef double size(self, Round* r) noexcept nogil

@@ -29,14 +29,18 @@ cdef class Intercept:
 
 
 cdef class L2(Weights):
-    cdef readonly bint by_feature, radius_needed
+    cdef readonly bint by_feature, block, radius_needed, radius_of_rows
     cdef readonly Intercept intercept
     cdef double[::1] data, total, b, b_total
     cdef Matrix W, U
     cdef Py_ssize_t stride
     cdef double scale, total_scale, mass, weight
     cdef readonly double radius2
+    cdef double[::1] combined         # of the rows of a round, by a direction: what a step adds, but for its size
+    cdef bint is_combined
     cdef bint empty
+    cdef void combine(self, View* x, const Direction* g) noexcept nogil
+    cdef void add_rows(self, View* x, const Direction* g, double change, double owed) noexcept nogil
     cdef void renormalise(self) noexcept nogil
     cdef void settle(self, double[::1] data, double[::1] total) noexcept nogil
     cdef void clear(self) noexcept nogil

@@ -5,7 +5,7 @@ import numpy as np
 
 from sklearn_predtron._core.kernels cimport BY_CLASS, BY_FEATURE, ONE_CLASS, Direction, Matrix, Row
 from sklearn_predtron._core.problem cimport Round
-from sklearn_predtron._core.rows cimport View, row_of, squared_norm
+from sklearn_predtron._core.rows cimport View, largest_norm, row_of, squared_norm
 
 # Below them the running scales are multiplied out.  The first bounds what weight * data and total cancel in their sum.
 cdef double LEAST_SCALE = 1e-4, LEAST_TOTAL_SCALE = 1e-100
@@ -98,12 +98,14 @@ cdef class L2(Weights):
     """
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, bint by_feature=False, bint averaging=True,
-                 bint radius_needed=False):
+                 bint block=False):
         self.d = d
         self.p = p
         self.intercept = intercept
         self.by_feature = by_feature and d > 1
-        self.watch_radius(radius_needed)
+        self.block = block
+        self.combined = aligned_zeros(p if block else 0)
+        self.watch_radius(False)
         self.empty = True
         self.scale = 1
         self.stride = (d + 3) // 4 * 4 if self.by_feature else (p + 7) // 8 * 8
@@ -116,15 +118,17 @@ cdef class L2(Weights):
             self.start_average()
 
     def __reduce__(self):
-        arguments = (self.d, self.p, self.intercept, self.by_feature, self.averaging, self.radius_needed)
+        arguments = (self.d, self.p, self.intercept, self.by_feature, self.averaging, self.block)
         arrays = np.array(self.data), np.array(self.b), np.array(self.total), np.array(self.b_total)
         numbers = self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty
+        numbers += self.radius_needed, self.radius_of_rows
         return type(self), arguments, (arrays, numbers)
 
     def __setstate__(self, state):
         cdef const double[::1] data, b, total, b_total
         (data, b, total, b_total), numbers = state
-        self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty = numbers
+        self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, needed, of_rows = numbers
+        self.watch_radius(needed, of_rows)
         self.data[:] = data
         self.b[:] = b
         self.total[:] = total
@@ -152,14 +156,16 @@ cdef class L2(Weights):
         self.averaging = False
         self.total = self.b_total = np.zeros(0)
 
-    def watch_radius(self, bint needed):
-        """Whether to follow the largest |x| of the rounds to come."""
+    def watch_radius(self, bint needed, bint of_rows=False):
+        """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
         self.radius_needed = needed
+        self.radius_of_rows = of_rows
         self.observing = needed or self.intercept.automatic
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         cdef Py_ssize_t r
         cdef Row spare
+        self.is_combined = False
         for r in range(x.m):
             x.k.scores[self.W.layout](row_of(x, r, &spare), &self.W, self.scale, False, t + r * self.d)
 
@@ -182,34 +188,40 @@ cdef class L2(Weights):
         if self.intercept.automatic:
             self.intercept.observe(squared_norm(x))
         if self.radius_needed:
-            self.radius2 = max(self.radius2, squared_norm(x) + self.intercept.r2())
+            self.radius2 = max(self.radius2, (largest_norm(x) if self.radius_of_rows else squared_norm(x)) + self.intercept.r2())
 
     cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil:
         cdef Py_ssize_t i
         cdef double g2 = 0
+        r.radius2 = self.radius2
+        if self.block:
+            self.combine(x, g)
+            r.g2 = x.k.take_norm2(x.m, &x.first, x.start, g.value, &self.combined[0])
+            return
         for i in range(g.n):
             g2 += g.value[i] * g.value[i]
         r.g2 = g2 * (squared_norm(x) + self.intercept.r2())
-        r.radius2 = self.radius2
+
+    cdef void combine(self, View* x, const Direction* g) noexcept nogil:
+        """The sum of the rows times their entries of g."""
+        if x.start == NULL:
+            self.combined[:] = 0
+            self.is_combined = True
+        x.k.combine(x.m, &x.first, x.start, 1, g.value, &self.combined[0])
 
     cdef void step(self, View* x, const Direction* g, double size) noexcept nogil:
-        cdef Py_ssize_t r, i, c
+        cdef Py_ssize_t i, c
         cdef double change = -size / self.scale, r2
         cdef double owed = -change * self.weight / self.total_scale if self.averaging else 0
-        cdef Direction part = g[0]
-        cdef const Row* row
-        cdef Row spare
         self.empty = False
-        for r in range(x.m):
-            if g.at == NULL:
-                part.n = self.d
-                part.value = g.value + r * self.d
-            row = row_of(x, r, &spare)
-            if owed != 0:
-                x.k.fetch(row, &self.U)
-            x.k.add[self.W.layout](row, &self.W, &part, change)
-            if owed != 0:
-                x.k.add[self.W.layout](row, &self.U, &part, owed)
+        if self.block:
+            self.add_rows(x, g, change, owed)
+            return
+        if owed != 0:
+            x.k.fetch(&x.first, &self.U)
+        x.k.add[self.W.layout](&x.first, &self.W, g, change)
+        if owed != 0:
+            x.k.add[self.W.layout](&x.first, &self.U, g, owed)
         if self.intercept.fitted:
             r2 = self.intercept.r2()
             for i in range(g.n):
@@ -217,6 +229,22 @@ cdef class L2(Weights):
                 self.b[c] += change * r2 * g.value[i]
                 if owed != 0:
                     self.b_total[c] += owed * r2 * g.value[i]
+
+    cdef void add_rows(self, View* x, const Direction* g, double change, double owed) noexcept nogil:
+        """Add the combined rows: dense ones from where they are put together, sparse ones in place."""
+        cdef Py_ssize_t j
+        if x.start != NULL:
+            x.k.combine(x.m, &x.first, x.start, change, g.value, &self.data[0])
+            if owed != 0:
+                x.k.combine(x.m, &x.first, x.start, owed, g.value, &self.total[0])
+            return
+        if not self.is_combined:
+            self.combine(x, g)
+        for j in range(self.p):
+            self.data[j] += change * self.combined[j]
+        if owed != 0:
+            for j in range(self.p):
+                self.total[j] += owed * self.combined[j]
 
     cdef void shrink(self, double factor) noexcept nogil:
         if self.empty:

@@ -1,0 +1,353 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+from libc.math cimport INFINITY, sqrt
+
+import numpy as np
+
+from sklearn_predtron._core.inference cimport Inference
+from sklearn_predtron._core.kernels cimport Direction
+from sklearn_predtron._core.problem cimport Problem, Round
+from sklearn_predtron._core.relevance cimport Relevance, Relevances
+from sklearn_predtron._core.sorting cimport Keyed, sort_descending
+
+from sklearn_predtron._core.sorting import KEYED
+
+
+cdef class Ranking(Problem):
+    """All rankings of a list, rep(sigma)_i = f(position of i) / |f| for a decreasing f (paper 000, sections 4 and 6).
+
+    n_labels = 0 stands for queries, whose documents are the rows of a round.  sigma_y is the competitor's order, sorted again
+    by relevance (mathematics D1.6).  A list of one grade has no wrong ranking: no loss and no step.
+    """
+
+    def __init__(self, Py_ssize_t n_labels, representation, measure):
+        self.d = max(n_labels, 1)
+        self.block = n_labels == 0
+        self.representation = representation
+        self.measure = measure
+        self.C_L = 1
+        self.c_L = float("nan")
+        self.inference = Inference()
+        self.reserve(0)
+
+    def __reduce__(self):
+        return type(self), (0 if self.block else self.d, self.representation, self.measure)
+
+    def prepare(self, Relevances labels not None):
+        """Find the gains of the labels, and as many positions as the longest list has."""
+        cdef Py_ssize_t m = labels.longest
+        if labels.gain_of is not self:
+            gain = self.measure.gains(labels)
+            if m > self.f.shape[0]:
+                self.reserve(max(m, min(2 * self.f.shape[0], m + 1024)))
+            labels.gain = gain
+            labels.gain_of = self
+
+    def reserve(self, Py_ssize_t m):
+        """Make room for lists of m items."""
+        f = self.representation.values(m)
+        self.lay_positions(m)
+        self.f = f
+        self.square = np.cumsum(np.square(f))
+        self.s, self.a = np.empty(m), np.empty(m)
+        self.order, self.spare = np.empty(m, dtype=KEYED), np.empty(m, dtype=KEYED)
+        self.top, self.bottom = np.empty(m), np.empty(m)
+        self.item, self.rival, self.right, self.place = (np.empty(m, dtype=np.intp) for _ in range(4))
+        self.top_at, self.bottom_at = np.empty(m, dtype=np.intp), np.empty(m, dtype=np.intp)
+
+    def lay_positions(self, Py_ssize_t m):
+        """Tabulate what the loss needs to know of m positions."""
+
+    # ---------------------------------------------------------------------------------------------- what a loss defines
+
+    cdef double loss(self) noexcept nogil:
+        """L of the ranking self.item, 0 only where it is in the order of relevance as far as the loss looks."""
+        return 0
+
+    cdef bint infer(self) noexcept nogil:
+        """Find the ranking self.item that maximises L + <rep, t>; False where there is no memory."""
+        return False
+
+    cdef double weigh(self, Py_ssize_t grade) noexcept nogil:
+        """The weight of an item of the grade in SLAM (paper 002, eq. 10 and 11, averaged within the grade)."""
+        return 0
+
+    # ------------------------------------------------------------------------------------------------------- the rounds
+
+    cdef bint see(self, const void* y, Py_ssize_t m) noexcept nogil:
+        """Turn to a list; whether any ranking of it is wrong."""
+        self.y = <const Relevance*> y
+        self.n = m * self.d
+        self.Z = sqrt(self.square[self.n - 1])
+        return self.y.n_grades > 1
+
+    cdef void suffer(self, const double* t, Round* r) noexcept nogil:
+        """The loss of the worst maximiser of the score, which becomes the ranking."""
+        cdef Py_ssize_t x, end, i
+        cdef bint tied = False
+        self.sort(t)
+        for x in range(1, self.n):
+            tied |= self.order[x].key == self.order[x - 1].key
+        x = 0
+        while tied and x < self.n:
+            end = x + 1
+            while end < self.n and self.order[end].key == self.order[x].key:
+                end += 1
+            if end > x + 1:
+                for i in range(x, end):
+                    self.order[i].key = self.y.grade[self.order[i].at]
+                sort_descending(&self.order[x], &self.spare[0], end - x)
+            x = end
+        for x in range(self.n):
+            self.item[x] = self.order[x].at
+        r.loss = self.loss()
+
+    cdef void sort(self, const double* t) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            self.order[i].key = t[i]
+            self.order[i].at = i
+        sort_descending(&self.order[0], &self.spare[0], self.n)
+
+    cdef void settle(self, const double* t, Round* r) noexcept nogil:
+        """Find sigma_y and the gap to the competitor, the ranking self.item; or take sigma_y where that is no worse."""
+        cdef Py_ssize_t x, i, g
+        cdef double gap = 0
+        r.rival_loss = self.loss()
+        for g in range(self.y.n_grades):
+            self.place[g] = self.y.first[g]
+        for x in range(self.n):
+            i = self.item[x]
+            g = self.y.grade[i]
+            self.rival[i] = x
+            self.right[i] = self.place[g]
+            self.place[g] += 1
+            gap += (self.f[x] - self.f[self.right[i]]) * t[i]
+        r.gap = gap / self.Z
+        if not r.rival_loss + r.gap > 0:
+            self.rest(r)
+
+    cdef void rest(self, Round* r) noexcept nogil:
+        """The competitor is sigma_y."""
+        cdef Py_ssize_t i
+        r.rival_loss = r.gap = 0
+        for i in range(self.n):
+            self.rival[i] = self.right[i] = 0
+
+    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        r.loss = r.rival_loss = 0
+        if self.see(y, m):
+            self.suffer(t, r)
+            if r.loss > 0:
+                self.settle(t, r)
+
+    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        cdef Py_ssize_t i
+        r.loss = r.rival_loss = 0
+        if not self.see(y, m):
+            self.rest(r)
+            return
+        self.suffer(t, r)
+        for i in range(self.n):
+            self.s[i] = t[i] / self.Z
+            self.a[i] = self.scale * self.y.gain[self.y.grade[i]]
+        if not self.infer():
+            self.failed = True
+            return
+        self.settle(t, r)
+
+    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, Direction* g) noexcept nogil:
+        cdef Py_ssize_t i
+        g.n = self.n
+        g.at = NULL
+        for i in range(self.n):
+            g.value[i] = (self.f[self.rival[i]] - self.f[self.right[i]]) / self.Z
+
+    cdef void follow(self) noexcept nogil:
+        """The ranking with the positions self.rival."""
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            self.item[self.rival[i]] = i
+
+    cdef void span(self, const double* t) noexcept nogil:
+        """The best and the worst score of each grade."""
+        cdef Py_ssize_t i, g
+        for g in range(self.y.n_grades):
+            self.top[g], self.bottom[g] = -INFINITY, INFINITY
+        for i in range(self.n):
+            g = self.y.grade[i]
+            if t[i] > self.top[g]:
+                self.top[g], self.top_at[g] = t[i], i
+            if t[i] < self.bottom[g]:
+                self.bottom[g], self.bottom_at[g] = t[i], i
+
+    cdef void widest(self, const double* t, Pair* pair) noexcept nogil:
+        """The pair of different grades that is furthest from the right order."""
+        cdef Py_ssize_t g, top
+        self.span(t)
+        top = self.y.n_grades - 1
+        pair.ahead = -INFINITY
+        for g in range(self.y.n_grades - 2, -1, -1):
+            if self.top[g + 1] > self.top[top]:
+                top = g + 1
+            if self.top[top] - self.bottom[g] > pair.ahead:
+                pair.high, pair.low = self.bottom_at[g], self.top_at[top]
+                pair.ahead = self.top[top] - self.bottom[g]
+
+    def reraise(self):
+        self.failed = False
+        raise MemoryError("There is no memory for the inference.")
+
+    # ------------------------------------------------------------------------------------------------------ for the faces
+
+    def losses(self, const double[::1] scores, Relevances labels not None):
+        """L of the rankings that sort the lists by their scores, those of equal scores in the order they are in."""
+        cdef double[::1] out = np.zeros(labels.n)
+        cdef Py_ssize_t i, begin
+        self.prepare(labels)
+        with nogil:
+            for i in range(labels.n):
+                begin = labels.start[i]
+                if self.see(labels.at(i), (labels.start[i + 1] - begin) // self.d):
+                    out[i] = self.loss_of_scores(&scores[begin])
+        return np.asarray(out)
+
+    cdef double loss_of_scores(self, const double* t) noexcept nogil:
+        cdef Py_ssize_t x
+        self.sort(t)
+        for x in range(self.n):
+            self.item[x] = self.order[x].at
+        return self.loss()
+
+    def margins(self, const double[::1] scores, Relevances labels not None, bint pairwise):
+        """The least lead of a more relevant item over a less relevant one in each list, infinite where there are none.
+
+        Unless `pairwise`, times the least difference of f over neighbouring positions / |f| (mathematics D1.6).
+        """
+        cdef double[::1] out = np.full(labels.n, np.inf)
+        cdef const double[::1] step
+        cdef Py_ssize_t i, begin
+        cdef Pair pair
+        self.prepare(labels)
+        step = np.minimum.accumulate(np.append(np.inf, -np.diff(self.f)))
+        with nogil:
+            for i in range(labels.n):
+                begin = labels.start[i]
+                if self.see(labels.at(i), (labels.start[i + 1] - begin) // self.d):
+                    self.widest(&scores[begin], &pair)
+                    out[i] = -pair.ahead if pairwise else -pair.ahead * step[self.n - 1] / self.Z
+        return np.asarray(out)
+
+    @property
+    def stated_by(self):
+        return "a loss of rankings, whose least value depends on the lists,"
+
+
+cdef class NDCG(Ranking):
+    """L = 1 - DCG / W, where DCG sums gain times discount D over the positions, and W is that of the best ranking.
+
+    For any decreasing f the competitor is found by chains of items; where f = D by one sort.
+    """
+    cdef double[::1] D, total     # D of the positions, and the sums of D before each
+    cdef bint plain               # f = D
+
+    def lay_positions(self, Py_ssize_t m):
+        self.weighing = True
+        self.D = self.measure.discounts(m)
+        self.total = np.append(0.0, np.cumsum(self.D))
+        self.plain = np.array_equal(self.D, self.representation.values(m))
+
+    cdef bint see(self, const void* y, Py_ssize_t m) noexcept nogil:
+        cdef double W = 0
+        cdef Py_ssize_t g
+        if not Ranking.see(self, y, m):
+            return False
+        for g in range(self.y.n_grades):
+            W += self.y.gain[g] * (self.total[self.y.first[g + 1]] - self.total[self.y.first[g]])
+        self.scale = 1 / W
+        return True
+
+    cdef double loss(self) noexcept nogil:
+        cdef Py_ssize_t g, x
+        cdef double short = 0
+        for g in range(self.y.n_grades):
+            for x in range(self.y.first[g], self.y.first[g + 1]):
+                short += (self.y.gain[g] - self.y.gain[self.y.grade[self.item[x]]]) * self.D[x]
+        return max(0, self.scale * short)
+
+    cdef bint infer(self) noexcept nogil:
+        cdef Py_ssize_t x
+        if self.plain:
+            for x in range(self.n):     # from the order by score: it is sorted in great part
+                self.order[x].at = self.item[x]
+                self.order[x].key = self.s[self.item[x]] - self.a[self.item[x]]
+            sort_descending(&self.order[0], &self.spare[0], self.n)
+            for x in range(self.n):
+                self.item[x] = self.order[x].at
+            return True
+        if not self.inference.solve(&self.s[0], &self.a[0], &self.f[0], &self.D[0], self.n, &self.rival[0]):
+            return False
+        self.follow()
+        return True
+
+    cdef double weigh(self, Py_ssize_t grade) noexcept nogil:
+        cdef Py_ssize_t first = self.y.first[grade], end = self.y.first[grade + 1]
+        return self.scale * self.y.gain[grade] * (self.total[end] - self.total[first]) / (end - first)
+
+
+cdef class AveragePrecision(Ranking):
+    """L = 1 - AP, the mean over the relevant items of the share of relevant ones down to each; two grades."""
+    cdef unsigned char[::1] relevant
+
+    def lay_positions(self, Py_ssize_t m):
+        self.weighing = True
+        self.relevant = np.empty(m, dtype=np.uint8)
+
+    cdef double loss(self) noexcept nogil:
+        cdef Py_ssize_t x, hits = 0, P = self.y.first[1]
+        cdef double short = 0
+        for x in range(self.n):
+            if self.y.grade[self.item[x]] == 0:
+                hits += 1
+                short += <double> (x + 1 - hits) / (x + 1)
+        return short / P
+
+    cdef bint infer(self) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            self.relevant[i] = self.y.grade[i] == 0
+        if not self.inference.solve_precision(&self.s[0], &self.relevant[0], &self.f[0], self.n, 1, &self.rival[0]):
+            return False
+        self.follow()
+        return True
+
+    cdef double weigh(self, Py_ssize_t grade) noexcept nogil:
+        return 1.0 / self.y.first[1] if grade == 0 else 0
+
+
+cdef class SwappedPairs(Ranking):
+    """L = the share of pairs of different relevance that are in the wrong order; two grades."""
+    cdef double[::1] D
+
+    def lay_positions(self, Py_ssize_t m):
+        self.D = -np.arange(m, dtype=np.float64)
+
+    cdef bint see(self, const void* y, Py_ssize_t m) noexcept nogil:
+        if not Ranking.see(self, y, m):
+            return False
+        self.scale = 1.0 / self.y.pairs
+        return True
+
+    cdef double loss(self) noexcept nogil:
+        cdef Py_ssize_t x, ahead = 0, swapped = 0
+        for x in range(self.n):
+            if self.y.grade[self.item[x]] > 0:
+                ahead += 1
+            else:
+                swapped += ahead
+        return self.scale * swapped
+
+    cdef bint infer(self) noexcept nogil:
+        if not self.inference.solve(&self.s[0], &self.a[0], &self.f[0], &self.D[0], self.n, &self.rival[0]):
+            return False
+        self.follow()
+        return True

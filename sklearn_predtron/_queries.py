@@ -1,0 +1,103 @@
+"""Queries: which rows belong together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, column_or_1d
+
+from sklearn_predtron._compat import check_sample_weight
+
+
+def read_relevances(y: Any) -> NDArray:
+    """Relevances as an array of float64, checked."""
+    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_min_samples=0)
+    if y.size and y.min() < 0:
+        raise ValueError(f"y holds the relevance {y.min():g}; accepted are finite numbers of at least 0.")
+    return y
+
+
+def read_document_relevances(y: Any) -> NDArray:
+    """Relevances of documents, of shape (n,)."""
+    return read_relevances(column_or_1d(y, warn=True))
+
+
+class Queries:
+    """The documents of each query, in the order in which the queries first appear.
+
+    Attributes
+    ----------
+    order : ndarray or None
+        The documents, query by query; None where they lie so.
+    start : ndarray of shape (n_queries + 1,)
+        Where each query begins in `order`.
+    """
+
+    def __init__(self, qid: Any, n: int):
+        self.order: NDArray | None = None
+        self.start = np.array([0, n] if n else [0], dtype=np.intp)
+        if qid is None:
+            return
+        qid = check_qid(qid, n)
+        edges = np.flatnonzero(qid[1:] != qid[:-1]) + 1
+        self.start = np.concatenate([[0], edges, [n]] if n else [[0]]).astype(np.intp)
+        _, first, number = np.unique(qid, return_index=True, return_inverse=True)
+        if len(first) < len(self.start) - 1:
+            appearance = np.empty(len(first), dtype=np.intp)
+            appearance[np.argsort(first)] = np.arange(len(first))
+            query = appearance[number.ravel()]
+            self.order = np.argsort(query, kind="stable")
+            self.start = np.concatenate([[0], np.cumsum(np.bincount(query))]).astype(np.intp)
+
+    @property
+    def n(self) -> int:
+        """Number of queries."""
+        return len(self.start) - 1
+
+    def take(self, values: Any) -> Any:
+        """Values of the documents, query by query."""
+        return values if self.order is None else values[self.order]
+
+    def put_back(self, values: NDArray) -> NDArray:
+        """Values that are query by query, in the order of the documents."""
+        if self.order is None:
+            return values
+        out = np.empty_like(values)
+        out[self.order] = values
+        return out
+
+    def drop(self, weight: NDArray) -> tuple[Queries, NDArray]:
+        """The queries of the documents of positive weight, and the mean weight of each."""
+        weight = self.take(weight)
+        kept = weight > 0
+        counts = np.add.reduceat(kept, self.start[:-1], dtype=np.intp) if self.n else np.zeros(0, dtype=np.intp)
+        sums = np.add.reduceat(weight, self.start[:-1]) if self.n else np.zeros(0)
+        there = counts > 0
+        if kept.all():
+            return self, sums / counts
+        left = Queries(None, 0)
+        left.order = np.flatnonzero(kept) if self.order is None else self.order[kept]
+        left.start = np.concatenate([[0], np.cumsum(counts[there])]).astype(np.intp)
+        return left, sums[there] / counts[there]
+
+
+def check_qid(qid: Any, n: int) -> NDArray:
+    """The ids of the documents' queries, as an array."""
+    qid = column_or_1d(qid, input_name="qid") if np.ndim(qid) != 1 else np.asarray(qid)
+    if len(qid) != n:
+        raise ValueError(f"qid has {len(qid)} entries and X has {n} rows; it must have the query id of each row.")
+    if qid.dtype.kind in "fc" and not np.isfinite(qid).all():
+        raise ValueError("qid holds NaN or infinity; it must have the query id of each row.")
+    if qid.dtype.kind == "O":
+        if any(value is None or value != value for value in qid.tolist()):
+            raise ValueError("qid holds None or NaN; it must have the query id of each row.")
+        place = {value: number for number, value in enumerate(dict.fromkeys(qid.tolist()))}
+        qid = np.array([place[value] for value in qid.tolist()], dtype=np.intp)
+    return qid
+
+
+def document_weights(sample_weight: Any, X: Any) -> NDArray:
+    """Weights of the documents, checked."""
+    return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True)

@@ -1,0 +1,53 @@
+"""What both rankers share."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sklearn_predtron._base import BasePredtron
+from sklearn_predtron._core.ranking import Ranking
+from sklearn_predtron._core.relevance import Relevances
+from sklearn_predtron._parts import resolve
+from sklearn_predtron.losses import RankingLoss, ranking_loss
+from sklearn_predtron.representations import RankingRepresentation, ranking_representation
+from sklearn_predtron.updates import Update
+
+
+class BaseRanker(BasePredtron):
+    """Lists of items with relevances are learned, and ranked by their scores."""
+
+    _parameter_constraints: dict[str, list] = {
+        **BasePredtron._parameter_constraints,
+        "loss": [str, RankingLoss],
+        "representation": [str, callable, RankingRepresentation],
+    }
+    loss: Any
+    representation: Any
+    _n_labels = 0  # stands for the documents of queries
+
+    def _build_problem(self) -> Ranking:
+        loss, representation = ranking_loss(self.loss), ranking_representation(self.representation)
+        return copy.copy(loss).build(self._n_labels, copy.copy(representation))
+
+    def _losses(self, scores: NDArray, labels: Relevances) -> NDArray:
+        """The learned loss of each list."""
+        return self._own_problem().losses(scores, labels)
+
+    def _own_problem(self) -> Ranking:
+        """The problem with scratch memory of its own: the caller may be one of several threads."""
+        return copy.copy(self._learner.problem)
+
+    def _margin(self, scores: NDArray, labels: Relevances) -> float:
+        pairwise = resolve(Update, self.update, "update").pairwise
+        margins = self._own_problem().margins(scores, labels, pairwise)
+        length = self._weights_length()
+        return float(margins.min(initial=float("inf")) / length) if length > 0 else float("nan")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "ranker"
+        tags.target_tags.positive_only = True
+        return tags

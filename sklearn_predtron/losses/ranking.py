@@ -1,0 +1,232 @@
+"""Losses of rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import sklearn_predtron._core.ranking as core
+from sklearn_predtron._compat import Interval, StrOptions
+from sklearn_predtron._core.pairwise import KendallTau as PairwiseHinges
+from sklearn_predtron._core.relevance import Relevances
+from sklearn_predtron._parts import Part, resolve
+from sklearn_predtron.representations import RankingRepresentation
+
+MOST_RELEVANT = 30
+
+
+class RankingLoss(Part):
+    """Base of the losses of rankings; a list whose items are all of the same relevance has none, however it is ranked."""
+
+    def gains(self, labels: Relevances) -> NDArray:
+        """Check the relevances, and find the gain of every grade of every list.
+
+        Parameters
+        ----------
+        labels : Relevances
+            Relevances of the lists.
+
+        Returns
+        -------
+        gains : ndarray
+            A gain for each of `labels.values`.
+        """
+        return np.zeros(len(labels.values))
+
+    def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
+        """Make the compiled problem.
+
+        Parameters
+        ----------
+        n_labels : int
+            Labels that are ranked; 0 stands for the documents of queries.
+        representation : RankingRepresentation
+            The representation of the rankings.
+
+        Returns
+        -------
+        problem : Ranking
+            The compiled problem.
+        """
+        raise TypeError(f"{type(self).__name__} does not define build(); a loss of rankings must.")
+
+
+class NDCG(RankingLoss):
+    """1 - normalised discounted cumulative gain (alias "ndcg"): L = 1 - DCG(sigma, y) / max DCG.
+
+    DCG = sum over the items of G(y_i) D(position of i), with G(y) = 2^y - 1 and D(j) = 1 / log2(1 + j) (paper 000, section 4,
+    corrected; paper 002, eq. 1).
+
+    Parameters
+    ----------
+    k : int or None, default=None
+        Positions that count; None is all, and a list may be shorter.
+    gain : {"exponential", "linear"} or callable, default="exponential"
+        G: 2^y - 1 for relevances up to 30, y, or a function of an array of relevances whose values are finite, not negative
+        and larger for the larger relevance.
+    discount : "log" or callable, default="log"
+        D: 1 / log2(1 + j), or a function of the positions 1, 2, ... as an array, whose values are finite, not negative and
+        never rise, the first one positive.  With a constant discount and gain="linear" the loss is that of precision at k.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronRanker
+    >>> from sklearn_predtron.losses import NDCG
+    >>> PredtronRanker(loss=NDCG(k=10)).get_params()["loss__k"]
+    10
+    """
+
+    alias = "ndcg"
+    _parameter_constraints = {
+        "k": [Interval(Integral, 1, None, closed="left"), None],
+        "gain": [StrOptions({"exponential", "linear"}), callable],
+        "discount": [StrOptions({"log"}), callable],
+    }
+
+    def __init__(self, k: int | None = None, gain: Any = "exponential", discount: Any = "log"):
+        self.k = k
+        self.gain = gain
+        self.discount = discount
+
+    def gains(self, labels: Relevances) -> NDArray:
+        values = labels.values
+        if isinstance(self.gain, str):
+            if self.gain == "linear":
+                return values.copy()
+            if len(values) and values.max() > MOST_RELEVANT:
+                raise ValueError(
+                    f"y holds the relevance {values.max():g}; with gain='exponential', 2^y - 1, at most {MOST_RELEVANT} is "
+                    "accepted (loss=NDCG(gain='linear') takes any)."
+                )
+            return np.exp2(values) - 1
+        return checked_gains(self.gain, values)
+
+    def discounts(self, m: int) -> NDArray:
+        """Discounts of the positions.
+
+        Parameters
+        ----------
+        m : int
+            Number of positions.
+
+        Returns
+        -------
+        D : ndarray of shape (m,)
+            D(1), ..., D(m); 0 beyond k.
+        """
+        j = np.arange(1, m + 1, dtype=np.float64)
+        D = 1 / np.log2(1 + j) if isinstance(self.discount, str) else checked_discounts(self.discount, j)
+        if self.k is not None:
+            D[self.k :] = 0
+        return D
+
+    def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
+        self._validate_params()
+        return core.NDCG(n_labels, representation, self)
+
+
+def checked_gains(gain: Callable, values: NDArray) -> NDArray:
+    """A user's own gains of the relevances."""
+    distinct, place = np.unique(values, return_inverse=True)
+    found = np.asarray(gain(distinct), dtype=np.float64)
+    good = found.shape == distinct.shape and np.isfinite(found).all() and (found >= 0).all() and (np.diff(found) > 0).all()
+    if not good:
+        raise ValueError(
+            f"gain={gain!r} must give an array of finite numbers, not negative and larger for the larger relevance; for the "
+            f"relevances {distinct[:5].tolist()} it gives {found[:5].tolist() if found.ndim else found.tolist()}."
+        )
+    return found[place.ravel()]
+
+
+def checked_discounts(discount: Callable, j: NDArray) -> NDArray:
+    """A user's own discounts of the positions j."""
+    D = np.array(discount(j), dtype=np.float64)
+    good = D.shape == j.shape and np.isfinite(D).all() and (D >= 0).all() and (np.diff(D) <= 0).all() and (D[:1] > 0).all()
+    if not good:
+        raise ValueError(
+            f"discount={discount!r} must give an array of finite numbers, not negative and never rising, of which the first is "
+            f"positive; for {len(j)} positions it begins with {D[:5].tolist() if D.ndim else D.tolist()}."
+        )
+    return D
+
+
+class AveragePrecision(RankingLoss):
+    """1 - average precision (alias "ap"): the mean, over the relevant items, of the share of relevant ones down to each.
+
+    For relevances 0 and 1 (paper 002, section 2).
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronRanker
+    >>> X, y = [[2.0], [1.0], [0.0]], [0, 1, 1]
+    >>> PredtronRanker(loss="ap").fit(X, y).sample_loss(X, y)
+    array([0.])
+    """
+
+    alias = "ap"
+
+    def gains(self, labels: Relevances) -> NDArray:
+        strange = labels.values[~np.isin(labels.values, (0, 1))]
+        if len(strange):
+            raise ValueError(f"y holds the relevance {strange[0]:g}; loss='ap' takes 0 and 1 (loss='ndcg' takes grades).")
+        return labels.values.copy()
+
+    def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
+        return core.AveragePrecision(n_labels, representation, self)
+
+
+class SwappedPairs(RankingLoss):
+    """The share of pairs of different relevance that are in the wrong order, for two grades a list: 1 - AUC.
+
+    The exact loss, with the representation's own margin; for more grades and for hinges on pairs there is `KendallTau`.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronRanker
+    >>> from sklearn_predtron.losses import SwappedPairs
+    >>> X, y = [[2.0], [1.0], [0.0]], [0, 1, 0]
+    >>> PredtronRanker(loss=SwappedPairs()).fit(X, y).sample_loss(X, y)
+    array([0.5])
+    """
+
+    alias = "swapped_pairs"
+
+    def gains(self, labels: Relevances) -> NDArray:
+        most = labels.grades.max(initial=0)
+        if most > 2:
+            raise ValueError(
+                f"y has a list of {most} different relevances; loss='swapped_pairs' takes two a list (loss='kendall_tau' any)."
+            )
+        return labels.top_grades.astype(np.float64)
+
+    def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
+        return core.SwappedPairs(n_labels, representation, self)
+
+
+class KendallTau(RankingLoss):
+    """The share of pairs of different relevance that are not in the right order, learned by hinges on pairs.
+
+    The surrogate is the mean of max(0, 1 - (s_i - s_j)) over the pairs with y_i > y_j (UML 17.4); the representation is not
+    used.  Items of equal scores are not in order.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronLabelRanker
+    >>> X, y = [[0.0], [1.0], [2.0]], [[2, 1, 0], [1, 2, 0], [0, 1, 2]]
+    >>> PredtronLabelRanker(loss="kendall_tau", random_state=0).fit(X, y).sample_loss(X, y).mean() < 0.2
+    np.True_
+    """
+
+    alias = "kendall_tau"
+
+    def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
+        return PairwiseHinges(n_labels, representation, self)
+
+
+def ranking_loss(value: Any) -> RankingLoss:
+    """The loss of rankings that the parameter `loss` of an estimator stands for."""
+    return resolve(RankingLoss, value, "loss")

@@ -1,0 +1,147 @@
+"""Losses that are tables over a list of predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._parts import Part, as_numbers, resolve
+
+
+class TableLoss(Part):
+    """Base of the losses L(sigma, y) that a k x k table gives."""
+
+    def matrix(self, classes: NDArray) -> NDArray | None:
+        """Tabulate the loss.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (k,)
+            The labels, in the order of `classes_`.
+
+        Returns
+        -------
+        costs : ndarray of shape (k, k) or None
+            Rows = true label, columns = prediction, as in scikit-learn's `confusion_matrix`; None is the 0-1 loss.
+        """
+        raise TypeError(f"{type(self).__name__} does not define matrix(); a table loss must.")
+
+
+class ZeroOne(TableLoss):
+    """The 0-1 loss, L(sigma, y) = 1[sigma != y] (paper 000, section 3).
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import ZeroOne
+    >>> ZeroOne().matrix([0, 1, 2]) is None
+    True
+    """
+
+    alias = "zero_one"
+
+    def matrix(self, classes: NDArray) -> None:
+        return None
+
+
+class Absolute(TableLoss):
+    """The absolute loss of ranks, L(sigma, y) = |sigma - y| with the labels numbered in their order (paper 003, section 1).
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import Absolute
+    >>> Absolute().matrix(["poor", "fair", "good"])
+    array([[0., 1., 2.],
+           [1., 0., 1.],
+           [2., 1., 0.]])
+    """
+
+    alias = "absolute"
+
+    def matrix(self, classes: NDArray) -> NDArray:
+        rank = np.arange(len(classes), dtype=np.float64)
+        return np.abs(rank[:, None] - rank)
+
+
+class Squared(TableLoss):
+    """The squared loss of ranks, L(sigma, y) = (sigma - y)^2 with the labels numbered in their order.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import Squared
+    >>> Squared().matrix(["poor", "fair", "good"])
+    array([[0., 1., 4.],
+           [1., 0., 1.],
+           [4., 1., 0.]])
+    """
+
+    alias = "squared"
+
+    def matrix(self, classes: NDArray) -> NDArray:
+        return Absolute().matrix(classes) ** 2
+
+
+class CostMatrix(TableLoss):
+    """Any costs: L(sigma, y) = costs[y, sigma] (paper 000, section 2.1).
+
+    Parameters
+    ----------
+    costs : array-like of shape (k, k) or dict
+        Rows = true label, columns = prediction, in the order of `classes_`, with a diagonal of zeros; or
+        {(true, predicted): cost}, where pairs that are not named cost 1.  Costs are finite and not negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_predtron.losses import CostMatrix
+    >>> CostMatrix({("ill", "well"): 5}).matrix(np.array(["ill", "well"]))
+    array([[0., 5.],
+           [1., 0.]])
+    """
+
+    def __init__(self, costs: Any):
+        self.costs = costs
+
+    def matrix(self, classes: NDArray) -> NDArray:
+        k = len(classes)
+        if isinstance(self.costs, Mapping):
+            costs = self._from_pairs(classes)
+        else:
+            costs = as_numbers(self.costs, "loss", f"a cost matrix of shape ({k}, {k})")
+        if costs.shape != (k, k):
+            raise ValueError(
+                f"loss must be a ({k}, {k}) cost matrix for the {k} classes {classes.tolist()}, got shape {costs.shape}; "
+                "where a class may be missing from a fold, pass all classes to partial_fit or give a dict of costs."
+            )
+        bad = costs[~(np.isfinite(costs) & (costs >= 0))]
+        if len(bad) > 0:
+            raise ValueError(f"loss must hold finite costs that are not negative, got {bad.tolist()}.")
+        if np.diagonal(costs).any():
+            raise ValueError(f"loss must cost nothing on its diagonal, got {np.diagonal(costs).tolist()}.")
+        if not costs.any():
+            raise ValueError(f"loss must hold at least one positive cost, got {costs.tolist()}.")
+        return costs
+
+    def _from_pairs(self, classes: NDArray) -> NDArray:
+        costs = 1.0 - np.eye(len(classes))
+        place = {label: i for i, label in enumerate(classes.tolist())}
+        for pair, cost in self.costs.items():
+            if not (isinstance(pair, tuple) and len(pair) == 2):
+                raise ValueError(f"loss must have keys (true label, predicted label), got {pair!r}.")
+            if pair[0] in place and pair[1] in place:
+                costs[place[pair[0]], place[pair[1]]] = as_numbers(cost, f"loss[{pair}]", "a number")
+        return costs
+
+
+def table_loss(value: Any) -> TableLoss:
+    """The loss that the parameter `loss` of an estimator stands for."""
+    if isinstance(value, (str, TableLoss)):
+        return resolve(TableLoss, value, "loss")
+    if value is None:
+        raise ValueError("loss=None is not known; accepted are a name, a cost matrix, a dict of costs and a TableLoss.")
+    return CostMatrix(value)
+
+
+# ------------------------------------------------------------------------------------------------------------ sets of labels

@@ -1,0 +1,367 @@
+"""Subset ranking: documents of queries (learning to rank)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_predtron._base import as_rows, check_lengths, mean_loss
+from sklearn_predtron._core.relevance import Relevances
+from sklearn_predtron._core.rows import QueryRows, Rows
+from sklearn_predtron._core.weights import Intercept
+from sklearn_predtron._parts import resolve
+from sklearn_predtron._queries import Queries, document_weights, read_document_relevances
+from sklearn_predtron._ranker import BaseRanker
+from sklearn_predtron.metrics import ndcg
+from sklearn_predtron.norms import Norm
+
+__all__ = ["PredtronRanker"]
+
+ROUTED = {"qid": "groups", "sample_weight": True}
+NO_QID = (
+    "score was called without qid on an estimator that was fitted with several queries.  Pass qid; a search or a pipeline does "
+    "after sklearn.set_config(enable_metadata_routing=True), if its fit is given groups=qid."
+)
+
+
+class PredtronRanker(BaseRanker):
+    """Subset ranking: learns from queries, whose documents are rows with a relevance each, to score documents.
+
+    A round is a query: its documents are ranked by their scores t = X w, and compared with their relevances.
+
+    Parameters
+    ----------
+    loss : "ndcg", "ap", "swapped_pairs", "kendall_tau" or RankingLoss, default="ndcg"
+        L(sigma, y) of rankings.  `NDCG(k=10)` looks at the first 10 positions; "ap" is for relevances 0 and 1,
+        "swapped_pairs" for two grades a query.
+    representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
+        rep(sigma)_i = f(position of i) / |f| by a strictly decreasing f of the positions 1, 2, ...; `PowerRank(alpha=2)`
+        carries its parameter, a callable takes the positions as an array.
+    norm : "l2" or Norm, default="l2"
+        The norm under which margins are measured.
+    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient", "slam", "max_pair", \
+            "listnet" or Update, default="adaptive"
+        When to change the weights, towards which competitor, and how far.
+    average : "linear", "uniform", float or False, default="linear"
+        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
+        last iterate, the choice for streams that drift.
+    max_iter : int, default=None
+        Epochs of `fit`; None is 10.
+    tol : float, default=None
+        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the queries in each epoch.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffles.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the weights of the previous call.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights that predict.
+    intercept_ : float
+        0.0: what all documents of a query share ranks none of them.
+    last_coef_ : ndarray of shape (n_features,)
+        Weights of the last iterate.
+    last_intercept_ : float
+        0.0.
+    t_ : int
+        Rounds (queries) so far.
+    n_mistakes_ : int
+        Rounds in which a ranking by the scores lost, ties taken at their worst.
+    n_updates_ : int
+        Rounds that took a step.
+    cumulative_loss_ : float
+        Loss suffered online by the last iterate, before each update.
+    loss_curve_ : list of float
+        Mean progressive loss of each epoch of `fit`.
+    n_iter_ : int
+        Epochs of the last `fit`.
+    n_features_in_ : int
+        Features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had them.
+
+    See Also
+    --------
+    PredtronLabelRanker : Ranks a fixed set of labels.
+    sklearn_predtron.metrics : Measures of rankings, and scorers that take queries.
+
+    Notes
+    -----
+    Paper 000, section 4, with two corrections: sigma_y is the competitor's order sorted again by relevance (an arbitrary right
+    ranking does not learn), and the loss-augmented competitor is exact, found in little more than a sort.  A query with one
+    document, or all of whose documents are equally relevant (none of them, say), has no wrong ranking: its loss is 0 and it
+    changes nothing.
+
+    With scikit-learn's metadata routing on, `qid` is requested as `groups` by `fit`, `partial_fit` and `score`, so that
+    ``GridSearchCV(..., cv=GroupKFold()).fit(X, y, groups=qid)`` splits, learns and scores by query.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_predtron import PredtronRanker
+    >>> random = np.random.default_rng(0)
+    >>> X, qid = random.standard_normal((600, 5)), np.repeat(np.arange(60), 10)
+    >>> y = np.digitize(X @ [1, 2, 3, 0, 0] + random.standard_normal(600), [-3, 0, 3])
+    >>> model = PredtronRanker(random_state=0).fit(X[:500], y[:500], qid=qid[:500])
+    >>> model.score(X[500:], y[500:], qid=qid[500:]) > 0.95
+    True
+    >>> model.rank(X[:5])
+    array([5, 4, 1, 2, 3])
+    """
+
+    _kappa = 0.3
+    __metadata_request__fit = ROUTED
+    __metadata_request__partial_fit = ROUTED
+    __metadata_request__score = ROUTED
+
+    def __init__(
+        self,
+        *,
+        loss: Any = "ndcg",
+        representation: Any = "log",
+        norm: Any = "l2",
+        update: Any = "adaptive",
+        average: Any = "linear",
+        max_iter: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+        warm_start: bool = False,
+    ):
+        self.loss = loss
+        self.representation = representation
+        self.norm = norm
+        self.update = update
+        self.average = average
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+
+    # --------------------------------------------------------------------------------------------------------- learning
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> PredtronRanker:
+        """Learn from queries in shuffled epochs.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie, unless the documents of
+            a query lie apart: then they are gathered first.
+        y : array-like of shape (n_documents,)
+            Relevances, at least 0 (up to 30 for the exponential gain of NDCG).
+        qid : array-like of shape (n_documents,), default=None
+            The query of each document, in any order; None is one query.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weights, not negative.  A document of weight 0 is as if it were absent; a query weighs the mean of the others.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._fit(X, y, qid=qid, sample_weight=sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> PredtronRanker:
+        """Learn from queries in the given order, one pass.
+
+        The result is, to the last bit, the same for any way of splitting a stream of queries into calls.  The same id in two
+        calls stands for two queries.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,)
+            Relevances, at least 0.
+        qid : array-like of shape (n_documents,), default=None
+            The query of each document; interleaved queries are gathered in the order of their first documents.  None is one
+            query.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weights, not negative.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        return self._partial_fit(X, y, qid=qid, sample_weight=sample_weight)
+
+    def _read(  # type: ignore[override]
+        self, X: Any, y: Any, *, qid: Any = None, sample_weight: Any = None, fresh: bool, partial: bool = False
+    ) -> tuple[Any, Rows, Relevances, NDArray | None, NDArray | None]:
+        self._check_labels_given(y)
+        X, rows = self._read_rows(X, reset=fresh)
+        y = read_document_relevances(y)
+        check_lengths(rows.n, len(y))
+        queries, weight = Queries(qid, rows.n), None
+        self._several = queries.n > 1
+        if sample_weight is not None:
+            n = rows.n
+            queries, weight = queries.drop(document_weights(sample_weight, X))
+            if not partial and queries.n == 0:
+                raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+            if queries.order is not None and len(queries.order) < n:
+                self._check_finite(X, rows)
+        if queries.order is not None:
+            rows = as_rows(X[queries.order])
+        return X, QueryRows(rows, queries.start), Relevances(queries.take(y), queries.start), weight, None
+
+    def _build_intercept(self) -> Intercept:
+        return Intercept(False, 1.0)
+
+    def _fixed_parameters(self) -> dict[str, Any]:
+        norm = resolve(Norm, self.norm, "norm")
+        return {"norm": (norm.alias, norm.get_params())}
+
+    @property
+    def coef_(self) -> NDArray:
+        """Weights that predict, of shape (n_features,): the average of the iterates, or the last one."""
+        return super().coef_[0]
+
+    @property
+    def last_coef_(self) -> NDArray:
+        """Weights of the last iterate, of shape (n_features,)."""
+        return super().last_coef_[0]
+
+    @property
+    def intercept_(self) -> float:  # type: ignore[override]
+        """0.0: what all documents of a query share ranks none of them."""
+        return float(super().intercept_[0])
+
+    @property
+    def last_intercept_(self) -> float:  # type: ignore[override]
+        """0.0."""
+        return float(super().last_intercept_[0])
+
+    # -------------------------------------------------------------------------------------------------------- prediction
+
+    def predict(self, X: Any) -> NDArray:
+        """Score documents: a higher score is a better position among the documents of a query.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_documents,)
+            t = X w.
+        """
+        return self._scores(X)[:, 0]
+
+    def rank(self, X: Any, qid: Any = None) -> NDArray:
+        """Rank the documents of each query.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+        qid : array-like of shape (n_documents,), default=None
+            The query of each document; None is one query.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_documents,)
+            Positions 1, 2, ... within the query; documents of equal scores in the order they are in.
+        """
+        scores = self.predict(X)
+        queries = Queries(qid, len(scores))
+        query = np.repeat(np.arange(queries.n), np.diff(queries.start))
+        positions = np.empty(len(scores), dtype=np.intp)
+        positions[np.lexsort((-queries.take(scores), query))] = np.arange(len(scores)) - queries.start[query] + 1
+        return queries.put_back(positions)
+
+    def sample_loss(self, X: Any, y: Any, qid: Any = None) -> NDArray:
+        """The estimator's own loss L(sigma, y) of each query.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,)
+            Relevances.
+        qid : array-like of shape (n_documents,), default=None
+            The query of each document; None is one query.
+
+        Returns
+        -------
+        loss : ndarray of shape (n_queries,)
+            Values of the loss that was learned for, in the order in which the queries first appear.
+        """
+        return self._losses(*self._scored_queries(X, y, qid))
+
+    def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[NDArray, Relevances]:
+        """Scores and relevances, query by query."""
+        check_is_fitted(self)
+        self._check_labels_given(y)
+        scores, y = self.predict(X), read_document_relevances(y)
+        check_lengths(len(scores), len(y))
+        queries = Queries(qid, len(y))
+        return queries.take(scores), Relevances(queries.take(y), queries.start)
+
+    def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
+        """Mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,)
+            Relevances.
+        qid : array-like of shape (n_documents,), default=None
+            The query of each document; None is one query, and an error after a fit with several.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weights; documents of weight 0 are absent, a query weighs the mean of the others.
+
+        Returns
+        -------
+        score : float
+            At most 1, which is perfect; a query that cannot be ranked wrongly counts 1.
+        """
+        check_is_fitted(self)
+        if qid is None and self._several:
+            raise ValueError(NO_QID)
+        self._check_labels_given(y)
+        scores, y = self.predict(X), read_document_relevances(y)
+        check_lengths(len(scores), len(y))
+        queries, weight = Queries(qid, len(y)), None
+        if sample_weight is not None:
+            queries, weight = queries.drop(document_weights(sample_weight, scores))
+            if queries.n == 0:
+                raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+        query = np.repeat(np.arange(queries.n), np.diff(queries.start))
+        return mean_loss(ndcg(queries.take(y), queries.take(scores), query), weight)
+
+    def margin(self, X: Any, y: Any, qid: Any = None) -> float:
+        """The margin of the weights, at unit norm, on queries.
+
+        The least lead of a document over a less relevant one of its query; times the least difference of f between
+        neighbouring positions / |f|, unless the update is of pairs ("slam", "max_pair") (mathematics of papers 000 and 002: a
+        right ranking leads the competitor by that much for each inverted pair).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,)
+            Relevances.
+        qid : array-like of shape (n_documents,), default=None
+            The query of each document; None is one query.
+
+        Returns
+        -------
+        margin : float
+            The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no query can be ranked wrongly.
+        """
+        return self._margin(*self._scored_queries(X, y, qid))
