@@ -1,24 +1,24 @@
-"""Readers of data that need not fit in memory."""
+"""Readers of data that need not fit in memory, and the papers' simulated queries."""
 
 from __future__ import annotations
 
-import gzip
+import math
 import os
-import zlib
-from bz2 import BZ2File
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from io import BufferedReader, BytesIO
-from itertools import chain
 from numbers import Integral
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
+from scipy.special import log_ndtr, ndtri_exp
+from sklearn.utils import check_random_state
 
-__all__ = ["BrokenLineError", "SvmlightReader", "SvmlightSummary"]
+from sklearn_predtron._svmlight import Lines, RowLabels, decompressed, line_blocks, query_blocks
+from sklearn_predtron._svmlight import shortened as shortened
+
+__all__ = ["BrokenLineError", "SvmlightReader", "SvmlightSummary", "make_ranking_queries", "make_separable_queries"]
 
 
 class BrokenLineError(ValueError):
@@ -65,7 +65,9 @@ class SvmlightSummary:
     zero_based : bool
         Whether indices are read as counted from 0; for ``zero_based="auto"``, whether the index 0 occurs.
     error : BrokenLineError or None
-        The first line that cannot be read; the rest of the summary is of the lines before it.
+        The first line that cannot be read; the rest of the summary is of the rows that were yielded before it.
+    n_queries : int or None, default=None
+        Queries, with `query_id`; an id that returns after another one is a new query.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class SvmlightSummary:
     classes: NDArray
     zero_based: bool
     error: BrokenLineError | None
+    n_queries: int | None = None
 
 
 class SvmlightReader:
@@ -90,6 +93,16 @@ class SvmlightReader:
     CSR, zeros and ones.  A chunk without rows is left out.  Comments, blank lines and ``qid:`` columns are skipped.  A line
     that cannot be read raises `BrokenLineError`, after the rows before it were yielded: a label or value that is not a finite
     number, an index that is not greater than the one before it, an index beyond `n_features`, a label not in `classes`.
+
+    With `query_id` iterating yields ``(X, y, qid)``, as the rankers' ``partial_fit(X, y, qid=qid)`` takes them: for each row
+    (document) its relevance, float64 and at least 0, and its query's id, int64, as in "2 qid:10 1:0.5 3:1.2 # comment".  A query
+    is a run of rows with one id, whatever blank lines and comments are between them; **an id that returns after another one is a
+    new query**, as in partial_fit.  A chunk holds whole queries: it ends with the query that makes it `chunk_rows` rows or
+    `chunk_bytes` bytes long, or longer.  **A query of more than `chunk_bytes` bytes of rows cannot be read**, so that a chunk has
+    less than twice as many: the row that exceeds them is a broken line.  So are a row without ``qid:`` and an integer of 64 bits
+    after its label, and a row of negative relevance.  Before the error the queries known to be whole are yielded: a row of
+    another id follows, or the file's end.  The broken line may be that row; if its own id cannot be read, the query before it is
+    not known to be whole.
 
     Parameters
     ----------
@@ -104,11 +117,14 @@ class SvmlightReader:
     multilabel : bool, default=False
         Whether a row has a set of labels; column j of y is the j-th label of the sorted `classes`.
     chunk_rows : int, default=10_000
-        Lines in a chunk, at most.
+        Lines in a chunk, at most; with `query_id` the rows that end a chunk, at the end of their query.
     chunk_bytes : int, default=8 * 2**20
-        A chunk ends with the line that makes it this long; a longer line cannot be read.
+        A chunk ends with the line that makes it this long; a longer line cannot be read.  With `query_id` a chunk ends with the
+        query that makes it this long, and a longer query cannot be read.
     dtype : {float64, float32}, default=float64
         Type of X.
+    query_id : bool, default=False
+        Whether rows are the documents of queries; not together with `multilabel`.
 
     Attributes
     ----------
@@ -152,6 +168,19 @@ class SvmlightReader:
     [[1 0 1]
      [0 0 0]
      [0 1 0]]
+
+    Documents of queries; the id 7 returns and is a third query:
+
+    >>> with open(path, "w") as file:
+    ...     print("2 qid:7 1:0.5", "0 qid:7 2:1", "1 qid:3 1:2", "0 qid:7 1:1", sep="\\n", file=file)
+    >>> reader = SvmlightReader(path, query_id=True, chunk_rows=1)
+    >>> reader.scan().n_queries
+    3
+    >>> for X, y, qid in reader:
+    ...     print(X.shape, y, qid)
+    (2, 2) [2. 0.] [7 7]
+    (1, 2) [1.] [3]
+    (1, 2) [0.] [7]
     >>> folder.cleanup()
     """
 
@@ -166,16 +195,17 @@ class SvmlightReader:
         chunk_rows: int = 10_000,
         chunk_bytes: int = 8 * 2**20,
         dtype: Any = np.float64,
+        query_id: bool = False,
     ):
         width = 1 if n_features is None else n_features
-        counts = {"n_features": width, "chunk_rows": chunk_rows, "chunk_bytes": chunk_bytes}
-        for name, value in counts.items():
-            if not (isinstance(value, Integral) and value >= 1):
-                raise ValueError(f"{name}={value!r} must be an integer of at least 1.")
+        check_counts(n_features=width, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes)
         if zero_based not in (True, False, "auto"):
             raise ValueError(f"zero_based={zero_based!r} is not known; accepted are True, False and 'auto'.")
-        if multilabel not in (True, False):
-            raise ValueError(f"multilabel={multilabel!r} is not known; accepted are True and False.")
+        for name, flag in {"multilabel": multilabel, "query_id": query_id}.items():
+            if flag not in (True, False):
+                raise ValueError(f"{name}={flag!r} is not known; accepted are True and False.")
+        if multilabel and query_id:
+            raise ValueError("query_id=True is not accepted with multilabel=True: a document has one relevance.")
         if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
             raise ValueError(f"dtype={dtype!r} is not known; accepted are float64 and float32.")
         self.path = os.fspath(path)
@@ -186,10 +216,11 @@ class SvmlightReader:
         self.chunk_rows = chunk_rows
         self.chunk_bytes = chunk_bytes
         self.dtype = np.dtype(dtype)
+        self.query_id = bool(query_id)
         self.fraction_read: float | None = None
         self._summary: SvmlightSummary | None = None
 
-    def __iter__(self) -> Iterator[tuple[sparse.csr_matrix, Any, int]]:
+    def __iter__(self) -> Iterator[tuple[sparse.csr_matrix, Any, Any]]:
         n_features, zero_based = self.n_features, self.zero_based
         classes: Any = self.classes
         if n_features is None or zero_based == "auto" or (self.multilabel and classes is None):
@@ -197,8 +228,8 @@ class SvmlightReader:
             n_features = found.n_features if n_features is None else n_features
             zero_based = found.zero_based
             classes = found.classes if self.multilabel and classes is None else classes
-        for X, labels, first in self._chunks(Lines(n_features, bool(zero_based), classes, self.multilabel, self.dtype)):
-            yield X, labels.indicators(classes) if self.multilabel else labels.values, first
+        for X, labels, first, qid in self._chunks(n_features, bool(zero_based), classes):
+            yield X, labels.indicators(classes) if self.multilabel else labels.values, first if qid is None else qid
 
     def scan(self, *, max_classes: int = 100_000, callback: Callable[[], Any] | None = None) -> SvmlightSummary:
         """Read the file once, for its width, labels and number of rows, whatever `n_features` and `classes` are.
@@ -216,16 +247,17 @@ class SvmlightReader:
             What the file holds, up to the first line that cannot be read.
         """
         auto = self.zero_based == "auto"
-        n_rows, width, lowest, classes, error = 0, 1, 1, np.empty(0), None
+        n_rows, n_queries, width, lowest, classes, error = 0, 0, 1, 1, np.empty(0), None
         try:
-            for X, labels, first in self._chunks(Lines(None, bool(self.zero_based), None, self.multilabel, self.dtype)):
+            for X, labels, first, qid in self._chunks(None, bool(self.zero_based), None):
+                n_queries += 0 if qid is None else 1 + int(np.count_nonzero(np.diff(qid)))
                 n_rows, width = n_rows + X.shape[0], max(width, X.shape[1])
                 lowest = min(lowest, X.indices.min(initial=1))
                 classes = np.union1d(classes, labels.values)
                 if len(classes) > max_classes:
                     raise ValueError(
                         f"{self.path} has more than max_classes={max_classes} distinct labels by the chunk from line {first} on; "
-                        "labels must be classes."
+                        f"labels must be {'grades of relevance' if self.query_id else 'classes'}."
                     )
                 if callback is not None:
                     callback()
@@ -234,143 +266,229 @@ class SvmlightReader:
         zero_based = lowest == 0 if auto else bool(self.zero_based)
         if auto and not zero_based:
             width = max(1, width - 1)
-        self._summary = SvmlightSummary(n_rows, width, classes, zero_based, error)
+        counted = n_queries if self.query_id else None
+        self._summary = SvmlightSummary(n_rows, width, classes, zero_based, error, counted)
         return self._summary
 
-    def _chunks(self, lines: Lines) -> Iterator[tuple[sparse.csr_matrix, RowLabels, int]]:
-        first = 1
+    def _chunks(
+        self, n_features: int | None, zero_based: bool, classes: NDArray | None
+    ) -> Iterator[tuple[sparse.csr_matrix, RowLabels, int, NDArray[np.int64] | None]]:
+        """X, the labels, the number of the first line and the queries' ids, if any."""
+        lines = Lines(n_features, zero_based, classes, multilabel=self.multilabel, relevance=self.query_id, dtype=self.dtype)
+        blocks = query_blocks if self.query_id else line_blocks
         with open(self.path, "rb") as raw, decompressed(raw, self.path) as file:
             size = os.fstat(raw.fileno()).st_size
-            while True:
-                chunk, reason = take_lines(file, self.chunk_rows, self.chunk_bytes)
+            for block in blocks(file, self.chunk_rows, self.chunk_bytes):
                 self.fraction_read = raw.tell() / size if size else None
-                X, labels, good = lines.parse_good(chunk)
+                X, labels, good = lines.parse_good(block.lines)
+                qid = block.qid
+                if qid is not None:
+                    whole = block.whole_before(good)
+                    X, labels, qid = X[:whole], labels.first(whole), qid[:whole]
                 if X.shape[0]:
-                    yield X, labels, first
-                if good < len(chunk):
-                    raise BrokenLineError(self.path, first + good, lines.explain(chunk[good]))
-                first += len(chunk)
-                if reason is not None:
-                    raise BrokenLineError(self.path, first, reason)
-                if not chunk:
-                    return
+                    yield X, labels, block.numbers[0], qid
+                if good < len(block.lines):
+                    raise BrokenLineError(self.path, block.numbers[good], lines.explain(block.lines[good]))
+                if block.trouble is not None:
+                    raise BrokenLineError(self.path, *block.trouble)
 
 
-def decompressed(raw: IO[bytes], path: str) -> IO[bytes]:
-    """The file itself, or its contents if its name says that it is compressed."""
-    if path.endswith(".gz"):
-        return BufferedReader(gzip.GzipFile(fileobj=raw))
-    return BufferedReader(BZ2File(raw)) if path.endswith(".bz2") else raw
+def make_ranking_queries(
+    n_queries: int = 100,
+    n_documents: int = 10,
+    n_features: int = 20,
+    *,
+    n_informative: int | None = None,
+    rows: str = "gaussian",
+    norm: str | None = "l2",
+    return_coef: bool = False,
+    random_state: Any = None,
+) -> tuple[NDArray, ...]:
+    """Queries whose relevances are a linear score cut at 1/2, 1/3, ..., 1/m.
+
+    The simulation of [1]_, section 6: document i of every query is ~ N(mu_i, I), and with thresholds zeta_1 = +inf,
+    zeta_j = 1/j for j = 2..m, zeta_(m+1) = -inf its relevance is
+
+        y = m - j  for  zeta_(j+1) <= <w*, x> <= zeta_j,  that is  y = #{j in 2..m: <w*, x> >= 1/j}  in  {0, ..., m - 1}.
+
+    So w* ranks every query perfectly.  The gaps between the thresholds, 1/(j (j + 1)), shrink as m grows; documents of adjacent
+    relevances may be arbitrarily close, so the margin is positive, but not bounded below.  For data of the l1 experiment (figure
+    1c) use ``rows="uniform", n_informative=s, norm="l1"``.
+
+    Parameters
+    ----------
+    n_queries : int, default=100
+        Queries.
+    n_documents : int, default=10
+        Documents m of each query, which is also how many relevances there are.
+    n_features : int, default=20
+        Features p0.
+    n_informative : int, default=None
+        How many entries of w* are not zero, at random places; None is all.
+    rows : {"gaussian", "uniform"}, default="gaussian"
+        Documents are ~ N(mu_i, I), or have features uniform on [-1, 1] (and no means).
+    norm : {"l2", "l1"} or None, default="l2"
+        The norm in which w* is scaled to length 1; None leaves its entries as drawn.
+    return_coef : bool, default=False
+        Whether to return w* too.
+    random_state : int, RandomState instance or None, default=None
+        Seed.  The queries of a smaller `n_queries` are the first of a larger one's.
+
+    Returns
+    -------
+    X : ndarray of shape (n_queries * n_documents, n_features)
+        Documents, query after query; float64.
+    y : ndarray of shape (n_queries * n_documents,)
+        Relevances in {0, ..., n_documents - 1}; int64.
+    qid : ndarray of shape (n_queries * n_documents,)
+        Each document's query, 0, ..., n_queries - 1; int64.
+    coef : ndarray of shape (n_features,)
+        w*; only with `return_coef`.
+
+    See Also
+    --------
+    make_separable_queries : Queries with a margin.
+
+    Notes
+    -----
+    The paper leaves open, and here is chosen: the means (mu_i ~ N(0, I), the same for all queries, as the paper's index is that
+    of the row alone); the variance (1); w* (non-zero entries uniform on [-1, 1], then scaled to length 1 in `norm`); the
+    distribution of the "data from [-1, 1]^p0" of the l1 experiment (uniform); its sparsity; p0; a score that equals a threshold
+    (the larger relevance).  Its test queries have the same w* and mu: draw them together with the training queries, and split.
+
+    References
+    ----------
+    .. [1] Jain, Natarajan, Tewari, "Predtron: A Family of Online Algorithms for General Prediction Problems", NIPS 2015.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.datasets import make_ranking_queries
+    >>> X, y, qid, coef = make_ranking_queries(3, 4, n_features=5, n_informative=2, return_coef=True, random_state=0)
+    >>> X.shape, qid
+    ((12, 5), array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]))
+    >>> bool((y == sum(X @ coef >= 1 / j for j in (2, 3, 4))).all())
+    True
+    """
+    check_counts(n_queries=n_queries, n_documents=n_documents, n_features=n_features)
+    if n_informative is not None and not (isinstance(n_informative, Integral) and 1 <= n_informative <= n_features):
+        raise ValueError(f"n_informative={n_informative!r} must be None or an integer from 1 to n_features={n_features}.")
+    if rows not in ("gaussian", "uniform"):
+        raise ValueError(f"rows={rows!r} is not known; accepted are 'gaussian' and 'uniform'.")
+    if norm not in ("l1", "l2", None):
+        raise ValueError(f"norm={norm!r} is not known; accepted are 'l1', 'l2' and None.")
+    random = check_random_state(random_state)
+    coef = np.zeros(n_features)
+    informative = random.permutation(n_features)[:n_informative]
+    coef[informative] = random.uniform(-1, 1, len(informative))
+    if norm is not None:
+        coef /= np.linalg.norm(coef, 1 if norm == "l1" else 2)
+    means = random.standard_normal((n_documents, n_features))
+    shape = (n_queries, n_documents, n_features)
+    documents = random.standard_normal(shape) + means if rows == "gaussian" else random.uniform(-1, 1, shape)
+    X = documents.reshape(-1, n_features)
+    thresholds = 1 / np.arange(n_documents, 1, -1)
+    y = np.searchsorted(thresholds, X @ coef, side="right").astype(np.int64)
+    qid = np.repeat(np.arange(n_queries, dtype=np.int64), n_documents)
+    return (X, y, qid, coef) if return_coef else (X, y, qid)
 
 
-def take_lines(file: IO[bytes], most: int, size: int) -> tuple[list[bytes], str | None]:
-    """The next lines, up to `most` and to the one that makes `size` bytes; and why there are no more, if not at the end."""
-    lines: list[bytes] = []
-    taken = 0
-    while len(lines) < most and taken < size:
-        try:
-            line = file.readline(size + 1)
-        except (EOFError, OSError, zlib.error) as error:
-            return lines, str(error)
-        if len(line) > size:
-            return lines, f"the line is longer than chunk_bytes={size}"
-        if not line:
-            break
-        lines.append(line)
-        taken += len(line)
-    return lines, None
+def make_separable_queries(
+    n_queries: int = 1000,
+    n_features: int = 10,
+    *,
+    documents_per_grade: Sequence[int] = (5, 5, 4, 3, 3),
+    shuffle: bool = False,
+    random_state: Any = None,
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Queries that one direction ranks perfectly, with a margin.
+
+    The simulation of the authors of [1]_, with u = (1, ..., 1): documents of grade g are ~ N((2 g - 1) u, I), given that
+
+        <u, x> < min {<u, x'>: x' of the grade above in the same query} - 1.
+
+    So for the unit vector w* = u / sqrt(n_features) and any two documents of a query with y > y',
+    <w*, x - x'> > 1 / sqrt(n_features) (up to rounding), which bounds the loss of a perceptron for any number of queries.
+
+    Parameters
+    ----------
+    n_queries : int, default=1000
+        Queries.
+    n_features : int, default=10
+        Features.
+    documents_per_grade : sequence of int, default=(5, 5, 4, 3, 3)
+        How many documents of a query have the relevance 0, 1, ...
+    shuffle : bool, default=False
+        Whether the documents of each query are in random order.  As in the authors' code they are in the order of their
+        relevance otherwise, the highest first: a ranker that keeps the order of documents with equal scores makes no mistake on
+        such a query before it has learned anything.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_queries * sum(documents_per_grade), n_features)
+        Documents, query after query; float64.
+    y : ndarray of shape (n_queries * sum(documents_per_grade),)
+        Relevances in {0, ..., len(documents_per_grade) - 1}; int64.
+    qid : ndarray of shape (n_queries * sum(documents_per_grade),)
+        Each document's query, 0, ..., n_queries - 1; int64.
+
+    See Also
+    --------
+    make_ranking_queries : Queries without a margin that is bounded below.
+
+    Notes
+    -----
+    The authors draw a document until it is low enough; here <u, x> is drawn at once from the normal distribution truncated
+    there, which is the same distribution, for any number of features and documents.  The means, the gap of 1 and the defaults
+    are those of their code (20 documents; the text of the paper that was at hand does not have them).
+
+    References
+    ----------
+    .. [1] Chaudhuri, Tewari, "Perceptron Like Algorithms for Online Learning to Rank", 2015; code of the simulation:
+       github.com/sougatachaudhuri/Online_Ranking_Project.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_predtron.datasets import make_separable_queries
+    >>> X, y, qid = make_separable_queries(2, documents_per_grade=(2, 1, 1), random_state=0)
+    >>> X.shape, y, qid
+    ((8, 10), array([2, 1, 0, 0, 2, 1, 0, 0]), array([0, 0, 0, 0, 1, 1, 1, 1]))
+    >>> score = X.sum(axis=1)
+    >>> bool((score[[0, 1]] > score[[1, 2]] + 1).all())
+    True
+    """
+    check_counts(n_queries=n_queries, n_features=n_features)
+    counts = list(documents_per_grade) if isinstance(documents_per_grade, Sequence | np.ndarray) else []
+    if not counts or not all(isinstance(count, Integral) and count >= 1 for count in counts):
+        raise ValueError(f"documents_per_grade={documents_per_grade!r} must be one or more integers of at least 1.")
+    if shuffle not in (True, False):
+        raise ValueError(f"shuffle={shuffle!r} is not known; accepted are True and False.")
+    random = check_random_state(random_state)
+    length = math.sqrt(n_features)
+    limit = np.full((n_queries, 1), np.inf)
+    grades = []
+    for grade in reversed(range(len(counts))):
+        mean = 2 * grade - 1
+        rows = random.standard_normal((n_queries, counts[grade], n_features))
+        along = rows.sum(axis=2) / length
+        below = log_ndtr((limit - n_features * mean) / length)
+        wanted = ndtri_exp(below - random.standard_exponential(along.shape))
+        rows += mean + ((wanted - along) / length)[:, :, np.newaxis]
+        grades.append(rows)
+        limit = rows.sum(axis=2).min(axis=1, keepdims=True) - 1
+    X = np.concatenate(grades, axis=1)
+    y = np.tile(np.repeat(np.arange(len(counts), dtype=np.int64), counts)[::-1], (n_queries, 1))
+    if shuffle:
+        order = random.random_sample(y.shape).argsort(axis=1)
+        X, y = np.take_along_axis(X, order[:, :, np.newaxis], axis=1), np.take_along_axis(y, order, axis=1)
+    qid = np.repeat(np.arange(n_queries, dtype=np.int64), y.shape[1])
+    return X.reshape(-1, n_features), y.ravel(), qid
 
 
-class RowLabels:
-    """The labels of rows: one a row, or a set."""
-
-    def __init__(self, y: Any):
-        several = isinstance(y, list)
-        self.start = np.cumsum([0, *map(len, y)]) if several else np.arange(len(y) + 1)
-        self.values = np.fromiter(chain.from_iterable(y), dtype=np.float64) if several else y
-
-    def indicators(self, classes: NDArray) -> sparse.csr_matrix:
-        """Zeros and ones, a column for each of the sorted classes."""
-        ones, shape = np.ones(len(self.values), dtype=np.int64), (len(self.start) - 1, len(classes))
-        matrix = sparse.csr_matrix((ones, np.searchsorted(classes, self.values), self.start), shape=shape)
-        # A label that a line names twice is in its set.
-        matrix.sum_duplicates()
-        matrix.data[:] = 1
-        return matrix
-
-
-class Lines:
-    """How lines are read: what is the same for all chunks of a pass."""
-
-    def __init__(self, n_features: int | None, zero_based: bool, classes: NDArray | None, multilabel: bool, dtype: np.dtype):
-        self.n_features = n_features
-        self.zero_based = zero_based
-        self.classes = classes
-        self.multilabel = multilabel
-        self.dtype = dtype
-
-    def parse(self, lines: list[bytes]) -> tuple[sparse.csr_matrix, RowLabels]:
-        """X and the labels of the lines."""
-        X, y = load_svmlight_file(
-            BytesIO(b"".join(lines)),
-            n_features=self.n_features,
-            zero_based=self.zero_based,
-            multilabel=self.multilabel,
-            dtype=self.dtype,
-        )
-        labels = RowLabels(y)
-        if not np.isfinite(labels.values).all():
-            raise ValueError("the label is not finite")
-        if not np.isfinite(X.data).all():
-            raise ValueError(f"the value is not a finite {self.dtype}")
-        if self.classes is not None and not np.isin(labels.values, self.classes).all():
-            raise ValueError(f"the label is not one of the classes {shortened(self.classes)}")
-        # The indices fit, for the parser takes no longer ones, and not all learners take 64 bits.
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        return X, labels
-
-    def parse_good(self, lines: list[bytes]) -> tuple[sparse.csr_matrix, RowLabels, int]:
-        """X and the labels of the lines before the first that cannot be read, and how many those are."""
-        try:
-            return *self.parse(lines), len(lines)
-        except (ValueError, OverflowError):
-            good = first_true(len(lines), lambda low, high: self.error(lines[low:high]) is not None)
-        return *self.parse(lines[:good]), good
-
-    def error(self, lines: list[bytes]) -> str | None:
-        """Why the lines cannot be read, if so."""
-        try:
-            self.parse(lines)
-        except (ValueError, OverflowError) as error:
-            return str(error)
-        return None
-
-    def explain(self, line: bytes) -> str:
-        """What is wrong with a line, and where in it."""
-        fields = line.partition(b"#")[0].split()
-        wrong = first_true(len(fields), lambda _, high: self.error([b" ".join(fields[:high])]) is not None)
-        reason = self.error([b" ".join(fields[: wrong + 1])])
-        if reason is None or "to unpack" in reason:
-            reason = "expected INDEX:VALUE"
-        elif "Invalid index" in reason:
-            reason = f"the indices count from {0 if self.zero_based else 1} (zero_based={self.zero_based})"
-        elif "too large" in reason:
-            reason = f"the index is beyond {2**31 - 1}"
-        return f"at {fields[wrong][:40].decode(errors='replace')!r}: {reason}"
-
-
-def first_true(n: int, holds: Callable[[int, int], bool]) -> int:
-    """The least i for which holds(low, i + 1), for any low <= i; it must hold for some i < n."""
-    low, high = 0, n
-    while high - low > 1:
-        middle = (low + high) // 2
-        if holds(low, middle):
-            high = middle
-        else:
-            low = middle
-    return low
-
-
-def shortened(labels: NDArray) -> str:
-    """The labels for a message, the first ten of them."""
-    return "[" + ", ".join(f"{label:g}" for label in labels[:10]) + (", ...]" if len(labels) > 10 else "]")
+def check_counts(**counts: int) -> None:
+    """Refuse what is not a positive integer."""
+    for name, value in counts.items():
+        if not (isinstance(value, Integral) and value >= 1):
+            raise ValueError(f"{name}={value!r} must be an integer of at least 1.")

@@ -1,0 +1,246 @@
+"""How svmlight files are read: blocks of lines, and what the lines say."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from array import array
+from bz2 import BZ2File
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from io import BufferedReader, BytesIO
+from itertools import chain
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+
+def decompressed(raw: IO[bytes], path: str) -> IO[bytes]:
+    """The file itself, or its contents if its name says that it is compressed."""
+    if path.endswith(".gz"):
+        return BufferedReader(gzip.GzipFile(fileobj=raw))
+    return BufferedReader(BZ2File(raw)) if path.endswith(".bz2") else raw
+
+
+@dataclass(frozen=True)
+class Block:
+    """Lines that are parsed together.
+
+    With query ids a block has rows only, no comments, and `whole` is how many of them, at its start, are of queries known to be
+    whole: a line of another id follows, or the end of the file.
+    """
+
+    lines: list[bytes]
+    numbers: Sequence[int]
+    whole: int
+    qid: NDArray[np.int64] | None = None
+    # Why the line after the block cannot be read, and its number.
+    trouble: tuple[int, str] | None = None
+
+    def whole_before(self, good: int) -> int:
+        """How many rows are of whole queries if only the first `good` can be read."""
+        if self.qid is None or good == len(self.lines):
+            return self.whole
+        others = np.flatnonzero(self.qid[:good] != self.qid[good])
+        return int(others[-1]) + 1 if len(others) else 0
+
+
+def line_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
+    """Blocks of lines, up to `most` and to the one that makes `size` bytes; the last has none, unless a line cannot be read."""
+    first = 1
+    while True:
+        lines: list[bytes] = []
+        taken, reason = 0, None
+        while len(lines) < most and taken < size:
+            line, reason = read_line(file, size)
+            if reason is not None or not line:
+                break
+            lines.append(line)
+            taken += len(line)
+        end = first + len(lines)
+        yield Block(lines, range(first, end), len(lines), trouble=None if reason is None else (end, reason))
+        if reason is not None or not lines:
+            return
+        first = end
+
+
+def query_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
+    """Blocks of whole queries; each ends with the query that makes it `most` lines or `size` bytes long, or longer."""
+    lines: list[bytes] = []
+    numbers, ids = array("q"), array("q")
+    # The bytes of the block, where its last query begins, and the bytes of that.
+    taken = last = length = 0
+    for number, line, qid, reason in rows_of_queries(file, size):
+        if reason is None and not (ids and qid == ids[-1]):
+            if len(lines) >= most or taken >= size:
+                yield Block(lines, numbers, len(lines), np.array(ids, dtype=np.int64))
+                lines, numbers, ids, taken = [], array("q"), array("q"), 0
+            last, length = len(lines), 0
+        length += len(line)
+        if reason is None and length > size:
+            reason = f"the query of qid:{qid}, from line {numbers[last]} on, is longer than chunk_bytes={size}"
+        if reason is not None:
+            yield Block(lines, numbers, last, np.array(ids, dtype=np.int64), (number, reason))
+            return
+        lines.append(line)
+        numbers.append(number)
+        ids.append(qid)
+        taken += len(line)
+    yield Block(lines, numbers, len(lines), np.array(ids, dtype=np.int64))
+
+
+def rows_of_queries(file: IO[bytes], size: int) -> Iterator[tuple[int, bytes, int, str | None]]:
+    """The lines with rows, each with its number and its query; and why a line cannot be read, if so: that one is the last."""
+    number, reason = 0, None
+    while reason is None:
+        number += 1
+        line, reason = read_line(file, size)
+        if reason is not None:
+            yield number, b"", 0, reason
+        elif not line:
+            return
+        elif fields := line.partition(b"#")[0].split(None, 2):
+            qid, reason = query_id(fields)
+            yield number, line, qid, reason
+
+
+def read_line(file: IO[bytes], size: int) -> tuple[bytes, str | None]:
+    """The next line, empty at the end; and why it cannot be read, if so."""
+    try:
+        line = file.readline(size + 1)
+    except (EOFError, OSError, zlib.error) as error:
+        return b"", str(error)
+    return line, f"the line is longer than chunk_bytes={size}" if len(line) > size else None
+
+
+def query_id(fields: list[bytes]) -> tuple[int, str | None]:
+    """The id of the query that a row belongs to, by the row's first two fields; and why there is none, if so."""
+    field = fields[min(1, len(fields) - 1)]
+    reason = "expected qid:ID, with an integer of 64 bits, after the label"
+    if len(fields) > 1 and field.startswith(b"qid:"):
+        try:
+            qid = int(field[4:])
+        except ValueError:
+            qid = 2**63
+        if -(2**63) <= qid < 2**63:
+            return qid, None
+    return 0, f"{place(field)}: {reason}"
+
+
+class RowLabels:
+    """The labels of rows: one a row, or a set."""
+
+    def __init__(self, y: Any):
+        several = isinstance(y, list)
+        self.start = np.cumsum([0, *map(len, y)]) if several else np.arange(len(y) + 1)
+        self.values = np.fromiter(chain.from_iterable(y), dtype=np.float64) if several else y
+
+    def first(self, n: int) -> RowLabels:
+        """The labels of the first n rows, which have one each."""
+        return RowLabels(self.values[:n])
+
+    def indicators(self, classes: NDArray) -> sparse.csr_matrix:
+        """Zeros and ones, a column for each of the sorted classes."""
+        ones, shape = np.ones(len(self.values), dtype=np.int64), (len(self.start) - 1, len(classes))
+        matrix = sparse.csr_matrix((ones, np.searchsorted(classes, self.values), self.start), shape=shape)
+        # A label that a line names twice is in its set.
+        matrix.sum_duplicates()
+        matrix.data[:] = 1
+        return matrix
+
+
+class Lines:
+    """How lines are read: what is the same for all chunks of a pass."""
+
+    def __init__(
+        self,
+        n_features: int | None,
+        zero_based: bool,
+        classes: NDArray | None,
+        *,
+        multilabel: bool,
+        relevance: bool,
+        dtype: np.dtype,
+    ):
+        self.n_features = n_features
+        self.zero_based = zero_based
+        self.classes = classes
+        self.multilabel = multilabel
+        self.relevance = relevance
+        self.dtype = dtype
+
+    def parse(self, lines: list[bytes]) -> tuple[sparse.csr_matrix, RowLabels]:
+        """X and the labels of the lines."""
+        X, y = load_svmlight_file(
+            BytesIO(b"".join(lines)),
+            n_features=self.n_features,
+            zero_based=self.zero_based,
+            multilabel=self.multilabel,
+            dtype=self.dtype,
+        )
+        labels = RowLabels(y)
+        if not np.isfinite(labels.values).all():
+            raise ValueError("the label is not finite")
+        if self.relevance and (labels.values < 0).any():
+            raise ValueError("the relevance is negative")
+        if not np.isfinite(X.data).all():
+            raise ValueError(f"the value is not a finite {self.dtype}")
+        if self.classes is not None and not np.isin(labels.values, self.classes).all():
+            raise ValueError(f"the label is not one of the classes {shortened(self.classes)}")
+        # The indices fit, for the parser takes no longer ones, and not all learners take 64 bits.
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return X, labels
+
+    def parse_good(self, lines: list[bytes]) -> tuple[sparse.csr_matrix, RowLabels, int]:
+        """X and the labels of the lines before the first that cannot be read, and how many those are."""
+        try:
+            return *self.parse(lines), len(lines)
+        except (ValueError, OverflowError):
+            good = first_true(len(lines), lambda low, high: self.error(lines[low:high]) is not None)
+        return *self.parse(lines[:good]), good
+
+    def error(self, lines: list[bytes]) -> str | None:
+        """Why the lines cannot be read, if so."""
+        try:
+            self.parse(lines)
+        except (ValueError, OverflowError) as error:
+            return str(error)
+        return None
+
+    def explain(self, line: bytes) -> str:
+        """What is wrong with a line, and where in it."""
+        fields = line.partition(b"#")[0].split()
+        wrong = first_true(len(fields), lambda _, high: self.error([b" ".join(fields[:high])]) is not None)
+        reason = self.error([b" ".join(fields[: wrong + 1])])
+        if reason is None or "to unpack" in reason:
+            reason = "expected INDEX:VALUE"
+        elif "Invalid index" in reason:
+            reason = f"the indices count from {0 if self.zero_based else 1} (zero_based={self.zero_based})"
+        elif "too large" in reason:
+            reason = f"the index is beyond {2**31 - 1}"
+        return f"{place(fields[wrong])}: {reason}"
+
+
+def first_true(n: int, holds: Callable[[int, int], bool]) -> int:
+    """The least i for which holds(low, i + 1), for any low <= i; it must hold for some i < n."""
+    low, high = 0, n
+    while high - low > 1:
+        middle = (low + high) // 2
+        if holds(low, middle):
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+def shortened(labels: NDArray) -> str:
+    """The labels for a message, the first ten of them."""
+    return "[" + ", ".join(f"{label:g}" for label in labels[:10]) + (", ...]" if len(labels) > 10 else "]")
+
+
+def place(field: bytes) -> str:
+    """Where in a line, for a message."""
+    return f"at {field[:40].decode(errors='replace')!r}"
