@@ -1,0 +1,588 @@
+"""Rankers: the learner against the reference, ties, pairwise hinges; any form of the rows, any split of the stream."""
+
+import itertools
+
+import numpy as np
+import pytest
+import reference.ranking as plain
+from cases import assert_close, layouts, name, updates_of_the_reference
+from reference.ranking import RankingReference
+from scipy import sparse
+
+from sklearn_predtron import PredtronLabelRanker, PredtronRanker
+from sklearn_predtron.losses import NDCG, AveragePrecision, KendallTau, SwappedPairs
+from sklearn_predtron.representations import PowerRank
+from sklearn_predtron.updates import (
+    MMP,
+    Adaptive,
+    ListNet,
+    LossAugmented,
+    MaxPair,
+    PassiveAggressive,
+    PerceptronUpdate,
+    Slam,
+)
+
+AVERAGES = ["linear", "uniform", 7.5, False]
+WARM = 12  # rounds before the comparison, after which no two rankings tie
+
+
+def own_gain(y):
+    return y**2 + y / 2
+
+
+def own_discount(j):
+    return np.maximum(0, 4.5 - j)
+
+
+def own_rank(j):
+    return 5 - np.sqrt(j + 2)
+
+
+GRADES, TWO, BINARY = (0, 1, 2, 3.5), (0.5, 3), (0, 1)
+LOSSES = {
+    "ndcg": (NDCG(), plain.NDCG(), GRADES),
+    "ndcg@2": (NDCG(k=2), plain.NDCG(2), GRADES),
+    "ndcg-linear@3": (NDCG(k=3, gain="linear"), plain.NDCG(3, lambda y: y), GRADES),
+    "ndcg-own": (NDCG(gain=own_gain, discount=own_discount), plain.NDCG(None, own_gain, own_discount), GRADES),
+    "ap": (AveragePrecision(), plain.AveragePrecision(), BINARY),
+    "swapped": (SwappedPairs(), plain.SwappedPairs(), TWO),
+    "kendall": (KendallTau(), plain.KendallTau(), GRADES),
+}
+REPRESENTATIONS = {
+    "log": ("log", plain.logarithmic),
+    "linear": ("linear", lambda j: -j),
+    "power": (PowerRank(1.7), lambda j: -(j**1.7)),
+    "reciprocal": ("reciprocal", lambda j: 1 / j),
+    "own": (own_rank, own_rank),
+}
+PAIRWISE = [Slam(), Slam(eta=0.2), Slam(eta="invsqrt"), MaxPair(), MaxPair(eta=0.3, weighted=False), ListNet(), ListNet(eta=0.2)]
+FOR_LABELS = [MMP(cost, weights) for cost in ("is_error", "error_set", "normalised") for weights in ("uniform", "max")]
+BY_ALIAS = {update.alias for update in PAIRWISE + FOR_LABELS}
+BY_COMPETITOR = [
+    update
+    for update in updates_of_the_reference()
+    if update.alias not in BY_ALIAS and not (isinstance(update, LossAugmented) and update.eta == "theory")
+]
+
+
+def goes_with(update, loss):
+    if isinstance(update, Slam):
+        return loss.startswith("ndcg") or loss == "ap"
+    return not (loss == "kendall" and update.get_params().get("eta") == "theory")
+
+
+each_update = pytest.mark.parametrize("update", BY_COMPETITOR + PAIRWISE, ids=name)
+each_loss = pytest.mark.parametrize("loss", LOSSES)
+
+
+def random_rows(rng, n, p):
+    """Sparse rows that float32 holds exactly."""
+    X = rng.standard_normal((n, p)) * (rng.random((n, p)) < (0.7 if p > 1 else 1)) * rng.lognormal(0, 0.7, (n, 1))
+    return X.astype(np.float32).astype(np.float64)
+
+
+def make_queries(grades, n=30, p=6, lengths=(2, 3, 4, 5, 5), seed=0):
+    """Lists of documents and relevances; some of one document, some of one grade, one with a row of zeros."""
+    rng = np.random.default_rng(seed)
+    w = rng.standard_normal(p)
+    X, y = [], []
+    for i, m in enumerate(rng.choice(lengths, n)):
+        x = random_rows(rng, 1 if i % 9 == 4 else m, p)
+        t = x @ w + 0.8 * rng.standard_normal(len(x))
+        relevance = np.array(grades, dtype=float)[np.digitize(t, [0.0] if len(grades) == 2 else [-0.7, 0.3, 1.2])]
+        X.append(x)
+        y.append(np.full(len(x), grades[-1 if i % 2 else 0], dtype=float) if i % 10 == 5 else relevance)
+    X[n // 2][0] = 0
+    return X, y
+
+
+def make_labels(grades, n=34, p=5, m=4, seed=0):
+    """Rows, one of them of zeros, and the relevance of m labels for each; some of one grade."""
+    rng = np.random.default_rng(seed)
+    X = random_rows(rng, n, p)
+    X[n // 2] = 0
+    t = X @ rng.standard_normal((p, m)) + rng.standard_normal((n, m))
+    y = np.array(grades, dtype=float)[np.digitize(t, [0.0] if len(grades) == 2 else [-0.7, 0.3, 1.2])]
+    y[4::9] = grades[-1]
+    return X, y
+
+
+def weights_of(n):
+    weight = np.random.default_rng(5).uniform(0.2, 2.5, n)
+    weight[::7] = 0
+    return weight
+
+
+def qid_of(X, first=0):
+    return np.repeat(np.arange(first, first + len(X)), [len(x) for x in X])
+
+
+def ranker(update, loss, representation="log", **settings):
+    representation = REPRESENTATIONS.get(representation, (representation,))[0]
+    return PredtronRanker(update=update, loss=LOSSES[loss][0], representation=representation, **settings)
+
+
+def label_ranker(update, loss, representation="log", **settings):
+    representation = REPRESENTATIONS[representation][0]
+    return PredtronLabelRanker(update=update, loss=LOSSES[loss][0], representation=representation, **settings)
+
+
+def learn(model, X, y, weight=None, form=None):
+    """One call for all queries, in one of the forms of `layouts`."""
+    rows = np.vstack(X) if form is None else layouts(np.vstack(X))[form]
+    weight = None if weight is None else np.repeat(weight, [len(x) for x in X])
+    return model.partial_fit(rows, np.concatenate(y), qid=qid_of(X), sample_weight=weight)
+
+
+def warm_up(update):
+    """From these rounds on the scores are in general position; a theory's step needs the lengths of all rows."""
+    return update if update.get_params().get("eta") == "theory" else ListNet(eta=0.1)
+
+
+def warmed(model, X, y, weight=None, form=None):
+    """A ranker that takes the first queries with another update."""
+    update = model.update
+    weight = np.ones(len(X)) if weight is None else weight
+    learn(model.set_params(update=warm_up(update)), X[:WARM], y[:WARM], weight[:WARM], form)
+    return learn(model.set_params(update=update), X[WARM:], y[WARM:], weight[WARM:], form)
+
+
+def warmed_labels(model, X, y, weight=None):
+    update = model.update
+    weight = np.ones(len(y)) if weight is None else weight
+    model.set_params(update=warm_up(update)).partial_fit(X[:WARM], y[:WARM], sample_weight=weight[:WARM])
+    return model.set_params(update=update).partial_fit(X[WARM:], y[WARM:], sample_weight=weight[WARM:])
+
+
+def reference_of(X, y, loss, representation, update, weight=None, n_labels=None, intercept="auto"):
+    weight = np.ones(len(y)) if weight is None else weight
+    first = warm_up(update)
+    settings = {"n_labels": n_labels, "intercept": intercept, "kappa": 0.3 if n_labels is None else 1.0}
+    f, p = REPRESENTATIONS[representation][1], np.shape(X[0])[-1]
+    reference = RankingReference(LOSSES[loss][1], f, p, first.alias, first.get_params(), **settings)
+    reference.learn(X[:WARM], y[:WARM], weight[:WARM])
+    if first is not update:
+        reference.change(update.alias, update.get_params())
+    reference.learn(X[WARM:], y[WARM:], weight[WARM:])
+    assert reference.n_updates > 3
+    if first is not update:
+        assert reference.ahead > 1e-9  # no two competitors tie
+    return reference
+
+
+def assert_agrees(model, reference, average):
+    """The same iterates, averages and counts."""
+    coef, intercept = reference.mean(average)
+    assert_close(np.reshape(model.last_coef_, reference.W.shape), reference.W)
+    assert_close(np.reshape(model.coef_, coef.shape), coef)
+    if not reference.queries:
+        largest = np.abs(reference.W).max()
+        np.testing.assert_allclose(model.last_intercept_, reference.b, rtol=1e-9, atol=1e-9 * largest)
+        np.testing.assert_allclose(model.intercept_, intercept, rtol=1e-9, atol=1e-9 * largest)
+    assert (model.t_, model.n_mistakes_, model.n_updates_) == (reference.t, reference.n_mistakes, reference.n_updates)
+    np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss, rtol=1e-12)
+
+
+def state(model):
+    """All that predicts and counts, to be compared bit by bit."""
+    arrays = (model.coef_, model.intercept_, model.last_coef_, model.last_intercept_)
+    counts = (model.t_, model.n_mistakes_, model.n_updates_, model.cumulative_loss_)
+    return [np.asarray(array).tobytes() for array in arrays] + list(counts)
+
+
+def representations_for(update, loss):
+    """One where it is not used."""
+    return ["log"] if loss == "kendall" or update.alias in BY_ALIAS else list(REPRESENTATIONS)
+
+
+# ---------------------------------------------------------------------------------------------- the reference, by itself
+
+
+@each_loss
+def test_competitors_of_the_reference(loss):
+    """The solvers for long lists find what a look at every ranking finds."""
+    _, loss, grades = LOSSES[loss]
+    if isinstance(loss, plain.KendallTau):
+        return
+    rng = np.random.default_rng(0)
+    for (_, f), m in itertools.product(REPRESENTATIONS.values(), (2, 4, 6)):
+        rep = plain.unit(f, m)
+        for spread in (0.3, 3.0, 30.0):
+            y = np.resize(grades, m)[rng.permutation(m)].astype(float)
+            t = spread * rng.standard_normal(m)
+            best, _ = plain.best_ranking(loss, rep, t, y)
+            if hasattr(loss, "costs"):
+                other = plain.linear_sum_assignment(np.multiply.outer(t, rep) + loss.costs(y), maximize=True)[1]
+            else:
+                other = plain.best_interleaving(loss, rep, t, y)
+            np.testing.assert_array_equal(other, best)
+
+
+def test_losses_of_the_reference():
+    y, place = np.array([2.0, 0, 1]), np.array([2, 0, 1])
+    dcg, best = 3 / 2 + 1 / np.log2(3), 3 + 1 / np.log2(3)
+    np.testing.assert_allclose(plain.NDCG().of(place, y), 1 - dcg / best)
+    np.testing.assert_allclose(plain.NDCG(2).of(place, y), 1 - (1 / np.log2(3)) / best)
+    np.testing.assert_allclose(plain.AveragePrecision().of(place, np.array([1.0, 0, 1])), 1 - (1 / 2 + 2 / 3) / 2)
+    np.testing.assert_allclose(plain.SwappedPairs().of(place, np.array([2.0, 1, 1])), 1)
+    np.testing.assert_array_equal(plain.right_place(np.array([0, 3, 2, 1]), np.array([0.0, 1, 0, 1])), [2, 1, 3, 0])
+
+
+# ---------------------------------------------------------------------------------------------- iterates of the learners
+
+
+@each_loss
+@each_update
+def test_iterates_and_averages(update, loss):
+    if not goes_with(update, loss):
+        pytest.skip("has no weights or no theorem")
+    X, y = make_queries(LOSSES[loss][2])
+    for i, representation in enumerate(representations_for(update, loss)):
+        weight = weights_of(len(X)) if i % 2 else None
+        reference = reference_of(X, y, loss, representation, update, weight)
+        for average in (AVERAGES[i % 4], AVERAGES[(i + 1) % 4]):
+            model = warmed(ranker(update, loss, representation, average=average), X, y, weight)
+            assert_agrees(model, reference, average)
+
+
+@each_loss
+@pytest.mark.parametrize("update", BY_COMPETITOR + PAIRWISE + FOR_LABELS, ids=name)
+def test_iterates_and_averages_of_labels(update, loss):
+    if not goes_with(update, loss):
+        pytest.skip("has no weights or no theorem")
+    X, y = make_labels(LOSSES[loss][2])
+    intercepts = ["auto", 0.7, None]
+    for i, representation in enumerate(representations_for(update, loss)):
+        intercept, weight = intercepts[i % 3], weights_of(len(X)) if i % 2 else None
+        settings = {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
+        reference = reference_of(X, y, loss, representation, update, weight, n_labels=y.shape[1], intercept=intercept)
+        for average in (AVERAGES[i % 4], AVERAGES[(i + 1) % 4]):
+            model = warmed_labels(label_ranker(update, loss, representation, average=average, **settings), X, y, weight)
+            assert_agrees(model, reference, average)
+
+
+FORMS = list(layouts(np.eye(1)))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@each_update
+def test_rows_of_every_form(update, form):
+    loss = "ap" if isinstance(update, Adaptive) else "ndcg@2"
+    X, y = make_queries(LOSSES[loss][2])
+    reference = reference_of(X, y, loss, "reciprocal", update)
+    model = warmed(ranker(update, loss, "reciprocal"), X, y, form=form)
+    assert_agrees(model, reference, "linear")
+    assert_close(model.predict(layouts(np.vstack(X))[form]), np.vstack(X) @ model.coef_)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_of_every_form_of_labels(form):
+    for loss in LOSSES:
+        X, y = make_labels(LOSSES[loss][2])
+        for update in (Adaptive(), MMP(cost="normalised")):
+            reference = reference_of(X, y, loss, "linear", update, n_labels=y.shape[1])
+            assert_agrees(warmed_labels(label_ranker(update, loss, "linear"), layouts(X)[form], y), reference, "linear")
+
+
+@pytest.mark.parametrize("p", [1, 3, 8, 21])
+def test_all_widths(p):
+    """Every tail of the kernels, in documents and in features."""
+    for loss in ("ndcg", "kendall"):
+        X, y = make_queries(GRADES, p=p, lengths=(1, 2, 5, 7, 8, 9, 16), seed=p)
+        reference = reference_of(X, y, loss, "log", Adaptive())
+        for form in FORMS:
+            assert_agrees(warmed(ranker(Adaptive(), loss), X, y, form=form), reference, "linear")
+
+
+@each_loss
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_long_lists(loss, representation):
+    X, y = make_queries(LOSSES[loss][2], n=20, p=4, lengths=(8, 13, 20), seed=1)
+    for update in (Adaptive(), LossAugmented(eta=0.2), PerceptronUpdate()):
+        reference = reference_of(X, y, loss, representation, update)
+        assert_agrees(warmed(ranker(update, loss, representation), X, y), reference, "linear")
+
+
+def test_documents_of_weight_zero_are_absent_and_a_query_weighs_the_mean():
+    X, y = make_queries(GRADES)
+    rng = np.random.default_rng(2)
+    weight = [rng.choice([0, 0.5, 1.5], len(x)) for x in X]
+    kept = [i for i, w in enumerate(weight) if w.any()]
+    short = [X[i][weight[i] > 0] for i in kept], [y[i][weight[i] > 0] for i in kept]
+    mean = np.array([weight[i][weight[i] > 0].mean() for i in kept])
+    for update in (ListNet(eta=0.1), Slam()):  # from the first round on, without ties
+        model = ranker(update, "ndcg").partial_fit(np.vstack(X), np.concatenate(y), qid_of(X), np.concatenate(weight))
+        reference = RankingReference(plain.NDCG(), plain.logarithmic, 6, update.alias, update.get_params())
+        assert_agrees(model, reference.learn(*short, mean), "linear")
+
+
+# ------------------------------------------------------------------------------------------------------- streams in any split
+
+
+def ends(n, seed):
+    """Consecutive batches of queries, many of a single one."""
+    sizes = np.random.default_rng(seed).choice([1, 1, 1, 2, 5, 16], n)
+    stops = np.unique(np.minimum(np.cumsum(sizes), n))
+    return [slice(start, stop) for start, stop in zip(np.append(0, stops[:-1]), stops, strict=True)]
+
+
+@each_loss
+@each_update
+def test_partial_fit_is_the_same_in_any_split(update, loss):
+    if not goes_with(update, loss):
+        pytest.skip("has no weights or no theorem")
+    X, y = make_queries(LOSSES[loss][2])
+    form = FORMS[(len(repr(update)) + len(loss)) % len(FORMS)]
+    for weight in (None, weights_of(len(X))):
+        states = []
+        for parts in ([slice(None)], [slice(i, i + 1) for i in range(len(X))], ends(len(X), 0), ends(len(X), 1)):
+            model = ranker(update, loss, "power")
+            for part in parts:
+                learn(model, X[part], y[part], None if weight is None else weight[part], form)
+            states.append(state(model))
+        assert all(found == states[0] for found in states)
+
+
+@pytest.mark.parametrize("update", [*FOR_LABELS, MMP(weights="random"), Adaptive(), Slam()], ids=name)
+def test_partial_fit_of_labels_is_the_same_in_any_split(update):
+    for form in FORMS:
+        X, y = make_labels(GRADES)
+        rows, states = layouts(X)[form], []
+        for parts in ([slice(None)], [slice(i, i + 1) for i in range(len(X))], ends(len(X), 0)):
+            model = label_ranker(update, "ndcg")
+            for part in parts:
+                model.partial_fit(rows[part], y[part])
+            states.append(state(model))
+        assert all(found == states[0] for found in states)
+
+
+@each_update
+def test_batches_of_every_form_alternate(update):
+    X, y = make_queries(GRADES)
+    reference = reference_of(X, y, "ndcg", "log", update)
+    model = ranker(update, "ndcg")
+    learn(model.set_params(update=warm_up(update)), X[:WARM], y[:WARM])
+    model.set_params(update=update)
+    for i in range(WARM, len(X), 3):
+        learn(model, X[i : i + 3], y[i : i + 3], form=FORMS[i % len(FORMS)])
+    assert_agrees(model, reference, "linear")
+
+
+def test_no_qid_is_one_query():
+    X, y = make_queries(GRADES)
+    one_by_one, together = ranker(Adaptive(), "ndcg"), learn(ranker(Adaptive(), "ndcg"), X, y)
+    for documents, relevance in zip(X, y, strict=True):
+        one_by_one.partial_fit(documents, relevance)
+    assert state(one_by_one) == state(together)
+
+
+# --------------------------------------------------------------------------------------------------------------------- ties
+
+SET = MaxPair(weighted=False)
+
+
+def tied_lists(grades, seeds=8):
+    """Whole-numbered scores, many of them equal, or all 0; relevances of two grades or more."""
+    for m, seed in itertools.product((2, 3, 5), range(seeds)):
+        rng = np.random.default_rng([seed, m])
+        y = np.array(grades, dtype=float)[rng.integers(0, len(grades), m)]
+        y[rng.permutation(m)[:2]] = grades[:2]
+        yield (rng.integers(-1, 2, m).astype(float) if seed > 2 else np.zeros(m)), y
+
+
+def scored(t, loss, representation="log"):
+    """A ranker with the weights t, to the last bit: its first step is along the first document less the second."""
+    high, low = LOSSES[loss][2][1], LOSSES[loss][2][0]
+    model = ranker(SET, loss, representation, average=False)
+    model.partial_fit(np.vstack([t, 0 * t]), [high, low])
+    np.testing.assert_array_equal(model.last_coef_, t)
+    return model
+
+
+def step_of(update, t, y, loss, representation="log"):
+    """The step of a round whose documents are the basis vectors and score t, and the loss it suffers."""
+    model = scored(t, loss, representation)
+    lost = model.cumulative_loss_
+    model.set_params(update=update).partial_fit(np.eye(len(t)), y)
+    return model.last_coef_ - t, model.cumulative_loss_ - lost
+
+
+def close_to_one_of(step, directions):
+    return min(np.abs(step - direction).max() for direction in directions) < 1e-12
+
+
+POSITIONAL = [loss for loss in LOSSES if loss != "kendall"]
+
+
+@pytest.mark.parametrize("loss", POSITIONAL)
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_tied_scores_lose_the_most_they_can(loss, representation):
+    """The prediction is, of the rankings of largest score, one that loses most."""
+    rule, f = LOSSES[loss][1], REPRESENTATIONS[representation][1]
+    for t, y in tied_lists(LOSSES[loss][2]):
+        rep, every = plain.unit(f, len(t)), plain.rankings(len(t))
+        score = rep[every] @ t
+        most = rule.of(every, y)[score > score.max() - 1e-12].max()
+        worst = plain.places(plain.worst_order(t, y))
+        assert rule.of(worst, y) == pytest.approx(most, abs=1e-12)
+        step, lost = step_of(PerceptronUpdate(eta=1.0), t, y, loss, representation)
+        assert lost == pytest.approx(most, abs=1e-12)
+        direction = rep[plain.right_place(worst, y)] - rep[worst]
+        np.testing.assert_allclose(step, direction * (most > 1e-12), atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", POSITIONAL)
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_competitors_of_tied_scores(loss, representation):
+    """The step is that of one of the rankings of largest L + <rep, t>."""
+    rule, f = LOSSES[loss][1], REPRESENTATIONS[representation][1]
+    for t, y in tied_lists(LOSSES[loss][2]):
+        rep, every = plain.unit(f, len(t)), plain.rankings(len(t))
+        total = rule.of(every, y) + rep[every] @ t
+        best = every[total > total.max() - 1e-12]
+        pushes = [plain.push(rule, rep, place, t, y) for place in best]
+        step, lost = step_of(LossAugmented(eta=1.0), t, y, loss, representation)
+        assert close_to_one_of(step, [delta * (lost > 0) for _, delta in pushes])
+        step, _ = step_of(PassiveAggressive(variant="pa"), t, y, loss, representation)
+        hinges = [(loss - delta @ t, delta) for loss, delta in pushes]
+        assert close_to_one_of(step, [h / max(delta @ delta, 1e-9) * delta if h > 1e-12 else 0 * delta for h, delta in hinges])
+
+
+@each_loss
+def test_pairs_of_tied_scores(loss):
+    """Of the pairs, or the less relevant documents, that tie, any will do."""
+    for t, y in tied_lists(LOSSES[loss][2]):
+        unit, behind = np.eye(len(t)), np.where(plain.better(y), t[None, :] - t[:, None], -np.inf)
+        pairs = [unit[i] - unit[j] for i, j in np.argwhere(behind == behind.max())]
+        step, lost = step_of(MaxPair(weighted=True), t, y, loss)
+        assert close_to_one_of(step, [lost * pair for pair in pairs])
+        step, _ = step_of(MaxPair(weighted=False), t, y, loss)
+        assert close_to_one_of(step, [pair * (lost > 0) for pair in pairs])
+        step, _ = step_of(ListNet(eta=1.0), t, y, loss)
+        np.testing.assert_allclose(step, plain.softmax(y) - plain.softmax(t), atol=1e-15)
+        if goes_with(Slam(), loss):
+            hinges = 1 + behind
+            pushes = []
+            for v, row, own in zip(LOSSES[loss][1].weights(y), hinges, unit, strict=True):
+                active = row.max() > 0 and lost > 0
+                pushes.append([v * (own - unit[j]) for j in np.flatnonzero(row == row.max())] if active else [0 * own])
+            step, _ = step_of(Slam(eta=1.0), t, y, loss)
+            assert close_to_one_of(step, [np.sum(choice, axis=0) for choice in itertools.product(*pushes)])
+
+
+def test_random_weights_of_mmp():
+    """They are positive, on pairs in error, and sum to the cost."""
+    rng, seen = np.random.default_rng(0), []
+    for _ in range(30):
+        y = np.array([1, 0, 0, 1, 0, 1])[rng.permutation(6)]
+        model = label_ranker(MMP("normalised", "random"), "ap", average=False, fit_intercept=False)
+        model.partial_fit([[1.0]], [y]).partial_fit([[1.0]], [1 - y])  # the pairs of the first label list are wrong now
+        t = model.last_coef_[:, 0]
+        E = plain.better(y) & (t[:, None] <= t[None, :])
+        model.partial_fit([[1.0]], [y])
+        step = model.last_coef_[:, 0] - t
+        assert (step[E.any(axis=1)] > 0).all()
+        assert (step[E.any(axis=0)] < 0).all()
+        np.testing.assert_allclose(step[~(E.any(axis=1) | E.any(axis=0))], 0, atol=1e-15)
+        np.testing.assert_allclose(step[y == 1].sum(), E.sum() / 9 if E.any() else 0)
+        np.testing.assert_allclose(step.sum(), 0, atol=1e-12)
+        seen.append(step / max(step.max(), 1e-9))
+    assert len(np.unique(np.round(seen, 6), axis=0)) > 10
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("loss", POSITIONAL)
+def test_first_round_of_labels(loss, fit_intercept):
+    """At zero weights every ranking ties."""
+    rule = LOSSES[loss][1]
+    for _, y in tied_lists(LOSSES[loss][2], 3):
+        every, rep = plain.rankings(len(y)), plain.unit(plain.logarithmic, len(y))
+        costs = rule.of(every, y)
+        model = label_ranker(LossAugmented(), loss, average=False, fit_intercept=fit_intercept).partial_fit([[2.0]], [y])
+        assert model.cumulative_loss_ == pytest.approx(costs.max())
+        worst = [rep[plain.right_place(place, y)] - rep[place] for place in every[costs > costs.max() - 1e-12]]
+        assert close_to_one_of(model.last_coef_[:, 0] / 2, worst)
+        assert_close(model.last_intercept_, 2 * model.last_coef_[:, 0] if fit_intercept else np.zeros(len(y)))
+
+
+def test_lists_that_cannot_be_wrong():
+    """One document, or one grade: no loss, no step; identical documents: a loss, and no step."""
+    for update in BY_COMPETITOR + PAIRWISE:
+        model = ranker(update, "ndcg").partial_fit([[1.0, 2]], [3]).partial_fit([[1.0, 2], [0, 1], [1, 1]], [2, 2, 2])
+        assert (model.t_, model.n_mistakes_, model.n_updates_, model.cumulative_loss_) == (2, 0, 0, 0)
+        assert not model.coef_.any()
+
+
+@pytest.mark.xfail(reason="X^T Delta of identical documents is 0 but for rounding, and its square is taken for a length")
+@pytest.mark.parametrize("sparse_rows", [False, True])
+@each_loss
+def test_identical_documents_leave_no_trace(loss, sparse_rows):
+    """g2 = 0: neither a step nor an entry in the running means."""
+    X, y = make_queries(LOSSES[loss][2])
+    x = np.repeat(np.array([[0.1, -1.7, 0.3, 2.3, 0, 1e3 / 7]]), 5, axis=0)
+    relevance = [LOSSES[loss][2][i] for i in (0, 1, 0, 1, 1)]
+    for update in (Adaptive(), PassiveAggressive(variant="pa"), PassiveAggressive(C=0.5)):
+        models = [learn(ranker(update, loss, average=False), X[:9], y[:9]) for _ in range(2)]
+        mistakes, updates = models[0].n_mistakes_, models[0].n_updates_
+        models[0].partial_fit(sparse.csr_matrix(x) if sparse_rows else x, relevance)
+        assert (models[0].n_mistakes_, models[0].n_updates_) == (mistakes + 1, updates)
+        for model in models:
+            learn(model, X[9:], y[9:])
+        np.testing.assert_array_equal(models[0].last_coef_, models[1].last_coef_)
+
+
+# -------------------------------------------------------------------------------------------------------------- Kendall's tau
+
+
+def pairs_of(t, y, target):
+    """Loss of the competitor and direction by the definition: pairs with a lead below the target, not positive where it is 0."""
+    active, total, direction = 0, 0, np.zeros(len(t))
+    for i, j in itertools.product(range(len(t)), repeat=2):
+        if y[i] > y[j]:
+            total += 1
+            if t[i] - t[j] < target or (target == 0 and t[i] == t[j]):
+                active, direction[i], direction[j] = active + 1, direction[i] + 1, direction[j] - 1
+    return active / total, direction / total
+
+
+@pytest.mark.parametrize("m", [2, 3, 8, 33])
+@pytest.mark.parametrize("spread", [0, 1, 3, 10])
+def test_hinges_of_kendall_by_their_definition(m, spread):
+    """Whole-numbered scores: ties, and leads that are exactly the target."""
+    for seed in range(8):
+        rng = np.random.default_rng([seed, m])
+        t = rng.integers(-spread, spread + 1, m).astype(float)
+        y = rng.integers(0, 4, m).astype(float) if seed % 2 else rng.permutation(m) / 2.0
+        y[:2] = [0, 1]
+        (lost, predicted), (active, augmented) = pairs_of(t, y, 0), pairs_of(t, y, 1)
+        step, suffered = step_of(PerceptronUpdate(), t, y, "kendall")
+        np.testing.assert_allclose(step, predicted, atol=1e-13)
+        np.testing.assert_allclose(suffered, lost, atol=1e-13)
+        assert scored(t, "kendall").sample_loss(np.eye(m), y) == pytest.approx(lost, abs=1e-15)
+        step, _ = step_of(LossAugmented(), t, y, "kendall")
+        np.testing.assert_allclose(step, augmented if lost > 0 else 0 * t, atol=1e-13)
+        value = active - augmented @ t
+        np.testing.assert_allclose(value, plain.KendallTau().hinges(t, y), atol=1e-12)
+        step, _ = step_of(PassiveAggressive(variant="pa"), t, y, "kendall")
+        length2 = augmented @ augmented
+        np.testing.assert_allclose(step, value / length2 * augmented if value > 1e-12 and length2 > 0 else 0 * t, atol=1e-12)
+
+
+def test_gradient_of_kendall():
+    """Minus the direction is the gradient of the mean hinge, which is at least the loss."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        t, y, h = rng.standard_normal(7), rng.integers(0, 3, 7).astype(float), 1e-6
+        y[:2] = [0, 1]
+        step, lost = step_of(LossAugmented(), t, y, "kendall")
+        hinges = plain.KendallTau().hinges
+        assert hinges(t, y) >= lost
+        gradient = [(hinges(t + h * e, y) - hinges(t - h * e, y)) / (2 * h) for e in np.eye(7)]
+        np.testing.assert_allclose(-step, np.array(gradient) * (lost > 0), atol=1e-8)
+
+
+def test_kendall_uses_no_representation():
+    X, y = make_queries(GRADES)
+    states = {repr(state(learn(ranker(Adaptive(), "kendall", name), X, y))) for name in REPRESENTATIONS}
+    assert len(states) == 1
