@@ -113,6 +113,26 @@ def multilabel(folder: Path, name: str) -> tuple[NDArray, NDArray, NDArray, NDAr
     return X, Y, X_test, Y_test
 
 
+def ranking(folder: Path, name: str) -> tuple[tuple, tuple]:
+    """X, relevance and queries 0, 1, ... to learn from and to test on, standardised by the first; a query's rows side by side."""
+    read = reader(folder).ranking
+    (X, *about), (X_test, *about_test) = (by_query(*read(name, part)) for part in ("train", "test"))
+    X, X_test = standardised(X, X_test)
+    return (X, *about), (X_test, *about_test)
+
+
+def by_query(X: sparse.csr_matrix, y: NDArray, qid: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Dense rows in the order of their queries, which are numbered from 0."""
+    order = np.argsort(qid, kind="stable")
+    return X[order].toarray(), y[order], np.unique(qid[order], return_inverse=True)[1]
+
+
+def label_ranking(folder: Path, name: str) -> tuple[NDArray, NDArray]:
+    """X, and relevances of the labels: how many there are less the label's position."""
+    X, positions = reader(folder).label_ranking(name)
+    return X, positions.shape[1] - positions
+
+
 def _narrow(X: sparse.csr_matrix) -> sparse.csr_matrix:
     """32-bit indices, which some of scikit-learn's solvers insist on."""
     return sparse.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)

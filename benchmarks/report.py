@@ -12,7 +12,7 @@ from typing import Any
 README = Path(__file__).with_name("README.md")
 PACKAGES = (
     *("sklearn_predtron", "numpy", "scipy", "scikit-learn"),
-    *("river", "vowpalwabbit", "mord", "skordinal", "statsmodels"),
+    *("river", "vowpalwabbit", "mord", "skordinal", "statsmodels", "lightgbm", "xgboost"),
 )
 
 

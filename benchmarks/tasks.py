@@ -55,6 +55,12 @@ def gaussian_ranks(n: int, p: int, r: int, signal: float = 2.0, seed: int = 0) -
     return X, np.searchsorted(np.quantile(latent, np.arange(1, r) / r), latent)
 
 
+def graded_queries(queries: int, documents: int, p: int, grades: int, seed: int = 0) -> tuple[NDArray, NDArray, NDArray]:
+    """X, grades of as many documents each in the whole set, and queries 0, 1, ...; the latent variable of `gaussian_ranks`."""
+    X, y = gaussian_ranks(queries * documents, p, grades, seed=seed)
+    return X, y, np.repeat(np.arange(queries), documents)
+
+
 def label_sets(n: int, p: int, m: int, seed: int = 0) -> tuple[NDArray, NDArray]:
     """scikit-learn's counts of words, a few of m labels for each row."""
     return make_multilabel_classification(n_samples=n, n_features=p, n_classes=m, random_state=seed)

@@ -1,6 +1,8 @@
 """The learners that are compared, one small adapter each."""
 
+from benchmarks.peers.assignment import AssignmentSolver
 from benchmarks.peers.classifier_chain import SklearnClassifierChain
+from benchmarks.peers.lightgbm_ranker import LightGBMRanker
 from benchmarks.peers.linear_svc import SklearnLinearSVC
 from benchmarks.peers.logistic_regression import SklearnLogisticRegression
 from benchmarks.peers.mord_lad import MordLAD
@@ -9,6 +11,7 @@ from benchmarks.peers.multi_output_perceptron import MultiOutputPerceptron
 from benchmarks.peers.multi_output_sgd import MultiOutputSGDAveraged
 from benchmarks.peers.one_vs_rest_logistic import OneVsRestLogistic
 from benchmarks.peers.ordered_model import StatsmodelsOrderedModel
+from benchmarks.peers.our_rankers import OursLabelRanker, OursRanker
 from benchmarks.peers.ours import (
     Ours,
     OursMultilabel,
@@ -17,7 +20,11 @@ from benchmarks.peers.ours import (
     OursOrdinal,
     OursPerceptron,
 )
+from benchmarks.peers.pairwise_logistic import PairwiseLogistic
+from benchmarks.peers.pairwise_sgd import PairwiseSGD
 from benchmarks.peers.perceptron import SklearnPerceptron
+from benchmarks.peers.rank_svm import RankSVM
+from benchmarks.peers.ridge_relevance import RidgeRelevance
 from benchmarks.peers.ridge_round import RidgeRound
 from benchmarks.peers.river import River
 from benchmarks.peers.sgd_averaged import SGDAveraged
@@ -25,6 +32,8 @@ from benchmarks.peers.sgd_hinge import SGDHinge
 from benchmarks.peers.sgd_pa1 import SGDPassiveAggressive
 from benchmarks.peers.skordinal import Skordinal
 from benchmarks.peers.vowpal_wabbit import VowpalWabbit
+from benchmarks.peers.xgboost_ranker import XGBoostRanker
+from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
 PEERS = [
     Ours(),
@@ -62,3 +71,26 @@ MULTILABEL_PEERS = [
     SklearnClassifierChain(),
     OneVsRestLogistic(),
 ]
+
+RANKING_PEERS = [
+    OursRanker(),
+    OursRanker("ours, representation linear", representation="linear"),
+    OursRanker("ours, representation reciprocal", representation="reciprocal"),
+    OursRanker("ours, SLAM", update=Slam()),
+    OursRanker("ours, SLAM, invsqrt", update=Slam(eta="invsqrt")),
+    OursRanker("ours, max-pair", update=MaxPair()),
+    OursRanker("ours, ListNet", update=ListNet()),
+    RidgeRelevance(),
+    RankSVM(),
+    PairwiseSGD(),
+    LightGBMRanker(),
+    XGBoostRanker(),
+]
+
+LABEL_RANKING_PEERS = [
+    OursLabelRanker(),
+    OursLabelRanker("ours, kendall_tau", loss="kendall_tau", representation="linear"),
+    PairwiseLogistic(),
+]
+
+SOLVERS = [AssignmentSolver()]

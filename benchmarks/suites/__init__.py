@@ -1,6 +1,19 @@
 """The suites; each has run(options), which returns its tables."""
 
-from benchmarks.suites import memory, multilabel, ordinal, quality, reject, stream, throughput_dense, throughput_sparse, updates
+from benchmarks.suites import (
+    inference,
+    label_ranking,
+    memory,
+    multilabel,
+    ordinal,
+    quality,
+    ranking,
+    reject,
+    stream,
+    throughput_dense,
+    throughput_sparse,
+    updates,
+)
 
 SUITES = {
     "throughput_dense": throughput_dense,
@@ -12,4 +25,7 @@ SUITES = {
     "reject": reject,
     "ordinal": ordinal,
     "multilabel": multilabel,
+    "inference": inference,
+    "ranking": ranking,
+    "label_ranking": label_ranking,
 }
