@@ -22,7 +22,7 @@ from sklearn_predtron._core.stream import Stream, plain_rows
 from sklearn_predtron._core.weights import Intercept, Weights
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron.norms import Norm
-from sklearn_predtron.updates import Update
+from sklearn_predtron.updates import Update, unstated
 
 AVERAGES = {"linear": LinearAverage, "uniform": Average}
 
@@ -480,7 +480,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         if self._learner.weighted:
             raise ValueError("No loss bound is proven for rounds of a weight other than 1; there were some.")
         if not np.isfinite(problem.C_L):
-            raise ValueError(f"loss_bound needs C_L, the largest loss, which {problem.stated_by} does not state.")
+            raise ValueError(unstated(problem))
         if radius is None and not weights.radius_needed:
             raise ValueError("radius=None is known only after an update with eta='theory'; pass the largest length of an input.")
         if radius is not None and not radius > 0:

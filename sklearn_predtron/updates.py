@@ -16,11 +16,11 @@ from sklearn_predtron._core.ranking import Ranking
 from sklearn_predtron._parts import Part
 
 __all__ = [
-    "Adaptive",
-    "LossAugmented",
-    "ListNet",
-    "LossDriven",
     "MMP",
+    "Adaptive",
+    "ListNet",
+    "LossAugmented",
+    "LossDriven",
     "MaxPair",
     "PRank",
     "PassiveAggressive",
@@ -97,10 +97,13 @@ def theory_step(update: str, problem: Problem, numerator: float) -> float:
 def least_loss(problem: Problem) -> float:
     """c_L, for bounds that need it."""
     if not np.isfinite(problem.c_L):
-        raise ValueError(
-            f"loss_bound needs c_L and C_L, the least and the largest loss, which {problem.stated_by} does not state."
-        )
+        raise ValueError(unstated(problem))
     return problem.c_L
+
+
+def unstated(problem: Problem) -> str:
+    """What is wrong where a bound needs losses that are not known."""
+    return f"loss_bound needs c_L and C_L, the least and the largest loss, which {problem.stated_by} does not state."
 
 
 class LossAugmented(Update):

@@ -28,7 +28,8 @@ cdef extern from "kernels.h" nogil:
         void (*add[3])(const Row* x, Matrix* M, const Direction* g, double scale) noexcept nogil
         void (*fetch)(const Row* x, const Matrix* M) noexcept nogil
         double (*norm2)(const Row* x) noexcept nogil
-        void (*combine)(Py_ssize_t m, const Row* x, const Py_ssize_t* start, double scale, const double* g, double* z) noexcept nogil
+        void (*combine)(Py_ssize_t m, const Row* x, const Py_ssize_t* start, double scale, const double* g,
+                        double* z) noexcept nogil
         double (*take_norm2)(Py_ssize_t m, const Row* x, const Py_ssize_t* start, const double* g, double* z) noexcept nogil
         int (*finite)(Py_ssize_t n, const void* value) noexcept nogil
 

@@ -7,7 +7,7 @@ from sklearn_predtron._core.inference cimport Inference
 from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Problem, Round
 from sklearn_predtron._core.relevance cimport Relevance, Relevances
-from sklearn_predtron._core.sorting cimport Keyed, sort_descending
+from sklearn_predtron._core.sorting cimport sort_descending
 
 from sklearn_predtron._core.sorting import KEYED
 

@@ -159,7 +159,7 @@ SPREADS = {"uniform": UNIFORM, "max": MOST, "random": RANDOM}
 
 
 cdef class MMP(Scheduled):
-    """Multiclass multilabel perceptron (Crammer and Singer 2003): of pairs in error the more relevant label rises, the other falls."""
+    """Multiclass multilabel perceptron (Crammer and Singer 2003): of a pair in error one label rises, the other falls."""
     cdef readonly str cost, weights
     cdef Cost of
     cdef Spread spread
