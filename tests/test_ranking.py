@@ -369,14 +369,6 @@ def test_batches_of_every_form_alternate(update):
     assert_agrees(model, reference, "linear")
 
 
-def test_no_qid_is_one_query():
-    X, y = make_queries(GRADES)
-    one_by_one, together = ranker(Adaptive(), "ndcg"), learn(ranker(Adaptive(), "ndcg"), X, y)
-    for documents, relevance in zip(X, y, strict=True):
-        one_by_one.partial_fit(documents, relevance)
-    assert state(one_by_one) == state(together)
-
-
 # --------------------------------------------------------------------------------------------------------------------- ties
 
 SET = MaxPair(weighted=False)
@@ -522,7 +514,7 @@ def test_identical_documents_leave_no_trace(loss, sparse_rows):
     X, y = make_queries(LOSSES[loss][2])
     x = np.repeat(np.array([[0.1, -1.7, 0.3, 2.3, 0, 1e3 / 7]]), 5, axis=0)
     relevance = [LOSSES[loss][2][i] for i in (0, 1, 0, 1, 1)]
-    for update in (Adaptive(), PassiveAggressive(variant="pa"), PassiveAggressive(C=0.5)):
+    for update in (Adaptive(), PassiveAggressive(variant="pa")):
         models = [learn(ranker(update, loss, average=False), X[:9], y[:9]) for _ in range(2)]
         mistakes, updates = models[0].n_mistakes_, models[0].n_updates_
         models[0].partial_fit(sparse.csr_matrix(x) if sparse_rows else x, relevance)
@@ -530,6 +522,16 @@ def test_identical_documents_leave_no_trace(loss, sparse_rows):
         for model in models:
             learn(model, X[9:], y[9:])
         np.testing.assert_array_equal(models[0].last_coef_, models[1].last_coef_)
+
+
+@pytest.mark.xfail(reason="sums of differences of gains leave a rest of 1e-17")
+def test_right_rankings_cost_nothing_where_the_discount_is_flat():
+    """To the last bit, or updates on mistakes would never end; precision at 4 knows no order of the first four."""
+    y, flat = np.array([0.7, 0.3, 0.7, 1.1, 0, 0.1]), NDCG(k=4, gain="linear", discount=lambda j: 0 * j + 0.3)
+    for order in itertools.permutations(range(4)):
+        model = scored(-np.array([*order, 5.0, 4.0]), "ndcg").set_params(loss=flat, update=PerceptronUpdate())
+        before = model.n_mistakes_
+        assert model.partial_fit(np.eye(6), y).n_mistakes_ == before
 
 
 # -------------------------------------------------------------------------------------------------------------- Kendall's tau
