@@ -38,16 +38,15 @@ class Queries:
     def __init__(self, qid: Any, n: int):
         self.order: NDArray | None = None
         self.start = np.array([0, n] if n else [0], dtype=np.intp)
-        if qid is None:
-            return
-        qid = check_qid(qid, n)
+        if qid is not None and n:
+            self._gather(check_qid(qid, n))
+
+    def _gather(self, qid: NDArray) -> None:
         edges = np.flatnonzero(qid[1:] != qid[:-1]) + 1
-        self.start = np.concatenate([[0], edges, [n]] if n else [[0]]).astype(np.intp)
-        _, first, number = np.unique(qid, return_index=True, return_inverse=True)
-        if len(first) < len(self.start) - 1:
-            appearance = np.empty(len(first), dtype=np.intp)
-            appearance[np.argsort(first)] = np.arange(len(first))
-            query = appearance[number.ravel()]
+        self.start = np.concatenate([[0], edges, [len(qid)]]).astype(np.intp)
+        runs = query_numbers(qid[self.start[:-1]])
+        if runs.max() + 1 < len(runs):
+            query = np.repeat(runs, np.diff(self.start))
             self.order = np.argsort(query, kind="stable")
             self.start = np.concatenate([[0], np.cumsum(np.bincount(query))]).astype(np.intp)
 
@@ -88,14 +87,50 @@ def check_qid(qid: Any, n: int) -> NDArray:
     qid = column_or_1d(qid, input_name="qid") if np.ndim(qid) != 1 else np.asarray(qid)
     if len(qid) != n:
         raise ValueError(f"qid has {len(qid)} entries and X has {n} rows; it must have the query id of each row.")
-    if qid.dtype.kind in "fc" and not np.isfinite(qid).all():
-        raise ValueError("qid holds NaN or infinity; it must have the query id of each row.")
-    if qid.dtype.kind == "O":
-        if any(value is None or value != value for value in qid.tolist()):
-            raise ValueError("qid holds None or NaN; it must have the query id of each row.")
-        place = {value: number for number, value in enumerate(dict.fromkeys(qid.tolist()))}
-        qid = np.array([place[value] for value in qid.tolist()], dtype=np.intp)
     return qid
+
+
+def query_numbers(ids: NDArray) -> NDArray[np.intp]:
+    """0, 1, ... for the ids, in order of first appearance."""
+    if ids.dtype.kind not in "biufcSUmM":
+        return numbers_of_objects(ids)
+    if ids.dtype.kind in "fcmM":
+        refuse(ids, "qid", np.isnat(ids) if ids.dtype.kind in "mM" else np.isnan(ids), "ids without missing values")
+    _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
+    number = np.empty(len(first), dtype=np.intp)
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[inverse]
+
+
+def numbers_of_objects(ids: NDArray) -> NDArray[np.intp]:
+    """The same for ids that may have no order."""
+    refuse(ids, "qid", np.array([is_missing(value) for value in ids]), "ids without missing values")
+    known: dict[Any, int] = {}
+    try:
+        return np.array([known.setdefault(value, len(known)) for value in ids], dtype=np.intp)
+    except TypeError:
+        raise ValueError(f"qid={shortened(ids)} holds values without a hash; accepted are numbers and strings.") from None
+
+
+def is_missing(value: Any) -> bool:
+    """Whether it is None, NaN or a kind of them."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA has no truth value
+        return True
+
+
+def refuse(values: NDArray, parameter: str, wrong: NDArray, accepted: str) -> None:
+    """Raise an error that names the first of the wrong values."""
+    if wrong.any():
+        at = tuple(np.argwhere(wrong)[0].tolist())
+        raise ValueError(f"{parameter}[{', '.join(map(str, at))}]={values[at]}; accepted are {accepted}.")
+
+
+def shortened(value: Any) -> str:
+    """A value for a message."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def document_weights(sample_weight: Any, X: Any) -> NDArray:

@@ -15,12 +15,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn import config_context
 from sklearn.metrics import make_scorer
+
+from sklearn_predtron._lists import (
+    Floats,
+    dcg,
+    divide,
+    inversions,
+    rank_documents,
+    read_arguments,
+    read_lists,
+    read_weights,
+    running,
+    scaled_gains,
+    tied_pairs,
+)
+from sklearn_predtron._queries import query_numbers
 
 __all__ = [
     "average_precision",
@@ -36,9 +51,6 @@ __all__ = [
     "reciprocal_rank",
     "reciprocal_rank_scorer",
 ]
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 GAINS = ("exponential", "linear")
 NO_QID = (
@@ -105,10 +117,10 @@ def ndcg(
     _check_k(k, accepted_none=True)
     if not (isinstance(gain, str) and gain in GAINS):
         raise ValueError(f"gain={gain!r} is not known; accepted are {' and '.join(map(repr, GAINS))}.")
-    lists = _lists(y_true, scores, qid)
-    gains = _scaled_gains(lists, gain)
-    reached, largest = _dcg(lists, gains, lists.scores, k), _dcg(lists, gains, gains, k)
-    return np.minimum(_divide(reached, largest, otherwise=1.0), 1.0)
+    lists = read_lists(y_true, scores, qid)
+    gains = scaled_gains(lists, gain)
+    reached, largest = dcg(lists, gains, lists.scores, k), dcg(lists, gains, gains, k)
+    return np.minimum(divide(reached, largest, otherwise=1.0), 1.0)
 
 
 def average_precision(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> Floats:
@@ -147,14 +159,14 @@ def average_precision(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | Non
     >>> average_precision([1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.1, 0.2], qid=[5, 5, 5, 3, 3]).round(3)
     array([0.833, 1.   ])
     """
-    lists = _lists(y_true, scores, qid)
+    lists = read_lists(y_true, scores, qid)
     graded = lists.relevance[~np.isin(lists.relevance, (0, 1))]
     if graded.size:
         raise ValueError(f"y_true holds {graded[0]:g}; average precision is for relevance 0 or 1.")
-    relevant, rank = _ranked(lists, lists.relevance)
-    hits = _running(relevant, lists)
+    relevant, rank = rank_documents(lists, lists.relevance)
+    hits = running(relevant, lists)
     total = np.add.reduceat(relevant * hits / rank, lists.starts)
-    return _divide(total, np.add.reduceat(relevant, lists.starts), otherwise=1.0)
+    return divide(total, np.add.reduceat(relevant, lists.starts), otherwise=1.0)
 
 
 def kendall_tau(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> Floats:
@@ -196,15 +208,15 @@ def kendall_tau(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = No
     >>> kendall_tau([1, 0], [0.5, 0.5])
     array([0.])
     """
-    y, s, query, sizes, starts = _lists(y_true, scores, qid)
-    pairs = sizes * (sizes - 1) / 2 - _tied_pairs(query, y)
-    ties = _tied_pairs(query, s) - _tied_pairs(query, s, y)
+    y, s, query, sizes, starts = read_lists(y_true, scores, qid)
+    pairs = sizes * (sizes - 1) / 2 - tied_pairs(query, y)
+    ties = tied_pairs(query, s) - tied_pairs(query, s, y)
     # Documents of equal relevance are by ascending score, which is no inversion.
     ascending = np.lexsort((s, y, query))
     by_score = np.empty_like(ascending)
     by_score[np.lexsort((s[ascending], query[ascending]))] = np.arange(len(s)) - np.repeat(starts, sizes)
-    discordant = _inversions(by_score, starts, sizes)
-    return _divide(pairs - 2 * discordant - ties, pairs, otherwise=1.0)
+    discordant = inversions(by_score, starts, sizes)
+    return divide(pairs - 2 * discordant - ties, pairs, otherwise=1.0)
 
 
 def reciprocal_rank(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> Floats:
@@ -241,8 +253,8 @@ def reciprocal_rank(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None 
     >>> reciprocal_rank([0, 2, 1, 0, 0], [0.9, 0.8, 0.7, 0.1, 0.2], qid=["a", "a", "a", "b", "b"])
     array([0.5, 0. ])
     """
-    lists = _lists(y_true, scores, qid)
-    relevance, rank = _ranked(lists, lists.relevance)
+    lists = read_lists(y_true, scores, qid)
+    relevance, rank = rank_documents(lists, lists.relevance)
     return 1 / np.minimum.reduceat(np.where(relevance > 0, rank, np.inf), lists.starts)
 
 
@@ -284,8 +296,8 @@ def precision_at_k(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None =
     array([0.667, 0.5  ])
     """
     _check_k(k)
-    lists = _lists(y_true, scores, qid)
-    relevance, rank = _ranked(lists, lists.relevance)
+    lists = read_lists(y_true, scores, qid)
+    relevance, rank = rank_documents(lists, lists.relevance)
     found = np.add.reduceat(((relevance > 0) & (rank <= k)).astype(np.float64), lists.starts)
     return found / np.minimum(lists.sizes, k)
 
@@ -339,11 +351,11 @@ def mean_over_queries(
     >>> mean_over_queries(reciprocal_rank, y, scores, qid, sample_weight=[0, 1, 1, 1])
     1.0
     """
-    y, s, rows = _read(y_true, scores, qid)
-    weights = np.ones(len(y)) if sample_weight is None else _weights(sample_weight, len(y))
+    y, s, rows = read_arguments(y_true, scores, qid)
+    weights = np.ones(len(y)) if sample_weight is None else read_weights(sample_weight, len(y))
     kept = weights > 0
     if not kept.all():
-        y, s, rows, weights = y[kept], s[kept], _codes(rows[kept]), weights[kept]
+        y, s, rows, weights = y[kept], s[kept], query_numbers(rows[kept]), weights[kept]
     values = np.asarray(measure(y, s, rows if y.ndim == 1 else None, **params), dtype=np.float64)
     of_query = np.bincount(rows, weights) / np.bincount(rows)
     if values.shape != of_query.shape:
@@ -543,182 +555,8 @@ def _score(
     return mean_over_queries(measure, y_true, y_pred, qid, sample_weight=sample_weight, **params)
 
 
-# --------------------------------------------------------------------------------------------------------------- arguments
-
-
-class _Lists(NamedTuple):
-    """The documents of all queries in the order given; starts are those of the queries once the documents are gathered."""
-
-    relevance: Floats
-    scores: Floats
-    query: Indices
-    sizes: Indices
-    starts: Indices
-
-
-def _lists(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None) -> _Lists:
-    y, s, query = _read(y_true, scores, qid)
-    if y.ndim == 2:
-        query = np.repeat(query, y.shape[-1])
-        y, s = y.ravel(), s.ravel()
-    sizes = np.bincount(query)
-    return _Lists(y, s, query, sizes, np.cumsum(sizes) - sizes)
-
-
-def _read(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None) -> tuple[Floats, Floats, Indices]:
-    """Relevance, scores and the number of each row's query."""
-    y = _numbers(y_true, "y_true", "relevances, finite and not negative")
-    if y.ndim not in (1, 2) or y.size == 0:
-        raise ValueError(f"y_true has shape {y.shape}; accepted are (n_documents,) and (n, m), with a document at least.")
-    _refuse(y, "y_true", ~(np.isfinite(y) & (y >= 0)), "relevances, finite and not negative")
-    s = _numbers(scores, "scores", "finite numbers")
-    if s.shape != y.shape:
-        raise ValueError(f"scores has shape {s.shape}; accepted is that of y_true, {y.shape}.")
-    _refuse(s, "scores", ~np.isfinite(s), "finite numbers")
-    if y.ndim == 2 and qid is not None:
-        raise ValueError(f"qid must be None for y_true of shape {y.shape}, where each row is a list; it is {_short(qid)}.")
-    return y, s, _query(qid, y)
-
-
-def _query(qid: ArrayLike | None, y: Floats) -> Indices:
-    if y.ndim == 2:
-        return np.arange(len(y))
-    if qid is None:
-        return np.zeros(len(y), dtype=np.intp)
-    ids = np.asarray(qid)
-    if ids.shape != y.shape:
-        raise ValueError(f"qid has shape {ids.shape}; accepted is that of y_true, {y.shape}.")
-    return _codes(ids)
-
-
-def _codes(ids: NDArray) -> Indices:
-    """0, 1, ... for the ids, in order of first appearance."""
-    if ids.dtype.kind not in "biufcSUmM":
-        return _codes_of_objects(ids)
-    if ids.dtype.kind in "fcmM":
-        _refuse(ids, "qid", np.isnat(ids) if ids.dtype.kind in "mM" else np.isnan(ids), "ids without missing values")
-    _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
-    number = np.empty(len(first), dtype=np.intp)
-    number[np.argsort(first)] = np.arange(len(first))
-    return number[inverse]
-
-
-def _codes_of_objects(ids: NDArray) -> Indices:
-    """The same for ids that may have no order."""
-    _refuse(ids, "qid", np.array([_missing(value) for value in ids]), "ids without missing values")
-    known: dict[Any, int] = {}
-    try:
-        return np.array([known.setdefault(value, len(known)) for value in ids], dtype=np.intp)
-    except TypeError:
-        raise ValueError(f"qid={_short(ids)} holds values without a hash; accepted are numbers and strings.") from None
-
-
-def _missing(value: Any) -> bool:
-    try:
-        return value is None or bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA has no truth value
-        return True
-
-
-def _weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
-    weights = _numbers(sample_weight, "sample_weight", "weights, finite and not negative")
-    if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight has shape {weights.shape}; accepted is ({n_rows},), a weight per row of y_true.")
-    _refuse(weights, "sample_weight", ~(np.isfinite(weights) & (weights >= 0)), "weights, finite and not negative")
-    if not weights.any():
-        raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
-    return weights / weights.max()
-
-
-def _numbers(values: ArrayLike, parameter: str, accepted: str) -> Floats:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{parameter}={_short(values)} does not hold numbers; accepted are {accepted}.") from None
-
-
-def _refuse(values: NDArray, parameter: str, wrong: NDArray, accepted: str) -> None:
-    """An error that names the first of the wrong values."""
-    if wrong.any():
-        at = tuple(np.argwhere(wrong)[0].tolist())
-        raise ValueError(f"{parameter}[{', '.join(map(str, at))}]={values[at]}; accepted are {accepted}.")
-
-
 def _check_k(k: Any, accepted_none: bool = False) -> None:
     if k is None and accepted_none:
         return
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
         raise ValueError(f"k={k!r}; accepted are integers of at least 1{' and None' if accepted_none else ''}.")
-
-
-def _short(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-# --------------------------------------------------------------------------------------------------------------- arithmetic
-
-
-def _ranked(lists: _Lists, values: Floats, by: Floats | None = None) -> tuple[Floats, Indices]:
-    """The values of the documents query by query, each by descending score, and their ranks from 1."""
-    order = np.lexsort((-(lists.scores if by is None else by), lists.query))
-    return values[order], np.arange(1, len(values) + 1) - np.repeat(lists.starts, lists.sizes)
-
-
-def _scaled_gains(lists: _Lists, gain: str) -> Floats:
-    """The gains divided by what no gain of the query exceeds: NDCG does not change, and nothing overflows."""
-    gathered = lists.relevance[np.argsort(lists.query, kind="stable")]
-    largest = np.maximum.reduceat(gathered, lists.starts)[lists.query]
-    if gain == "linear":
-        return _divide(lists.relevance, largest, otherwise=0.0)
-    # (2^y - 1) / 2^max, without the difference of two numbers that are nearly equal for small y.
-    return -np.expm1(-lists.relevance * np.log(2)) * np.exp2(lists.relevance - largest)
-
-
-def _dcg(lists: _Lists, gains: Floats, by: Floats, k: int | None) -> Floats:
-    ranked, rank = _ranked(lists, gains, by)
-    terms = ranked / np.log2(1 + rank)
-    if k is not None:
-        terms[rank > k] = 0
-    return np.add.reduceat(terms, lists.starts)
-
-
-def _running(values: Floats, lists: _Lists) -> Floats:
-    """Running sums within each query of what `_ranked` returned."""
-    sums = np.cumsum(values)
-    return sums - np.repeat((sums - values)[lists.starts], lists.sizes)
-
-
-def _divide(numerator: Floats, denominator: Floats, otherwise: float) -> Floats:
-    return np.divide(numerator, denominator, out=np.full(len(numerator), otherwise), where=denominator > 0)
-
-
-def _tied_pairs(query: Indices, *keys: Floats) -> Floats:
-    """The number of pairs in each query that agree on all keys."""
-    order = np.lexsort((*keys, query))
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = np.logical_or.reduce([key[order[1:]] != key[order[:-1]] for key in (query, *keys)])
-    first = np.flatnonzero(new)
-    length = np.diff(first, append=len(order))
-    return np.bincount(query[order[first]], length * (length - 1) / 2).astype(np.float64)
-
-
-def _inversions(values: Indices, starts: Indices, sizes: Indices) -> Floats:
-    """The number of pairs in each query whose first value is larger; a query's values are those of a permutation from 0.
-
-    From the highest bit down: among values that agree on the bits above, each 1 before a 0 is an inversion; a stable partition by
-    the bit then gathers the values that agree on it as well.  Value v is then within 2^bit of position v.
-    """
-    total = np.zeros(len(sizes))
-    start = np.repeat(starts, sizes)
-    for bit in reversed(range(int(sizes.max() - 1).bit_length())):
-        one = (values >> bit) & 1
-        block = start + (values >> (bit + 1) << (bit + 1))
-        ones = np.cumsum(one) - one
-        ones_before = ones - ones[block]
-        total += np.add.reduceat(ones_before * (1 - one), starts)
-        zeros_before = np.arange(len(values)) - block - ones_before
-        partitioned = np.empty_like(values)
-        partitioned[block + np.where(one, (1 << bit) + ones_before, zeros_before)] = values
-        values = partitioned
-    return total

@@ -1,8 +1,8 @@
 """Losses: tables over a list of predictions, functions of hits and misses for sets of labels, and losses of rankings."""
 
-from sklearn_predtron.losses.ranking import NDCG, AveragePrecision, KendallTau, RankingLoss, SwappedPairs, ranking_loss
+from sklearn_predtron.losses.ranking import NDCG, AveragePrecision, KendallTau, RankingLoss, SwappedPairs
+from sklearn_predtron.losses.ranking import ranking_loss as ranking_loss
 from sklearn_predtron.losses.subset import (
-    AtK,
     CountLoss,
     ErrorSetSize,
     FBeta,
@@ -12,9 +12,10 @@ from sklearn_predtron.losses.subset import (
     RecallAtK,
     SubsetLoss,
     SubsetZeroOne,
-    subset_loss,
 )
-from sklearn_predtron.losses.table import Absolute, CostMatrix, Squared, TableLoss, ZeroOne, table_loss
+from sklearn_predtron.losses.subset import subset_loss as subset_loss
+from sklearn_predtron.losses.table import Absolute, CostMatrix, Squared, TableLoss, ZeroOne
+from sklearn_predtron.losses.table import table_loss as table_loss
 
 __all__ = [
     "NDCG",
