@@ -81,7 +81,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie.
         y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
-            Labels; sets of labels as an indicator matrix of zeros and ones.
+            Labels; sets of labels as an indicator matrix of zeros and ones, relevances as numbers of at least 0.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, not negative; a row of weight 0 is as if it were absent.
 
@@ -121,7 +121,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
-            Labels; sets of labels as an indicator matrix of zeros and ones.
+            Labels; sets of labels as an indicator matrix of zeros and ones, relevances as numbers of at least 0.
         classes : array-like of shape (n_classes,), default=None
             All labels that will ever occur; required by the first call of a classifier, unless its `categories` or an
             indicator matrix say what they are.

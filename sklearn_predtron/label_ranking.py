@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._base import check_lengths, mean_loss
+from sklearn_predtron._base import check_lengths
 from sklearn_predtron._core.relevance import Relevances
 from sklearn_predtron._core.stream import RelevanceReader, Stream
 from sklearn_predtron._labels import column_names
 from sklearn_predtron._queries import read_relevances
 from sklearn_predtron._ranker import BaseRanker
-from sklearn_predtron.metrics import ndcg
+from sklearn_predtron.metrics import mean_over_queries, ndcg
 
 __all__ = ["PredtronLabelRanker"]
 
@@ -260,7 +260,8 @@ class PredtronLabelRanker(BaseRanker):
         """
         scores, labels = self._scored_rows(X, y)
         shape = (labels.n, self._n_labels)
-        return mean_loss(ndcg(labels.relevances.reshape(shape), scores.reshape(shape)), sample_weight)
+        y = labels.relevances.reshape(shape)
+        return mean_over_queries(ndcg, y, scores.reshape(shape), sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
         """The margin of the weights, at unit norm, on a data set.

@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._base import as_rows, check_lengths, mean_loss
+from sklearn_predtron._base import as_rows, check_lengths
 from sklearn_predtron._core.relevance import Relevances
 from sklearn_predtron._core.rows import QueryRows, Rows
+from sklearn_predtron._core.stream import QueryReader, Stream
 from sklearn_predtron._core.weights import Intercept
 from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import Queries, document_weights, read_document_relevances
 from sklearn_predtron._ranker import BaseRanker
-from sklearn_predtron.metrics import ndcg
+from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.norms import Norm
 
 __all__ = ["PredtronRanker"]
@@ -113,10 +114,11 @@ class PredtronRanker(BaseRanker):
     >>> model.score(X[500:], y[500:], qid=qid[500:]) > 0.95
     True
     >>> model.rank(X[:5])
-    array([5, 4, 1, 2, 3])
+    array([2, 1, 5, 4, 3])
     """
 
     _kappa = 0.3
+    _several = False  # whether a call had several queries
     __metadata_request__fit = ROUTED
     __metadata_request__partial_fit = ROUTED
     __metadata_request__score = ROUTED
@@ -194,6 +196,9 @@ class PredtronRanker(BaseRanker):
         self : object
             The estimator.
         """
+        stream = self.__dict__.get("_stream")
+        if stream is not None and qid is None and sample_weight is None and stream.take(X, y):
+            return self
         return self._partial_fit(X, y, qid=qid, sample_weight=sample_weight)
 
     def _read(  # type: ignore[override]
@@ -204,7 +209,7 @@ class PredtronRanker(BaseRanker):
         y = read_document_relevances(y)
         check_lengths(rows.n, len(y))
         queries, weight = Queries(qid, rows.n), None
-        self._several = queries.n > 1
+        self._several = queries.n > 1 or (not fresh and self._several)
         if sample_weight is not None:
             n = rows.n
             queries, weight = queries.drop(document_weights(sample_weight, X))
@@ -215,6 +220,9 @@ class PredtronRanker(BaseRanker):
         if queries.order is not None:
             rows = as_rows(X[queries.order])
         return X, QueryRows(rows, queries.start), Relevances(queries.take(y), queries.start), weight, None
+
+    def _open_stream(self) -> Stream | None:
+        return None if hasattr(self, "feature_names_in_") else Stream(self._learner, QueryReader())
 
     def _build_intercept(self) -> Intercept:
         return Intercept(False, 1.0)
@@ -335,13 +343,7 @@ class PredtronRanker(BaseRanker):
         self._check_labels_given(y)
         scores, y = self.predict(X), read_document_relevances(y)
         check_lengths(len(scores), len(y))
-        queries, weight = Queries(qid, len(y)), None
-        if sample_weight is not None:
-            queries, weight = queries.drop(document_weights(sample_weight, scores))
-            if queries.n == 0:
-                raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
-        query = np.repeat(np.arange(queries.n), np.diff(queries.start))
-        return mean_loss(ndcg(queries.take(y), queries.take(scores), query), weight)
+        return mean_over_queries(ndcg, y, scores, qid, sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any, qid: Any = None) -> float:
         """The margin of the weights, at unit norm, on queries.

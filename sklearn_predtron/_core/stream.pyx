@@ -10,7 +10,7 @@ from sklearn_predtron._core.relevance cimport Relevances
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.subset cimport Indicators
 from sklearn_predtron._core.learner import OVERFLOW
-from sklearn_predtron._core.rows import dense_rows
+from sklearn_predtron._core.rows import QueryRows, dense_rows
 
 
 def plain_rows(X):
@@ -30,6 +30,10 @@ cdef class LabelReader:
     cdef const double[::1] weight(self, Labels labels):
         """The weight of each label; None for ones."""
         return None
+
+    cdef Rows rounds(self, Rows rows):
+        """The rows as rounds."""
+        return rows
 
 
 cdef class CodeReader(LabelReader):
@@ -143,15 +147,34 @@ cdef class RelevanceReader(LabelReader):
         self.m = m
 
     cdef Labels read(self, y, Py_ssize_t n):
-        cdef const double[::1] flat
-        cdef Py_ssize_t i
-        cdef bint good = True
-        if type(y) is not np.ndarray or y.ndim != 2 or y.shape[0] != n or y.shape[1] != self.m or y.dtype.kind not in "iuf":
+        if type(y) is not np.ndarray or y.ndim != 2 or y.shape[0] != n or y.shape[1] != self.m:
             return None
-        flat = np.ascontiguousarray(y, dtype=np.float64).ravel()
-        for i in range(flat.shape[0]):
-            good &= 0 <= flat[i] < INFINITY
-        return Relevances(flat, np.arange(n + 1, dtype=np.intp) * self.m) if good else None
+        return relevances(y, np.arange(n + 1, dtype=np.intp) * self.m)
+
+
+cdef class QueryReader(LabelReader):
+    """Relevances of the documents of one query."""
+
+    cdef Labels read(self, y, Py_ssize_t n):
+        if type(y) is not np.ndarray or y.ndim != 1 or y.shape[0] != n:
+            return None
+        return relevances(y, np.array([0, n], dtype=np.intp))
+
+    cdef Rows rounds(self, Rows rows):
+        return QueryRows(rows, np.array([0, rows.n], dtype=np.intp))
+
+
+cdef Relevances relevances(y, start):
+    """Relevances of lists; None where they are not finite numbers of at least 0."""
+    cdef const double[::1] flat
+    cdef Py_ssize_t i
+    cdef bint good = True
+    if y.dtype.kind not in "iuf":
+        return None
+    flat = np.ascontiguousarray(y, dtype=np.float64).ravel()
+    for i in range(flat.shape[0]):
+        good &= 0 <= flat[i] < INFINITY
+    return Relevances(flat, start) if good else None
 
 
 cdef class Stream:
@@ -172,6 +195,6 @@ cdef class Stream:
         labels = self.reader.read(y, rows.n)
         if labels is None:
             return False
-        if self.learner.learn(rows, labels, None, self.reader.weight(labels)) >= 0:
+        if self.learner.learn(self.reader.rounds(rows), labels, None, self.reader.weight(labels)) >= 0:
             raise ValueError(OVERFLOW)
         return True
