@@ -12,17 +12,19 @@ from typing import Any, NoReturn
 import numpy as np
 
 import sklearn_predtron
-from sklearn_predtron._file_job import UsageError, learner_parameters, run_files
+from sklearn_predtron._file_job import RANKING_UPDATES, UsageError, learner_parameters, run_files
 from sklearn_predtron._main import DEMO_DATA, DEMOS, DRIFT, ORDERS, TASKS, Bar, caption, run_demo, table
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.norms import Norm
-from sklearn_predtron.updates import PRank, Update
+from sklearn_predtron.representations import RankingRepresentation
+from sklearn_predtron.updates import MMP, PRank, Update
 
 DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare"]
 EPILOG = (
-    "Without files the job learns data that scikit-learn bundles.  Files are read in chunks, so that memory does not grow with "
-    "them; a first pass finds width and labels unless --features and --classes give them.  A line that cannot be read ends the "
-    f"job with exit code 1; what was learned before it is kept, scored and saved.  {DRIFT}"
+    "Without files the job learns data that scikit-learn bundles, and generated queries.  Files are read in chunks, so that "
+    "memory does not grow with them; a first pass finds width and labels unless --features and --classes (for rankings "
+    "--features) give them.  A line that cannot be read ends the job with exit code 1; what was learned before it is kept, "
+    f"scored and saved.  {DRIFT}"
 )
 
 
@@ -78,37 +80,51 @@ def build_parser() -> Parser:
     parser.add_argument("--save", metavar="MODEL", help="write the estimator, for --load and joblib.load")
     parser.add_argument("--load", metavar="MODEL", help="go on with a saved estimator (load only what you trust)")
     parser.add_argument(
-        "--predictions", metavar="FILE", help="write the prediction of each row of TEST, with commas where it is several labels"
+        "--predictions",
+        metavar="FILE",
+        help="write the prediction of each row of TEST, with commas where it is several labels; for rankings its score",
     )
     learner = parser.add_argument_group("the learner")
     learner.add_argument(
         "--task",
         choices=list(TASKS),
-        help="default: binary for two labels, else multiclass; ordinal: the labels are ranks, in the order of the numbers; "
-        "multilabel: a row has any number of labels, with commas between them (1,3 5:0.2)",
+        help="default: rank where the first row has qid: (except in a pipe), else binary for two labels, else multiclass; "
+        "ordinal: the labels are ranks, in the order of the numbers; multilabel: a row has any number of labels, with commas "
+        "between them (1,3 5:0.2); rank: rows are documents of queries, with a relevance each (2 qid:10 5:0.2), and a run of "
+        "rows with one id is a query.  Other tasks skip qid:",
     )
     learner.add_argument(
         "--loss",
         type=costs,
         help=f"{', '.join(TASKS['ordinal'].loss_names)} (of ranks), or TRUE:PREDICTED=COST,... where other errors cost 1 "
-        f"(--loss=-1:1=5); with --task multilabel {', '.join(TASKS['multilabel'].loss_names)}",
+        f"(--loss=-1:1=5); with --task multilabel {', '.join(TASKS['multilabel'].loss_names)}; with --task rank "
+        f"{', '.join(TASKS['rank'].loss_names)}",
     )
-    # PRank needs a representation that the job has no option for.
-    learner.add_argument("--update", choices=[str(kind.alias) for kind in kinds(Update) if kind is not PRank])
+    learner.add_argument(
+        "--representation", choices=[str(kind.alias) for kind in kinds(RankingRepresentation)], help="of rankings (default log)"
+    )
+    # PRank needs a representation that the job has no option for, and MMP labels to rank.
+    learner.add_argument(
+        "--update",
+        choices=[str(kind.alias) for kind in kinds(Update) if kind not in (PRank, MMP)],
+        help=f"{', '.join(RANKING_UPDATES)} are for rankings only",
+    )
     learner.add_argument("--norm", choices=[str(kind.alias) for kind in kinds(Norm)])
     learner.add_argument("--average", type=average, help="linear (default), uniform, none, or a half-life in rounds")
     learner.add_argument("--reject-cost", type=float, metavar="COST", help="may reject a row at this cost; needs --reject-label")
     learner.add_argument("--reject-label", type=float, metavar="LABEL", help="what a rejected row is predicted as")
-    learner.add_argument("--compare", action=switch, help="scikit-learn's Perceptron beside it (default, except with --load)")
+    learner.add_argument("--compare", action=switch, help="a learner of scikit-learn's beside it (default, except with --load)")
     stream = parser.add_argument_group("the stream")
     stream.add_argument("--epochs", type=count, metavar="N", help="passes over TRAIN (default 1)")
-    stream.add_argument("--shuffle", action=switch, help="shuffle within chunks (default)")
+    stream.add_argument("--shuffle", action=switch, help="shuffle the rounds within chunks (default)")
     stream.add_argument("--seed", type=int, help="of the shuffles (default 0)")
     stream.add_argument("--features", type=count, metavar="P", help="width of the data")
     stream.add_argument("--classes", type=float, nargs="+", metavar="LABEL", help="all labels")
     stream.add_argument("--zero-based", action=switch, help="whether indices count from 0 (default: whether the index 0 occurs)")
     stream.add_argument("--chunk", type=count, metavar="LINES", help="lines in a chunk (default 10000)")
-    stream.add_argument("--chunk-bytes", type=count, metavar="N", help="length of a chunk and of a line, at most (default 8 MiB)")
+    stream.add_argument(
+        "--chunk-bytes", type=count, metavar="N", help="length of a chunk, and of a line or query, at most (default 8 MiB)"
+    )
     parser.add_argument("--version", action="version", version=sklearn_predtron.__version__)
     return parser
 
@@ -122,6 +138,8 @@ def check_arguments(args: argparse.Namespace) -> None:
     for name, others in needs:
         if name in given and given.isdisjoint(others):
             raise UsageError(f"{option(name)} needs {' or '.join(map(option, others))}")
+    if args.update in RANKING_UPDATES and given.isdisjoint(["train", "load"]):
+        raise UsageError(f"--update {args.update} is for rankings only, and the data without files are for all tasks")
     for name in ("features", "classes", "task"):
         if {name, "load"} <= given:
             raise UsageError(f"{option(name)} is fixed by the estimator of --load")
@@ -156,7 +174,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def demo(args: argparse.Namespace, bar: Bar) -> int:
-    """Learn the bundled data and print the table."""
+    """Learn the bundled and generated data and print the table."""
     parameters = learner_parameters(args)
     compare = args.compare is not False
     try:

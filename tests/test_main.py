@@ -23,18 +23,12 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
 )
 from sklearn_predtron.__main__ import main
-from sklearn_predtron._main import (
-    DEMO_DATA,
-    Bar,
-    PerceptronEntrant,
-    PerceptronsEntrant,
-    RanksPerceptronEntrant,
-    Tally,
-    blocks,
-)
+from sklearn_predtron._entrants import PerceptronEntrant, PerceptronsEntrant, RanksPerceptronEntrant, Tally, blocks
+from sklearn_predtron._file_job import RANKING_UPDATES
+from sklearn_predtron._main import DEMO_DATA, Bar
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.datasets import SvmlightReader
-from sklearn_predtron.updates import LossDriven, PRank, Update
+from sklearn_predtron.updates import MMP, LossDriven, PRank, Update
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +59,7 @@ def figures(text):
     ends = [match.end() for match in re.finditer(r"-+", lines[1])]
     rows = []
     for line in lines[2:]:
-        if line.startswith((DEMO_DATA, "rounds/s")):
+        if not line or line.startswith((DEMO_DATA.splitlines()[0], "rounds/s")):
             break
         rows.append(dict(zip(header, [line[a:b].strip() for a, b in zip(starts, ends, strict=False)], strict=True)))
     return rows
@@ -89,27 +83,35 @@ def test_demo_as_a_program():
     done = subprocess.run([sys.executable, "-m", "sklearn_predtron"], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     rows = figures(done.stdout)
-    data = ["digits", "breast cancer, reject", "wine", "diabetes, 5 ranks", "digits' attributes"]
+    data = ["digits", "breast cancer, reject", "wine", "diabetes, 5 ranks", "digits' attributes", "generated queries"]
     assert [row["data"] for row in rows[::2]] == data and not any(row["data"] for row in rows[1::2])
-    least, most = [0.93, 0.93, 0.93, 0.8, 0.9], [0.2, 0.2, 0.2, 1.1, 0.15]
+    least, most = [0.93, 0.93, 0.93, 0.8, 0.9, 0.99], [0.2, 0.2, 0.2, 1.1, 0.15, 0.02]
     for ours, peer, score, loss in zip(rows[::2], rows[1::2], least, most, strict=True):
-        assert peer["learner"].startswith("Perceptron") and ours["rounds"] == peer["rounds"]
+        assert peer["learner"].startswith(("Perceptron", "SGDRegressor")) and ours["rounds"] == peer["rounds"]
         assert float(ours["held-out score"]) > max(score, float(peer["held-out score"]) - 0.01)
         assert 0 < float(ours["progressive loss"]) < loss
-    assert [row["rejected"] != "-" for row in rows] == [i == 2 for i in range(10)]
+    assert [row["rejected"] != "-" for row in rows] == [i == 2 for i in range(12)]
     assert "--average none" in done.stdout and "last iterate" in done.stdout
     assert "for ranks 1 - mean distance" in done.stdout and "1 - Hamming loss" in done.stdout
+    assert "for rankings the mean NDCG of whole lists" in " ".join(done.stdout.split())
 
 
-@pytest.mark.parametrize("update", [kind.alias for kind in kinds(Update) if kind is not PRank])
+OFFERED = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP)]
+
+
+@pytest.mark.parametrize("update", [alias for alias in OFFERED if alias not in RANKING_UPDATES])
 def test_demo_options(capsys, update):
     code, rows, _ = run(capsys, "--average", "none", "--no-compare", "--update", update, "--norm", "l2", "--seed", 3)
-    assert code == 0 and len(rows) == 5
+    assert code == 0 and len(rows) == 6
     assert all(0 < float(row["held-out score"]) <= 1 for row in rows)
 
 
 def test_demo_has_the_updates_of_all_families(capsys):
-    assert "invalid choice: 'prank'" in usage_error(capsys, "--update", "prank")
+    for update in ("prank", "mmp"):
+        assert f"invalid choice: '{update}'" in usage_error(capsys, "--update", update)
+    assert set(RANKING_UPDATES) == {"slam", "max_pair", "listnet"} < set(OFFERED)
+    for update in RANKING_UPDATES:
+        assert f"--update {update} is for rankings only" in usage_error(capsys, "--update", update)
 
 
 def test_one_pass_is_partial_fit(capsys, files, tmp_path):
@@ -466,7 +468,7 @@ def test_usage_errors(capsys, files, tmp_path):
     assert "Only binary classification is supported" in usage_error(capsys, a, "--task", "binary")
     assert "--loss names the labels [7]; accepted are [0, 1, 2]" in usage_error(capsys, a, "--loss", "0:7=2,1:2=3")
     assert "accepted are zero_one, absolute, squared, hamming" in usage_error(capsys, a, "--loss", "0:1")
-    assert "recall_at_k and TRUE:PREDICTED=COST,..." in usage_error(capsys, a, "--loss", "hinge")
+    assert "kendall_tau and TRUE:PREDICTED=COST,..." in usage_error(capsys, a, "--loss", "hinge")
     assert "must hold finite costs" in usage_error(capsys, a, "--loss", "0:1=-3")
     assert "reject_cost=3.0 must be a number" in usage_error(capsys, a, "--reject-cost", 3, "--reject-label", 9)
     assert "accepted are linear, uniform, none and a half-life" in usage_error(capsys, a, "--average", "never")
@@ -498,7 +500,7 @@ def write(folder, text):
 def test_parts_have_their_aliases_in_the_help(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["--help"])
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     assert stop.value.code == 0 and LossDriven.alias in text and "When to switch averaging off" in text
 
 
