@@ -475,7 +475,8 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         weights, problem = self._learner.weights, self._learner.problem
         if weights.intercept.automatic:
             raise ValueError("No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number.")
-        if problem.unproven is not None:
+        update = resolve(Update, self.update, "update")
+        if problem.unproven is not None and not update.pairwise:
             raise ValueError(f"No loss bound is proven for {problem.unproven}.")
         if self._learner.weighted:
             raise ValueError("No loss bound is proven for rounds of a weight other than 1; there were some.")
@@ -488,7 +489,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         radius = weights.radius2**0.5 if radius is None else weights.effective_radius(radius)
         if radius == 0:
             raise ValueError("radius=None is 0, for all rows so far were zero; pass the largest length of an input.")
-        return resolve(Update, self.update, "update").loss_bound(problem, self._kappa, margin, radius)
+        return update.loss_bound(problem, self._kappa, margin, radius)
 
     def _weights_length(self) -> float:
         """Frobenius norm of the weights that predict, the intercept's among them."""

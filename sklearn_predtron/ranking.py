@@ -349,8 +349,8 @@ class PredtronRanker(BaseRanker):
         """The margin of the weights, at unit norm, on queries.
 
         The least lead of a document over a less relevant one of its query; times the least difference of f between
-        neighbouring positions / |f|, unless the update is of pairs ("slam", "max_pair") (mathematics of papers 000 and 002: a
-        right ranking leads the competitor by that much for each inverted pair).
+        neighbouring positions / |f|, unless the update is of pairs ("slam", "max_pair"): by so much a right
+        ranking leads for each pair that another one inverts.
 
         Parameters
         ----------
@@ -367,3 +367,21 @@ class PredtronRanker(BaseRanker):
             The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no query can be ranked wrongly.
         """
         return self._margin(*self._scored_queries(X, y, qid))
+
+    def loss_bound(self, margin: float, radius: float | None = None) -> float:
+        """Bound on the loss suffered online, where the theory of the parts has one.
+
+        Parameters
+        ----------
+        margin : float
+            Margin gamma > 0 of some unit-norm weights on the queries (see `margin`).
+        radius : float, default=None
+            The largest spectral norm of a query's documents; for updates of pairs the largest length of a document.  None takes
+            what an update with eta="theory" has seen.
+
+        Returns
+        -------
+        bound : float
+            What `cumulative_loss_` cannot exceed.  The docstring of the update's `loss_bound` names the theorem.
+        """
+        return super().loss_bound(margin, radius)

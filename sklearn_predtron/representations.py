@@ -265,7 +265,7 @@ def positions(m: int) -> NDArray:
 
 
 class LogRank(RankingRepresentation):
-    """f(j) = 1 / log2(1 + j), the discount of NDCG (alias "log").
+    """Rankings by f(j) = 1 / log2(1 + j), the discount of NDCG (alias "log").
 
     With the loss NDCG on whole lists the competitor is found by one sort.
 
@@ -283,7 +283,7 @@ class LogRank(RankingRepresentation):
 
 
 class LinearRank(RankingRepresentation):
-    """f(j) = -j (alias "linear"): every step from one position to the next is worth the same.
+    """Rankings by f(j) = -j (alias "linear"): every step from one position to the next is worth the same.
 
     Examples
     --------
@@ -299,7 +299,7 @@ class LinearRank(RankingRepresentation):
 
 
 class PowerRank(RankingRepresentation):
-    """f(j) = -j^alpha (alias "power"; paper 000, section 6).
+    """Rankings by f(j) = -j^alpha (alias "power"; paper 000, section 6).
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ class PowerRank(RankingRepresentation):
 
 
 class ReciprocalRank(RankingRepresentation):
-    """f(j) = 1 / j (alias "reciprocal"): the top positions are worth most.
+    """Rankings by f(j) = 1 / j (alias "reciprocal"): the top positions are worth most.
 
     Examples
     --------

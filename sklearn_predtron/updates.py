@@ -141,7 +141,7 @@ class LossAugmented(Update):
         """Theorem 1: 4 R^2 C_L^2 / (c_L gamma^2), for eta = "theory".
 
         For a number below c_L / (2 R^2) the same proof gives C_L^2 / (2 eta gamma^2 (1 - 2 eta R^2 / c_L)).  For rankings, whose
-        c_L depends on the lists, a number makes at most (2 C_L / eta + 4 R^2) / gamma^2 mistakes (mathematics D1.6).
+        c_L depends on the lists, a number makes at most (2 C_L / eta + 4 R^2) / gamma^2 mistakes.
         """
         if isinstance(problem, Ranking):
             return problem.C_L * (2 * problem.C_L / self.eta + 4 * radius**2) / margin**2
@@ -541,6 +541,7 @@ class MMP(Update):
     """
 
     alias = "mmp"
+    pairwise = True
     _parameter_constraints = {
         "cost": [StrOptions({"is_error", "error_set", "normalised"})],
         "weights": [StrOptions({"uniform", "max", "random"})],

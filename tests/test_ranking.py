@@ -506,7 +506,6 @@ def test_lists_that_cannot_be_wrong():
         assert not model.coef_.any()
 
 
-@pytest.mark.xfail(reason="X^T Delta of identical documents is 0 but for rounding, and its square is taken for a length")
 @pytest.mark.parametrize("sparse_rows", [False, True])
 @each_loss
 def test_identical_documents_leave_no_trace(loss, sparse_rows):
@@ -524,7 +523,6 @@ def test_identical_documents_leave_no_trace(loss, sparse_rows):
         np.testing.assert_array_equal(models[0].last_coef_, models[1].last_coef_)
 
 
-@pytest.mark.xfail(reason="sums of differences of gains leave a rest of 1e-17")
 def test_right_rankings_cost_nothing_where_the_discount_is_flat():
     """To the last bit, or updates on mistakes would never end; precision at 4 knows no order of the first four."""
     y, flat = np.array([0.7, 0.3, 0.7, 1.1, 0, 0.1]), NDCG(k=4, gain="linear", discount=lambda j: 0 * j + 0.3)

@@ -1,4 +1,4 @@
-"""The theorems of rankings by simulation: papers 000 and 002, MMP, and the repaired margin (mathematics D1.6)."""
+"""The theorems of rankings by simulation: papers 000 and 002, MMP, and the repaired margin."""
 
 import itertools
 
@@ -62,7 +62,7 @@ def suffer(model, X, y, epochs=3):
 
 
 def repaired(margin, f, m):
-    """gamma' of mathematics D1.6, for lists of up to m items."""
+    """gamma' of the repaired margin, for lists of up to m items."""
     return margin * min(-np.diff(plain.unit(f, k)).max() for k in range(2, m + 1))
 
 
@@ -202,7 +202,7 @@ def test_repaired_theorem_of_labels(loss, representation):
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("loss", POSITIONAL)
 def test_bound_of_the_adaptive_update(loss, representation):
-    """4 R^2 / (min(1, kappa) c_L gamma'^2), c_L the least loss of a wrong ranking of these lists (mathematics D1.11)."""
+    """4 R^2 / (min(1, kappa) c_L gamma'^2), c_L the least loss of a wrong ranking of these lists."""
     _, rule, grades = LOSSES[loss]
     for seed in SEEDS[:2]:
         X, y, margin = separable_queries(grades, seed, most=5)
@@ -280,7 +280,7 @@ def test_lemma_9(loss, representation):
 
 
 def the_data_of_the_paper(seed, n=1500, m=10, p=5, n_cuts=3, gap=0.1):
-    """Random documents, and relevances 0 to n_cuts of their scores, with a gap between the grades (mathematics D1.6)."""
+    """Random documents, and relevances 0 to n_cuts of their scores, with a gap between the grades."""
     rng = np.random.default_rng(seed)
     w = rng.standard_normal(p)
     w /= np.linalg.norm(w)

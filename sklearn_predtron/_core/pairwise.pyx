@@ -11,7 +11,7 @@ cdef class KendallTau(Ranking):
     """L = the share of pairs of different relevance that are not in the right order; scores that tie are not.
 
     The competitor is no ranking: <rep(sigma_y) - rep(competitor), t> is the mean over the pairs of the lead t_i - t_j where it
-    is below the target, 1 (or not positive, for the predicted competitor), and 0 elsewhere (mathematics D1.14).
+    is below the target, 1 (or not positive, for the predicted competitor), and 0 elsewhere.
     """
     cdef double[::1] delta
     cdef Py_ssize_t[::1] seen          # counts of grades in a Fenwick tree

@@ -16,7 +16,7 @@ cdef class Ranking(Problem):
     """All rankings of a list, rep(sigma)_i = f(position of i) / |f| for a decreasing f (paper 000, sections 4 and 6).
 
     n_labels = 0 stands for queries, whose documents are the rows of a round.  sigma_y is the competitor's order, sorted again
-    by relevance (mathematics D1.6).  A list of one grade has no wrong ranking: no loss and no step.
+    by relevance: an arbitrary right ranking does not learn.  A list of one grade has no wrong ranking: no loss and no step.
     """
 
     def __init__(self, Py_ssize_t n_labels, representation, measure):
@@ -221,7 +221,7 @@ cdef class Ranking(Problem):
     def margins(self, const double[::1] scores, Relevances labels not None, bint pairwise):
         """The least lead of a more relevant item over a less relevant one in each list, infinite where there are none.
 
-        Unless `pairwise`, times the least difference of f over neighbouring positions / |f| (mathematics D1.6).
+        Unless `pairwise`, times the least difference of f over neighbouring positions / |f|.
         """
         cdef double[::1] out = np.full(labels.n, np.inf)
         cdef const double[::1] step
@@ -239,7 +239,7 @@ cdef class Ranking(Problem):
 
     @property
     def stated_by(self):
-        return "a loss of rankings, whose least value depends on the lists,"
+        return "a loss of rankings"
 
 
 cdef class NDCG(Ranking):
@@ -248,12 +248,14 @@ cdef class NDCG(Ranking):
     For any decreasing f the competitor is found by chains of items; where f = D by one sort.
     """
     cdef double[::1] D, total     # D of the positions, and the sums of D before each
+    cdef unsigned char[::1] falls  # whether D falls behind a position
     cdef bint plain               # f = D
 
     def lay_positions(self, Py_ssize_t m):
         self.weighing = True
         self.D = self.measure.discounts(m)
         self.total = np.append(0.0, np.cumsum(self.D))
+        self.falls = (np.diff(self.D, append=0.0) < 0).astype(np.uint8)
         self.plain = np.array_equal(self.D, self.representation.values(m))
 
     cdef bint see(self, const void* y, Py_ssize_t m) noexcept nogil:
@@ -267,12 +269,16 @@ cdef class NDCG(Ranking):
         return True
 
     cdef double loss(self) noexcept nogil:
-        cdef Py_ssize_t g, x
+        cdef Py_ssize_t g, x, here, behind = 0
         cdef double short = 0
+        cdef bint wrong = False
         for g in range(self.y.n_grades):
             for x in range(self.y.first[g], self.y.first[g + 1]):
-                short += (self.y.gain[g] - self.y.gain[self.y.grade[self.item[x]]]) * self.D[x]
-        return max(0, self.scale * short)
+                here = self.y.grade[self.item[x]]
+                short += (self.y.gain[g] - self.y.gain[here]) * self.D[x]
+                behind += here - g          # 0 where the best items are in front
+                wrong |= self.falls[x] & (behind > 0)
+        return max(0, self.scale * short) if wrong else 0
 
     cdef bint infer(self) noexcept nogil:
         cdef Py_ssize_t x

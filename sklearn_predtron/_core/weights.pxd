@@ -37,7 +37,7 @@ cdef class L2(Weights):
     cdef double scale, total_scale, mass, weight
     cdef readonly double radius2
     cdef double[::1] combined         # of the rows of a round, by a direction: what a step adds, but for its size
-    cdef bint is_combined
+    cdef bint is_combined, used       # whether it is of the present round; whether it is not zeros
     cdef bint empty
     cdef void combine(self, View* x, const Direction* g) noexcept nogil
     cdef void add_rows(self, View* x, const Direction* g, double change, double owed) noexcept nogil

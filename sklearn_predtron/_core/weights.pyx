@@ -1,5 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-from libc.math cimport INFINITY, exp2, frexp, log2
+from libc.float cimport DBL_EPSILON
+from libc.math cimport INFINITY, exp2, fabs, frexp, log2, sqrt
 
 import numpy as np
 
@@ -94,7 +95,7 @@ cdef class L2(Weights):
     """W = scale * data under the Frobenius norm.
 
     The sum of the iterates, sum_u w_u W_{u+1}, is kept lazily as weight * data + total_scale * total: a step that changes
-    data changes total by what leaves the sum as it was, so a round without a step touches nothing (mathematics, C2).
+    data changes total by what leaves the sum as it was, so a round without a step touches nothing.
     """
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, bint by_feature=False, bint averaging=True,
@@ -196,7 +197,8 @@ cdef class L2(Weights):
         r.radius2 = self.radius2
         if self.block:
             self.combine(x, g)
-            r.g2 = x.k.take_norm2(x.m, &x.first, x.start, g.value, &self.combined[0])
+            g2 = x.k.take_norm2(x.m, &x.first, x.start, g.value, &self.combined[0])
+            r.g2 = g2 if g2 > cancelled(x, g) else 0
             return
         for i in range(g.n):
             g2 += g.value[i] * g.value[i]
@@ -204,9 +206,9 @@ cdef class L2(Weights):
 
     cdef void combine(self, View* x, const Direction* g) noexcept nogil:
         """The sum of the rows times their entries of g."""
-        if x.start == NULL:
+        if x.start == NULL or self.used:
             self.combined[:] = 0
-            self.is_combined = True
+        self.is_combined = self.used = x.start == NULL
         x.k.combine(x.m, &x.first, x.start, 1, g.value, &self.combined[0])
 
     cdef void step(self, View* x, const Direction* g, double size) noexcept nogil:
@@ -301,3 +303,15 @@ cdef class L2(Weights):
         coef += self.total_scale / self.mass * self._shaped(self.total)
         b = self.weight / self.mass * np.asarray(self.b) + self.total_scale / self.mass * np.asarray(self.b_total)
         return coef, b
+
+
+cdef double cancelled(const View* x, const Direction* g) noexcept nogil:
+    """A bound on what rounding leaves of |sum of the rows times g|^2 where the sum is 0: identical documents, say."""
+    cdef Py_ssize_t r, touched = 0
+    cdef double size = 0
+    cdef Row spare
+    for r in range(x.m):
+        if g.value[r] != 0:
+            size += fabs(g.value[r]) * sqrt(x.k.norm2(row_of(x, r, &spare)))
+            touched += 1
+    return (touched * DBL_EPSILON * size) ** 2

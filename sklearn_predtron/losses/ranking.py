@@ -93,17 +93,24 @@ class NDCG(RankingLoss):
         self.discount = discount
 
     def gains(self, labels: Relevances) -> NDArray:
-        values = labels.values
-        if isinstance(self.gain, str):
-            if self.gain == "linear":
-                return values.copy()
-            if len(values) and values.max() > MOST_RELEVANT:
-                raise ValueError(
-                    f"y holds the relevance {values.max():g}; with gain='exponential', 2^y - 1, at most {MOST_RELEVANT} is "
-                    "accepted (loss=NDCG(gain='linear') takes any)."
-                )
-            return np.exp2(values) - 1
-        return checked_gains(self.gain, values)
+        gains = self._gains_of(labels.values)
+        if not np.isfinite(gains.max(initial=0) * labels.longest):
+            raise ValueError(
+                f"y holds the relevance {labels.values.max():g}; the gains of a list are so large that they overflow."
+            )
+        return gains
+
+    def _gains_of(self, values: NDArray) -> NDArray:
+        if not isinstance(self.gain, str):
+            return checked_gains(self.gain, values)
+        if self.gain == "linear":
+            return values.copy()
+        if values.max(initial=0) > MOST_RELEVANT:
+            raise ValueError(
+                f"y holds the relevance {values.max():g}; with gain='exponential', 2^y - 1, at most {MOST_RELEVANT} is "
+                "accepted (loss=NDCG(gain='linear') takes any)."
+            )
+        return np.exp2(values) - 1
 
     def discounts(self, m: int) -> NDArray:
         """Discounts of the positions.

@@ -85,7 +85,7 @@ class SwappedPairs:
 
 
 class KendallTau:
-    """By pairs, without a representation (mathematics D1.14)."""
+    """By pairs, without a representation."""
 
     def of_scores(self, t, y):
         return (t[:, None] <= t[None, :])[better(y)].mean()

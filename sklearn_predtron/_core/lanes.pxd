@@ -1,0 +1,25 @@
+"""The residual network of a ranking that is held by chains of items."""
+from libc.stdint cimport int64_t
+
+cdef struct Lanes:                      # the residual network: a node for each position and chain, G to a position
+    Py_ssize_t m, G
+    double eps
+    Py_ssize_t *label                   # the chain that holds each position
+    double *last                        # what the last item of each chain before a gap earns there
+    double *next                        # and the first one after it
+    double *reach                       # the best gain with which a node is reached so far
+    double *origin                      # and from where
+    double *height                      # prices of the positions
+    double *middle
+    double *heads
+    int64_t *colour                     # the walk that saw a node last
+    int64_t walk
+    Py_ssize_t *hub                     # the lane from which a position's holder was reached
+    Py_ssize_t *move                    # the lane that takes a position over
+    char *from_left                     # positions whose neighbour has changed
+    char *from_right
+
+
+cdef void start_sweeps(Lanes* lanes) noexcept nogil
+cdef bint sweep_lanes(Lanes* lanes, bint rightwards) noexcept nogil
+cdef bint cancel_cycles(Lanes* lanes) noexcept nogil
