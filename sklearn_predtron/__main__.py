@@ -121,7 +121,9 @@ def build_parser() -> Parser:
     stream.add_argument("--features", type=count, metavar="P", help="width of the data")
     stream.add_argument("--classes", type=float, nargs="+", metavar="LABEL", help="all labels")
     stream.add_argument("--zero-based", action=switch, help="whether indices count from 0 (default: whether the index 0 occurs)")
-    stream.add_argument("--chunk", type=count, metavar="LINES", help="lines in a chunk (default 10000)")
+    stream.add_argument(
+        "--chunk", type=count, metavar="LINES", help="lines in a chunk, whose last query is whole (default 10000)"
+    )
     stream.add_argument(
         "--chunk-bytes", type=count, metavar="N", help="length of a chunk, and of a line or query, at most (default 8 MiB)"
     )
@@ -139,7 +141,7 @@ def check_arguments(args: argparse.Namespace) -> None:
         if name in given and given.isdisjoint(others):
             raise UsageError(f"{option(name)} needs {' or '.join(map(option, others))}")
     if args.update in RANKING_UPDATES and given.isdisjoint(["train", "load"]):
-        raise UsageError(f"--update {args.update} is for rankings only, and the data without files are for all tasks")
+        raise UsageError(f"--update {args.update} is for rankings only; without TRAIN all tasks are learned")
     for name in ("features", "classes", "task"):
         if {name, "load"} <= given:
             raise UsageError(f"{option(name)} is fixed by the estimator of --load")

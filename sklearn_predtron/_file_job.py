@@ -158,8 +158,8 @@ def check_loss(loss: str | dict, task: Task, classes: Any) -> None:
     if not fits:
         accepted = ", ".join(task.loss_names) + (" and TRUE:PREDICTED=COST,..." if task.costs else "")
         raise UsageError(f"--loss is not for {task.estimator.__name__}; accepted are {accepted}")
-    unknown = np.setdiff1d(list(named), classes) if named else []
-    if len(unknown):
+    if not named.issubset([] if classes is None else classes.tolist()):
+        unknown = np.setdiff1d(list(named), classes)
         raise UsageError(f"--loss names the labels {shortened(unknown)}; accepted are {shortened(classes)}")
 
 

@@ -125,15 +125,16 @@ def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool
         )
     if compare:
         several = " (for several labels one each, by MultiOutputClassifier)" if any(task.multilabel for task in tasks) else ""
-        perceptron, regression = (
-            f"Perceptron: scikit-learn's{several}",
-            "SGDRegressor: scikit-learn's, which regresses relevances",
-        )
-        regression += " by passive-aggressive steps and always predicts by the average of its iterates"
-        peers = " and ".join([perceptron] * rows + [regression] * queries)
+        peers = [f"Perceptron: scikit-learn's{several}"] if rows else []
+        if queries:
+            peers.append(
+                "SGDRegressor: scikit-learn's, which regresses relevances by passive-aggressive steps and always predicts by the "
+                "average of its iterates"
+            )
         lines.append(
-            f"{peers}; through partial_fit on the same rows in the same order; progressive loss is of predictions made before "
-            f"each block of {'rows' if rows else 'queries'}, at most a tenth of the rounds so far and at most a chunk."
+            f"{'; '.join(peers)}; through partial_fit on the same rows in the same order; progressive loss is of predictions "
+            f"made before each block of {'rows' if rows else 'queries'}, at most a tenth of the rounds so far and at most a "
+            "chunk."
         )
     return "\n".join(textwrap.fill(line, 118, subsequent_indent="  ") for line in [*lines, DRIFT])
 

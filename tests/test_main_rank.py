@@ -426,14 +426,26 @@ def test_files_without_queries(capsys, files, tmp_path):
     assert code == 0 and rows[0]["rounds"] == "0" and not (tmp_path / "none").exists()
 
 
-def test_a_pipe_is_read_once(capsys, files, tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_text, args=[files["a"].read_text()])
+@pytest.fixture
+def pipe(files, tmp_path):
+    """A pipe with the rows of "a", which can be read once."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=[files["a"].read_text()])
     writer.start()
-    code, (ours, _), top, _ = run(capsys, pipe, "--task", "rank", "--features", WIDTH, "--no-shuffle")
+    yield path
     writer.join()
+
+
+def test_a_pipe_is_read_once(capsys, files, pipe):
+    code, (ours, _), top, _ = run(capsys, pipe, "--task", "rank", "--features", WIDTH, "--no-shuffle")
     assert code == 0 and ours["rounds"] == "50" and top == run(capsys, files["a"], "--no-shuffle")[2]
+
+
+def test_a_pipe_is_not_looked_into(capsys, files, pipe):
+    code = job.main([str(word) for word in (pipe, "--features", WIDTH, "--classes", 0, 1, 2, 3)])
+    n = len(files["a"].read_text().splitlines())
+    assert code == 0 and f"PredtronClassifier     {n}" in capsys.readouterr().out
 
 
 def test_usage_errors(capsys, files, tmp_path):
