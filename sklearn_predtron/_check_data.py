@@ -3,65 +3,268 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-N_ROWS, N_FEATURES, N_CLASSES, N_LABELS = 32, 11, 3, 4
+from sklearn_predtron.losses import ranking_loss
+
+N_ROWS, N_FEATURES, N_CLASSES, N_LABELS, N_QUERIES = 32, 11, 3, 4, 20
+ALL = slice(None)
+GRADES = {"ap": (0, 1), "swapped_pairs": (0, 2)}  # relevances that a loss takes, if not 0 to 3
+REFUSED = {"ndcg": "at most 30 is accepted", "ap": "loss='ap' takes 0 and 1", "swapped_pairs": "takes two a list"}
 
 
 @dataclass(frozen=True)
 class Data:
-    """Labelled rows that no linear predictor separates; `classes` is what the first `partial_fit` of a classifier needs."""
+    """Labelled rows that no linear predictor separates.  A round is a row, and rows go to the estimator by rounds."""
 
     X: NDArray
     y: NDArray
     weight: NDArray
-    classes: NDArray | None
+    by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight")
 
-    def fit(self, estimator: Any, rows: Any = slice(None), *, X: Any = None, **more: Any) -> Any:
-        """A clone of the estimator with seed 0, fitted to some rows."""
-        model = seeded(estimator)
-        return model.fit((self.X if X is None else X)[rows], self.y[rows], **more)
+    @property
+    def n(self) -> int:
+        """Number of rounds."""
+        return len(self.y)
 
-    def learn(self, model: Any, rows: Any = slice(None), *, X: Any = None, **more: Any) -> Any:
-        """Let a model go on with some rows."""
-        if self.classes is not None and not hasattr(model, "classes_"):
-            more["classes"] = self.classes
-        return model.partial_fit((self.X if X is None else X)[rows], self.y[rows], **more)
+    def rows(self, rounds: Any) -> Any:
+        """The index of the rows of some rounds."""
+        return rounds
 
-    def stream(self, estimator: Any, rows: Any = slice(None), *, X: Any = None, **more: Any) -> Any:
-        """A clone of the estimator that has learned some rows in one call."""
-        return self.learn(seeded(estimator), rows, X=X, **more)
+    def beside(self, rounds: Any = ALL) -> dict[str, Any]:
+        """What goes with X and y of some rounds into any call."""
+        return {}
+
+    def at_first(self) -> dict[str, Any]:
+        """What the first `partial_fit` needs besides."""
+        return {}
+
+    def map(self, change: Any) -> Any:
+        """The same data with every array changed that has an entry for each row."""
+        return replace(self, **{name: change(getattr(self, name)) for name in self.by_row})
+
+    def call(self, method: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None, **more: Any) -> Any:
+        """Call a method with some rounds; X in another form, and weights, are those of all rows."""
+        X, y = self.X if X is None else X, self.y
+        if weight is not None:
+            more["sample_weight"] = weight[self.rows(rounds)]
+        if rounds != ALL:
+            X, y = X[self.rows(rounds)], y[self.rows(rounds)]
+        return method(X, y, **self.beside(rounds), **more)
+
+    def fit(self, estimator: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
+        """A clone of the estimator with seed 0, fitted to some rounds."""
+        return self.call(seeded(estimator).fit, rounds, X=X, weight=weight)
+
+    def learn(self, model: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
+        """Let a model go on with some rounds."""
+        first = {} if hasattr(model, "n_features_in_") else self.at_first()
+        return self.call(model.partial_fit, rounds, X=X, weight=weight, **first)
+
+    def stream(self, estimator: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
+        """A clone of the estimator that has learned some rounds in one call."""
+        return self.learn(seeded(estimator), rounds, X=X, weight=weight)
+
+    def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
+        """What a model makes of some rounds."""
+        X = self.X if X is None else X
+        return model.predict(X if rounds == ALL else X[self.rows(rounds)])
+
+    def measures(self, model: Any, *, X: Any = None, weight: Any = None) -> dict[str, Any]:
+        """What a model says of itself on these data."""
+        names = [name for name in ["score", "sample_loss", "margin"] if hasattr(model, name)]
+        return {name: self.call(getattr(model, name), X=X, weight=weight if name == "score" else None) for name in names}
+
+    def bad_labels(self) -> list[BadCall]:
+        """Calls that must fail for their labels."""
+        return []
+
+
+@dataclass(frozen=True)
+class ClassData(Data):
+    """Rows of a class each."""
+
+    classes: NDArray
+
+    def at_first(self) -> dict[str, Any]:
+        return {"classes": self.classes}
+
+    def bad_labels(self) -> list[BadCall]:
+        X, y, label = self.X, self.y, self.classes[-1] + 7
+        unknown = f"y contains labels .*{label}.*accepted are"
+        return [
+            BadCall("2-d y", X, np.column_stack([y, y]), "1d array"),
+            BadCall("an unknown label", X, spoiled(y, label), unknown, in_fit=False),
+            BadCall("an unknown label of a single row", X[:1], [label], unknown, in_fit=False),
+            BadCall("a label that is text", X[:1], ["0"], "y contains labels .*'0'.*accepted are", in_fit=False),
+            BadCall("other classes", X, y, f"classes=.*{label}", {"classes": [*self.classes, label]}, in_fit=False),
+        ]
+
+
+class SetData(Data):
+    """Rows of a set of labels each."""
+
+    def bad_labels(self) -> list[BadCall]:
+        X, y, label_by_label = self.X, self.y, "learning began with"
+        return [
+            BadCall("a 2 in y", X, spoiled(y, 2), "zeros and ones.*2"),
+            BadCall("NaN in y", X, spoiled(y.astype(float), np.nan), "zeros and ones.*nan"),
+            BadCall("a -1 in sparse y", X, sparse.csr_array(spoiled(y, -1)), "zeros and ones.*-1"),
+            BadCall("text in y", X, y.astype(str), "zeros and ones.*'0'"),
+            BadCall("3-d y", X, y[:, :, None], "shape"),
+            BadCall("too few labels", X, y[:, 1:], label_by_label, in_fit=False),
+            BadCall("too many labels of a single row", X[:1], np.hstack([y, y])[:1], label_by_label, in_fit=False),
+            BadCall("1-d y", X, y[:, 0], label_by_label, in_fit=False),
+            BadCall("other classes", X, y, "classes=.*7", {"classes": [0, 1, 7]}, in_fit=False),
+        ]
+
+
+@dataclass(frozen=True)
+class RelevanceData(Data):
+    """Rows with a relevance of every label each; `refusal` is what the loss says of relevances like 0, 2 and 31, if anything."""
+
+    refusal: str | None
+
+    def bad_labels(self) -> list[BadCall]:
+        X, y, numbers = self.X, self.y, self.y.astype(float)
+        calls = [
+            BadCall("a negative relevance", X, spoiled(y, -1), "relevance -1"),
+            BadCall("a negative relevance in a single round", X[:1], -1 - y[:1], "relevance -", in_fit=False),
+            BadCall("NaN in y", X, spoiled(numbers, np.nan), "y contains NaN"),
+            BadCall("NaN in y of a single round", X[:1], spoiled(numbers[:1], np.nan), "y contains NaN", in_fit=False),
+            BadCall("infinity in y", X, spoiled(numbers, np.inf), "y contains infinity"),
+            BadCall("text in y", X, np.full(y.shape, "high"), "could not convert"),
+            BadCall("complex y", X, y + 1j, "Complex data"),
+            BadCall("3-d y", X, np.stack([numbers] * 2)[None], "shape|1d array|dim"),
+        ]
+        if self.refusal is not None:
+            y = y.copy()
+            y.reshape(-1)[-3:] = [0, 2, 31]
+            calls.append(BadCall("relevances that the loss does not take", X, y, self.refusal))
+            last = self.rows(slice(self.n - 1, self.n))
+            calls.append(BadCall("the same in a single round", X[last], y[last], self.refusal, in_fit=False, alone=True))
+        return calls
+
+
+class LabelListData(RelevanceData):
+    """The relevances are those of a fixed set of labels."""
+
+    def bad_labels(self) -> list[BadCall]:
+        X, y, began = self.X, self.y, f"learning began with {N_LABELS}"
+        return [
+            *super().bad_labels(),
+            BadCall("1-d y", X, y[:, 0], r"shape \(n_samples, n_labels\)"),
+            BadCall("no labels", X, y[:, :0], r"shape \(n_samples, n_labels\)|0 feature"),
+            BadCall("too few labels", X, y[:, 1:], began, in_fit=False),
+            BadCall("too few labels of a single row", X[:1], y[:1, 1:], began, in_fit=False),
+            BadCall("too many labels of a single row", X[:1], np.hstack([y, y])[:1].tolist(), began, in_fit=False),
+            BadCall("too many labels in sparse y", X, sparse.csr_array(np.hstack([y, y])), began, in_fit=False),
+        ]
+
+
+@dataclass(frozen=True)
+class QueryData(RelevanceData):
+    """Documents with a relevance each.  A round is a query, whose documents lie together."""
+
+    qid: NDArray
+    by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight", "qid")
+
+    @property
+    def start(self) -> NDArray:
+        """Where each query begins, and where the last one ends."""
+        return np.concatenate([[0], np.flatnonzero(np.diff(self.qid)) + 1, [len(self.qid)]])
+
+    @property
+    def n(self) -> int:
+        return len(self.start) - 1
+
+    def rows(self, rounds: Any) -> Any:
+        start, (first, end, _) = self.start, rounds.indices(self.n)
+        return slice(start[first], start[end])
+
+    def beside(self, rounds: Any = ALL) -> dict[str, Any]:
+        """Ids, unless there is one query."""
+        qid = self.qid[self.rows(rounds)]
+        return {"qid": qid} if (qid != qid[0]).any() else {}
+
+    def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
+        X = self.X if X is None else X
+        return model.rank(X if rounds == ALL else X[self.rows(rounds)], **self.beside(rounds))
+
+    def bad_labels(self) -> list[BadCall]:
+        X, y, qid = self.X, self.y, self.qid
+
+        def bad(what: str, qid: Any, says: str) -> BadCall:
+            return BadCall(what, X, y, says, {"qid": qid})
+
+        return [
+            *super().bad_labels(),
+            BadCall("2-d y", X, np.column_stack([y, y]), "1d array"),
+            bad("qid too short", qid[1:], f"qid has {len(y) - 1} entries and X has {len(y)} rows"),
+            bad("qid too long", [*qid, 0], f"qid has {len(y) + 1} entries and X has {len(y)} rows"),
+            bad("an empty qid", [], f"qid has 0 entries and X has {len(y)} rows"),
+            bad("NaN in qid", spoiled(qid.astype(float), np.nan), "qid.*nan.*without missing values"),
+            bad("None in qid", [*qid[1:], None], "qid.*None.*without missing values"),
+            bad("2-d qid", np.column_stack([qid, qid]), "1d array"),
+            bad("qid that is a number", 3, "1d array"),
+        ]
 
 
 def make_data(estimator: Any, seed: int = 0) -> Data:
     """Rows whose labels are those of a noisy linear predictor."""
-    random = np.random.default_rng(seed)
-    X = random.standard_normal((N_ROWS, N_FEATURES)) * random.uniform(0.2, 3, N_FEATURES) + 0.3
-    X[random.random(X.shape) < 0.3] = 0
-    weight = random.uniform(0.1, 2, N_ROWS)
     tags = estimator.__sklearn_tags__()
+    if tags.estimator_type == "ranker":
+        return make_relevances(estimator, seed)
+    random = np.random.default_rng(seed)
+    X, weight = make_rows(random, N_ROWS)
     if tags.classifier_tags is None:
         truth = random.standard_normal((N_FEATURES, estimator.problem.n_scores))
         y = np.empty(N_ROWS, dtype=object)
         for i, t in enumerate(X @ truth + 2 * random.standard_normal((N_ROWS, truth.shape[1]))):
             y[i] = estimator.problem.decode(t)
-        return Data(X, y, weight, None)
+        return Data(X, y, weight)
     if tags.classifier_tags.multi_label:
         truth = random.standard_normal((N_FEATURES, N_LABELS))
         y = (X @ truth + 2 * random.standard_normal((N_ROWS, N_LABELS)) > 1).astype(np.int64)
         y[0], y[1] = 0, 1
-        return Data(X, y, weight, None)
+        return SetData(X, y, weight)
     k = N_CLASSES if tags.classifier_tags.multi_class else 2
     y = (X @ random.standard_normal((N_FEATURES, k)) + 2 * random.standard_normal((N_ROWS, k))).argmax(axis=1)
     y[:k] = np.arange(k)
-    return Data(X, y, weight, np.arange(k))
+    return ClassData(X, y, weight, np.arange(k))
+
+
+def make_rows(random: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:
+    """Rows with zeros among their features, and weights."""
+    X = random.standard_normal((n, N_FEATURES)) * random.uniform(0.2, 3, N_FEATURES) + 0.3
+    X[random.random(X.shape) < 0.3] = 0
+    return X, random.uniform(0.1, 2, n)
+
+
+def make_relevances(estimator: Any, seed: int) -> RelevanceData:
+    """Relevances that the estimator's loss takes: of labels, or of the documents of queries of which some cannot be wrong."""
+    random, loss = np.random.default_rng(seed), ranking_loss(estimator.loss)
+    refusal = REFUSED.get(loss.alias or "") if getattr(loss, "gain", "exponential") == "exponential" else None
+    grades = np.array(GRADES.get(loss.alias or "", (0, 1, 2, 3)))
+    of_labels = estimator.__sklearn_tags__().target_tags.multi_output
+    size = np.concatenate([[3], random.choice([1, 2, 3, 5, 12], N_QUERIES - 2), [4]])
+    X, weight = make_rows(random, N_ROWS if of_labels else size.sum())
+    t = X @ random.standard_normal((N_FEATURES, N_LABELS if of_labels else 1))
+    t += 2 * random.standard_normal(t.shape)
+    y = grades[np.digitize(t, np.quantile(t, np.linspace(0, 1, len(grades) + 1)[1:-1]))]
+    if of_labels:
+        y[5] = y[5, 0]
+        return LabelListData(X, y, weight, refusal)
+    y[size[0] : size[0] + size[1]] = grades[0]
+    y[:2, 0] = grades[:2]
+    return QueryData(X, y[:, 0], weight, refusal, np.repeat(random.permutation(N_QUERIES), size))
 
 
 def seeded(estimator: Any) -> Any:
@@ -86,7 +289,11 @@ def splits(n: int) -> Iterator[list[slice]]:
 
 @dataclass(frozen=True)
 class BadCall:
-    """What is wrong, arguments, and what the error must say; whether `predict` fails on X too, and `fit`, which starts anew."""
+    """What is wrong, arguments, and what the error must say.
+
+    `in_predict` is whether `predict` fails on X too, `in_fit` whether `fit` does, which starts anew; `alone` says that the rows
+    are one round.
+    """
 
     what: str
     X: Any
@@ -95,26 +302,32 @@ class BadCall:
     more: dict[str, Any] = field(default_factory=dict)
     in_predict: bool = False
     in_fit: bool = True
+    alone: bool = False
+
+
+def spoiled(array: NDArray, value: float) -> NDArray:
+    """A copy whose last row is the value."""
+    array = array.copy()
+    array[-1] = value
+    return array
 
 
 def bad_calls(data: Data) -> list[BadCall]:
     """Calls that must fail once the rows of `data` are learned."""
     X, y, weight = data.X, data.y, data.weight
     n = len(X)
-
-    def spoiled(array: NDArray, value: float) -> NDArray:
-        array = array.copy()
-        array[-1] = value
-        return array
-
     S = sparse.csr_array(X)
     with_nan = sparse.csr_array((spoiled(S.data, np.nan), S.indices, S.indptr), shape=S.shape)
+    absent, last = {"sample_weight": spoiled(weight, 0)}, data.rows(slice(data.n - 1, data.n))
     calls = [
         BadCall("NaN in X", spoiled(X, np.nan), y, "X contains NaN", in_predict=True),
         BadCall("infinity in X", spoiled(X, np.inf), y, "X contains infinity", in_predict=True),
         BadCall("infinity in float32 X", spoiled(X.astype(np.float32), -np.inf), y, "X contains infinity", in_predict=True),
         BadCall("NaN in sparse X", with_nan, y, "X contains NaN", in_predict=True),
+        BadCall("NaN in a row of weight 0", spoiled(X, np.nan), y, "X contains NaN", absent),
         BadCall("NaN in a single row", np.full((1, X.shape[1]), np.nan), y[:1], "X contains NaN", in_predict=True, in_fit=False),
+        BadCall("NaN in a single round", spoiled(X[last], np.nan), y[last], "X contains NaN", in_fit=False, alone=True),
+        BadCall("y too long for a single round", X[last][1:], y[last], "rows|0 sample", in_fit=False, alone=True),
         BadCall("too many features", np.hstack([X, X]), y, "features", in_predict=True, in_fit=False),
         BadCall("too few features of a single row", X[:1, 1:], y[:1], "features", in_predict=True, in_fit=False),
         BadCall("too few features of sparse X", S[:, 1:], y, "features", in_predict=True, in_fit=False),
@@ -132,31 +345,10 @@ def bad_calls(data: Data) -> list[BadCall]:
         BadCall("a weight that is NaN", X, y, "sample_weight contains NaN", {"sample_weight": spoiled(weight, np.nan)}),
         BadCall("too few weights", X, y, "sample_weight.shape == .*expected", {"sample_weight": weight[1:]}),
         BadCall("2-d weights", X, y, "Sample weights must be 1D", {"sample_weight": weight[:, None]}),
+        *data.bad_labels(),
     ]
-    if data.classes is not None:
-        label = data.classes[-1] + 7
-        unknown = f"y contains labels .*{label}.*accepted are"
-        calls += [
-            BadCall("2-d y", X, np.column_stack([y, y]), "1d array"),
-            BadCall("an unknown label", X, spoiled(y, label), unknown, in_fit=False),
-            BadCall("an unknown label of a single row", X[:1], [label], unknown, in_fit=False),
-            BadCall("a label that is text", X[:1], ["0"], "y contains labels .*'0'.*accepted are", in_fit=False),
-            BadCall("other classes", X, y, f"classes=.*{label}", {"classes": [*data.classes, label]}, in_fit=False),
-        ]
-    elif y.ndim == 2:
-        label_by_label = "learning began with"
-        calls += [
-            BadCall("a 2 in y", X, spoiled(y, 2), "zeros and ones.*2"),
-            BadCall("NaN in y", X, spoiled(y.astype(float), np.nan), "zeros and ones.*nan"),
-            BadCall("a -1 in sparse y", X, sparse.csr_array(spoiled(y, -1)), "zeros and ones.*-1"),
-            BadCall("text in y", X, y.astype(str), "zeros and ones.*'0'"),
-            BadCall("3-d y", X, y[:, :, None], "shape"),
-            BadCall("too few labels", X, y[:, 1:], label_by_label, in_fit=False),
-            BadCall("too many labels of a single row", X[:1], np.hstack([y, y])[:1], label_by_label, in_fit=False),
-            BadCall("1-d y", X, y[:, 0], label_by_label, in_fit=False),
-            BadCall("other classes", X, y, "classes=.*7", {"classes": [0, 1, 7]}, in_fit=False),
-        ]
-    return calls
+    alone = [call.alone or np.shape(call.y)[:1] == (1,) for call in calls]
+    return [call if one else replace(call, more={**data.beside(), **call.more}) for call, one in zip(calls, alone, strict=True)]
 
 
 def malformed(X: NDArray) -> dict[str, Any]:

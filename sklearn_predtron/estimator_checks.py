@@ -3,29 +3,31 @@
 Each check is a function ``check_...(name, estimator)`` that raises an AssertionError where a promise is broken: streams that
 may be split anywhere, calls that fail without a trace, pickles that go on, rows that may come in any form.  They are for
 `sklearn_predtron`'s estimators in any configuration, and for what others derive from them.  Labels are 0, 1, ... (what the
-problem itself predicts, for `Predtron`).
+problem itself predicts, for `Predtron`); where the rounds are queries, streams are split between them.
 """
 
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
 from sklearn_predtron._check_data import (
     N_CLASSES,
-    N_ROWS,
     bad_calls,
     bad_parameters,
     disordered,
@@ -39,6 +41,7 @@ from sklearn_predtron.updates import PerceptronUpdate
 
 __all__ = ["all_checks", "check_predtron_estimator"]
 
+HOW_CALLED = ["_several"]  # what a model keeps of its last call, beside what it has learned
 STATE = ["coef_", "intercept_", "last_coef_", "last_intercept_", "t_", "n_mistakes_", "n_updates_", "cumulative_loss_"]
 
 
@@ -82,9 +85,14 @@ def check_predtron_estimator(estimator: Any) -> None:
 # ------------------------------------------------------------------------------------------------------------- comparisons
 
 
-def digest(model: Any) -> str:
+def digest(model: Any, but: Iterable[str] = ()) -> str:
     """A hash of all that pickling keeps of a model: parameters and fitted state, to the last bit."""
-    return joblib.hash(model.__getstate__())
+    return joblib.hash({name: value for name, value in model.__getstate__().items() if name not in but})
+
+
+def scores_of(model: Any, X: Any) -> NDArray:
+    """The scores of rows, which a ranker of documents predicts."""
+    return getattr(model, "decision_function", model.predict)(X)
 
 
 def assert_same_bits(model: Any, other: Any, what: str) -> None:
@@ -92,15 +100,16 @@ def assert_same_bits(model: Any, other: Any, what: str) -> None:
     for attribute in STATE:
         if hasattr(model, attribute):
             assert_array_equal(getattr(model, attribute), getattr(other, attribute), err_msg=f"{attribute}: {what}")
-    assert digest(model) == digest(other), f"{what}: coef_ and counts agree, but something else in the state does not"
+    alike = digest(model, but=HOW_CALLED) == digest(other, but=HOW_CALLED)
+    assert alike, f"{what}: coef_ and counts agree, but something else in the state does not"
 
 
 def assert_close(model: Any, other: Any, X: Any, what: str) -> None:
     """The two predict with the same scores, but for rounding, and have had the same rounds."""
     for attribute in ["t_", "n_mistakes_", "n_updates_"]:
         assert getattr(model, attribute) == getattr(other, attribute), f"{attribute}: {what}"
-    scores = model.decision_function(X)
-    assert_allclose(other.decision_function(X), scores, rtol=1e-9, atol=1e-9 * np.abs(scores).max(), err_msg=what)
+    scores = scores_of(model, X)
+    assert_allclose(scores_of(other, X), scores, rtol=1e-9, atol=1e-9 * np.abs(scores).max(), err_msg=what)
     if hasattr(model, "coef_"):
         size = np.abs(model.coef_).max()
         assert_allclose(other.coef_, model.coef_, rtol=1e-9, atol=1e-9 * size, err_msg=f"coef_: {what}")
@@ -120,37 +129,44 @@ def assert_fails(what: str, pattern: str, call: Callable[..., Any], *arguments: 
 
 
 def check_partial_fit_in_any_split(name: str, estimator: Any) -> None:
-    """A batch teaches the same as its rows one by one, and as any other split, to the last bit."""
+    """A batch teaches the same as its rounds one by one, and as any other split, to the last bit."""
     data = make_data(estimator)
     for form, X in forms_of(data.X).items():
         weight = data.weight if form in ["float32", "CSR float64"] else None
-        whole = data.stream(estimator, X=X, sample_weight=weight)
-        for split in splits(N_ROWS):
+        whole = data.stream(estimator, X=X, weight=weight)
+        assert whole.t_ == data.n, f"{name}: {data.n} rounds in one call of partial_fit count as {whole.t_}"
+        for split in splits(data.n):
             model = seeded(estimator)
-            for rows in split:
-                data.learn(model, rows, X=X, sample_weight=None if weight is None else weight[rows])
+            for rounds in split:
+                data.learn(model, rounds, X=X, weight=weight)
             assert_same_bits(model, whole, f"{name}: {form} in {len(split)} calls of partial_fit, not one")
 
 
-def check_single_rows_by_any_way(name: str, estimator: Any) -> None:
-    """A row that may take the short way (a C-contiguous array, labelled by a list or an array) teaches the same as any other."""
+def check_single_rounds_by_any_way(name: str, estimator: Any) -> None:
+    """A row that may take the short way (a C-contiguous array, labelled by a list or an array) teaches the same as any other.
+
+    So do the rows of any single round.
+    """
     data = make_data(estimator)
-    start = data.stream(estimator, slice(0, N_ROWS // 2))
-    ways: dict[str, Callable[[slice], tuple[Any, Any]]] = {
-        "array, array": lambda rows: (data.X[rows], data.y[rows]),
-        "array, list": lambda rows: (data.X[rows], list(data.y[rows])),
-        "array, tuple": lambda rows: (data.X[rows], tuple(data.y[rows])),
-        "list of lists": lambda rows: (data.X[rows].tolist(), data.y[rows]),
-        "Fortran order": lambda rows: (np.asfortranarray(np.vstack([data.X[rows], data.X[rows]]))[:1], data.y[rows]),
-        "other byte order": lambda rows: (data.X[rows].astype(data.X.dtype.newbyteorder()), data.y[rows]),
+    half = data.n // 2
+    start = data.stream(estimator, slice(0, half))
+    ways: dict[str, Callable[[NDArray, NDArray], tuple[Any, Any]]] = {
+        "array, array": lambda X, y: (X, y),
+        "array, list": lambda X, y: (X, list(y)),
+        "array, tuple": lambda X, y: (X, tuple(y)),
+        "array, lists of numbers": lambda X, y: (X, y.tolist()),
+        "list of lists": lambda X, y: (X.tolist(), y),
+        "Fortran order": lambda X, y: (np.asfortranarray(np.vstack([X, X]))[: len(X)], y),
+        "other byte order": lambda X, y: (X.astype(X.dtype.newbyteorder()), y),
     }
     models = {way: copy.deepcopy(start) for way in ways}
-    for i in range(N_ROWS // 2, N_ROWS):
-        for way, row in ways.items():
-            models[way].partial_fit(*row(slice(i, i + 1)))
+    for i in range(half, data.n):
+        rows = data.rows(slice(i, i + 1))
+        for way, form in ways.items():
+            models[way].partial_fit(*form(data.X[rows], data.y[rows]))
     for way, model in models.items():
-        assert model.t_ == N_ROWS
-        assert_same_bits(model, models["list of lists"], f"{name}: single rows as {way}, or as lists of lists")
+        assert model.t_ == data.n, f"{name}: {data.n} rounds count as {model.t_}"
+        assert_same_bits(model, models["list of lists"], f"{name}: single rounds as {way}, or as lists of lists")
 
 
 def check_dense_and_sparse_may_alternate(name: str, estimator: Any) -> None:
@@ -161,10 +177,10 @@ def check_dense_and_sparse_may_alternate(name: str, estimator: Any) -> None:
     dense = data.stream(estimator)
     assert_close(dense, data.stream(estimator, X=S), data.X, f"{name}: partial_fit, dense or CSR")
     assert_close(dense, dense, S, f"{name}: prediction, dense or CSR")
-    assert_allclose(dense.decision_function(S), dense.decision_function(data.X), rtol=1e-9, atol=1e-12)
+    assert_allclose(scores_of(dense, S), scores_of(dense, data.X), rtol=1e-9, atol=1e-12)
     for first in range(2):
         model = seeded(estimator)
-        for i in range(N_ROWS):
+        for i in range(data.n):
             data.learn(model, slice(i, i + 1), X=[data.X, S][(i + first) % 2])
         assert_close(dense, model, data.X, f"{name}: dense, or dense and CSR rows in turns")
 
@@ -172,10 +188,10 @@ def check_dense_and_sparse_may_alternate(name: str, estimator: Any) -> None:
 def check_pickled_in_mid_stream(name: str, estimator: Any) -> None:
     """A pickled or deeply copied model goes on as the model itself, to the last bit."""
     data = make_data(estimator)
-    half = slice(0, N_ROWS // 2)
+    half = data.n // 2
     for form, X in forms_of(data.X).items():
         for begin in [data.stream, data.fit]:
-            model = begin(estimator, half, X=X)
+            model = begin(estimator, slice(0, half), X=X)
             copies = {
                 "pickled": pickle.loads(pickle.dumps(model)),
                 "pickled by protocol 2": pickle.loads(pickle.dumps(model, protocol=2)),
@@ -184,9 +200,9 @@ def check_pickled_in_mid_stream(name: str, estimator: Any) -> None:
             for way, other in copies.items():
                 assert_same_bits(other, model, f"{name}: {way} with {form}")
                 assert_array_equal(other.predict(X), model.predict(X))
-            for rows in [slice(i, i + 1) for i in range(N_ROWS // 2, N_ROWS // 2 + 4)] + [slice(N_ROWS // 2 + 4, N_ROWS)]:
+            for rounds in [slice(i, i + 1) for i in range(half, half + 4)] + [slice(half + 4, data.n)]:
                 for other in [model, *copies.values()]:
-                    data.learn(other, rows, X=X)
+                    data.learn(other, rounds, X=X)
             for way, other in copies.items():
                 assert_same_bits(other, model, f"{name}: {way} in mid-stream with {form}, then taught on")
 
@@ -194,18 +210,18 @@ def check_pickled_in_mid_stream(name: str, estimator: Any) -> None:
 def check_set_params_in_mid_stream(name: str, estimator: Any) -> None:
     """A changed parameter changes nothing until the next call, and then acts, for single rows too."""
     data = make_data(estimator)
-    half, rest = slice(0, N_ROWS // 2), slice(N_ROWS // 2, N_ROWS)
+    half, rest = slice(0, data.n // 2), slice(data.n // 2, data.n)
     model = data.stream(estimator, half)
-    scores = model.decision_function(data.X)
+    scores = scores_of(model, data.X)
     model.set_params(update=PerceptronUpdate(eta=1e6), average=False)
-    assert_array_equal(model.decision_function(data.X), scores, err_msg=f"{name}: set_params alone changed the predictions")
+    assert_array_equal(scores_of(model, data.X), scores, err_msg=f"{name}: set_params alone changed the predictions")
     singly, before = copy.deepcopy(model), model.last_coef_
     data.learn(model, rest)
     assert model.n_updates_ > 0 and np.abs(model.last_coef_ - before).max() > 1e3, f"{name}: a new update had no effect"
     assert_array_equal(model.coef_, model.last_coef_, err_msg=f"{name}: average=False had no effect")
     for i in range(rest.start, rest.stop):
         data.learn(singly, slice(i, i + 1))
-    assert_same_bits(singly, model, f"{name}: single rows after set_params, or one batch")
+    assert_same_bits(singly, model, f"{name}: single rounds after set_params, or one batch")
 
 
 # ------------------------------------------------------------------------------------------------------------ reproducibility
@@ -216,37 +232,43 @@ def check_same_seed_same_bits(name: str, estimator: Any) -> None:
     data = make_data(estimator)
     model = data.fit(estimator)
     assert_same_bits(data.fit(estimator), model, f"{name}: fitted twice with one seed")
-    assert_same_bits(seeded(estimator).fit(data.X, data.y), model.fit(data.X, data.y), f"{name}: fitted again")
+    assert_same_bits(data.fit(estimator), data.call(model.fit), f"{name}: fitted again")
     parallel = joblib.Parallel(n_jobs=4, backend="threading")
     for other in parallel(joblib.delayed(data.fit)(estimator) for _ in range(8)):
         assert_same_bits(other, model, f"{name}: fitted in threads, or alone")
-    batch = model.predict(data.X)
-    for predicted in parallel(joblib.delayed(model.predict)(data.X) for _ in range(8)):
-        assert_array_equal(predicted, batch, err_msg=f"{name}: predictions in threads, or alone")
+    asks: list[Callable[..., Any]] = [data.predict, data.measures]
+    for ask in asks:
+        alone = ask(model)
+        for found in parallel(joblib.delayed(ask)(model) for _ in range(8)):
+            assert joblib.hash(found) == joblib.hash(alone), f"{name}: {ask.__name__} in threads, or alone"
 
 
 def check_zero_weight_is_absence(name: str, estimator: Any) -> None:
-    """A row of weight 0 is as if it were not there, to the last bit."""
+    """A row of weight 0 is as if it were not there, and so is a round of such rows, to the last bit."""
     data = make_data(estimator)
-    weight = np.where(np.random.default_rng(1).random(N_ROWS) < 0.4, 0, data.weight)
-    weight[:N_CLASSES] = 1
+    weight = np.where(np.random.default_rng(1).random(len(data.X)) < 0.4, 0, data.weight)
+    weight[:N_CLASSES], weight[data.rows(slice(6, 8))] = 1, 0
     there = np.flatnonzero(weight)
     for form, X in forms_of(data.X).items():
         what = f"{name}: {form} rows of weight 0, or no such rows"
-        for learn in [data.fit, data.stream]:
-            absent = learn(estimator, there, X=X, sample_weight=weight[there])
-            assert_same_bits(learn(estimator, X=X, sample_weight=weight), absent, what)
-        before = digest(absent)
-        data.learn(absent, slice(0, 1), X=X, sample_weight=[0.0])
-        assert digest(absent) == before, what
-    assert_fails(f"{name}: fit, no weight", "sample_weight is zero", data.fit, estimator, sample_weight=np.zeros(N_ROWS))
+        left = replace(data, X=X, weight=weight).map(lambda rows: rows[there])
+        for some, all_ in [(left.fit, data.fit), (left.stream, data.stream)]:
+            absent = some(estimator, weight=left.weight)
+            assert_same_bits(all_(estimator, X=X, weight=weight), absent, what)
+        before = digest(absent, but=HOW_CALLED)
+        for rounds in [slice(0, 1), slice(0, 5)]:
+            data.learn(absent, rounds, X=X, weight=0 * weight)
+        assert digest(absent, but=HOW_CALLED) == before, what
+        score, whole = left.measures(absent, weight=left.weight), data.measures(absent, X=X, weight=weight)
+        assert_allclose(score["score"], whole["score"], rtol=1e-12, err_msg=what)
+    assert_fails(f"{name}: fit, no weight", "sample_weight is zero", data.fit, estimator, weight=0 * weight)
 
 
 def check_constant_weight_of_one(name: str, estimator: Any) -> None:
     """Weights of 1 are no weights, to the last bit."""
     data = make_data(estimator)
     for learn in [data.fit, data.stream]:
-        assert_same_bits(learn(estimator, sample_weight=np.ones(N_ROWS)), learn(estimator), f"{name}: weights of 1, or none")
+        assert_same_bits(learn(estimator, weight=np.ones(len(data.X))), learn(estimator), f"{name}: weights of 1, or none")
 
 
 def check_scale_of_inputs(name: str, estimator: Any) -> None:
@@ -262,10 +284,10 @@ def check_scale_of_inputs(name: str, estimator: Any) -> None:
             scaled = learn(estimator, X=data.X * factor)
             what = f"{name}: X multiplied by {factor}"
             assert (scaled.n_updates_, scaled.n_mistakes_) == (model.n_updates_, model.n_mistakes_), what
-            assert_array_equal(scaled.predict(data.X * factor), model.predict(data.X), err_msg=what)
-            scores = model.decision_function(data.X)
+            assert_array_equal(data.predict(scaled, X=data.X * factor), data.predict(model), err_msg=what)
+            scores = scores_of(model, data.X)
             close = {"rtol": 1e-9, "atol": 1e-9 * np.abs(scores).max()}
-            assert_allclose(scaled.decision_function(data.X * factor), scores, **close, err_msg=what)
+            assert_allclose(scores_of(scaled, data.X * factor), scores, **close, err_msg=what)
 
 
 # ------------------------------------------------------------------------------------------------------------------ failures
@@ -314,7 +336,7 @@ def check_bad_parameters_change_nothing(name: str, estimator: Any) -> None:
         pattern = f"{parameter}.*{re.escape(str(value))}"
         for learner, digested in [(model, before), (fresh, untouched)]:
             learner.set_params(**{parameter: value})
-            assert_fails(f"{name}: fit, {parameter}={value!r}", pattern, learner.fit, data.X, data.y)
+            assert_fails(f"{name}: fit, {parameter}={value!r}", pattern, data.call, learner.fit)
             assert_fails(f"{name}: partial_fit, {parameter}={value!r}", pattern, data.learn, learner)
             learner.set_params(**{parameter: good})
             assert digest(learner) == digested, f"{name}: {parameter}={value!r} left a trace"
@@ -345,7 +367,7 @@ def check_float32_equals_its_float64_copy(name: str, estimator: Any) -> None:
         for learn in [data.fit, data.stream]:
             model = learn(estimator, X=X)
             assert_same_bits(model, learn(estimator, X=wide), what)
-            assert_array_equal(model.decision_function(X), model.decision_function(wide), err_msg=what)
+            assert_array_equal(scores_of(model, X), scores_of(model, wide), err_msg=what)
 
 
 def check_layouts_of_dense_input(name: str, estimator: Any) -> None:
@@ -366,10 +388,9 @@ def check_layouts_of_dense_input(name: str, estimator: Any) -> None:
         "float16": (data.X.astype(np.float16).astype(np.float64), data.X.astype(np.float16)),
     }
     for form, (plain, X) in forms.items():
-        rows = np.asarray(X) if form == "lists" else X
         for learn in [data.fit, data.stream]:
             model = learn(estimator, X=plain)
-            assert_same_bits(learn(estimator, X=rows), model, f"{name}: X as {form}")
+            assert_same_bits(learn(estimator, X=X), model, f"{name}: X as {form}")
         assert_array_equal(model.predict(X), model.predict(plain), err_msg=f"{name}: X as {form}")
 
 
@@ -396,84 +417,83 @@ def check_formats_of_sparse_input(name: str, estimator: Any) -> None:
     fitted, streamed = data.fit(estimator, X=S), data.stream(estimator, X=S)
     for form, X in forms.items():
         before = joblib.hash(stored(X))
-        assert_same_bits(seeded(estimator).fit(X, data.y), fitted, f"{name}: fit with {form}, or CSR")
-        model = seeded(estimator)
-        model.partial_fit(X, data.y, **({} if data.classes is None else {"classes": data.classes}))
+        assert_same_bits(data.fit(estimator, X=X), fitted, f"{name}: fit with {form}, or CSR")
+        model = data.stream(estimator, X=X)
         assert_same_bits(model, streamed, f"{name}: partial_fit with {form}, or CSR")
-        assert_array_equal(model.decision_function(X), model.decision_function(S), err_msg=f"{name}: {form}")
+        assert_array_equal(scores_of(model, X), scores_of(model, S), err_msg=f"{name}: {form}")
         assert joblib.hash(stored(X)) == before, f"{name}: X as {form} was modified"
 
 
 def check_read_only_and_mapped_input(name: str, estimator: Any) -> None:
     """Arrays that may only be read, and memory maps, are accepted for everything."""
     data = make_data(estimator)
-    for array in [data.X, data.y, data.weight]:
-        array.flags.writeable = False
     S = sparse.csr_array(data.X)
-    for array in [S.data, S.indices, S.indptr]:
+    for array in [*(getattr(data, row) for row in data.by_row), *stored(S)]:
         array.flags.writeable = False
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        mapped = {}
-        parts = {"X": data.X, "weight": data.weight, "data": S.data, "indices": S.indices, "indptr": S.indptr}
-        if data.y.dtype != object:
-            parts["y"] = data.y
-        for part, array in parts.items():
-            np.asarray(array).tofile(Path(folder) / part)
-            mapped[part] = np.memmap(Path(folder) / part, dtype=array.dtype, mode="r", shape=array.shape)
-        y = mapped.get("y", data.y)
+        number = itertools.count()
+
+        def mapped(array: NDArray) -> NDArray:
+            if array.dtype == object:
+                return array
+            file = Path(folder) / str(next(number))
+            array.tofile(file)
+            return np.memmap(file, dtype=array.dtype, mode="r", shape=array.shape)
+
         joblib.dump(data.X, Path(folder) / "dumped")
         dumped = joblib.load(Path(folder) / "dumped", mmap_mode="r")
-        M = sparse.csr_array((mapped["data"], mapped["indices"], mapped["indptr"]), shape=S.shape)
-        classes = {} if data.classes is None else {"classes": data.classes}
-        for X, copies in [(data.X, [mapped["X"], dumped]), (S, [M])]:
-            plain = data.fit(estimator, X=X, sample_weight=data.weight)
-            streamed = data.stream(estimator, X=X, sample_weight=data.weight)
-            for other in copies:
-                what = f"{name}: memory maps, or arrays"
-                model = seeded(estimator).fit(other, y, sample_weight=mapped["weight"])
-                assert_same_bits(model, plain, what)
-                model = seeded(estimator).partial_fit(other, y, sample_weight=mapped["weight"], **classes)
-                assert_same_bits(model, streamed, what)
-                assert_array_equal(model.predict(other), model.predict(X), err_msg=what)
-        del mapped, dumped, M, X, other, copies, y, model
+        M = sparse.csr_array(tuple(mapped(part) for part in stored(S)), shape=S.shape)
+        there = data.map(mapped)
+        for X, copies in [(data.X, [there.X, dumped]), (S, [M])]:
+            for learn, learn_mapped in [(data.fit, there.fit), (data.stream, there.stream)]:
+                plain = learn(estimator, X=X, weight=data.weight)
+                for other in copies:
+                    what = f"{name}: memory maps, or arrays"
+                    model = learn_mapped(estimator, X=other, weight=there.weight)
+                    assert_same_bits(model, plain, what)
+                    assert_array_equal(there.predict(model, X=other), data.predict(model, X=X), err_msg=what)
+                    measures = [data.measures(model, X=X), there.measures(model, X=other)]
+                    assert joblib.hash(measures[0]) == joblib.hash(measures[1]), what
+        del there, dumped, M, X, other, copies, model, learn_mapped
 
 
 def check_input_is_not_modified(name: str, estimator: Any) -> None:
-    """X, y and the weights are as before after every method."""
+    """X, y, the weights and what else is given are as before after every method."""
     data = make_data(estimator)
-    weight = np.where(np.arange(N_ROWS) % 3 == 0, 0, data.weight)
+    weight = np.where(np.arange(len(data.X)) % 3 == 0, 0, data.weight)
     for form, X in forms_of(data.X).items():
-        before = joblib.hash([stored(X) if sparse.issparse(X) else X, data.y, weight])
-        data.fit(estimator, X=X, sample_weight=weight)
-        model = data.stream(estimator, X=X, sample_weight=weight)
+        given = [stored(X) if sparse.issparse(X) else X, vars(data), weight]
+        before = joblib.hash(given)
+        data.fit(estimator, X=X, weight=weight)
+        model = data.stream(estimator, X=X, weight=weight)
         data.learn(model, slice(0, 1), X=X)
-        model.predict(X), model.decision_function(X), model.score(X, data.y, sample_weight=weight)
-        after = joblib.hash([stored(X) if sparse.issparse(X) else X, data.y, weight])
-        assert after == before, f"{name}: {form} X, y or weights were modified"
+        data.predict(model, X=X), scores_of(model, X), data.measures(model, X=X, weight=weight)
+        assert joblib.hash(given) == before, f"{name}: {form} X, y or weights were modified"
 
 
 # ------------------------------------------------------------------------------------------------------------------ prediction
 
 
 def check_one_row_predicts_as_in_a_batch(name: str, estimator: Any) -> None:
-    """A row's scores and prediction do not depend on the rows beside it, to the last bit."""
+    """A row's scores do not depend on the rows beside it, nor a round's prediction on other rounds, to the last bit."""
     data = make_data(estimator)
     for form, X in forms_of(data.X).items():
         model = data.fit(estimator, X=X)
-        scores, predicted = model.decision_function(X), model.predict(X)
-        for i in range(0, N_ROWS, 5):
-            row = X[i : i + 1]
-            what = f"{name}: one {form} row, or the same in a batch"
-            assert_array_equal(model.decision_function(row)[0], scores[i], err_msg=what)
-            assert_array_equal(model.predict(row)[0], predicted[i], err_msg=what)
+        scores, predicted = scores_of(model, X), data.predict(model, X=X)
+        for i in range(0, data.n, 5):
+            rows, what = data.rows(slice(i, i + 1)), f"{name}: one {form} row, or the same in a batch"
+            row = X[rows][:1]
+            assert_array_equal(scores_of(model, row)[0], scores[rows][0], err_msg=what)
+            assert_array_equal(data.predict(model, slice(i, i + 1), X=X), predicted[rows], err_msg=what)
             if form == "float64":
-                assert_array_equal(model.decision_function(row.tolist())[0], scores[i], err_msg=what)
+                assert_array_equal(scores_of(model, row.tolist())[0], scores[rows][0], err_msg=what)
 
 
 def check_unfitted(name: str, estimator: Any) -> None:
     """Before anything was learned, predictions say so."""
     data = make_data(estimator)
-    for method in ["predict", "decision_function", "score", "sample_loss", "margin"]:
+    unlabelled = ["predict", "decision_function", "rank"]
+    for method in [*unlabelled, "score", "sample_loss", "margin"]:
         if hasattr(estimator, method):
-            labels = [] if method in ["predict", "decision_function"] else [data.y]
+            labels = [] if method in unlabelled else [data.y]
             assert_fails(f"{name}: {method}", "not fitted", getattr(clone(estimator), method), data.X, *labels)
