@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from sklearn.datasets import load_svmlight_file
 
+from sklearn_predtron import PredtronRanker
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, make_ranking_queries, make_separable_queries
 
 PLAIN = {"n_features": 9, "zero_based": False}
@@ -379,3 +380,17 @@ def test_seeds(make):
 def test_parameters_of_the_simulations(make, parameters, message):
     with pytest.raises(ValueError, match=message):
         make(**parameters)
+
+
+def test_an_id_that_returns_begins_a_chunk(tmp_path):
+    """Two queries of one id in one chunk would be gathered to one by `partial_fit`."""
+    path = tmp_path / "queries.svm"
+    path.write_text("2 qid:7 1:0.5\n0 qid:7 2:1\n1 qid:3 1:2\n0 qid:7 1:1\n1 qid:7 2:1\n")
+    for chunk_rows in (1, 3, 100):
+        chunks = [qid.tolist() for _, _, qid in SvmlightReader(path, query_id=True, chunk_rows=chunk_rows)]
+        model = PredtronRanker()
+        for X, y, qid in SvmlightReader(path, query_id=True, chunk_rows=chunk_rows):
+            model.partial_fit(X, y, qid=qid)
+        assert model.t_ == 3
+        assert sum(chunks, []) == [7, 7, 3, 7, 7]
+    assert chunks == [[7, 7, 3], [7, 7]]
