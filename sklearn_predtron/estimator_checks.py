@@ -194,22 +194,22 @@ def check_pickled_in_mid_stream(name: str, estimator: Any) -> None:
     """A pickled or deeply copied model goes on as the model itself, to the last bit."""
     data = make_data(estimator)
     half = data.n // 2
-    for form, X in forms_of(data.X).items():
-        for begin in [data.stream, data.fit]:
-            model = begin(estimator, slice(0, half), X=X)
-            copies = {
-                "pickled": pickle.loads(pickle.dumps(model)),
-                "pickled by protocol 2": pickle.loads(pickle.dumps(model, protocol=2)),
-                "copied": copy.deepcopy(model),
-            }
-            for way, other in copies.items():
-                assert_same_bits(other, model, f"{name}: {way} with {form}")
-                assert_array_equal(other.predict(X), model.predict(X))
-            for rounds in [slice(i, i + 1) for i in range(half, half + 4)] + [slice(half + 4, data.n)]:
-                for other in [model, *copies.values()]:
-                    data.learn(other, rounds, X=X)
-            for way, other in copies.items():
-                assert_same_bits(other, model, f"{name}: {way} in mid-stream with {form}, then taught on")
+    ways = [data.stream, data.fit, data.fit, data.stream]
+    for (form, X), begin in zip(forms_of(data.X).items(), ways, strict=True):
+        model = begin(estimator, slice(0, half), X=X)
+        copies = {
+            "pickled": pickle.loads(pickle.dumps(model)),
+            "pickled by protocol 2": pickle.loads(pickle.dumps(model, protocol=2)),
+            "copied": copy.deepcopy(model),
+        }
+        for way, other in copies.items():
+            assert_same_bits(other, model, f"{name}: {way} with {form}")
+            assert_array_equal(other.predict(X), model.predict(X))
+        for rounds in [slice(i, i + 1) for i in range(half, half + 4)] + [slice(half + 4, data.n)]:
+            for other in [model, *copies.values()]:
+                data.learn(other, rounds, X=X)
+        for way, other in copies.items():
+            assert_same_bits(other, model, f"{name}: {way} in mid-stream with {form}, then taught on")
 
 
 def check_set_params_in_mid_stream(name: str, estimator: Any) -> None:
@@ -239,12 +239,12 @@ def check_same_seed_same_bits(name: str, estimator: Any) -> None:
     assert_same_bits(data.fit(estimator), model, f"{name}: fitted twice with one seed")
     assert_same_bits(data.fit(estimator), data.call(model.fit), f"{name}: fitted again")
     parallel = joblib.Parallel(n_jobs=4, backend="threading")
-    for other in parallel(joblib.delayed(data.fit)(estimator) for _ in range(8)):
+    for other in parallel(joblib.delayed(data.fit)(estimator) for _ in range(4)):
         assert_same_bits(other, model, f"{name}: fitted in threads, or alone")
     asks: list[Callable[..., Any]] = [data.predict, data.measures]
     for ask in asks:
         alone = ask(model)
-        for found in parallel(joblib.delayed(ask)(model) for _ in range(8)):
+        for found in parallel(joblib.delayed(ask)(model) for _ in range(4)):
             assert joblib.hash(found) == joblib.hash(alone), f"{name}: {ask.__name__} in threads, or alone"
 
 

@@ -1097,6 +1097,22 @@ def test_functions_of_the_user():
     np.testing.assert_allclose(precise.sample_loss(X, y > 1, qid), expected, atol=1e-12)
 
 
+@pytest.mark.xfail(reason="the function is asked for no position, or the gain of no relevance, too")
+@pytest.mark.parametrize(
+    ("own", "weight"),
+    [
+        ({"representation": np.vectorize(lambda j: -float(j))}, 1.0),
+        ({"loss": NDCG(discount=np.vectorize(lambda j: 1 / j))}, 1.0),
+        ({"loss": NDCG(gain=np.vectorize(lambda y: 2.0 * y))}, 0.0),
+    ],
+    ids=["representation", "discount", "gain"],
+)
+def test_functions_that_stand_no_empty_arrays(own, weight):
+    X, y, qid = make_data()
+    model = ranker(**own).partial_fit(X, y, qid, np.full(len(y), weight))
+    assert model.t_ == (20 if weight else 0)
+
+
 # ------------------------------------------------------------------------------------------------------------ bad parameters
 
 
