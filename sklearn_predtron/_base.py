@@ -45,6 +45,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         "random_state": ["random_state"],
         "warm_start": ["boolean"],
     }
+    _learner: Learner
     _epochs = 10
     _kappa = 1.0
 
@@ -97,6 +98,8 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         try:
             self._validate_params()
             fresh = not (self.warm_start and hasattr(self, "_learner"))
+            if not fresh:
+                self._learner = copy.deepcopy(self._learner)  # what it was is given back if the call fails
             X, rows, labels, weight, order = self._read(X, y, fresh=fresh, **given)
             # A new learner finds out in its first round with a bad row; until then nothing is owed to the old state.
             if not fresh or order is not None:
@@ -452,6 +455,8 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         self._check_finite(X, rows)
         scores = np.empty((rows.n, self._learner.problem.d))
         self._learner.scores(rows, scores)
+        if not np.isfinite(scores).all():
+            raise ValueError(OVERFLOW)
         return scores
 
     # ------------------------------------------------------------------------------------------------------------ theory

@@ -103,7 +103,7 @@ def dcg(lists: Lists, gains: Floats, by: Floats, k: int | None) -> Floats:
 
 
 def running(values: Floats, lists: Lists) -> Floats:
-    """Running sums within each query of what `_ranked` returned."""
+    """Running sums within each query of what `rank_documents` returned."""
     sums = np.cumsum(values)
     return sums - np.repeat((sums - values)[lists.starts], lists.sizes)
 

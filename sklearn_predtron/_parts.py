@@ -24,8 +24,8 @@ P = TypeVar("P", bound=Part)
 
 
 def kinds(base: type[P]) -> list[type[P]]:
-    """All parts of a kind that have an alias, in the order of their definition."""
-    found = [base] if base.alias else []
+    """All parts of a kind that have an alias of their own, in the order of their definition."""
+    found = [base] if vars(base).get("alias") else []
     for child in base.__subclasses__():
         found += kinds(child)
     return found

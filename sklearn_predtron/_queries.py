@@ -67,24 +67,30 @@ class Queries:
         out[self.order] = values
         return out
 
-    def drop(self, weight: NDArray) -> tuple[Queries, NDArray]:
-        """The queries of the documents of positive weight, and the mean weight of each."""
-        weight = self.take(weight)
-        kept = weight > 0
-        left = self
-        if not kept.all():
-            counts = np.add.reduceat(kept, self.start[:-1], dtype=np.intp)
-            left = Queries(None, 0)
-            left.order = np.flatnonzero(kept) if self.order is None else self.order[kept]
-            left.start = np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.intp)
-        # Summed without the zeros, which would change how the terms are grouped, and so the last bit.
-        sums = np.add.reduceat(weight[kept], left.start[:-1]) if left.n else np.zeros(0)
-        return left, sums / np.diff(left.start)
+
+def queries_of_positive_weight(qid: Any, weight: NDArray) -> tuple[Queries, NDArray]:
+    """The queries of the documents of positive weight, and the mean weight of each."""
+    kept = weight > 0
+    ids = None if qid is None else without_missing(check_qid(qid, len(weight)))
+    if kept.all():
+        queries = Queries(ids, len(weight))
+    else:
+        there = np.flatnonzero(kept)
+        queries = Queries(None if ids is None else ids[kept], len(there))
+        queries.order = queries.take(there)
+    if queries.n == 0:
+        return queries, np.zeros(0)
+    weight, lengths = queries.take(weight), np.diff(queries.start)
+    most = np.maximum.reduceat(weight, queries.start[:-1])  # relative to it no sum overflows
+    return queries, most * (np.add.reduceat(weight / np.repeat(most, lengths), queries.start[:-1]) / lengths)
 
 
 def check_qid(qid: Any, n: int) -> NDArray:
     """The ids of the documents' queries, as an array."""
-    qid = np.asarray(qid)
+    try:
+        qid = np.asarray(qid)
+    except ValueError:
+        raise ValueError(f"qid={shortened(qid)} is not one-dimensional; it must have the query id of each row.") from None
     if qid.ndim == 2 and qid.shape[1] == 1:
         qid = qid[:, 0]
     if qid.ndim != 1:

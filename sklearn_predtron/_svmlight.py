@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from array import array
 from bz2 import BZ2File
@@ -127,10 +128,8 @@ def query_id(fields: list[bytes]) -> tuple[int, str | None]:
     field = fields[min(1, len(fields) - 1)]
     reason = "expected qid:ID, with an integer of 64 bits, after the label"
     if len(fields) > 1 and field.startswith(b"qid:"):
-        try:
-            qid = int(field[4:])
-        except ValueError:
-            qid = 2**63
+        digits = field[4:]
+        qid = int(digits) if re.fullmatch(rb"[+-]?\d{1,20}", digits) else 2**63
         if -(2**63) <= qid < 2**63:
             return qid, None
     return 0, f"{place(field)}: {reason}"

@@ -16,7 +16,13 @@ from sklearn_predtron._core.rows import QueryRows, Rows
 from sklearn_predtron._core.stream import QueryReader, Stream
 from sklearn_predtron._core.weights import Intercept
 from sklearn_predtron._parts import resolve
-from sklearn_predtron._queries import Queries, check_qid, document_weights, read_document_relevances
+from sklearn_predtron._queries import (
+    Queries,
+    check_qid,
+    document_weights,
+    queries_of_positive_weight,
+    read_document_relevances,
+)
 from sklearn_predtron._ranker import BaseRanker
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.norms import Norm
@@ -99,7 +105,9 @@ class PredtronRanker(BaseRanker):
     Paper 000, section 4, with two corrections: sigma_y is the competitor's order sorted again by relevance (an arbitrary right
     ranking does not learn), and the loss-augmented competitor is exact, found in little more than a sort.  A query with one
     document, or all of whose documents are equally relevant (none of them, say), has no wrong ranking: its loss is 0 and it
-    changes nothing.
+    changes nothing.  The competitor costs little more than a sort for some grades of relevance, or with representation="log" and
+    the loss NDCG of whole lists; for relevances that all differ and another representation its cost may grow with the cube of the
+    length of the list.
 
     With scikit-learn's metadata routing on, `qid` is requested as `groups` by `fit`, `partial_fit` and `score`, so that
     ``GridSearchCV(..., cv=GroupKFold()).fit(X, y, groups=qid)`` splits, learns and scores by query.
@@ -209,15 +217,16 @@ class PredtronRanker(BaseRanker):
         X, rows = self._read_rows(X, reset=fresh)
         y = read_document_relevances(y)
         check_lengths(rows.n, len(y))
-        queries, weight = Queries(qid, rows.n), None
-        self._several = queries.n > 1 or (not fresh and self._several)
-        if sample_weight is not None:
-            n = rows.n
-            queries, weight = queries.drop(document_weights(sample_weight, X))
+        weight = None
+        if sample_weight is None:
+            queries = Queries(qid, rows.n)
+        else:
+            queries, weight = queries_of_positive_weight(qid, document_weights(sample_weight, X))
             if not partial and queries.n == 0:
                 raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
-            if queries.order is not None and len(queries.order) < n:
+            if queries.start[-1] < rows.n:
                 self._check_finite(X, rows)
+        self._several = queries.n > 1 or (not fresh and self._several)
         if queries.order is not None:
             rows = as_rows(X[queries.order])
         return X, QueryRows(rows, queries.start), Relevances(queries.take(y), queries.start), weight, None
@@ -316,12 +325,16 @@ class PredtronRanker(BaseRanker):
 
     def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[NDArray, Relevances]:
         """Scores and relevances, query by query."""
+        scores, y = self._scored_documents(X, y)
+        queries = Queries(qid, len(y))
+        return queries.take(scores), Relevances(queries.take(y), queries.start)
+
+    def _scored_documents(self, X: Any, y: Any) -> tuple[NDArray, NDArray]:
         check_is_fitted(self)
         self._check_labels_given(y)
         scores, y = self.predict(X), read_document_relevances(y)
         check_lengths(len(scores), len(y))
-        queries = Queries(qid, len(y))
-        return queries.take(scores), Relevances(queries.take(y), queries.start)
+        return scores, y
 
     def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
         """Mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
@@ -345,9 +358,7 @@ class PredtronRanker(BaseRanker):
         check_is_fitted(self)
         if qid is None and self._several:
             raise ValueError(NO_QID)
-        self._check_labels_given(y)
-        scores, y = self.predict(X), read_document_relevances(y)
-        check_lengths(len(scores), len(y))
+        scores, y = self._scored_documents(X, y)
         qid = None if qid is None else check_qid(qid, len(y))
         return mean_over_queries(ndcg, y, scores, qid, sample_weight=sample_weight)
 
@@ -383,7 +394,7 @@ class PredtronRanker(BaseRanker):
             Margin gamma > 0 of some unit-norm weights on the queries (see `margin`).
         radius : float, default=None
             The largest spectral norm of a query's documents; for updates of pairs the largest length of a document.  None takes
-            what an update with eta="theory" has seen.
+            what an update with eta="theory" has seen, of queries the Frobenius norm, which is larger.
 
         Returns
         -------

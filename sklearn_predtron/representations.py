@@ -258,6 +258,21 @@ class RankingRepresentation(Part):
         """
         raise TypeError(f"{type(self).__name__} does not define values(); a representation of rankings must.")
 
+    def table(self, m: int) -> NDArray:
+        """Tabulate f, and check it.
+
+        Parameters
+        ----------
+        m : int
+            Number of positions.
+
+        Returns
+        -------
+        f : ndarray of shape (m,)
+            `values(m)`, which are finite and fall strictly.
+        """
+        return checked_positions(self, self.values(m), m)
+
 
 def positions(m: int) -> NDArray:
     """1, ..., m."""
@@ -321,7 +336,8 @@ class PowerRank(RankingRepresentation):
 
     def values(self, m: int) -> NDArray:
         self._validate_params()
-        return checked_positions(self, -(positions(m) ** self.alpha))
+        with np.errstate(over="ignore"):
+            return -(positions(m) ** self.alpha)
 
 
 class ReciprocalRank(RankingRepresentation):
@@ -361,15 +377,20 @@ class UserRank(RankingRepresentation):
         self.function = function
 
     def values(self, m: int) -> NDArray:
-        f = np.array(self.function(positions(m)), dtype=np.float64)
-        if f.shape != (m,):
-            raise ValueError(f"representation={self.function!r} gives shape {f.shape} for {m} positions; it must give ({m},).")
-        return checked_positions(self.function, f)
+        return self.function(positions(m))
+
+    def table(self, m: int) -> NDArray:
+        return checked_positions(self.function, self.values(m), m)
 
 
-def checked_positions(representation: Any, f: NDArray) -> NDArray:
+def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
     """The positions' values, if they are finite and fall."""
-    if not np.isfinite(np.square(f)).all():
+    f = as_numbers(values, "representation", "a function of the positions whose values are numbers")
+    if f.shape != (m,):
+        raise ValueError(f"representation={representation!r} gives shape {f.shape} for {m} positions; it must give ({m},).")
+    with np.errstate(over="ignore"):
+        finite = np.isfinite(np.square(f)).all()
+    if not finite:
         raise ValueError(f"representation={representation!r} is not finite, or its square is not, at all of {len(f)} positions.")
     rising = np.flatnonzero(np.diff(f) >= 0)
     if len(rising):

@@ -38,6 +38,7 @@ cdef class Inference:
         cdef size_t needed = 12 * line + 2 * pair
         cdef char* place
         self.m = m
+        self.failed = False
         if needed > self.size:
             free(self.memory)
             self.memory = <char*> malloc(needed)

@@ -107,7 +107,7 @@ cdef class Learner:
                 self.weights.fetch(&x)
             rows.view(row, &x)
             self.weights.scores(&x, t)
-            if not isfinite(t[0]) or (x.m > 1 and not all_finite(t, x.m, d)):
+            if not isfinite(t[0]) or (self.problem.thorough and not all_finite(t, x.m * d)):
                 return row
             g.at = at
             g.value = t + rows.longest * d
@@ -161,10 +161,10 @@ cdef class Learner:
                     self.weights.scores(&x, &out[i, 0])
 
 
-cdef inline bint all_finite(const double* t, Py_ssize_t m, Py_ssize_t d) noexcept nogil:
-    """Whether the first score of each of m rows is; 0 * t is 0 for a finite t and NaN for any other."""
-    cdef Py_ssize_t r
+cdef inline bint all_finite(const double* t, Py_ssize_t n) noexcept nogil:
+    """0 * t is 0 for a finite t and NaN for any other."""
+    cdef Py_ssize_t i
     cdef double zero = 0
-    for r in range(m):
-        zero += 0 * t[r * d]
+    for i in range(n):
+        zero += 0 * t[i]
     return zero == 0

@@ -16,7 +16,7 @@ cdef class KendallTau(Ranking):
     cdef double[::1] delta
     cdef Py_ssize_t[::1] seen          # counts of grades in a Fenwick tree
 
-    def lay_positions(self, Py_ssize_t m):
+    def lay_positions(self, Py_ssize_t m, f):
         self.delta = np.empty(m)
         self.seen = np.empty(m + 1, dtype=np.intp)
 

@@ -30,6 +30,7 @@ cdef class Ranking(Problem):
     cdef void sort(self, const double* t) noexcept nogil
     cdef void settle(self, const double* t, Round* r) noexcept nogil
     cdef void rest(self, Round* r) noexcept nogil
+    cdef double worth(self, Py_ssize_t grade) noexcept nogil
     cdef double loss(self) noexcept nogil
     cdef double loss_of_scores(self, const double* t) noexcept nogil
     cdef bint infer(self) noexcept nogil

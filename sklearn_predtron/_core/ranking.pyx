@@ -24,6 +24,7 @@ cdef class Ranking(Problem):
         self.block = n_labels == 0
         self.representation = representation
         self.measure = measure
+        self.thorough = True
         self.C_L = 1
         self.c_L = float("nan")
         self.inference = Inference()
@@ -36,28 +37,32 @@ cdef class Ranking(Problem):
         """Find the gains of the labels, and as many positions as the longest list has."""
         cdef Py_ssize_t m = labels.longest
         if labels.gain_of is not self:
-            gain = self.measure.gains(labels)
+            gain = self.measure.gain_table(labels)
             if m > self.f.shape[0]:
-                self.reserve(max(m, min(2 * self.f.shape[0], m + 1024)))
+                self.reserve(m)
             labels.gain = gain
             labels.gain_of = self
 
     def reserve(self, Py_ssize_t m):
         """Make room for lists of m items."""
-        f = self.representation.values(m)
-        self.lay_positions(m)
-        self.f = f
+        f = self.representation.table(m)
+        self.lay_positions(m, f)
         self.square = np.cumsum(np.square(f))
         self.s, self.a = np.empty(m), np.empty(m)
         self.order, self.spare = np.empty(m, dtype=KEYED), np.empty(m, dtype=KEYED)
         self.top, self.bottom = np.empty(m), np.empty(m)
         self.item, self.rival, self.right, self.place = (np.empty(m, dtype=np.intp) for _ in range(4))
-        self.top_at, self.bottom_at = np.empty(m, dtype=np.intp), np.empty(m, dtype=np.intp)
+        self.top_at, self.bottom_at = np.zeros(m, dtype=np.intp), np.zeros(m, dtype=np.intp)
+        self.f = f      # at last: its length says that all others are as long
 
-    def lay_positions(self, Py_ssize_t m):
-        """Tabulate what the loss needs to know of m positions."""
+    def lay_positions(self, Py_ssize_t m, f):
+        """Tabulate what the loss needs to know of m positions; f is of them."""
 
     # ---------------------------------------------------------------------------------------------- what a loss defines
+
+    cdef double worth(self, Py_ssize_t grade) noexcept nogil:
+        """The gain of an item of the grade, in units of 1 / scale."""
+        return self.y.gain[grade]
 
     cdef double loss(self) noexcept nogil:
         """L of the ranking self.item, 0 only where it is in the order of relevance as far as the loss looks."""
@@ -149,7 +154,7 @@ cdef class Ranking(Problem):
         self.suffer(t, r)
         for i in range(self.n):
             self.s[i] = t[i] / self.Z
-            self.a[i] = self.scale * self.y.gain[self.y.grade[i]]
+            self.a[i] = self.scale * self.worth(self.y.grade[i])
         if not self.infer():
             self.failed = True
             return
@@ -186,6 +191,7 @@ cdef class Ranking(Problem):
         self.span(t)
         top = self.y.n_grades - 1
         pair.ahead = -INFINITY
+        pair.high = pair.low = 0
         for g in range(self.y.n_grades - 2, -1, -1):
             if self.top[g + 1] > self.top[top]:
                 top = g + 1
@@ -249,14 +255,17 @@ cdef class NDCG(Ranking):
     """
     cdef double[::1] D, total     # D of the positions, and the sums of D before each
     cdef unsigned char[::1] falls  # whether D falls behind a position
+    cdef double[::1] level        # gains of the grades, relative to the highest
     cdef bint plain               # f = D
 
-    def lay_positions(self, Py_ssize_t m):
+    def lay_positions(self, Py_ssize_t m, f):
+        D = self.measure.discount_table(m)
         self.weighing = True
-        self.D = self.measure.discounts(m)
+        self.level = np.empty(m)
+        self.D = D / D[0]
         self.total = np.append(0.0, np.cumsum(self.D))
         self.falls = (np.diff(self.D, append=0.0) < 0).astype(np.uint8)
-        self.plain = np.array_equal(self.D, self.representation.values(m))
+        self.plain = np.array_equal(self.D, f)
 
     cdef bint see(self, const void* y, Py_ssize_t m) noexcept nogil:
         cdef double W = 0
@@ -264,9 +273,13 @@ cdef class NDCG(Ranking):
         if not Ranking.see(self, y, m):
             return False
         for g in range(self.y.n_grades):
-            W += self.y.gain[g] * (self.total[self.y.first[g + 1]] - self.total[self.y.first[g]])
+            self.level[g] = self.y.gain[g] / self.y.gain[0]
+            W += self.level[g] * (self.total[self.y.first[g + 1]] - self.total[self.y.first[g]])
         self.scale = 1 / W
         return True
+
+    cdef double worth(self, Py_ssize_t grade) noexcept nogil:
+        return self.level[grade]
 
     cdef double loss(self) noexcept nogil:
         cdef Py_ssize_t g, x, here, behind = 0
@@ -275,7 +288,7 @@ cdef class NDCG(Ranking):
         for g in range(self.y.n_grades):
             for x in range(self.y.first[g], self.y.first[g + 1]):
                 here = self.y.grade[self.item[x]]
-                short += (self.y.gain[g] - self.y.gain[here]) * self.D[x]
+                short += (self.level[g] - self.level[here]) * self.D[x]
                 behind += here - g          # 0 where the best items are in front
                 wrong |= self.falls[x] & (behind > 0)
         return max(0, self.scale * short) if wrong else 0
@@ -297,14 +310,14 @@ cdef class NDCG(Ranking):
 
     cdef double weigh(self, Py_ssize_t grade) noexcept nogil:
         cdef Py_ssize_t first = self.y.first[grade], end = self.y.first[grade + 1]
-        return self.scale * self.y.gain[grade] * (self.total[end] - self.total[first]) / (end - first)
+        return self.scale * self.level[grade] * (self.total[end] - self.total[first]) / (end - first)
 
 
 cdef class AveragePrecision(Ranking):
     """L = 1 - AP, the mean over the relevant items of the share of relevant ones down to each; two grades."""
     cdef unsigned char[::1] relevant
 
-    def lay_positions(self, Py_ssize_t m):
+    def lay_positions(self, Py_ssize_t m, f):
         self.weighing = True
         self.relevant = np.empty(m, dtype=np.uint8)
 
@@ -334,7 +347,7 @@ cdef class SwappedPairs(Ranking):
     """L = the share of pairs of different relevance that are in the wrong order; two grades."""
     cdef double[::1] D
 
-    def lay_positions(self, Py_ssize_t m):
+    def lay_positions(self, Py_ssize_t m, f):
         self.D = -np.arange(m, dtype=np.float64)
 
     cdef bint see(self, const void* y, Py_ssize_t m) noexcept nogil:

@@ -83,7 +83,7 @@ cdef class Slam(Scheduled):
                 top = grade
             weight = ranking.weigh(grade)
             ranking.bottom[grade] = weight
-            if weight > 0:
+            if weight > 0 and grade < ranking.y.n_grades - 1:      # the lowest grade is never behind
                 self.least = min(self.least, weight)
         for i in range(ranking.n):
             grade = ranking.y.grade[i]

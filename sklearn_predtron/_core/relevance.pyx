@@ -42,6 +42,8 @@ cdef class Relevances(Labels):
                     self.n_grades[i] = count(&y[start[i]], m, grade, first, value)
                 else:
                     self.n_grades[i] = order(&y[start[i]], m, grade, first, value, &items[0], &spare[0])
+                for g in range(self.n_grades[i], m + 1):
+                    value[g] = value[0]
                 for g in range(self.n_grades[i]):
                     self.pairs[i] += (first[g + 1] - first[g]) * (m - first[g + 1])
 
@@ -62,7 +64,7 @@ cdef class Relevances(Labels):
 
     @property
     def values(self):
-        """Relevance of every grade of every list; zeros between them."""
+        """Relevance of every grade of every list; the highest of the list where it has fewer than items."""
         return np.asarray(self.value)
 
     @property
@@ -76,11 +78,6 @@ cdef class Relevances(Labels):
         top = np.zeros(self.value.shape[0], dtype=bool)
         top[np.asarray(self.start)[:self.n] + np.arange(self.n)] = True
         return top
-
-    @property
-    def lengths(self):
-        """Number of items of each list."""
-        return np.diff(self.start)
 
 
 cdef inline bint few(const double* y, Py_ssize_t m) noexcept nogil:

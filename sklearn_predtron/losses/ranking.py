@@ -13,7 +13,7 @@ import sklearn_predtron._core.ranking as core
 from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._core.pairwise import KendallTau as PairwiseHinges
 from sklearn_predtron._core.relevance import Relevances
-from sklearn_predtron._parts import Part, resolve
+from sklearn_predtron._parts import Part, as_numbers, resolve
 from sklearn_predtron.representations import RankingRepresentation
 
 MOST_RELEVANT = 30
@@ -36,6 +36,24 @@ class RankingLoss(Part):
             A gain for each of `labels.values`.
         """
         return np.zeros(len(labels.values))
+
+    def gain_table(self, labels: Relevances) -> NDArray:
+        """Find the gains, and check their number.
+
+        Parameters
+        ----------
+        labels : Relevances
+            Relevances of the lists.
+
+        Returns
+        -------
+        gains : ndarray
+            `gains(labels)`.
+        """
+        gains = np.ascontiguousarray(self.gains(labels), dtype=np.float64)
+        if gains.shape != labels.values.shape:
+            raise ValueError(f"loss={self!r} gives gains of shape {gains.shape}; it must give {labels.values.shape}.")
+        return gains
 
     def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
         """Make the compiled problem.
@@ -110,7 +128,7 @@ class NDCG(RankingLoss):
                 f"y holds the relevance {values.max():g}; with gain='exponential', 2^y - 1, at most {MOST_RELEVANT} is "
                 "accepted (loss=NDCG(gain='linear') takes any)."
             )
-        return np.exp2(values) - 1
+        return np.where(values < 0.5, np.expm1(values * np.log(2)), np.exp2(values) - 1)
 
     def discounts(self, m: int) -> NDArray:
         """Discounts of the positions.
@@ -126,10 +144,25 @@ class NDCG(RankingLoss):
             D(1), ..., D(m); 0 beyond k.
         """
         j = np.arange(1, m + 1, dtype=np.float64)
-        D = 1 / np.log2(1 + j) if isinstance(self.discount, str) else checked_discounts(self.discount, j)
+        D = 1 / np.log2(1 + j) if isinstance(self.discount, str) else checked_discounts(self.discount, self.discount(j), m)
         if self.k is not None:
             D[self.k :] = 0
         return D
+
+    def discount_table(self, m: int) -> NDArray:
+        """Tabulate the discounts, and check them.
+
+        Parameters
+        ----------
+        m : int
+            Number of positions.
+
+        Returns
+        -------
+        D : ndarray of shape (m,)
+            `discounts(m)`, which are finite, not negative and never rise.
+        """
+        return checked_discounts(self, self.discounts(m), m)
 
     def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
         self._validate_params()
@@ -151,14 +184,14 @@ def checked_gains(gain: Callable, values: NDArray) -> NDArray:
     return found[place.ravel()]
 
 
-def checked_discounts(discount: Callable, j: NDArray) -> NDArray:
-    """A user's own discounts of the positions j."""
-    D = np.array(discount(j), dtype=np.float64)
-    good = D.shape == j.shape and np.isfinite(D).all() and (D >= 0).all() and (np.diff(D) <= 0).all() and (D[:1] > 0).all()
+def checked_discounts(discount: Any, values: Any, m: int) -> NDArray:
+    """Discounts of m positions."""
+    D = as_numbers(values, "discount", "a function of the positions whose values are numbers")
+    good = D.shape == (m,) and np.isfinite(D).all() and (D >= 0).all() and (np.diff(D) <= 0).all() and D[0] > 0
     if not good:
         raise ValueError(
             f"discount={discount!r} must give an array of finite numbers, not negative and never rising, of which the first is "
-            f"positive; for {len(j)} positions it begins with {D[:5].tolist() if D.ndim else D.tolist()}."
+            f"positive; for {m} positions it begins with {D[:5].tolist() if D.ndim else D.tolist()}."
         )
     return D
 

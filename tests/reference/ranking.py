@@ -247,7 +247,7 @@ class RankingReference(Reference):
         if r.suffered == 0:
             return self.OTHER, 0.0
         v, order, delta = self.loss.weights(r.y), worst_order(r.t, r.y), np.zeros(len(r.t))
-        self.least_weight = min(self.least_weight, v[v > 0].min())
+        self.least_weight = min(self.least_weight, v[(v > 0) & (r.y > r.y.min())].min())
         for i in range(len(r.t)):
             lower = [j for j in order if r.y[j] < r.y[i]]
             if lower and 1 + r.t[lower[0]] - r.t[i] > 0:
