@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from math import log
+from numbers import Real
+
+from sklearn_predtron._compat import Interval
+from sklearn_predtron._core import link
 from sklearn_predtron._core.weights import L2 as L2Weights
 from sklearn_predtron._core.weights import Intercept, Weights
 from sklearn_predtron._parts import Part
 
-__all__ = ["L2", "Norm"]
+__all__ = ["L2", "Group", "Norm", "PNorm"]
 
 
 class Norm(Part):
@@ -53,3 +58,69 @@ class L2(Norm):
 
     def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
         return L2Weights(d, p, intercept, by_feature=sparse, averaging=average, block=block)
+
+
+class Link(Norm):
+    """Base of the norms |W|_r with 1/r + 1/q = 1: steps change dual weights, of which W is a power.
+
+    Parameters
+    ----------
+    q : float or None, default=None
+        The dual exponent, at least 2; None is max(2, 2 ln p) for p features.
+    """
+
+    _parameter_constraints = {"q": [Interval(Real, 2, None, closed="left"), None]}
+    _weights: type[link.Linked]
+
+    def __init__(self, q: float | None = None):
+        self.q = q
+
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        self._validate_params()
+        q = max(2.0, 2 * log(p)) if self.q is None else float(self.q)
+        return self._weights(d, p, intercept, q, averaging=average, block=block)
+
+
+class PNorm(Link):
+    """The r-norm of all weights, r close to 1 (alias "l1"): for few relevant features among many.
+
+    The bound on the loss grows with the logarithm of the number of features, and with the number of relevant ones (paper 000,
+    Corollary 6; paper 001, B.2).  Theta <- Theta - eta g x^T, W = sign(Theta) |Theta|^(q - 1) / |Theta|_q^(q - 2).
+
+    Parameters
+    ----------
+    q : float or None, default=None
+        The dual exponent, at least 2, 1/r + 1/q = 1; None is max(2, 2 ln p) for p features.  q = 2 is "l2".
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.norms import PNorm
+    >>> PredtronClassifier(norm=PNorm(q=8)).get_params()["norm__q"]
+    8
+    """
+
+    alias = "l1"
+    _weights = link.PNorm
+
+
+class Group(Link):
+    """The r-norm of the columns' Euclidean lengths, r close to 1 (alias "group"): few features matter, to any score.
+
+    A column holds a feature's weights for all scores; with one score it is "l1" (paper 000, Corollary 8).
+    Theta <- Theta - eta g x^T, column j of W = Theta_j |Theta_j|^(q - 2) / (sum_j |Theta_j|^q)^((q - 2) / q).
+
+    Parameters
+    ----------
+    q : float or None, default=None
+        The dual exponent, at least 2, 1/r + 1/q = 1; None is max(2, 2 ln p) for p features.  q = 2 is "l2".
+
+    Examples
+    --------
+    >>> from sklearn_predtron.norms import Group
+    >>> Group()
+    Group()
+    """
+
+    alias = "group"
+    _weights = link.Group

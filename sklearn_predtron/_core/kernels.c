@@ -62,6 +62,66 @@ void kernels_prefetch(const void *from, size_t bytes)
     for (size_t b = 0; b < bytes; b += 64) PREFETCH((const char *)from + b);
 }
 
+/* ------------------------------------------------------------------------------------------------------------ powers */
+#if LANES == 4
+
+typedef int64_t whole __attribute__((vector_size(32)));
+#define ALL(v) ((lanes){(v), (v), (v), (v)})
+#define PICK(mask, a, b) ((lanes)(((mask) & (whole)(a)) | (~(mask) & (whole)(b))))
+#define MAGIC 6755399441055744.0 /* 1.5 * 2^52: its last bits are the whole number that was added */
+
+/* *x becomes log2 of positive normal numbers: the exponent, and 2 atanh((m - 1) / (m + 1)) / ln 2 of a mantissa m around 1. */
+INLINE void take_log2(lanes *x)
+{
+    const whole bits = (whole)*x, e = (bits - 0x3fe6a09e667f3bcdLL) >> 52;
+    const lanes m = (lanes)(bits - (e << 52)), s = (m - 1.0) / (m + 1.0), z = s * s;
+    lanes p = ALL(1.0 / 23);
+    for (int k = 21; k >= 3; k -= 2) p = p * z + 1.0 / k;
+    *x = ((lanes)(e + 0x4338000000000000LL) - MAGIC) + (2.8853900817779268 * s + 2.8853900817779268 * s * z * p);
+}
+
+/* *y becomes 2^y, for numbers below 1024: a power of the exponent, and the exponential series of what is left. */
+INLINE void take_exp2(lanes *y)
+{
+    static const double inverse[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
+                                     1.0 / 5040,       1.0 / 720,       1.0 / 120,      1.0 / 24,      1.0 / 6,      1.0 / 2, 1, 1};
+    const lanes bounded = PICK(*y < -1022.0, ALL(-1022.0), *y), shifted = bounded + MAGIC;
+    const lanes g = (bounded - (shifted - MAGIC)) * 0.6931471805599453;
+    lanes p = ALL(inverse[0]);
+    for (int k = 1; k < 14; k++) p = p * g + inverse[k];
+    *y = (lanes)((whole)p + (((whole)shifted - 0x4338000000000000LL) << 52));
+}
+
+DISPATCHED void kernels_power(ptrdiff_t n, const double *v, double a, double *out)
+{
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        lanes x = ALL(1.0);
+        if (i + LANES <= n) x = LOAD(double, v + i);
+        else
+            for (int l = 0; i + l < n; l++) x[l] = v[i + l];
+        const whole none = x < 1e-300;
+        x = PICK(none, ALL(1.0), x);
+        take_log2(&x);
+        x *= a;
+        take_exp2(&x);
+        x = PICK(none, ALL(0.0), x);
+        if (i + LANES <= n) *(doubles *)(out + i) = x;
+        else
+            for (int l = 0; i + l < n; l++) out[i + l] = x[l];
+    }
+}
+
+#else
+
+#include <math.h>
+
+void kernels_power(ptrdiff_t n, const double *v, double a, double *out)
+{
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = v[i] < 1e-300 ? 0 : pow(v[i], a);
+}
+
+#endif
+
 #define VALUE float
 #define SUFFIX dense_float
 #include "kernels.c"
@@ -382,6 +442,22 @@ DISPATCHED double NAME(take_norm2)(ptrdiff_t m, const Row *x, const ptrdiff_t *s
 
 #endif
 
+static void NAME(unpack)(const Row *x, ptrdiff_t begin, ptrdiff_t n, ptrdiff_t *at, double *value)
+{
+    const VALUE *v = (const VALUE *)x->value + begin;
+#ifdef INDEX
+    const INDEX *index = (const INDEX *)x->index + begin;
+#endif
+    for (ptrdiff_t k = 0; k < n; k++) {
+#ifdef INDEX
+        at[k] = index[k];
+#else
+        at[k] = begin + k;
+#endif
+        value[k] = v[k];
+    }
+}
+
 /* 0 * v is 0 for a finite v and NaN for any other. */
 DISPATCHED int NAME(finite)(ptrdiff_t n, const void *values)
 {
@@ -415,6 +491,7 @@ static void NAME(fill)(Kernels *k)
     k->fetch = NAME(fetch);
     k->norm2 = NAME(norm2);
     k->combine = NAME(combine);
+    k->unpack = NAME(unpack);
     k->take_norm2 = NAME(take_norm2);
     k->finite = NAME(finite);
 }

@@ -41,12 +41,17 @@ typedef struct {
     void (*combine)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, double scale, const double *g, double *z);
     /* |z|^2 for a z made by `combine` with the same g from zeros, which it is again afterwards where the rows are sparse */
     double (*take_norm2)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, const double *g, double *z);
+    /* features and values of the stored entries from `begin` on, n of them */
+    void (*unpack)(const Row *x, ptrdiff_t begin, ptrdiff_t n, ptrdiff_t *at, double *value);
     /* whether all of n values are finite */
     int (*finite)(ptrdiff_t n, const void *value);
 } Kernels;
 
 /* value_size 4 or 8 (float, double), index_size 4 or 8 (signed), or 0 for dense rows. */
 const Kernels *kernels_for(size_t value_size, size_t index_size);
+
+/* out = v^a for n values v >= 0 (those below 1e-300 count as 0) and a > 0; relative error about a |log2 v| 2^-52.  out may be v. */
+void kernels_power(ptrdiff_t n, const double *v, double a, double *out);
 
 /* Fetch the first bytes of what the next round reads. */
 void kernels_prefetch(const void *from, size_t bytes);

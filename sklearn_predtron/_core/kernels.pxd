@@ -31,7 +31,9 @@ cdef extern from "kernels.h" nogil:
         void (*combine)(Py_ssize_t m, const Row* x, const Py_ssize_t* start, double scale, const double* g,
                         double* z) noexcept nogil
         double (*take_norm2)(Py_ssize_t m, const Row* x, const Py_ssize_t* start, const double* g, double* z) noexcept nogil
+        void (*unpack)(const Row* x, Py_ssize_t begin, Py_ssize_t n, Py_ssize_t* at, double* value) noexcept nogil
         int (*finite)(Py_ssize_t n, const void* value) noexcept nogil
 
     const Kernels* kernels_for(size_t value_size, size_t index_size)
+    void kernels_power(Py_ssize_t n, const double* v, double a, double* out)
     void kernels_prefetch(const void* from_, size_t size)

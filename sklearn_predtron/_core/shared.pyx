@@ -4,7 +4,7 @@ import numpy as np
 
 from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Round
-from sklearn_predtron._core.rows cimport View, squared_norm
+from sklearn_predtron._core.rows cimport View
 from sklearn_predtron._core.weights cimport Intercept, Weights
 
 
@@ -93,12 +93,14 @@ cdef class Shared(Weights):
         self.inner.fetch(x)
 
     cdef void observe(self, View* x) noexcept nogil:
+        cdef double along
         if self.inner.observing:
             self.inner.observe(x)
         if self.intercept.automatic:
-            self.intercept.observe(squared_norm(x))
+            self.intercept.observe(self.inner.squared_length(x))
         if self.radius_needed:
-            self.radius2 = max(self.radius2, self.d * squared_norm(x) + self.intercept.r2())
+            along = self.inner.inverse_convexity * self.inner.squared_length(x)
+            self.radius2 = max(self.radius2, self.d * along + self.intercept.r2())
 
     cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil:
         cdef double along = total_of(g), square = 0

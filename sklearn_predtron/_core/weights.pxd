@@ -7,10 +7,12 @@ cdef class Weights:
     cdef readonly Py_ssize_t d, p
     cdef readonly bint observing, averaging
     cdef readonly bint large      # too large for the caches near the core
+    cdef readonly double inverse_convexity    # q - 1, where half the norm's square is strongly convex to 1 / (q - 1)
     cdef void scores(self, const View* x, double* t) noexcept nogil
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil
     cdef void fetch(self, const View* x) noexcept nogil
     cdef void observe(self, View* x) noexcept nogil
+    cdef double squared_length(self, View* x) noexcept nogil
     cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil
     cdef void step(self, View* x, const Direction* g, double size) noexcept nogil
     cdef void shrink(self, double factor) noexcept nogil

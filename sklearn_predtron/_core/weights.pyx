@@ -22,6 +22,9 @@ def aligned_zeros(Py_ssize_t n):
 cdef class Weights:
     """W (d x p) and the intercept b (d), under some norm; every mean is over W, b after each round."""
 
+    def __cinit__(self):
+        self.inverse_convexity = 1
+
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         """t = W x + b, for each row of the view."""
 
@@ -33,6 +36,10 @@ cdef class Weights:
 
     cdef void observe(self, View* x) noexcept nogil:
         """Running statistics of the inputs; called where self.observing."""
+
+    cdef double squared_length(self, View* x) noexcept nogil:
+        """Of an input, in the norm that is dual to the weights' own."""
+        return squared_norm(x)
 
     cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil:
         """Fill r.g2 and r.radius2."""

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
+from reference.norms import Euclidean
 from sklearn.isotonic import isotonic_regression
 
 
@@ -14,15 +15,17 @@ class Reference:
     rule, parameters : the update's alias and its parameters.
     intercept : "auto", the length of the virtual feature, or None.
     shared : whether all rows of W are one direction, with ordered offsets.
+    norm : what W is of the dual weights, to which steps are added (reference.norms).
     """
 
-    def __init__(self, code, cost, n_features, rule, parameters, *, intercept="auto", kappa=1.0, shared=False):
+    def __init__(self, code, cost, n_features, rule, parameters, *, intercept="auto", kappa=1.0, shared=False, norm=None):
         self.code, self.cost = np.asarray(code, dtype=float), np.asarray(cost, dtype=float)
         self.right = [y if y < len(row) and row[y] == 0 else int(row.argmin()) for y, row in enumerate(self.cost)]
         self.c_L, self.C_L = self.cost[self.cost > 0].min(), self.cost.max()
         self.rule, self.parameters, self.intercept, self.kappa = rule, SimpleNamespace(**parameters), intercept, kappa
-        self.shared = shared
+        self.shared, self.norm = shared, Euclidean() if norm is None else norm
         self.W, self.b = np.zeros((self.code.shape[1], n_features)), np.zeros(self.code.shape[1])
+        self.Theta, self.theta_b = self.W, self.b  # dual weights, and those of the intercept's feature
         self.iterates, self.log_norm, self.n_norm, self.log_cap, self.n_cap = [], 0.0, 0, 0.0, 0
         self.t = self.n_mistakes = self.n_updates = self.cumulative_loss = self.R2 = 0
 
@@ -39,14 +42,29 @@ class Reference:
         rival, size = getattr(self, "_" + self.rule)(r)
         shrinkage = self.shrinkage()
         delta = self.code[r.right] - self.code[rival]
-        self.W = shrinkage * self.W + size * np.outer(self.along(delta), x)
-        self.b = shrinkage * self.b + size * r.r2 * delta
+        self.Theta = shrinkage * self.Theta + size * np.outer(self.along(delta), x)
+        if self.norm.joined and not self.shared:
+            self.theta_b = shrinkage * self.theta_b + size * np.sqrt(r.r2) * delta
+        else:
+            self.b = shrinkage * self.b + size * r.r2 * delta
         if self.shared:
             self.b = isotonic_regression(self.b, increasing=False)
+        self.link(r.r2)
         self.n_updates += size > 0
         self.n_mistakes += r.suffered > 0
         self.cumulative_loss += r.suffered
-        self.iterates.append((weight, self.W, self.b))
+        self.iterates.append((weight, self.W, self.Wb if self.norm.joined and not self.shared else self.b))
+
+    def link(self, r2):
+        """W, b of the dual weights; the intercept's feature has the length sqrt(r2) now."""
+        if self.shared:
+            self.W = np.repeat(self.norm.link(self.Theta[:1]), len(self.Theta), axis=0)
+        elif self.norm.joined:
+            whole = self.norm.link(np.column_stack([self.Theta, self.theta_b]))
+            self.W, self.Wb = whole[:, :-1], whole[:, -1]
+            self.b = np.sqrt(r2) * self.Wb
+        else:
+            self.W = self.norm.link(self.Theta)
 
     def look(self, x, label, weight):
         """What the present weights make of a row, and what the row adds to the running statistics."""
@@ -56,13 +74,20 @@ class Reference:
         predicted = int(np.flatnonzero(best & (loss == suffered))[0])
         total = score + loss
         augmented = right if total[right] == total.max() else int(total.argmax())
-        norm2 = (x**2).sum()
+        norm2 = self.norm.length(x) ** 2
         if norm2 > 0:
             self.log_norm, self.n_norm = self.log_norm + np.log(norm2), self.n_norm + 1
         r2 = self.squared_intercept_feature()
-        self.R2 = max(self.R2, (len(self.b) if self.shared else 1) * norm2 + r2)
+        self.R2 = max(self.R2, self.squared_radius(x, norm2, r2))
         found = {"score": score, "loss": loss, "right": right, "suffered": suffered, "predicted": predicted}
-        return SimpleNamespace(**found, augmented=augmented, norm2=norm2, r2=r2, weight=weight)
+        return SimpleNamespace(**found, augmented=augmented, norm2=norm2, r2=r2, weight=weight, x=x)
+
+    def squared_radius(self, x, norm2, r2):
+        if self.shared:
+            return len(self.b) * (self.norm.q - 1) * norm2 + r2
+        if self.norm.joined:
+            return (self.norm.q - 1) * self.norm.length(np.append(x, np.sqrt(r2))) ** 2
+        return (self.norm.q - 1) * norm2 + r2
 
     def along(self, delta):
         """What a change of the scores by delta asks of each row of W."""
@@ -77,8 +102,13 @@ class Reference:
 
     def gap_and_g2(self, r, rival):
         delta = self.code[rival] - self.code[r.right]
-        along2 = delta.sum() ** 2 if self.shared else (delta**2).sum()
-        return r.score[rival] - r.score[r.right], along2 * r.norm2 + (delta**2).sum() * r.r2
+        gap, convexity = r.score[rival] - r.score[r.right], self.norm.q - 1
+        if self.shared:
+            return gap, convexity * delta.sum() ** 2 * r.norm2 + (delta**2).sum() * r.r2
+        if self.norm.joined:
+            length2 = self.norm.length(np.append(r.x, np.sqrt(r.r2))) ** 2
+            return gap, convexity * self.norm.of_scores(delta) ** 2 * length2
+        return gap, (delta**2).sum() * (convexity * r.norm2 + r.r2)
 
     # Every rule returns the competitor and the step, 0 for none.
 
@@ -134,4 +164,5 @@ class Reference:
         forms = {"linear": lambda: t, "uniform": lambda: np.ones(self.t)}
         share = forms.get(average, lambda: 0.5 ** ((self.t - t) / average))() * [weight for weight, _, _ in self.iterates]
         share = share / share.sum()
-        return tuple(np.tensordot(share, [iterate[i] for iterate in self.iterates], axes=1) for i in (1, 2))
+        W, b = (np.tensordot(share, [iterate[i] for iterate in self.iterates], axes=1) for i in (1, 2))
+        return W, np.sqrt(self.squared_intercept_feature()) * b if self.norm.joined and not self.shared else b

@@ -1,0 +1,587 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Weights under p-norms, of entries or of columns: W = link(Theta), the steps being Theta's (paper 001, B.2)."""
+from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport pow as libm_pow
+
+import numpy as np
+
+from sklearn_predtron._core.kernels cimport BY_FEATURE, ONE_CLASS, Direction, Matrix, Row, kernels_power
+from sklearn_predtron._core.problem cimport Round
+from sklearn_predtron._core.rows cimport View, row_of
+from sklearn_predtron._core.weights cimport Intercept, Weights
+
+from sklearn_predtron._core.weights import aligned_zeros
+
+cdef enum:
+    BUFFER = 256        # entries that are taken at once; the step of loops too, where Cython wants a literal
+    STRETCHES = 64
+
+# Where the norm of theta leaves these bounds, theta is measured in another unit.
+cdef double SMALL = 1e-3, LARGE = 1e3
+
+
+cdef class Linked(Weights):
+    """W = c u, with u a power of the dual weights Theta = unit * theta and c common to all of them.
+
+    A step changes c, and u only where it changes theta.  The sum of the iterates is total + u owed, feature by feature: owed is
+    what c has summed to since the feature's last change.  Over a long stretch c may fall by many orders, so that a difference of
+    two running sums would be lost to rounding: c is summed afresh over each stretch in which it has changed little, and owed is
+    the rest of one stretch and all later ones.
+    The intercept is feature p, of length sqrt(r2): b = sqrt(r2) W_p.
+    """
+    cdef readonly double q
+    cdef readonly Intercept intercept
+    cdef readonly bint block, radius_needed, radius_of_rows
+    cdef readonly double radius2
+    cdef double[::1] theta, u, total, offset
+    cdef Matrix U
+    cdef Py_ssize_t stride
+    cdef double unit, c
+    cdef double mass                  # sum |theta|^q
+    cdef double most                  # the largest it has been since it was summed anew
+    cdef Py_ssize_t moved             # entries changed since then
+    # --- the average
+    cdef double rounds_mass           # weight of the rounds, in units that grow where the past is forgotten
+    cdef double inflation
+    cdef double[::1] stretch          # sums of c
+    cdef Py_ssize_t now               # the present stretch
+    cdef double c_at_start
+    cdef Py_ssize_t[::1] since        # stretch in which a feature changed last,
+    cdef double[::1] had              # and its sum then
+    # --- the input of the round: features, and how much of each
+    cdef bint gathered
+    cdef Py_ssize_t n
+    cdef Py_ssize_t[::1] at
+    cdef double[::1] value
+    cdef double[::1] combined
+    cdef double length                # of the input, the intercept's feature aside; negative where it is not known
+
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint averaging=True, bint block=False):
+        self.d = d
+        self.p = p
+        self.q = q
+        self.inverse_convexity = q - 1
+        self.intercept = intercept
+        self.block = block
+        self.stride = 1 if d == 1 else (d + 3) // 4 * 4
+        self.theta, self.u = aligned_zeros(self.stride * (p + 1)), aligned_zeros(self.stride * (p + 1))
+        self.offset = np.zeros(self.stride)
+        self.large = self.u.nbytes > 1 << 20
+        self.U.data, self.U.offset = &self.u[0], &self.offset[0]
+        self.U.d, self.U.stride = d, self.stride
+        self.U.layout = ONE_CLASS if d == 1 else BY_FEATURE
+        self.unit = 1
+        self.at, self.value = np.empty(p + 1, dtype=np.intp), np.empty(p + 1)
+        self.combined = np.zeros(p if block else 0)
+        self.watch_radius(False)
+        self.stop_average()
+        if averaging:
+            self.start_average()
+
+    def __reduce__(self):
+        arguments = self.d, self.p, self.intercept, self.q, self.averaging, self.block
+        arrays = (np.array(self.theta), np.array(self.u), np.array(self.total), np.array(self.stretch), np.array(self.since),
+                  np.array(self.had))
+        numbers = (self.unit, self.c, self.mass, self.most, self.moved, self.rounds_mass, self.inflation, self.now,
+                   self.c_at_start, self.radius2, self.radius_needed, self.radius_of_rows)
+        return type(self), arguments, (arrays, numbers)
+
+    def __setstate__(self, state):
+        cdef const double[::1] theta, u
+        (theta, u, self.total, self.stretch, self.since, self.had), numbers = state
+        (self.unit, self.c, self.mass, self.most, self.moved, self.rounds_mass, self.inflation, self.now,
+         self.c_at_start, self.radius2, needed, of_rows) = numbers
+        self.theta[:] = theta
+        self.u[:] = u
+        self.watch_radius(needed, of_rows)
+
+    def start_average(self):
+        """Average the iterates from here on."""
+        if not self.averaging:
+            self.total = np.zeros(self.u.shape[0])
+            self.had = np.zeros(self.p + 1)
+            self.since = np.zeros(self.p + 1, dtype=np.intp)
+            self.stretch = np.zeros(STRETCHES)
+            self.averaging = True
+            self.rounds_mass = 0
+            self.inflation = 1
+            self.now = 0
+            self.c_at_start = self.c
+
+    def stop_average(self):
+        """Forget the average: the last iterate predicts."""
+        self.averaging = False
+        self.total = self.had = self.stretch = np.zeros(0)
+        self.since = np.zeros(0, dtype=np.intp)
+
+    def watch_radius(self, bint needed, bint of_rows=False):
+        """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
+        self.radius_needed = needed
+        self.radius_of_rows = of_rows
+        self.observing = needed or self.intercept.automatic
+
+    def effective_radius(self, double radius):
+        """sqrt(q - 1) R: the norm's square is strongly convex to 1 / (q - 1)."""
+        return radius * self.inverse_convexity ** 0.5
+
+    # ------------------------------------------------------------------------------------------------------------ scores
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        cdef Py_ssize_t r, c
+        cdef double root
+        cdef Row spare
+        self.gathered = False
+        self.length = -1
+        if self.intercept.fitted:
+            root = sqrt(self.intercept.r2())
+            for c in range(self.d):
+                self.offset[c] = root * self.u[self.p * self.stride + c]
+        for r in range(x.m):
+            x.k.scores[self.U.layout](row_of(x, r, &spare), &self.U, self.c, False, t + r * self.d)
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        cdef Py_ssize_t r, c, j, k, begin, n
+        cdef Py_ssize_t at[BUFFER]
+        cdef double value[BUFFER]
+        cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0, owed
+        cdef const Row* row
+        cdef Row spare
+        if not self.averaging or self.rounds_mass == 0:
+            self.last_scores(x, t)
+            return
+        for r in range(x.m):
+            row = row_of(x, r, &spare)
+            owed = self.owed(self.p)
+            for c in range(self.d):
+                t[c] = root * (self.total[self.p * self.stride + c] + owed * self.u[self.p * self.stride + c])
+            for begin in range(0, row.n, 256):
+                n = min(BUFFER, row.n - begin)
+                x.k.unpack(row, begin, n, at, value)
+                for k in range(n):
+                    j = at[k] * self.stride
+                    owed = self.owed(at[k])
+                    for c in range(self.d):
+                        t[c] += value[k] * (self.total[j + c] + owed * self.u[j + c])
+            for c in range(self.d):
+                t[c] /= self.rounds_mass
+            t += self.d
+
+    cdef void last_scores(self, const View* x, double* t) noexcept nogil:
+        """The scores of the last iterate, without a trace in what others may be reading."""
+        cdef Py_ssize_t r, c
+        cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0
+        cdef Row spare
+        for r in range(x.m):
+            x.k.scores[self.U.layout](row_of(x, r, &spare), &self.U, self.c, False, t + r * self.d)
+            for c in range(self.d):
+                t[r * self.d + c] += self.c * (root * self.u[self.p * self.stride + c] - self.offset[c])
+
+    cdef void fetch(self, const View* x) noexcept nogil:
+        x.k.fetch(&x.first, &self.U)
+
+    # --------------------------------------------------------------------------------------------------------- the input
+
+    cdef void gather(self, View* x, const Direction* g) noexcept nogil:
+        """The features of the round, and how much of each: of a row, or of the rows of a query times their entries of g."""
+        cdef Py_ssize_t r, k, j, begin
+        cdef Py_ssize_t at[BUFFER]
+        cdef double value[BUFFER]
+        cdef const Row* row
+        cdef Row spare
+        if self.gathered:
+            return
+        self.gathered = True
+        if not self.block:
+            self.n = x.first.n
+            x.k.unpack(&x.first, 0, self.n, &self.at[0], &self.value[0])
+            return
+        self.n = 0
+        x.k.combine(x.m, &x.first, x.start, 1, g.value, &self.combined[0])
+        for r in range(x.m if x.start != NULL else 1):
+            row = row_of(x, r, &spare)
+            for begin in range(0, row.n, 256):
+                x.k.unpack(row, begin, min(BUFFER, row.n - begin), at, value)
+                for k in range(min(BUFFER, row.n - begin)):
+                    j = at[k]
+                    if self.combined[j] != 0:      # 0 from the second visit on
+                        self.at[self.n] = j
+                        self.value[self.n] = self.combined[j]
+                        self.n += 1
+                        self.combined[j] = 0
+
+    cdef double norm(self, const double* value, Py_ssize_t n) noexcept nogil:
+        """The q-norm, relative to the largest entry against overflow."""
+        cdef double buffer[BUFFER]
+        cdef double largest = 0, total = 0
+        cdef Py_ssize_t i, k, begin
+        for i in range(n):
+            largest = max(largest, fabs(value[i]))
+        if not 0 < largest < INFINITY:
+            return largest
+        for begin in range(0, n, 256):
+            k = min(BUFFER, n - begin)
+            for i in range(k):
+                buffer[i] = fabs(value[begin + i]) / largest
+            kernels_power(k, buffer, self.q, buffer)
+            for i in range(k):
+                total += buffer[i]
+        return largest * libm_pow(total, 1 / self.q)
+
+    cdef double norm_of_input(self, View* x) noexcept nogil:
+        if self.length < 0:
+            self.gather(x, NULL)
+            self.length = self.norm(&self.value[0], self.n)
+        return self.length
+
+    cdef double with_intercept(self, double length) noexcept nogil:
+        """The squared q-norm of an input of that length together with the intercept's feature."""
+        cdef double r2 = self.intercept.r2(), largest = max(length, sqrt(r2))
+        if r2 == 0 or largest == 0:
+            return length * length
+        return largest * largest * libm_pow(
+            libm_pow(length / largest, self.q) + libm_pow(sqrt(r2) / largest, self.q), 2 / self.q)
+
+    cdef double squared_length(self, View* x) noexcept nogil:
+        cdef double length = self.norm_of_input(x)
+        return length * length
+
+    cdef void observe(self, View* x) noexcept nogil:
+        cdef double length
+        if self.block:
+            length = self.largest_column_norm(x) if not self.radius_of_rows else self.largest_row_norm(x)
+        else:
+            length = self.norm_of_input(x)
+        if self.intercept.automatic:
+            self.intercept.observe(length * length)
+        if self.radius_needed:
+            self.radius2 = max(self.radius2, self.inverse_convexity * self.with_intercept(length))
+
+    cdef double largest_row_norm(self, View* x) noexcept nogil:
+        """The largest q-norm of a row."""
+        cdef Py_ssize_t r
+        cdef double largest = 0
+        cdef const Row* row
+        cdef Row spare
+        for r in range(x.m):
+            row = row_of(x, r, &spare)
+            x.k.unpack(row, 0, row.n, &self.at[0], &self.value[0])
+            largest = max(largest, self.norm(&self.value[0], row.n))
+        return largest
+
+    cdef double largest_column_norm(self, View* x) noexcept nogil:
+        """The q-norm of the columns' lengths, which bounds |X^T g|_q / |g|_2."""
+        cdef Py_ssize_t r, k
+        cdef double norm
+        cdef const Row* row
+        cdef Row spare
+        for r in range(x.m):
+            row = row_of(x, r, &spare)
+            x.k.unpack(row, 0, row.n, &self.at[0], &self.value[0])
+            for k in range(row.n):
+                self.combined[self.at[k]] += self.value[k] * self.value[k]
+        for k in range(self.p):
+            self.value[k] = sqrt(self.combined[k])
+            self.combined[k] = 0
+        return self.norm(&self.value[0], self.p)
+
+    cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil:
+        cdef double length
+        r.radius2 = self.radius2
+        if self.block:
+            self.gather(x, g)
+            length = self.norm(&self.value[0], self.n)
+            r.g2 = self.inverse_convexity * length * length
+            return
+        length = self.direction_norm(g)
+        r.g2 = self.inverse_convexity * length * length * self.with_intercept(self.norm_of_input(x))
+
+    cdef double direction_norm(self, const Direction* g) noexcept nogil:
+        """The norm of g in |g x^T| = |g| |x|_q."""
+        return 0
+
+    # ------------------------------------------------------------------------------------------------------------- steps
+
+    cdef void step(self, View* x, const Direction* g, double size) noexcept nogil:
+        cdef double one = 1, root
+        cdef Direction single
+        cdef Py_ssize_t last = self.p
+        self.gather(x, g)
+        if self.mass == 0:
+            self.unit = size * max(self.norm(&self.value[0], self.n), sqrt(self.intercept.r2()))
+            if not 0 < self.unit < INFINITY:
+                self.unit = 1
+                return
+        if self.block:
+            single.n, single.at, single.value = 1, NULL, &one
+            self.move(&self.at[0], &self.value[0], self.n, &single, -size / self.unit)
+        else:
+            self.move(&self.at[0], &self.value[0], self.n, g, -size / self.unit)
+            if self.intercept.fitted:
+                root = sqrt(self.intercept.r2())
+                self.move(&last, &root, 1, g, -size / self.unit)
+        self.relink()
+
+    cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const Direction* g,
+                   double change) noexcept nogil:
+        """theta += change g value^T at the given features, with u and the mass."""
+
+    cdef double sum_of_powers(self) noexcept nogil:
+        """The mass, from theta and u."""
+        return 0
+
+    cdef void relink(self) noexcept nogil:
+        """Find c after a change of the mass."""
+        cdef double length
+        self.most = max(self.most, self.mass)
+        if self.mass < 1e-4 * self.most or self.moved > 16 * self.u.shape[0]:
+            self.mass = self.most = self.sum_of_powers()      # what is left of large terms is rounding
+            self.moved = 0
+        if self.mass > 0:
+            length = libm_pow(self.mass, 1 / self.q)
+            if not SMALL < length < LARGE:
+                self.change_unit(length)
+        self.c = self.unit * libm_pow(self.mass, 2 / self.q - 1) if self.mass > 0 else 0
+        if self.averaging and not 0.5 * self.c_at_start <= self.c <= 2 * self.c_at_start:
+            self.begin_stretch()
+
+    cdef void change_unit(self, double length) noexcept nogil:
+        """Measure theta in units in which its norm is 1."""
+        cdef Py_ssize_t i
+        cdef double factor = libm_pow(length, 1 - self.q)
+        self.settle_all()
+        for i in range(self.u.shape[0]):
+            self.theta[i] /= length
+            self.u[i] *= factor
+        self.unit *= length
+        self.rescale(length)
+        self.mass = self.most = self.sum_of_powers()
+
+    cdef void rescale(self, double length) noexcept nogil:
+        """What else is in units of theta."""
+
+    cdef void shrink(self, double factor) noexcept nogil:
+        if self.mass == 0:
+            return
+        self.unit *= max(factor, 0)
+        if self.unit < 1e-150:
+            self.clear()
+            return
+        self.c *= factor
+        if self.averaging and self.c < 0.5 * self.c_at_start:
+            self.begin_stretch()
+
+    cdef void clear(self) noexcept nogil:
+        """W <- 0; the sum of the iterates stays."""
+        self.settle_all()
+        self.theta[:] = 0
+        self.u[:] = 0
+        self.rescale(INFINITY)
+        self.mass = self.most = self.c = 0
+        self.unit = 1
+
+    # ------------------------------------------------------------------------------------------------------- the average
+
+    cdef inline double owed(self, Py_ssize_t j) noexcept nogil:
+        """The sum of c over the rounds since feature j changed."""
+        cdef Py_ssize_t k
+        cdef double total = self.stretch[self.since[j]] - self.had[j]
+        for k in range(self.since[j] + 1, self.now + 1):
+            total += self.stretch[k]
+        return total
+
+    cdef inline void settle(self, Py_ssize_t j) noexcept nogil:
+        cdef Py_ssize_t c, place = j * self.stride
+        cdef double owed
+        if not self.averaging:
+            return
+        owed = self.owed(j)
+        for c in range(self.d):
+            self.total[place + c] += owed * self.u[place + c]
+        self.since[j] = self.now
+        self.had[j] = self.stretch[self.now]
+
+    cdef void settle_all(self) noexcept nogil:
+        """Settle every feature, and count the stretches from 0."""
+        cdef Py_ssize_t j
+        if not self.averaging:
+            return
+        for j in range(self.p + 1):
+            self.settle(j)
+            self.since[j] = 0
+            self.had[j] = 0
+        self.now = 0
+        self.stretch[0] = 0
+
+    cdef void begin_stretch(self) noexcept nogil:
+        if self.now + 1 == STRETCHES:
+            self.settle_all()
+        else:
+            self.now += 1
+            self.stretch[self.now] = 0
+        self.c_at_start = self.c
+
+    cdef void close(self, double weight, double keep) noexcept nogil:
+        cdef Py_ssize_t i
+        if keep < 1:
+            self.inflation /= keep
+            if self.inflation > 1e100:
+                self.settle_all()
+                for i in range(self.total.shape[0]):
+                    self.total[i] /= self.inflation
+                self.rounds_mass /= self.inflation
+                self.inflation = 1
+        self.rounds_mass += weight * self.inflation
+        self.stretch[self.now] += weight * self.inflation * self.c
+
+    # -------------------------------------------------------------------------------------------------------- for Python
+
+    def _shaped(self, flat):
+        """(d, p) and (d,): features, and the intercept."""
+        matrix = np.asarray(flat).reshape(self.p + 1, self.stride)[:, :self.d].T
+        return matrix[:, :self.p], self.intercept.r2() ** 0.5 * matrix[:, self.p]
+
+    def last(self):
+        """W (d, p) and b (d,) of the last iterate, copied."""
+        return self._shaped(self.c * np.asarray(self.u))
+
+    def mean(self):
+        """W (d, p) and b (d,) of the average; of the last iterate where none is kept."""
+        if not self.averaging or self.rounds_mass == 0:
+            return self.last()
+        owed = np.array([self.owed(j) for j in range(self.p + 1)])
+        return self._shaped((np.asarray(self.total) + np.asarray(self.u) * np.repeat(owed, self.stride)) / self.rounds_mass)
+
+    def dual(self):
+        """Theta (d, p), and its part for the intercept's feature (d,), copied."""
+        matrix = self.unit * np.asarray(self.theta).reshape(self.p + 1, self.stride)[:, :self.d].T
+        return matrix[:, :self.p], matrix[:, self.p]
+
+
+cdef class PNorm(Linked):
+    """|W|_r of all entries, 1/r + 1/q = 1: u = sign(theta) |theta|^(q - 1)."""
+
+    cdef double direction_norm(self, const Direction* g) noexcept nogil:
+        return self.norm(g.value, g.n)
+
+    cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const Direction* g,
+                   double change) noexcept nogil:
+        cdef Py_ssize_t place[BUFFER]
+        cdef double size[BUFFER]
+        cdef Py_ssize_t i, k, spot, used = 0
+        for k in range(n):
+            self.settle(at[k])
+            for i in range(g.n):
+                if g.value[i] == 0 or value[k] == 0:
+                    continue
+                spot = at[k] * self.stride + (i if g.at == NULL else g.at[i])
+                self.mass -= fabs(self.u[spot] * self.theta[spot])
+                self.theta[spot] += change * g.value[i] * value[k]
+                place[used] = spot
+                size[used] = fabs(self.theta[spot])
+                used += 1
+                if used == BUFFER:
+                    self.raise_to_u(place, size, used)
+                    used = 0
+        self.raise_to_u(place, size, used)
+
+    cdef void raise_to_u(self, const Py_ssize_t* place, const double* size, Py_ssize_t n) noexcept nogil:
+        cdef double u[BUFFER]
+        cdef Py_ssize_t i
+        kernels_power(n, size, self.q - 1, u)
+        for i in range(n):
+            self.u[place[i]] = -u[i] if self.theta[place[i]] < 0 else u[i]
+            self.mass += u[i] * size[i]
+        self.moved += n
+
+    cdef double sum_of_powers(self) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double total = 0
+        for i in range(self.u.shape[0]):
+            total += fabs(self.u[i] * self.theta[i])
+        return total
+
+    def length(self):
+        """|W|_r of what predicts, the intercept's feature included."""
+        return primal_length(np.abs(whole(self)), self.q)
+
+
+cdef class Group(Linked):
+    """|W|_(2, r), the r-norm of the columns' lengths: u_j = theta_j |theta_j|^(q - 2)."""
+    cdef double[::1] part             # |theta_j|^q
+
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint averaging=True, bint block=False):
+        self.part = np.zeros(p + 1)
+        Linked.__init__(self, d, p, intercept, q, averaging, block)
+
+    def __setstate__(self, state):
+        Linked.__setstate__(self, state)
+        self.part = (np.asarray(self.u) * np.asarray(self.theta)).reshape(self.p + 1, self.stride).sum(axis=1)
+
+    cdef double direction_norm(self, const Direction* g) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double square = 0
+        for i in range(g.n):
+            square += g.value[i] * g.value[i]
+        return sqrt(square)
+
+    cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const Direction* g,
+                   double change) noexcept nogil:
+        cdef double square[BUFFER]
+        cdef Py_ssize_t i, k, c, begin, spot
+        for begin in range(0, n, 256):
+            for k in range(begin, min(begin + BUFFER, n)):
+                self.settle(at[k])
+                spot = at[k] * self.stride
+                for i in range(g.n):
+                    self.theta[spot + (i if g.at == NULL else g.at[i])] += change * g.value[i] * value[k]
+                square[k - begin] = 0
+                for c in range(self.d):
+                    square[k - begin] += self.theta[spot + c] * self.theta[spot + c]
+            self.raise_to_u(at + begin, square, min(BUFFER, n - begin))
+
+    cdef void raise_to_u(self, const Py_ssize_t* at, const double* square, Py_ssize_t n) noexcept nogil:
+        cdef double factor[BUFFER]
+        cdef Py_ssize_t k, c, spot
+        if self.q == 2:
+            for k in range(n):
+                factor[k] = 1
+        else:
+            kernels_power(n, square, (self.q - 2) / 2, factor)
+        for k in range(n):
+            spot = at[k] * self.stride
+            for c in range(self.d):
+                self.u[spot + c] = self.theta[spot + c] * factor[k]
+            self.mass += square[k] * factor[k] - self.part[at[k]]
+            self.part[at[k]] = square[k] * factor[k]
+        self.moved += n * self.d
+
+    cdef double sum_of_powers(self) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double total = 0
+        for j in range(self.p + 1):
+            total += self.part[j]
+        return total
+
+    cdef void rescale(self, double length) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double factor = libm_pow(length, -self.q)
+        for j in range(self.p + 1):
+            self.part[j] *= factor
+
+    def length(self):
+        """|W|_(2, r) of what predicts, the intercept's feature included."""
+        return primal_length(np.linalg.norm(whole(self), axis=0), self.q)
+
+
+def whole(Linked weights):
+    """W with the column of the intercept's feature."""
+    W, b = weights.mean()
+    r2 = weights.intercept.r2()
+    return np.column_stack([W, b / r2 ** 0.5]) if r2 > 0 else W
+
+
+def primal_length(sizes, double q):
+    """The r-norm, 1/r + 1/q = 1."""
+    r = q / (q - 1)
+    largest = sizes.max(initial=0)
+    return 0.0 if largest == 0 else float(largest * ((sizes / largest) ** r).sum() ** (1 / r))

@@ -1,0 +1,56 @@
+"""The norms' links in plain NumPy: W of the dual weights Theta, and what measures inputs and directions."""
+
+import numpy as np
+
+
+class Euclidean:
+    """W = Theta."""
+
+    q = 2.0
+    joined = False  # whether the intercept's feature is one more column of Theta
+
+    def link(self, Theta):
+        return Theta
+
+    def length(self, x):
+        return np.linalg.norm(x)
+
+    def of_scores(self, g):
+        return np.linalg.norm(g)
+
+
+class PNorm(Euclidean):
+    """Entries to the power q - 1, over the q-norm to the power q - 2."""
+
+    joined = True
+
+    def __init__(self, q):
+        self.q = q
+
+    def link(self, Theta):
+        size = self.size(Theta)
+        if size == 0:
+            return np.zeros_like(Theta)
+        return np.sign(Theta) * np.abs(Theta / size) ** (self.q - 1) * size
+
+    def size(self, Theta):
+        return self.length(Theta.ravel())
+
+    def length(self, x):
+        largest = np.abs(x).max(initial=0)
+        return largest * (np.abs(x / largest) ** self.q).sum() ** (1 / self.q) if largest > 0 else 0.0
+
+    def of_scores(self, g):
+        return self.length(g)
+
+
+class Group(PNorm):
+    """Columns times their length to the power q - 2, over the q-norm of the lengths to the same power."""
+
+    def link(self, Theta):
+        lengths = np.linalg.norm(Theta, axis=0)
+        size = self.length(lengths)
+        return np.zeros_like(Theta) if size == 0 else Theta * (lengths / size) ** (self.q - 2)
+
+    def of_scores(self, g):
+        return np.linalg.norm(g)
