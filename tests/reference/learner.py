@@ -14,15 +14,20 @@ class Reference:
     rule, parameters : the update's alias and its parameters.
     intercept : "auto", the length of the virtual feature, or None.
     shared : whether all rows of W are one direction, with ordered offsets.
+    link : from theta, which the steps change, to W; None for W itself.
+    smoothness : 1 / the strong convexity of the norm's psi, of which the link is the inverse gradient.
     """
 
-    def __init__(self, code, cost, n_features, rule, parameters, *, intercept="auto", kappa=1.0, shared=False):
+    def __init__(
+        self, code, cost, n_features, rule, parameters, *, intercept="auto", kappa=1.0, shared=False, link=None, smoothness=1.0
+    ):
         self.code, self.cost = np.asarray(code, dtype=float), np.asarray(cost, dtype=float)
         self.right = [y if y < len(row) and row[y] == 0 else int(row.argmin()) for y, row in enumerate(self.cost)]
         self.c_L, self.C_L = self.cost[self.cost > 0].min(), self.cost.max()
         self.rule, self.parameters, self.intercept, self.kappa = rule, SimpleNamespace(**parameters), intercept, kappa
-        self.shared = shared
-        self.W, self.b = np.zeros((self.code.shape[1], n_features)), np.zeros(self.code.shape[1])
+        self.shared, self.link, self.smoothness = shared, link, smoothness
+        self.theta, self.b = np.zeros((self.code.shape[1], n_features)), np.zeros(self.code.shape[1])
+        self.W = self.theta
         self.iterates, self.log_norm, self.n_norm, self.log_cap, self.n_cap = [], 0.0, 0, 0.0, 0
         self.t = self.n_mistakes = self.n_updates = self.cumulative_loss = self.R2 = 0
 
@@ -39,7 +44,8 @@ class Reference:
         rival, size = getattr(self, "_" + self.rule)(r)
         shrinkage = self.shrinkage()
         delta = self.code[r.right] - self.code[rival]
-        self.W = shrinkage * self.W + size * np.outer(self.along(delta), x)
+        self.theta = shrinkage * self.theta + size * np.outer(self.along(delta), x)
+        self.W = self.theta if self.link is None else self.link(self.theta)
         self.b = shrinkage * self.b + size * r.r2 * delta
         if self.shared:
             self.b = isotonic_regression(self.b, increasing=False)
@@ -60,7 +66,7 @@ class Reference:
         if norm2 > 0:
             self.log_norm, self.n_norm = self.log_norm + np.log(norm2), self.n_norm + 1
         r2 = self.squared_intercept_feature()
-        self.R2 = max(self.R2, (len(self.b) if self.shared else 1) * norm2 + r2)
+        self.R2 = max(self.R2, (len(self.b) if self.shared else self.smoothness) * norm2 + r2)
         found = {"score": score, "loss": loss, "right": right, "suffered": suffered, "predicted": predicted}
         return SimpleNamespace(**found, augmented=augmented, norm2=norm2, r2=r2, weight=weight)
 
@@ -78,7 +84,7 @@ class Reference:
     def gap_and_g2(self, r, rival):
         delta = self.code[rival] - self.code[r.right]
         along2 = delta.sum() ** 2 if self.shared else (delta**2).sum()
-        return r.score[rival] - r.score[r.right], along2 * r.norm2 + (delta**2).sum() * r.r2
+        return r.score[rival] - r.score[r.right], self.smoothness * along2 * r.norm2 + (delta**2).sum() * r.r2
 
     # Every rule returns the competitor and the step, 0 for none.
 
