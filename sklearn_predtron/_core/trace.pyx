@@ -91,6 +91,9 @@ cdef class Trace(L2):
         cdef double* product = room(near, self.d)
         cdef Py_ssize_t r
         cdef Row spare
+        if product == NULL:
+            self.fail(x, t)
+            return
         for r in range(x.m):
             x.k.scores[self.W.layout](row_of(x, r, &spare), &self.bare, 1, False, product)
             self.link(self.scale, self.M, self.b, product, False, t + r * self.d)
@@ -110,6 +113,9 @@ cdef class Trace(L2):
             self.scores(x, t)
             return
         product = room(near, self.d)
+        if product == NULL:
+            self.fail(x, t)
+            return
         for r in range(x.m):
             row = row_of(x, r, &spare)
             s = t + r * self.d
@@ -118,6 +124,12 @@ cdef class Trace(L2):
             self.link(self.total_scale / self.mass, self.C, self.zeros, product, True, s)
             x.k.scores[self.W.layout](row, &self.U, self.total_scale / self.mass, True, s)
         leave(product, near)
+
+    cdef void fail(self, const View* x, double* t) noexcept nogil:
+        """Scores that no one takes for any, where there is no memory for d numbers."""
+        cdef Py_ssize_t i
+        for i in range(x.m * self.d):
+            t[i] = NAN
 
     cdef void link(self, double scale, const double[::1] A, const double[::1] offset, const double* product, bint more,
                    double* t) noexcept nogil:
@@ -340,7 +352,7 @@ def schatten(matrix, r):
 
 
 cdef inline double* room(double* near, Py_ssize_t n) noexcept nogil:
-    """Room for n numbers: there, or elsewhere."""
+    """Room for n numbers: there, or elsewhere, or NULL."""
     return near if n <= NEAR else <double*> PyMem_RawMalloc(n * sizeof(double))
 
 
