@@ -488,3 +488,34 @@ def test_margin_and_bound_are_those_of_theorem_15():
     assert with_intercept.loss_bound(0.5, 3.0) == pytest.approx(expected, rel=1e-12)
     with pytest.raises(ValueError, match="must be at least the length of the intercept's feature"):
         with_intercept.loss_bound(0.5, 1.0)
+
+
+@pytest.mark.parametrize("intercept", [None, 1.5])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(PredtronMultilabelClassifier(update=update) for update in PROVEN),
+        PredtronMultilabelClassifier(loss="f1"),
+        PredtronLabelRanker(update="max_pair"),
+        PredtronLabelRanker(update="loss_driven"),
+        PredtronLabelRanker(update=LossAugmented(eta=0.01)),
+    ],
+    ids=lambda model: f"{type(model).__name__}-{model.loss}-{name(model.update)}",
+)
+def test_loss_on_sets_and_lists_is_within_the_bound(model, intercept):
+    """Bounds by the margin of weights that are learned beforehand."""
+    settings = {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
+    model = clone(model).set_params(norm=Trace(q=5.0), average=False, **settings)
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        X = random.standard_normal((150, 9))
+        t = X @ random.standard_normal((9, 2)) @ random.standard_normal((2, 5))
+        kept = np.argsort(-np.abs(t).min(axis=1))[:40]
+        X, y = X[kept], (t[kept] > 0).astype(int)
+        learned = clone(model).set_params(update=Adaptive(), max_iter=300, random_state=0).fit(X, y)
+        gamma = learned.set_params(update=model.update).margin(X, y)
+        assert gamma > 0
+        online = clone(model).partial_fit(X, y).partial_fit(X, y)
+        assert type(online._learner.weights) is Weights
+        R = np.sqrt((X**2).sum(axis=1).max() + (0 if intercept is None else intercept**2))
+        assert 0 < online.cumulative_loss_ <= online.loss_bound(gamma, R)

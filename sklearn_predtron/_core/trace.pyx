@@ -47,7 +47,8 @@ cdef class Trace(L2):
         L2.__init__(self, d, p, intercept, by_feature, averaging)
         self.q = q
         self.K, self.M, self.vectors = aligned_zeros(d * d), aligned_zeros(d * d), aligned_zeros(d * d)
-        self.values, self.work, self.iwork = np.empty(d), aligned_zeros(1 + 6 * d + 2 * d * d), np.empty(3 + 5 * d, dtype=np.intc)
+        self.values, self.work = aligned_zeros(d), aligned_zeros(1 + 6 * d + 2 * d * d)
+        self.iwork = np.empty(3 + 5 * d, dtype=np.intc)
         self.product, self.turned, self.zeros = np.zeros(d), aligned_zeros(d), np.zeros(d)
         self.lay(&self.bare, self.data, self.zeros)
 
