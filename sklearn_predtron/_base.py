@@ -106,8 +106,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             self._restore(before)
             raise
         self.__dict__.pop("_stream", None)  # it holds the old learner, should an epoch not end
-        metadata = {name: value for name, value in given.items() if value is not None}
-        self._run_epochs(X, y, metadata or None, rows, labels, weight, order, before)
+        self._run_epochs(X, y, self._shown_to_callbacks(given) or None, rows, labels, weight, order, before)
         self._stream = self._open_stream()
         return self
 
@@ -324,6 +323,10 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             if stopped or learner.n_updates == steps or self._has_converged():
                 break
         task.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
+
+    def _shown_to_callbacks(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The metadata of the callbacks' scorers."""
+        return {name: value for name, value in given.items() if value is not None}
 
     def _epoch_order(self, n: int, order: NDArray | None, random: Any) -> NDArray | None:
         if random is None:

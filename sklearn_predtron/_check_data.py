@@ -212,8 +212,8 @@ class QueryData(RelevanceData):
             bad("an empty qid", [], f"qid has 0 entries and X has {len(y)} rows"),
             bad("NaN in qid", spoiled(qid.astype(float), np.nan), "qid.*nan.*without missing values"),
             bad("None in qid", [*qid[1:], None], "qid.*None.*without missing values"),
-            bad("2-d qid", np.column_stack([qid, qid]), "1d array"),
-            bad("qid that is a number", 3, "1d array"),
+            bad("2-d qid", np.column_stack([qid, qid]), "qid has shape"),
+            bad("qid that is a number", 3, "qid has shape"),
         ]
 
 

@@ -39,7 +39,7 @@ class Queries:
         self.order: NDArray | None = None
         self.start = np.array([0, n] if n else [0], dtype=np.intp)
         if qid is not None and n:
-            self._gather(check_qid(qid, n))
+            self._gather(without_missing(check_qid(qid, n)))
 
     def _gather(self, qid: NDArray) -> None:
         edges = np.flatnonzero(qid[1:] != qid[:-1]) + 1
@@ -71,31 +71,41 @@ class Queries:
         """The queries of the documents of positive weight, and the mean weight of each."""
         weight = self.take(weight)
         kept = weight > 0
-        counts = np.add.reduceat(kept, self.start[:-1], dtype=np.intp) if self.n else np.zeros(0, dtype=np.intp)
-        sums = np.add.reduceat(weight, self.start[:-1]) if self.n else np.zeros(0)
-        there = counts > 0
-        if kept.all():
-            return self, sums / counts
-        left = Queries(None, 0)
-        left.order = np.flatnonzero(kept) if self.order is None else self.order[kept]
-        left.start = np.concatenate([[0], np.cumsum(counts[there])]).astype(np.intp)
-        return left, sums[there] / counts[there]
+        left = self
+        if not kept.all():
+            counts = np.add.reduceat(kept, self.start[:-1], dtype=np.intp)
+            left = Queries(None, 0)
+            left.order = np.flatnonzero(kept) if self.order is None else self.order[kept]
+            left.start = np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.intp)
+        # Summed without the zeros, which would change how the terms are grouped, and so the last bit.
+        sums = np.add.reduceat(weight[kept], left.start[:-1]) if left.n else np.zeros(0)
+        return left, sums / np.diff(left.start)
 
 
 def check_qid(qid: Any, n: int) -> NDArray:
     """The ids of the documents' queries, as an array."""
-    qid = column_or_1d(qid, input_name="qid") if np.ndim(qid) != 1 else np.asarray(qid)
+    qid = np.asarray(qid)
+    if qid.ndim == 2 and qid.shape[1] == 1:
+        qid = qid[:, 0]
+    if qid.ndim != 1:
+        raise ValueError(f"qid has shape {qid.shape}; it must have the query id of each row, shape ({n},).")
     if len(qid) != n:
         raise ValueError(f"qid has {len(qid)} entries and X has {n} rows; it must have the query id of each row.")
     return qid
 
 
-def query_numbers(ids: NDArray) -> NDArray[np.intp]:
-    """0, 1, ... for the ids, in order of first appearance."""
+def without_missing(ids: NDArray) -> NDArray:
+    """The ids, none of which may be missing; numbers for objects, which may have no order."""
     if ids.dtype.kind not in "biufcSUmM":
         return numbers_of_objects(ids)
     if ids.dtype.kind in "fcmM":
         refuse(ids, "qid", np.isnat(ids) if ids.dtype.kind in "mM" else np.isnan(ids), "ids without missing values")
+    return ids
+
+
+def query_numbers(ids: NDArray) -> NDArray[np.intp]:
+    """0, 1, ... for the ids, in order of first appearance."""
+    ids = without_missing(ids)
     _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
     number = np.empty(len(first), dtype=np.intp)
     number[np.argsort(first)] = np.arange(len(first))
@@ -103,7 +113,7 @@ def query_numbers(ids: NDArray) -> NDArray[np.intp]:
 
 
 def numbers_of_objects(ids: NDArray) -> NDArray[np.intp]:
-    """The same for ids that may have no order."""
+    """0, 1, ... for ids of any type, in order of first appearance."""
     refuse(ids, "qid", np.array([is_missing(value) for value in ids]), "ids without missing values")
     known: dict[Any, int] = {}
     try:

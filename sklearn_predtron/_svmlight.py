@@ -68,16 +68,22 @@ def line_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
 
 
 def query_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
-    """Blocks of whole queries; each ends with the query that makes it `most` lines or `size` bytes long, or longer."""
+    """Blocks of whole queries; each ends with the query that makes it `most` lines or `size` bytes long, or longer.
+
+    No id returns within a block: two queries of one id would be taken for one.
+    """
     lines: list[bytes] = []
     numbers, ids = array("q"), array("q")
     # The bytes of the block, where its last query begins, and the bytes of that.
     taken = last = length = 0
+    seen: set[int] = set()
     for number, line, qid, reason in rows_of_queries(file, size):
         if reason is None and not (ids and qid == ids[-1]):
-            if len(lines) >= most or taken >= size:
+            if len(lines) >= most or taken >= size or qid in seen:
                 yield Block(lines, numbers, len(lines), np.array(ids, dtype=np.int64))
                 lines, numbers, ids, taken = [], array("q"), array("q"), 0
+                seen.clear()
+            seen.add(qid)
             last, length = len(lines), 0
         length += len(line)
         if reason is None and length > size:

@@ -97,12 +97,12 @@ class SvmlightReader:
     With `query_id` iterating yields ``(X, y, qid)``, as the rankers' ``partial_fit(X, y, qid=qid)`` takes them: for each row
     (document) its relevance, float64 and at least 0, and its query's id, int64, as in "2 qid:10 1:0.5 3:1.2 # comment".  A query
     is a run of rows with one id, whatever blank lines and comments are between them; **an id that returns after another one is a
-    new query**, as in partial_fit.  A chunk holds whole queries: it ends with the query that makes it `chunk_rows` rows or
-    `chunk_bytes` bytes long, or longer.  **A query of more than `chunk_bytes` bytes of rows cannot be read**, so that a chunk has
-    less than twice as many: the row that exceeds them is a broken line.  So are a row without ``qid:`` and an integer of 64 bits
-    after its label, and a row of negative relevance.  Before the error the queries known to be whole are yielded: a row of
-    another id follows, or the file's end.  The broken line may be that row; if its own id cannot be read, the query before it is
-    not known to be whole.
+    new query**, and begins a chunk, for one call of partial_fit would gather both.  A chunk holds whole queries: it ends with the
+    query that makes it `chunk_rows` rows or `chunk_bytes` bytes long, or longer.  **A query of more than `chunk_bytes` bytes of
+    rows cannot be read**, so that a chunk has less than twice as many: the row that exceeds them is a broken line.  So are a row
+    without ``qid:`` and an integer of 64 bits after its label, and a row of negative relevance.  Before the error the queries
+    known to be whole are yielded: a row of another id follows, or the file's end.  The broken line may be that row; if its own id
+    cannot be read, the query before it is not known to be whole.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,7 +16,7 @@ from sklearn_predtron._core.rows import QueryRows, Rows
 from sklearn_predtron._core.stream import QueryReader, Stream
 from sklearn_predtron._core.weights import Intercept
 from sklearn_predtron._parts import resolve
-from sklearn_predtron._queries import Queries, document_weights, read_document_relevances
+from sklearn_predtron._queries import Queries, check_qid, document_weights, read_document_relevances
 from sklearn_predtron._ranker import BaseRanker
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.norms import Norm
@@ -221,6 +222,10 @@ class PredtronRanker(BaseRanker):
             rows = as_rows(X[queries.order])
         return X, QueryRows(rows, queries.start), Relevances(queries.take(y), queries.start), weight, None
 
+    def _shown_to_callbacks(self, given: dict[str, Any]) -> dict[str, Any]:
+        name = "groups" if get_config()["enable_metadata_routing"] else "qid"  # as scorers ask for it
+        return super()._shown_to_callbacks({name if key == "qid" else key: value for key, value in given.items()})
+
     def _open_stream(self) -> Stream | None:
         return None if hasattr(self, "feature_names_in_") else Stream(self._learner, QueryReader())
 
@@ -343,6 +348,7 @@ class PredtronRanker(BaseRanker):
         self._check_labels_given(y)
         scores, y = self.predict(X), read_document_relevances(y)
         check_lengths(len(scores), len(y))
+        qid = None if qid is None else check_qid(qid, len(y))
         return mean_over_queries(ndcg, y, scores, qid, sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any, qid: Any = None) -> float:

@@ -187,21 +187,12 @@ def test_expected_failures_are_those_of_the_perceptron():
     assert set(EXPECTED_FAILURES) <= {type(estimator).__name__ for estimator in ESTIMATORS}
 
 
-# Bugs of the package that a check finds in some configurations of an estimator.
-KNOWN = {
-    ("PredtronRanker", "check_zero_weight_is_absence"): "weights of 0 are summed too, in lists of 8 and more in another order",
-}
-
-
 @pytest.mark.parametrize("check", list(all_checks()), ids=lambda check: check.__name__)
 @pytest.mark.parametrize(
     "estimator", ESTIMATORS + CONFIGURATIONS, ids=lambda estimator: re.sub(" at 0x\\w+", "", repr(estimator))
 )
-def test_own_checks(estimator, check, request):
-    name = type(estimator).__name__
-    if (name, check.__name__) in KNOWN:
-        request.applymarker(pytest.mark.xfail(reason=KNOWN[name, check.__name__], strict=False))
-    check(name, estimator)
+def test_own_checks(estimator, check):
+    check(type(estimator).__name__, estimator)
 
 
 class Shuffled(PredtronClassifier):

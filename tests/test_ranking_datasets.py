@@ -3,7 +3,7 @@
 import bz2
 import gzip
 import tracemalloc
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from sklearn.datasets import load_svmlight_file
 
+from sklearn_predtron import PredtronRanker
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, make_ranking_queries, make_separable_queries
 
 PLAIN = {"n_features": 9, "zero_based": False}
@@ -67,10 +68,12 @@ def test_chunks_are_whole_queries_of_the_whole_file(tmp_path, seed, suffix, pack
     assert_array_equal(np.concatenate([chunk[1] for chunk in chunks]), y)
     assert_array_equal(np.concatenate([chunk[2] for chunk in chunks]), qid)
     assert all(chunk[2].dtype == np.int64 and chunk[1].dtype == np.float64 and len(chunk[2]) == len(chunk[1]) for chunk in chunks)
-    # No query is cut, and each chunk ends with the query that reaches the aim.
+    # No query is cut, and each chunk ends with the query that reaches the aim, or where one of its ids would return.
     assert [n for chunk in chunks for n in lengths(chunk[2])] == lengths(qid)
-    for _, labels, ids in chunks[:-1]:
-        assert len(labels) >= aim > len(labels) - lengths(ids)[-1]
+    for (_, labels, ids), following in pairwise(chunks):
+        assert len(labels) >= aim or following[2][0] in ids
+        assert aim > len(labels) - lengths(ids)[-1]
+        assert len(set(ids.tolist())) == len(lengths(ids))
 
 
 def test_bytes_end_a_chunk_too(tmp_path):
@@ -80,8 +83,9 @@ def test_bytes_end_a_chunk_too(tmp_path):
     assert error is None and len(chunks) > 5
     sizes = np.array([len(row) + 1 for _, row in rows])
     ends = np.cumsum([len(y) for _, y, _ in chunks])
-    for (_, _, ids), start, end in zip(chunks[:-1], [0, *ends], ends[:-1], strict=False):
-        assert 600 <= sizes[start:end].sum() < 1200
+    for (_, _, ids), start, end, following in zip(chunks[:-1], [0, *ends], ends[:-1], chunks[1:], strict=False):
+        assert sizes[start:end].sum() >= 600 or following[2][0] in ids
+        assert sizes[start:end].sum() < 1200
         assert sizes[start : end - lengths(ids)[-1]].sum() < 600
 
 
@@ -90,7 +94,7 @@ def test_an_id_that_returns_is_a_new_query(tmp_path):
     chunks, _ = read(path, chunk_rows=1, **PLAIN)
     assert [qid.tolist() for _, _, qid in chunks] == [[7, 7], [3], [7, 7]]
     chunks, _ = read(path, **PLAIN)
-    assert [qid.tolist() for _, _, qid in chunks] == [[7, 7, 3, 7, 7]]
+    assert [qid.tolist() for _, _, qid in chunks] == [[7, 7, 3], [7, 7]]
     assert SvmlightReader(path, query_id=True, chunk_rows=2).scan().n_queries == 3
     assert SvmlightReader(path).scan().n_queries is None
 
@@ -379,3 +383,17 @@ def test_seeds(make):
 def test_parameters_of_the_simulations(make, parameters, message):
     with pytest.raises(ValueError, match=message):
         make(**parameters)
+
+
+def test_an_id_that_returns_begins_a_chunk(tmp_path):
+    """Two queries of one id in one chunk would be gathered to one by `partial_fit`."""
+    path = tmp_path / "queries.svm"
+    path.write_text("2 qid:7 1:0.5\n0 qid:7 2:1\n1 qid:3 1:2\n0 qid:7 1:1\n1 qid:7 2:1\n")
+    for chunk_rows in (1, 3, 100):
+        chunks = [qid.tolist() for _, _, qid in SvmlightReader(path, query_id=True, chunk_rows=chunk_rows)]
+        model = PredtronRanker()
+        for X, y, qid in SvmlightReader(path, query_id=True, chunk_rows=chunk_rows):
+            model.partial_fit(X, y, qid=qid)
+        assert model.t_ == 3
+        assert [qid for chunk in chunks for qid in chunk] == [7, 7, 3, 7, 7]
+    assert chunks == [[7, 7, 3], [7, 7]]

@@ -27,7 +27,7 @@ cdef class Ranking(Problem):
         self.C_L = 1
         self.c_L = float("nan")
         self.inference = Inference()
-        self.reserve(0)
+        self.reserve(1)
 
     def __reduce__(self):
         return type(self), (0 if self.block else self.d, self.representation, self.measure)

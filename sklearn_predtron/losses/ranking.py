@@ -138,6 +138,8 @@ class NDCG(RankingLoss):
 
 def checked_gains(gain: Callable, values: NDArray) -> NDArray:
     """A user's own gains of the relevances."""
+    if len(values) == 0:
+        return values
     distinct, place = np.unique(values, return_inverse=True)
     found = np.asarray(gain(distinct), dtype=np.float64)
     good = found.shape == distinct.shape and np.isfinite(found).all() and (found >= 0).all() and (np.diff(found) > 0).all()
