@@ -470,7 +470,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             Margin gamma > 0 of some unit-norm weights on the data (see `margin`).
         radius : float, default=None
             The largest Euclidean length of an input, with the intercept's feature of length `intercept_scaling`; None takes
-            what an update with eta="theory" has seen.
+            what an update with eta="theory" has seen.  A norm's factor enters by itself.
 
         Returns
         -------
@@ -500,10 +500,8 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         return update.loss_bound(problem, self._kappa, margin, radius)
 
     def _weights_length(self) -> float:
-        """Frobenius norm of the weights that predict, the intercept's among them."""
-        coef, intercept = self._learner.weights.mean()
-        r2 = self._learner.weights.intercept.squared_length
-        return float(np.sqrt((coef**2).sum() + ((intercept**2).sum() / r2 if r2 > 0 else 0.0)))
+        """The norm under which margins are measured, of the weights that predict."""
+        return self._learner.weights.length()
 
 
 def check_lengths(n_rows: int, n_labels: int) -> None:

@@ -7,11 +7,12 @@ from numbers import Real
 
 from sklearn_predtron._compat import Interval
 from sklearn_predtron._core import link
+from sklearn_predtron._core.trace import Trace as TraceWeights
 from sklearn_predtron._core.weights import L2 as L2Weights
 from sklearn_predtron._core.weights import Intercept, Weights
 from sklearn_predtron._parts import Part
 
-__all__ = ["L2", "Group", "Norm", "PNorm"]
+__all__ = ["L2", "Group", "Norm", "PNorm", "Trace"]
 
 
 class Norm(Part):
@@ -124,3 +125,43 @@ class Group(Link):
 
     alias = "group"
     _weights = link.Group
+
+
+class Trace(Norm):
+    """The trace norm (sum of the singular values), for scores that share a few directions of the inputs.
+
+    Paper 001, Algorithm 3, with psi = |W|_S(r)^2 / 2, the Schatten norm of 1 / r + 1 / q = 1.  The steps add up to
+    Theta (d x p), whose singular values, to the power q - 1, are those of W: scores along directions that many steps share
+    count for more.  A step costs an eigendecomposition of a d x d matrix; nothing ever decomposes W.  For a single score, for a
+    single feature and for q = 2 the norm is the Euclidean one, and the weights are those of `L2`.
+
+    Theorem 15 bounds the loss suffered by 4 (q - 1) R^2 C_L^2 / (c_L gamma^2) for weights of trace norm 1 that decode with
+    margin gamma, where R is the largest Euclidean length of an input.  `margin` divides by the norm S(r), which is at most the
+    trace norm, and `loss_bound` puts the factor q - 1 before |x|^2; the intercept is measured by its Euclidean length.
+
+    Parameters
+    ----------
+    q : float, default=None
+        Exponent of the dual norm, at least 2; None is max(2, 2 ln min(d, p)) for d scores and p features.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.norms import Trace
+    >>> PredtronClassifier(norm=Trace(q=4))
+    PredtronClassifier(norm=Trace(q=4))
+    """
+
+    alias = "trace"
+    _parameter_constraints: dict[str, list] = {"q": [Interval(Real, 2, None, closed="left"), None]}
+
+    def __init__(self, q: float | None = None):
+        self.q = q
+
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        self._validate_params()
+        least = min(d, p)
+        q = max(2.0, 2 * log(least)) if self.q is None else float(self.q)
+        if block or least == 1 or q == 2:
+            return L2Weights(d, p, intercept, by_feature=sparse, averaging=average, block=block)
+        return TraceWeights(d, p, q, intercept, by_feature=sparse, averaging=average)

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from cases import SPECIAL, Hours
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklearn_predtron
@@ -22,6 +23,7 @@ from sklearn_predtron import (
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.estimator_checks import all_checks
 from sklearn_predtron.losses import NDCG, CountLoss, FBeta, PrecisionAtK, RankingLoss, RecallAtK, SubsetLoss
+from sklearn_predtron.norms import Trace
 from sklearn_predtron.representations import PowerRank, TableRepresentation
 from sklearn_predtron.updates import (
     MMP,
@@ -153,8 +155,25 @@ CONFIGURATIONS = [
     PredtronLabelRanker(update=MMP(cost="normalised", weights="random"), average="uniform"),
 ]
 
+UNDER_TRACE = [clone(estimator).set_params(norm="trace") for estimator in ESTIMATORS]
+CONFIGURATIONS += [
+    *UNDER_TRACE,
+    *(PredtronClassifier(norm="trace", update=alias, average=average) for alias, average in IN_TURN),
+    PredtronClassifier(norm=Trace(q=3), loss=COSTS, representation=[[1, 0], [0, 1], [-0.6, -0.8]], fit_intercept=False),
+    PredtronClassifier(norm=Trace(q=30), update=LossAugmented(eta="theory"), average=20.0),
+    PredtronBinaryClassifier(norm=Trace(q=5), representation="onehot"),
+    PredtronOrdinalClassifier(norm=Trace(q=4), representation="shared"),
+    PredtronOrdinalClassifier(norm=Trace(q=4), update=Subgradient(alpha=0.1, eta=0.5), average=7.0),
+    PredtronMultilabelClassifier(norm=Trace(q=4), loss="f1", update=PassiveAggressive(C=0.1)),
+    PredtronMultilabelClassifier(norm="trace", update=LossDriven(eta="theory"), average=False),
+    PredtronLabelRanker(norm=Trace(q=4), update="slam", average=7.0),
+    PredtronLabelRanker(norm="trace", loss="kendall_tau", update="max_pair", average=False),
+]
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {}))
+
+@parametrize_with_checks(
+    ESTIMATORS + UNDER_TRACE, expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {})
+)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -54,7 +54,7 @@ cdef class Linked(Weights):
     cdef Py_ssize_t[::1] at
     cdef double[::1] value
     cdef double[::1] combined
-    cdef double length                # of the input, the intercept's feature aside; negative where it is not known
+    cdef double input_length          # of the input, the intercept's feature aside; negative where it is not known
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint averaging=True, bint block=False):
         self.d = d
@@ -131,7 +131,7 @@ cdef class Linked(Weights):
         cdef double root
         cdef Row spare
         self.gathered = False
-        self.length = -1
+        self.input_length = -1
         if self.intercept.fitted:
             root = sqrt(self.intercept.r2())
             for c in range(self.d):
@@ -228,10 +228,10 @@ cdef class Linked(Weights):
         return largest * libm_pow(total, 1 / self.q)
 
     cdef double norm_of_input(self, View* x) noexcept nogil:
-        if self.length < 0:
+        if self.input_length < 0:
             self.gather(x, NULL)
-            self.length = self.norm(&self.value[0], self.n)
-        return self.length
+            self.input_length = self.norm(&self.value[0], self.n)
+        return self.input_length
 
     cdef double with_intercept(self, double length) noexcept nogil:
         """The squared q-norm of an input of that length together with the intercept's feature."""

@@ -57,6 +57,12 @@ cdef class Weights:
         """A bound R on |g x^T| / |g|, given one on the lengths of the inputs with their intercept's feature."""
         return radius
 
+    def length(self):
+        """The norm of the weights that predict, the intercept's among them; here the Frobenius norm."""
+        coef, b = self.mean()
+        r2 = self.intercept.squared_length
+        return float(np.sqrt((coef**2).sum() + ((b**2).sum() / r2 if r2 > 0 else 0.0)))
+
 
 cdef class Intercept:
     """The virtual feature behind b, of squared length r2: s^2, or the geometric mean of |x|^2 over the non-zero rows so far.

@@ -3,8 +3,9 @@
 from types import SimpleNamespace
 
 import numpy as np
-from reference.norms import Euclidean
 from sklearn.isotonic import isotonic_regression
+
+from reference.norms import Euclidean
 
 
 class Reference:

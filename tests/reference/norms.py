@@ -54,3 +54,25 @@ class Group(PNorm):
 
     def of_scores(self, g):
         return np.linalg.norm(g)
+
+
+def power_link(theta, r):
+    """U diag(s^(r - 1)) V^T / |theta|_S(r)^(r - 2): the gradient of |.|_S(r)^2 / 2."""
+    touched = theta.any(axis=1)
+    if not touched.any():
+        return np.zeros_like(theta)
+    U, s, V = np.linalg.svd(theta[touched], full_matrices=False)
+    top, s = s[0], s / s[0]
+    W = np.zeros_like(theta)
+    W[touched] = top * (U * s ** (r - 1)) @ V / np.sum(s**r) ** (1 - 2 / r)
+    return W
+
+
+class Trace(Euclidean):
+    """Singular values to the power q - 1, over their q-norm to the power q - 2; the intercept stands apart."""
+
+    def __init__(self, q):
+        self.q = q
+
+    def link(self, Theta):
+        return power_link(Theta, self.q)
