@@ -13,6 +13,7 @@ from sklearn_predtron.losses.subset import (
     SubsetLoss,
     SubsetZeroOne,
 )
+from sklearn_predtron.losses.subset import AtK as AtK
 from sklearn_predtron.losses.subset import subset_loss as subset_loss
 from sklearn_predtron.losses.table import Absolute, CostMatrix, Squared, TableLoss, ZeroOne
 from sklearn_predtron.losses.table import table_loss as table_loss
