@@ -2,6 +2,7 @@
 
 from sklearn_predtron.losses.ranking import NDCG, AveragePrecision, KendallTau, RankingLoss, SwappedPairs
 from sklearn_predtron.losses.ranking import ranking_loss as ranking_loss
+from sklearn_predtron.losses.subset import AtK as AtK
 from sklearn_predtron.losses.subset import (
     CountLoss,
     ErrorSetSize,
@@ -13,7 +14,6 @@ from sklearn_predtron.losses.subset import (
     SubsetLoss,
     SubsetZeroOne,
 )
-from sklearn_predtron.losses.subset import AtK as AtK
 from sklearn_predtron.losses.subset import subset_loss as subset_loss
 from sklearn_predtron.losses.table import Absolute, CostMatrix, Squared, TableLoss, ZeroOne
 from sklearn_predtron.losses.table import table_loss as table_loss
