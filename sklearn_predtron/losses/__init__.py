@@ -2,6 +2,7 @@
 
 from sklearn_predtron.losses.ranking import NDCG, AveragePrecision, KendallTau, RankingLoss, SwappedPairs
 from sklearn_predtron.losses.ranking import ranking_loss as ranking_loss
+from sklearn_predtron.losses.subset import AtK as AtK
 from sklearn_predtron.losses.subset import (
     CountLoss,
     ErrorSetSize,
