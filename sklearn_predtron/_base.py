@@ -473,6 +473,8 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         if not margin > 0:
             raise ValueError(f"margin={margin} must be positive: the bounds are for separable data.")
         weights, problem = self._learner.weights, self._learner.problem
+        if weights.unproven is not None:
+            raise ValueError(f"No loss bound is proven for {weights.unproven}.")
         if weights.intercept.automatic:
             raise ValueError("No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number.")
         update = resolve(Update, self.update, "update")
@@ -492,10 +494,8 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         return update.loss_bound(problem, self._kappa, margin, radius)
 
     def _weights_length(self) -> float:
-        """Frobenius norm of the weights that predict, the intercept's among them."""
-        coef, intercept = self._learner.weights.mean()
-        r2 = self._learner.weights.intercept.squared_length
-        return float(np.sqrt((coef**2).sum() + ((intercept**2).sum() / r2 if r2 > 0 else 0.0)))
+        """The norm of the weights that predict, the intercept's among them."""
+        return self._learner.weights.norm()
 
 
 def check_lengths(n_rows: int, n_labels: int) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Round
-from sklearn_predtron._core.rows cimport View, squared_norm
+from sklearn_predtron._core.rows cimport View
 from sklearn_predtron._core.weights cimport Intercept, Weights
 
 
@@ -29,6 +29,7 @@ cdef class Shared(Weights):
         self.large = inner.large
         self.intercept = intercept
         self.averaging = inner.averaging
+        self.meeting, self.ready = inner.meeting, inner.ready
         self.b = np.zeros(d)
         self.total = np.zeros(d)
         self.level = np.empty(d)
@@ -69,6 +70,36 @@ cdef class Shared(Weights):
             raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
         return (self.d * (radius ** 2 - r2) + r2) ** 0.5
 
+    @property
+    def unproven(self):
+        return self.inner.unproven
+
+    def freeze(self, bint frozen):
+        self.inner.freeze(frozen)
+        self.meeting = self.inner.meeting
+
+    def norm(self):
+        """The norm of u and of the thresholds."""
+        return float(np.sqrt(self.inner.norm() ** 2 + (self._thresholds() ** 2).sum() / self.intercept.r2()))
+
+    def plain(self, bint mean=True):
+        cdef Weights inner = self.inner.plain(mean)
+        cdef Shared plain
+        if inner is self.inner:
+            return self
+        plain = Shared(inner, self.d, Intercept(False, 1.0))
+        plain.b[:] = self._thresholds() if mean else self.b
+        return plain
+
+    cdef bint meet(self, View* x) noexcept nogil:
+        cdef bint taken = self.inner.meet(x)
+        self.ready = self.inner.ready
+        return taken
+
+    cdef void forget(self) noexcept nogil:
+        self.inner.forget()
+        self.ready = self.inner.ready
+
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         self.inner.scores(x, t)
         self.spread(x.m, t, &self.b[0], 1)
@@ -95,10 +126,10 @@ cdef class Shared(Weights):
     cdef void observe(self, View* x) noexcept nogil:
         if self.inner.observing:
             self.inner.observe(x)
-        if self.intercept.automatic:
-            self.intercept.observe(squared_norm(x))
+        if self.intercept.automatic and not self.inner.frozen:
+            self.intercept.observe(self.inner.length2(x))
         if self.radius_needed:
-            self.radius2 = max(self.radius2, self.d * squared_norm(x) + self.intercept.r2())
+            self.radius2 = max(self.radius2, self.d * self.inner.length2(x) + self.intercept.r2())
 
     cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil:
         cdef double along = total_of(g), square = 0
@@ -157,15 +188,21 @@ cdef class Shared(Weights):
         for k in range(self.d):
             self.total[k] = keep * self.total[k] + weight * self.b[k]
 
+    def _thresholds(self):
+        """b of the average, or of the last iterate, for rows as the inner weights take them."""
+        return np.asarray(self.total) / self.mass if self.averaging and self.mass > 0 else np.array(self.b)
+
     def last(self):
         """u (1, p) and b (d,) of the last iterate, copied."""
-        return self.inner.last()[0], np.array(self.b)
+        u, offset = self.inner.last()
+        return u, offset + np.asarray(self.b)
 
     def mean(self):
         """u (1, p) and b (d,) of the average; of the last iterate where none is kept."""
         if not self.averaging or self.mass == 0:
             return self.last()
-        return self.inner.mean()[0], np.asarray(self.total) / self.mass
+        u, offset = self.inner.mean()
+        return u, offset + self._thresholds()
 
 
 cdef inline double total_of(const Direction* g) noexcept nogil:
