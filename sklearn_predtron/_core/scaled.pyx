@@ -26,7 +26,7 @@ from sklearn_predtron._core.weights import aligned_zeros
 
 cdef enum:
     FIELDS = 5      # numbers a feature's statistics take
-    RECORD = 8      # their room side by side: a cache line
+    RECORD = 5      # their room side by side
     FETCHED = 24    # non-zeros of a row whose statistics are fetched before its turn
 
 cdef double LARGEST = 1e290     # squared length of a row whose squares can be summed
@@ -62,6 +62,7 @@ cdef class Scaled(L2):
         self.x, self.z, self.change = aligned_zeros(p), aligned_zeros(p), aligned_zeros(p)
         self.at = np.empty(p, dtype=np.intp)
         self.C, self.C_total, self.offset = np.zeros(d), np.zeros(d), np.zeros(d)
+        self.old = np.empty(0)
         self.meeting = True
         self.ready = False
 
@@ -125,7 +126,7 @@ cdef class Scaled(L2):
     cdef void meet_row(self, const Row* row, const Kernels* k) noexcept nogil:
         cdef const double* x = self.read(row, k)
         self.seen += 1
-        if row.index != NULL:
+        if k.index_size > 0:     # an empty row has no address
             self.meet_sparse(row.n, x)
         else:
             scaling_meet_dense(row.n, x, self.seen, &self.S, &self.z[0], &self.found)
@@ -135,7 +136,7 @@ cdef class Scaled(L2):
             scaling_refresh(self.p, self.seen, &self.S)
             self.known = False
             self.apply(row, k)
-        self.squared_length = self.length(row)
+        self.squared_length = self.length(k.index_size > 0)
         if self.squared_length > 0:
             self.ready = True
             if self.intercept.automatic:
@@ -182,10 +183,10 @@ cdef class Scaled(L2):
     cdef const double* read(self, const Row* row, const Kernels* k) noexcept nogil:
         """The values of a row in double precision, and their places in self.at where it is sparse."""
         cdef Py_ssize_t i
-        if row.index != NULL and k.index_size == sizeof(int32_t):
+        if k.index_size == sizeof(int32_t):
             for i in range(row.n):
                 self.at[i] = (<const int32_t*> row.index)[i]
-        elif row.index != NULL:
+        elif k.index_size > 0:
             for i in range(row.n):
                 self.at[i] = (<const int64_t*> row.index)[i]
         if k.value_size == sizeof(double):
@@ -197,17 +198,17 @@ cdef class Scaled(L2):
     cdef void apply(self, const Row* row, const Kernels* k) noexcept nogil:
         """z and what goes with it, under the present statistics."""
         cdef const double* x = self.read(row, k)
-        if row.index == NULL:
+        if k.index_size == 0:
             scaling_apply_dense(row.n, x, &self.S, &self.z[0], &self.found)
         else:
             self.recount()
             scaling_apply_sparse(row.n, x, &self.at[0], &self.S, &self.z[0], &self.found)
-        self.squared_length = self.length(row)
+        self.squared_length = self.length(k.index_size > 0)
 
-    cdef double length(self, const Row* row) noexcept nogil:
+    cdef double length(self, bint sparse) noexcept nogil:
         """|x - mean|^2 of the row just applied, each feature over its variance."""
         cdef double length2 = self.found.length2
-        if row.index != NULL:
+        if sparse:
             length2 += self.D
             if length2 < CANCELLED * self.D:
                 return 0
@@ -228,7 +229,7 @@ cdef class Scaled(L2):
 
     def save(self):
         """Keep what the round is about to change before it is known to end."""
-        if self.old is None:
+        if self.old.shape[0] == 0:
             self.old = np.empty(self.statistics.shape[0])
         memcpy(&self.old[0], &self.statistics[0], self.statistics.nbytes)
         self.saved = self._numbers(), self.intercept.__reduce__()[2]
@@ -253,7 +254,7 @@ cdef class Scaled(L2):
         if not self.is_applied:
             self.apply(&x.first, x.k)
         self.is_applied = False
-        self.row_scores(&x.first, t, &self.W, &self.C[0], self.scale, False)
+        self.row_scores(x, t, &self.W, &self.C[0], self.scale, False)
 
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
         if not self.averaging or self.mass == 0:
@@ -266,23 +267,23 @@ cdef class Scaled(L2):
             self.known &= self.following
             self.following = True
             self.apply(&x.first, x.k)
-            self.row_scores(&x.first, t, &self.W, &self.C[0], self.weight / self.mass, False)
-            self.row_scores(&x.first, t, &self.U, &self.C_total[0], self.total_scale / self.mass, True)
+            self.row_scores(x, t, &self.W, &self.C[0], self.weight / self.mass, False)
+            self.row_scores(x, t, &self.U, &self.C_total[0], self.total_scale / self.mass, True)
 
-    cdef void row_scores(self, const Row* row, double* t, const Matrix* M, const double* C, double scale,
+    cdef void row_scores(self, const View* x, double* t, const Matrix* M, const double* C, double scale,
                          bint more) noexcept nogil:
         """The scores of the row applied last, by the sums M of steps along x and M.offset of those along 1."""
         cdef Py_ssize_t c
         cdef Matrix moved = M[0]
         cdef Row z
         cdef double along = self.intercept.r2() - self.found.cross
-        cdef bint dense = row.index == NULL
+        cdef bint dense = x.start == NULL
         if not dense:
             along += self.D
         for c in range(self.d):
             self.offset[c] = M.offset[c] * along - (0 if dense else C[c])
         moved.offset = &self.offset[0]
-        z.n, z.value, z.index = row.n, &self.z[0], NULL if dense else &self.at[0]
+        z.n, z.value, z.index = x.first.n, &self.z[0], NULL if dense else &self.at[0]
         of_doubles(not dense).scores[M.layout](&z, &moved, scale, more, t)
 
     cdef void block_scores(self, const View* x, double* t, const Matrix* M, double scale, bint more) noexcept nogil:
@@ -361,7 +362,7 @@ cdef class Scaled(L2):
                 value = self.read(row, x.k)
                 square = 0
                 for i in range(row.n):
-                    j = i if row.index == NULL else self.at[i]
+                    j = i if x.start == NULL else self.at[i]
                     square += value[i] * value[i] * self.S.inverse[j * self.S.step]
                 size += fabs(g.value[r]) * sqrt(square)
                 touched += 1
@@ -450,7 +451,7 @@ cdef class Scaled(L2):
             W, b = self.mean() if mean else self.last()
             plain = L2(self.d, self.p, Intercept(False, 1.0), self.by_feature, False)
             plain._shaped(plain.data)[...] = W
-            plain.b[:] = b
+            np.asarray(plain.b)[:] = b
             found = now, plain
             self.plain_copy = found
         return found[1]

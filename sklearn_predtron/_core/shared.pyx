@@ -88,7 +88,7 @@ cdef class Shared(Weights):
         if inner is self.inner:
             return self
         plain = Shared(inner, self.d, Intercept(False, 1.0))
-        plain.b[:] = self._thresholds() if mean else self.b
+        np.asarray(plain.b)[:] = self._thresholds() if mean else self.b
         return plain
 
     cdef bint meet(self, View* x) noexcept nogil:
