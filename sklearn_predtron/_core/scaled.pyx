@@ -18,6 +18,7 @@ from sklearn_predtron._core.scaling cimport (
     scaling_fetch,
     scaling_meet_dense,
     scaling_meet_sparse,
+    scaling_recount,
     scaling_refresh,
 )
 from sklearn_predtron._core.weights cimport L2, Intercept
@@ -26,7 +27,8 @@ from sklearn_predtron._core.weights import aligned_zeros
 
 cdef enum:
     FIELDS = 5      # numbers a feature's statistics take
-    RECORD = 5      # their room side by side
+    PAIR = 2        # of them wanted for every row, the others for new rows
+    REST = 4        # room for those
     FETCHED = 24    # non-zeros of a row whose statistics are fetched before its turn
 
 cdef double LARGEST = 1e290     # squared length of a row whose squares can be summed
@@ -56,7 +58,7 @@ cdef class Scaled(L2):
                  bint block=False):
         L2.__init__(self, d, p, intercept, sparse, averaging, block)
         self.sparse = sparse
-        self.statistics = aligned_zeros((p + 7) // 8 * 8 * (RECORD if sparse else FIELDS))
+        self.statistics = aligned_zeros((p + 7) // 8 * 8 * (PAIR + REST if sparse else FIELDS))
         self.large |= self.statistics.nbytes > 1 << 20
         self.lay_statistics()
         self.x, self.z, self.change = aligned_zeros(p), aligned_zeros(p), aligned_zeros(p)
@@ -67,11 +69,13 @@ cdef class Scaled(L2):
         self.ready = False
 
     cdef lay_statistics(self):
-        cdef Py_ssize_t between = 1 if self.sparse else (self.p + 7) // 8 * 8
-        cdef double* first = &self.statistics[0]
-        self.S.mean, self.S.inverse, self.S.squares = first, first + between, first + 2 * between
-        self.S.count, self.S.last = first + 3 * between, first + 4 * between
-        self.S.step = RECORD if self.sparse else 1
+        cdef Py_ssize_t room = (self.p + 7) // 8 * 8, between = 1 if self.sparse else room
+        self.S.mean = &self.statistics[0]
+        self.S.inverse = self.S.mean + between
+        self.S.squares = self.S.mean + PAIR * room
+        self.S.count, self.S.last = self.S.squares + between, self.S.squares + 2 * between
+        self.S.step = PAIR if self.sparse else 1
+        self.S.rest = REST if self.sparse else 1
 
     def __reduce__(self):
         arguments = (self.d, self.p, self.intercept, self.sparse, self.averaging, self.block)
@@ -163,15 +167,10 @@ cdef class Scaled(L2):
     cdef void recount(self) noexcept nogil:
         """Compute C and D from all features."""
         cdef Row shift
-        cdef Py_ssize_t j, i
         if self.known:
             return
         self.known = True
-        self.D = 0
-        for j in range(self.p):
-            i = j * self.S.step
-            self.change[j] = self.S.mean[i] * self.S.inverse[i]
-            self.D += self.S.mean[i] * self.change[j]
+        self.D = scaling_recount(self.p, &self.S, &self.change[0])
         if not self.block:
             shift.n, shift.value, shift.index = self.p, &self.change[0], NULL
             self.C[:] = 0
@@ -413,9 +412,9 @@ cdef class Scaled(L2):
 
     def _field(self, Py_ssize_t which):
         """A statistic of all features: mean 0, inverse variance 1."""
-        if self.sparse:
-            return np.asarray(self.statistics).reshape(-1, RECORD)[:self.p, which]
-        return np.asarray(self.statistics).reshape(FIELDS, -1)[which, :self.p]
+        room = (self.p + 7) // 8 * 8
+        pairs = np.asarray(self.statistics)[:PAIR * room]
+        return pairs[which::PAIR][:self.p] if self.sparse else pairs[which * room:][:self.p]
 
     def _from(self, theta, beta):
         """W and b for rows as they are, from the sums of the steps."""

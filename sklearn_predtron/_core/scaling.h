@@ -4,14 +4,14 @@
 
 #include <stddef.h>
 
-/* Of feature j at [j * step].  A feature's zeros count only from its next refresh on, which `last` dates. */
+/* Of feature j at [j * step] and, what only a new row needs, at [j * rest].  A feature's zeros count only from its next refresh on, which `last` dates. */
 typedef struct {
     double *mean;
     double *inverse; /* 1 / variance; 0 for a feature that was constant so far */
     double *squares; /* sum of squared deviations from the mean */
     double *count;   /* non-zeros: what the variance divides by */
     double *last;    /* rows up to the last refresh */
-    ptrdiff_t step;
+    ptrdiff_t step, rest;
 } Scaling;
 
 /* What the scores want to know of a row x, for which z = (x - mean) / variance when dense, x / variance when sparse. */
@@ -33,5 +33,7 @@ void scaling_apply_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, con
 void scaling_fetch(const Scaling *S, ptrdiff_t j);
 /* After row t: let the zeros of p features count. */
 void scaling_refresh(ptrdiff_t p, double t, const Scaling *S);
+/* The sum of mean^2 / variance over p features; shift is mean / variance. */
+double scaling_recount(ptrdiff_t p, const Scaling *S, double *shift);
 
 #endif

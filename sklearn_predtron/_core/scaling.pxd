@@ -6,6 +6,7 @@ cdef extern from "scaling.h" nogil:
         double* count
         double* last
         Py_ssize_t step
+        Py_ssize_t rest
 
     ctypedef struct Found:
         double length2
@@ -20,3 +21,4 @@ cdef extern from "scaling.h" nogil:
                               Found* found) noexcept
     void scaling_fetch(const Scaling* S, Py_ssize_t j) noexcept
     void scaling_refresh(Py_ssize_t p, double t, const Scaling* S) noexcept
+    double scaling_recount(Py_ssize_t p, const Scaling* S, double* shift) noexcept
