@@ -173,7 +173,9 @@ UNDER_NORMS = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS + UNDER_NORMS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {}))
+@parametrize_with_checks(
+    ESTIMATORS + UNDER_NORMS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {})
+)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -28,7 +28,12 @@ from sklearn_predtron.updates import MMP, Adaptive, ListNet, LossAugmented, MaxP
 AVERAGES = ["linear", "uniform", 7.5, False]
 K = 4
 LAYOUTS = ["dense float64", "dense float32", "csr float64 int32", "csr float32 int64"]
-PROBLEMS = [(2, Sign(), ZeroOne()), (K, OneHot(), CostMatrix(random_costs(K))), (K, Thermometer(), ZeroOne()), (K, Shared(), ZeroOne())]
+PROBLEMS = [
+    (2, Sign(), ZeroOne()),
+    (K, OneHot(), CostMatrix(random_costs(K))),
+    (K, Thermometer(), ZeroOne()),
+    (K, Shared(), ZeroOne()),
+]
 
 
 def raw(n=70, p=23, k=K, seed=0):
@@ -46,17 +51,13 @@ def raw(n=70, p=23, k=K, seed=0):
 
 
 def make(update="adaptive", average="linear", representation="onehot", loss="zero_one", **settings):
-    return PredtronClassifier(
-        update=update, average=average, representation=representation, loss=loss, norm="scaled", **settings
-    )
+    return PredtronClassifier(update=update, average=average, representation=representation, loss=loss, norm="scaled", **settings)
 
 
 def reference_for(update, problem, p, intercept="auto"):
     k, representation, loss = problem
     shared, code = isinstance(representation, Shared), representation.code(k)
-    return ScaledReference(
-        code, cost_table(loss, k), p, update.alias, update.get_params(), intercept=intercept, shared=shared
-    )
+    return ScaledReference(code, cost_table(loss, k), p, update.alias, update.get_params(), intercept=intercept, shared=shared)
 
 
 def assert_agrees(model, reference, average, rtol=1e-9):
@@ -118,8 +119,11 @@ def test_all_widths_and_layouts(first, form, k, p):
     model = make().partial_fit(start, y[:1], classes=np.arange(k)).partial_fit(layouts(X)[form][1:], y[1:])
     assert_agrees(model, reference, "linear")
     scores = model.decision_function(layouts(X)[form])
-    np.testing.assert_allclose(scores[:, 1] - scores[:, 0] if k > 2 else scores,
-                               X @ (model.coef_[1] - model.coef_[0]) + model.intercept_[1] - model.intercept_[0], atol=1e-9)
+    np.testing.assert_allclose(
+        scores[:, 1] - scores[:, 0] if k > 2 else scores,
+        X @ (model.coef_[1] - model.coef_[0]) + model.intercept_[1] - model.intercept_[0],
+        atol=1e-9,
+    )
 
 
 def test_dense_and_sparse_rows_in_turns():
@@ -133,7 +137,14 @@ def test_dense_and_sparse_rows_in_turns():
         assert_agrees(model, reference, "linear")
 
 
-UPDATES_OF_QUERIES = [Adaptive(), LossAugmented(), PassiveAggressive(C=0.1), PerceptronUpdate(), Slam(eta=0.2), Slam(eta="invsqrt")]
+UPDATES_OF_QUERIES = [
+    Adaptive(),
+    LossAugmented(),
+    PassiveAggressive(C=0.1),
+    PerceptronUpdate(),
+    Slam(eta=0.2),
+    Slam(eta="invsqrt"),
+]
 UPDATES_OF_QUERIES += [MaxPair(), ListNet()]
 
 
@@ -204,7 +215,8 @@ def test_offsets_change_no_score(data):
     X, y = SETS[data](return_X_y=True)
     train = np.random.default_rng(0).random(len(y)) < 0.6
     accuracy = [
-        PredtronClassifier(norm="scaled", random_state=0).fit(Z[train], y[train]).score(Z, y) for Z in (X, X + 1000 * X.std(axis=0))
+        PredtronClassifier(norm="scaled", random_state=0).fit(Z[train], y[train]).score(Z, y)
+        for Z in (X, X + 1000 * X.std(axis=0))
     ]
     assert abs(accuracy[0] - accuracy[1]) < 0.005
 
@@ -392,7 +404,8 @@ def test_margin_is_that_of_standardised_rows(form):
     c = (model.intercept_ + model.coef_ @ mean) / 2.0
     length = np.sqrt((U**2).sum() + (c**2).sum())
     scores = model._scores(form(X * 10 ** np.arange(6) + 5))[:, 0]
-    np.testing.assert_allclose(model.margin(X * 10 ** np.arange(6) + 5, y) * length, 2 * (np.where(y, 1, -1) * scores).min(), rtol=1e-9)
+    margin = 2 * (np.where(y, 1, -1) * scores).min()
+    np.testing.assert_allclose(model.margin(X * 10 ** np.arange(6) + 5, y) * length, margin, rtol=1e-9)
 
 
 def test_multilabel_and_ordinal_faces():

@@ -55,7 +55,7 @@ INLINE Now now(double t)
 
 INLINE double clipped(double dev, double squares, double count)
 {
-    if (count >= KNOWN && squares > 0 && dev * dev * count > CLIP * CLIP * squares)
+    if (dev * dev * count > CLIP * CLIP * squares && count >= KNOWN && squares > 0) /* what is rare comes first */
         return copysign(CLIP * sqrt(squares / count), dev);
     return dev;
 }
@@ -159,11 +159,16 @@ void scaling_meet_dense(ptrdiff_t n, const double *x, double t, const Scaling *S
     scaling_apply_dense(n, x, S, z, found);
 }
 
-void scaling_fetch(const Scaling *S, ptrdiff_t j)
+INLINE void fetch(const Scaling *S, ptrdiff_t j)
 {
     PREFETCH(S->mean + j * S->step);
     PREFETCH(S->squares + j * S->rest);
     (void)S, (void)j;
+}
+
+void scaling_fetch(const Scaling *S, ptrdiff_t j)
+{
+    fetch(S, j);
 }
 
 DISPATCHED void scaling_meet_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, double t, const Scaling *S, double *z,
@@ -175,7 +180,7 @@ DISPATCHED void scaling_meet_sparse(ptrdiff_t n, const double *x, const ptrdiff_
     for (ptrdiff_t k = 0; k < n; k++) {
         const ptrdiff_t i = at[k] * S->step;
         const double mean = S->mean[i], shift = mean * S->inverse[i];
-        if (k + AHEAD < n) scaling_fetch(S, at[k + AHEAD]);
+        if (k + AHEAD < n) fetch(S, at[k + AHEAD]);
         if (x[k] != 0) meet(x[k], &today, FEATURE(S, at[k]));
         z[k] = x[k] * S->inverse[i];
         change[k] = S->mean[i] * S->inverse[i] - shift;
@@ -201,9 +206,10 @@ DISPATCHED void scaling_apply_sparse(ptrdiff_t n, const double *x, const ptrdiff
 
 DISPATCHED void scaling_refresh(ptrdiff_t p, double t, const Scaling *S)
 {
+    const double inverse = 1 / t;
     for (ptrdiff_t j = 0; j < p; j++) {
         double *mean = S->mean + j * S->step, *last = S->last + j * S->rest, *squares = S->squares + j * S->rest;
-        const double count = S->count[j * S->rest], zeros = t - *last, share = *last / t;
+        const double count = S->count[j * S->rest], zeros = t - *last, share = *last * inverse;
         if (count == 0 || zeros == 0) continue;
         *squares += *mean * *mean * (zeros * share);
         *mean *= share;
