@@ -427,3 +427,19 @@ def test_queries_with_offsets_rank_as_without():
     X = [rng.standard_normal(x.shape) for x in X]
     models = [learn(PredtronRanker(norm="scaled"), [x + shift for x in X], y) for shift in (0, 1000.0)]
     np.testing.assert_allclose(models[1].last_coef_, models[0].last_coef_, rtol=0, atol=1e-6 * np.abs(models[0].last_coef_).max())
+
+
+def test_sums_over_features_survive_a_feature_that_hardly_varied():
+    """mean^2 / variance of the last feature falls from 1e12 to about 1: the running sum must not keep its rounding."""
+    X, y = two_classes(n=200)
+    rng = np.random.default_rng(2)
+    X = np.column_stack([X, 1 + 1e-6 * rng.standard_normal(200)])
+    X[70:, -1] += rng.standard_normal(130)
+    model = PredtronClassifier(norm="scaled").partial_fit(sparse.csr_matrix(X[:70]), y[:70], classes=[0, 1])
+    for i in range(70, 200):
+        model.partial_fit(sparse.csr_matrix(X[i : i + 1]), y[i : i + 1])
+        weights = model._learner.weights
+        total = (weights._field(0) ** 2 * weights._field(1)).sum()
+        running = pickle.loads(pickle.dumps(weights))._numbers()[0][4]
+        np.testing.assert_allclose(running, total, rtol=1e-8)
+    assert total < 1e3

@@ -33,6 +33,7 @@ cdef enum:
 
 cdef double LARGEST = 1e290     # squared length of a row whose squares can be summed
 cdef double CANCELLED = 1e-15   # of the terms of a squared length: what rounding leaves
+cdef double LOST = 1e-6         # a running sum that fell below so much of itself is computed anew
 
 
 cdef class Scaled(L2):
@@ -47,7 +48,7 @@ cdef class Scaled(L2):
     cdef bint sparse, known, following  # how statistics lie; whether C and D are right; whether the average has a C too
     cdef double[::1] statistics, x, z, change, C, C_total, offset
     cdef Py_ssize_t[::1] at
-    cdef double D, squared_length
+    cdef double D, largest, squared_length      # largest: what D was at most since it was computed from all features
     cdef Found found
     cdef bint is_applied                # whether z is the row at hand
     cdef Py_ssize_t stamp               # of the weights, counted up in every round
@@ -90,11 +91,11 @@ cdef class Scaled(L2):
 
     def _numbers(self):
         flags = self.known, self.following, self.ready
-        return flags + (self.seen, self.D), np.array(self.C), np.array(self.C_total)
+        return flags + (self.seen, self.D, self.largest), np.array(self.C), np.array(self.C_total)
 
     def _set_numbers(self, state):
         cdef const double[::1] C, C_total
-        (self.known, self.following, self.ready, self.seen, self.D), C, C_total = state
+        (self.known, self.following, self.ready, self.seen, self.D, self.largest), C, C_total = state
         self.C[:] = C
         self.C_total[:] = C_total
         self.plain_copy = None
@@ -156,6 +157,10 @@ cdef class Scaled(L2):
             self.add_product(&change, &self.W, self.C)
             if self.following:
                 self.add_product(&change, &self.U, self.C_total)
+        self.largest = max(self.largest, self.D)
+        if self.D < LOST * self.largest:
+            self.known = False
+            self.recount()
 
     cdef void add_product(self, const Row* row, const Matrix* M, double[::1] C) noexcept nogil:
         """C += M row."""
@@ -170,7 +175,7 @@ cdef class Scaled(L2):
         if self.known:
             return
         self.known = True
-        self.D = scaling_recount(self.p, &self.S, &self.change[0])
+        self.D = self.largest = scaling_recount(self.p, &self.S, &self.change[0])
         if not self.block:
             shift.n, shift.value, shift.index = self.p, &self.change[0], NULL
             self.C[:] = 0
