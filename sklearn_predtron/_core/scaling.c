@@ -113,27 +113,34 @@ INLINE void meet_lanes(const double *x, const Now *at, const Scaling *S, ptrdiff
 }
 #endif
 
-INLINE ptrdiff_t apply_lanes(ptrdiff_t n, const double *x, const Scaling *S, double *z, Found *found)
+#ifdef LANES
+INLINE void apply_lanes(const double *x, const Scaling *S, double *z, ptrdiff_t j, lanes *length2, lanes *cross)
+{
+    const lanes mean = LOAD(S->mean + j), dev = LOAD(x + j) - mean, scaled = dev * LOAD(S->inverse + j);
+    STORE(z + j, scaled);
+    *length2 += dev * scaled;
+    *cross += mean * scaled;
+}
+#endif
+
+/* `met` is NULL where the statistics stay as they are. */
+INLINE void take_dense(ptrdiff_t n, const double *x, const Now *met, const Scaling *S, double *z, Found *found)
 {
     ptrdiff_t j = 0;
+    found->length2 = found->cross = 0;
 #ifdef LANES
     lanes length2 = {0}, cross = {0};
-    for (; j + LANES <= n; j += LANES) {
-        const lanes mean = LOAD(S->mean + j), dev = LOAD(x + j) - mean, scaled = dev * LOAD(S->inverse + j);
-        STORE(z + j, scaled);
-        length2 += dev * scaled;
-        cross += mean * scaled;
+    if (S->step == 1) {
+        for (; j + LANES <= n; j += LANES) {
+            if (met) meet_lanes(x, met, S, j);
+            apply_lanes(x, S, z, j, &length2, &cross);
+        }
+        found->length2 = SUM(length2);
+        found->cross = SUM(cross);
     }
-    found->length2 = SUM(length2);
-    found->cross = SUM(cross);
 #endif
-    return j;
-}
-
-DISPATCHED void scaling_apply_dense(ptrdiff_t n, const double *x, const Scaling *S, double *z, Found *found)
-{
-    found->length2 = found->cross = 0;
-    for (ptrdiff_t j = S->step == 1 ? apply_lanes(n, x, S, z, found) : 0; j < n; j++) {
+    for (; j < n; j++) {
+        if (met && x[j] != 0) meet(x[j], met, FEATURE(S, j));
         const double mean = S->mean[j * S->step], dev = x[j] - mean;
         z[j] = dev * S->inverse[j * S->step];
         found->length2 += dev * z[j];
@@ -141,22 +148,15 @@ DISPATCHED void scaling_apply_dense(ptrdiff_t n, const double *x, const Scaling 
     }
 }
 
-DISPATCHED static void meet_dense(ptrdiff_t n, const double *x, double t, const Scaling *S)
+DISPATCHED void scaling_apply_dense(ptrdiff_t n, const double *x, const Scaling *S, double *z, Found *found)
 {
-    const Now at = now(t);
-    ptrdiff_t j = 0;
-#ifdef LANES
-    if (S->step == 1)
-        for (; j + LANES <= n; j += LANES) meet_lanes(x, &at, S, j);
-#endif
-    for (; j < n; j++)
-        if (x[j] != 0) meet(x[j], &at, FEATURE(S, j));
+    take_dense(n, x, NULL, S, z, found);
 }
 
-void scaling_meet_dense(ptrdiff_t n, const double *x, double t, const Scaling *S, double *z, Found *found)
+DISPATCHED void scaling_meet_dense(ptrdiff_t n, const double *x, double t, const Scaling *S, double *z, Found *found)
 {
-    meet_dense(n, x, t, S);
-    scaling_apply_dense(n, x, S, z, found);
+    const Now today = now(t);
+    take_dense(n, x, &today, S, z, found);
 }
 
 INLINE void fetch(const Scaling *S, ptrdiff_t j)
