@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Of feature j at [j * step] and, what only a new row needs, at [j * rest].  A feature's zeros count only from its next refresh on, which `last` dates. */
+/* Of feature j at [j * step] and, what only a new row needs, at [j * rest].  A feature's zeros count only from its next
+ * refresh on, which `last` dates. */
 typedef struct {
     double *mean;
     double *inverse; /* 1 / variance; 0 for a feature that was constant so far */
