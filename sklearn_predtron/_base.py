@@ -481,6 +481,8 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         if not margin > 0:
             raise ValueError(f"margin={margin} must be positive: the bounds are for separable data.")
         weights, problem = self._learner.weights, self._learner.problem
+        if weights.unproven is not None:
+            raise ValueError(f"No loss bound is proven for {weights.unproven}.")
         if weights.intercept.automatic:
             raise ValueError("No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number.")
         update = resolve(Update, self.update, "update")

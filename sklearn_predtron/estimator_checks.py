@@ -277,10 +277,10 @@ def check_constant_weight_of_one(name: str, estimator: Any) -> None:
 
 
 def check_scale_of_inputs(name: str, estimator: Any) -> None:
-    """Multiplying X by a constant changes no prediction of a learner with the default update, norm and intercept."""
+    """Multiplying X by a constant changes no prediction under the default update and intercept and a norm that allows it."""
     default = type(estimator)._get_param_names()
-    standard = {"update": "adaptive", "norm": "l2", "intercept_scaling": "auto"}
-    if any(getattr(estimator, parameter) != value for parameter, value in standard.items() if parameter in default):
+    standard = {"update": ["adaptive"], "norm": ["l2", "scaled"], "intercept_scaling": ["auto"]}
+    if any(getattr(estimator, parameter) not in value for parameter, value in standard.items() if parameter in default):
         return
     data = make_data(estimator)
     for learn in [data.fit, data.stream]:

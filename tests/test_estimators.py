@@ -23,7 +23,7 @@ from sklearn_predtron import (
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.estimator_checks import all_checks
 from sklearn_predtron.losses import NDCG, CountLoss, FBeta, PrecisionAtK, RankingLoss, RecallAtK, SubsetLoss
-from sklearn_predtron.norms import Trace
+from sklearn_predtron.norms import Norm, Trace
 from sklearn_predtron.representations import PowerRank, TableRepresentation
 from sklearn_predtron.updates import (
     MMP,
@@ -153,6 +153,15 @@ CONFIGURATIONS = [
     PredtronLabelRanker(loss="kendall_tau", update="listnet", average=7.0),
     PredtronLabelRanker(update=MMP(cost="error_set", weights="max")),
     PredtronLabelRanker(update=MMP(cost="normalised", weights="random"), average="uniform"),
+    *(kind(**REQUIRED.get(kind.__name__, {}), norm="scaled") for kind in map(type, ESTIMATORS)),
+    PredtronClassifier(norm="scaled", update="subgradient", average=7.0, fit_intercept=False),
+    PredtronClassifier(norm="scaled", update=LossAugmented(eta="theory"), intercept_scaling=2.0, average=False),
+    PredtronClassifier(norm="scaled", reject_cost=0.3, reject_label=-1, reject_rule="margin", average=30.0),
+    PredtronBinaryClassifier(norm="scaled", update="perceptron", average="uniform"),
+    PredtronOrdinalClassifier(norm="scaled", representation="shared", update="prank", intercept_scaling=1.0),
+    PredtronOrdinalClassifier(norm="scaled", representation="shared", average=7.0),
+    PredtronRanker(norm="scaled", update=Slam(eta="invsqrt"), average="uniform"),
+    PredtronRanker(norm="scaled", update="slam", average=False),
 ]
 
 UNDER_TRACE = [clone(estimator).set_params(norm="trace") for estimator in ESTIMATORS]
@@ -170,9 +179,17 @@ CONFIGURATIONS += [
     PredtronLabelRanker(norm="trace", loss="kendall_tau", update="max_pair", average=False),
 ]
 
+# Norms that scikit-learn's checks see beside the default.
+UNDER_NORMS = [
+    type(estimator)(**REQUIRED.get(type(estimator).__name__, {}), norm=kind.alias)
+    for kind in kinds(Norm)
+    if kind.alias != "l2"
+    for estimator in ESTIMATORS
+]
+
 
 @parametrize_with_checks(
-    ESTIMATORS + UNDER_TRACE, expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {})
+    ESTIMATORS + UNDER_NORMS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {})
 )
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)

@@ -62,7 +62,7 @@ cdef class Learner:
               const double[::1] weight=None, bint observed=True):
         """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i.
 
-        The observer sees rows that are new (`observed`).
+        The observer sees rows that are new (`observed`), and only they count in the statistics of norm="scaled".
 
         Returns -1, or the row whose scores were not finite, before which it stopped.  An exception (an interrupt, or the
         user's own problem's) leaves the state of the last complete round.
@@ -71,6 +71,8 @@ cdef class Learner:
         cdef double* scratch
         cdef Direction g
         self.problem.prepare(labels)
+        self.weights.careful = self.problem.fallible
+        self.weights.freeze(not observed)
         observed = observed and self.observer is not None
         scratch = <double*> malloc(d * (2 * sizeof(double) + sizeof(Py_ssize_t)))
         if scratch == NULL:
@@ -106,8 +108,11 @@ cdef class Learner:
                 rows.view(i + 1 if order is None else order[i + 1], &x)
                 self.weights.fetch(&x)
             rows.view(row, &x)
+            if self.weights.meeting and not self.weights.meet(&x):
+                return row
             self.weights.scores(&x, t)
             if not isfinite(t[0]) or (self.problem.thorough and not all_finite(t, x.m * d)):
+                self.weights.forget()
                 return row
             g.at = at
             g.value = t + rows.longest * d
@@ -118,8 +123,10 @@ cdef class Learner:
             y = labels.at(row)
             stepping = self.update.direct(self.problem, t, y, x.m, &r, g)
             if self.problem.failed:
+                self.weights.forget()
                 return -1
             if not isfinite(r.gap):
+                self.weights.forget()
                 return row
             if observed:
                 self.weights.mean_scores(&x, t)
@@ -128,7 +135,7 @@ cdef class Learner:
                 self.weights.observe(&x)
             if self.update.shrinking:
                 self.weights.shrink(self.update.shrinkage(&r))
-            if stepping:
+            if stepping and self.weights.ready:
                 self.step(&x, g, &r)
             self.t += 1
             self.n_mistakes += r.loss > 0
@@ -150,15 +157,16 @@ cdef class Learner:
         """Scores W x + b of the average (or of the last iterate), into out (n, d)."""
         cdef Py_ssize_t i
         cdef View x
+        cdef Weights weights = self.weights.plain(mean)
         if out.shape[0] != rows.n or out.shape[1] != self.problem.d:
             raise ValueError(f"out must have shape {(rows.n, self.problem.d)}, got {(out.shape[0], out.shape[1])}.")
         with nogil:
             for i in range(rows.n):
                 rows.view(i, &x)
                 if mean:
-                    self.weights.mean_scores(&x, &out[i, 0])
+                    weights.mean_scores(&x, &out[i, 0])
                 else:
-                    self.weights.scores(&x, &out[i, 0])
+                    weights.scores(&x, &out[i, 0])
 
 
 cdef inline bint all_finite(const double* t, Py_ssize_t n) noexcept nogil:

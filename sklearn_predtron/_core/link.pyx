@@ -209,7 +209,7 @@ cdef class Linked(Weights):
                         self.n += 1
                         self.combined[j] = 0
 
-    cdef double norm(self, const double* value, Py_ssize_t n) noexcept nogil:
+    cdef double q_norm(self, const double* value, Py_ssize_t n) noexcept nogil:
         """The q-norm, relative to the largest entry against overflow."""
         cdef double buffer[BUFFER]
         cdef double largest = 0, total = 0
@@ -230,7 +230,7 @@ cdef class Linked(Weights):
     cdef double norm_of_input(self, View* x) noexcept nogil:
         if self.input_length < 0:
             self.gather(x, NULL)
-            self.input_length = self.norm(&self.value[0], self.n)
+            self.input_length = self.q_norm(&self.value[0], self.n)
         return self.input_length
 
     cdef double with_intercept(self, double length) noexcept nogil:
@@ -241,7 +241,7 @@ cdef class Linked(Weights):
         return largest * largest * libm_pow(
             libm_pow(length / largest, self.q) + libm_pow(sqrt(r2) / largest, self.q), 2 / self.q)
 
-    cdef double squared_length(self, View* x) noexcept nogil:
+    cdef double length2(self, View* x) noexcept nogil:
         cdef double length = self.norm_of_input(x)
         return length * length
 
@@ -265,7 +265,7 @@ cdef class Linked(Weights):
         for r in range(x.m):
             row = row_of(x, r, &spare)
             x.k.unpack(row, 0, row.n, &self.at[0], &self.value[0])
-            largest = max(largest, self.norm(&self.value[0], row.n))
+            largest = max(largest, self.q_norm(&self.value[0], row.n))
         return largest
 
     cdef double largest_column_norm(self, View* x) noexcept nogil:
@@ -282,14 +282,14 @@ cdef class Linked(Weights):
         for k in range(self.p):
             self.value[k] = sqrt(self.combined[k])
             self.combined[k] = 0
-        return self.norm(&self.value[0], self.p)
+        return self.q_norm(&self.value[0], self.p)
 
     cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil:
         cdef double length
         r.radius2 = self.radius2
         if self.block:
             self.gather(x, g)
-            length = self.norm(&self.value[0], self.n)
+            length = self.q_norm(&self.value[0], self.n)
             r.g2 = self.inverse_convexity * length * length
             return
         length = self.direction_norm(g)
@@ -307,7 +307,7 @@ cdef class Linked(Weights):
         cdef Py_ssize_t last = self.p
         self.gather(x, g)
         if self.mass == 0:
-            self.unit = size * max(self.norm(&self.value[0], self.n), sqrt(self.intercept.r2()))
+            self.unit = size * max(self.q_norm(&self.value[0], self.n), sqrt(self.intercept.r2()))
             if not 0 < self.unit < INFINITY:
                 self.unit = 1
                 return
@@ -461,7 +461,7 @@ cdef class PNorm(Linked):
     """|W|_r of all entries, 1/r + 1/q = 1: u = sign(theta) |theta|^(q - 1)."""
 
     cdef double direction_norm(self, const Direction* g) noexcept nogil:
-        return self.norm(g.value, g.n)
+        return self.q_norm(g.value, g.n)
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const Direction* g,
                    double change) noexcept nogil:

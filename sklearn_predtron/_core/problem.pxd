@@ -29,6 +29,7 @@ cdef class Problem:
     cdef readonly bint shared          # the scores have one direction and an offset each
     cdef readonly bint block           # the rows of a round have one score each, not a row d
     cdef readonly bint thorough        # every score has to be finite; else the first one tells
+    cdef readonly bint fallible        # the user's own: a round may end in an exception
     cdef bint failed
     cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
     cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil

@@ -30,6 +30,7 @@ cdef class PythonProblem(Problem):
     def __init__(self, inner):
         self.inner = inner
         self.d = inner.n_scores
+        self.fallible = True
         self.c_L = float("nan") if inner.c_L is None else inner.c_L
         self.C_L = float("nan") if inner.C_L is None else inner.C_L
 

@@ -43,6 +43,9 @@ cdef inline double largest_norm(View* x) noexcept nogil:
     return largest
 
 
+cdef const Kernels* of_doubles(bint indexed) noexcept nogil
+
+
 cdef class Rows:
     cdef readonly Py_ssize_t n, p
     cdef readonly Py_ssize_t longest         # rows of a round, at most

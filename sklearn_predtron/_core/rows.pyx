@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
-from sklearn_predtron._core.kernels cimport kernels_for, kernels_prefetch
+from sklearn_predtron._core.kernels cimport Kernels, kernels_for, kernels_prefetch
 
 ctypedef fused real:
     float
@@ -12,6 +12,11 @@ ctypedef fused real:
 ctypedef fused integer:
     int32_t
     int64_t
+
+
+cdef const Kernels* of_doubles(bint indexed) noexcept nogil:
+    """The kernels for rows of doubles, with indices of the width of Py_ssize_t or dense."""
+    return kernels_for(sizeof(double), sizeof(Py_ssize_t) if indexed else 0)
 
 
 cdef class Rows:

@@ -19,7 +19,7 @@ cdef class Shared(Weights):
     cdef readonly bint radius_needed
     cdef readonly double radius2
     cdef double[::1] b, total, level
-    cdef Py_ssize_t[::1] length
+    cdef Py_ssize_t[::1] pooled
     cdef double mass
 
     def __init__(self, Weights inner not None, Py_ssize_t d, Intercept intercept not None):
@@ -29,10 +29,11 @@ cdef class Shared(Weights):
         self.large = inner.large
         self.intercept = intercept
         self.averaging = inner.averaging
+        self.meeting, self.ready = inner.meeting, inner.ready
         self.b = np.zeros(d)
         self.total = np.zeros(d)
         self.level = np.empty(d)
-        self.length = np.empty(d, dtype=np.intp)
+        self.pooled = np.empty(d, dtype=np.intp)
         self.watch_radius(False)
 
     def __reduce__(self):
@@ -69,6 +70,36 @@ cdef class Shared(Weights):
             raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
         return (self.d * (radius ** 2 - r2) + r2) ** 0.5
 
+    @property
+    def unproven(self):
+        return self.inner.unproven
+
+    def freeze(self, bint frozen):
+        self.inner.freeze(frozen)
+        self.meeting = self.inner.meeting
+
+    def length(self):
+        """The norm of u and of the thresholds."""
+        return float(np.sqrt(self.inner.length() ** 2 + (self._thresholds() ** 2).sum() / self.intercept.r2()))
+
+    def plain(self, bint mean=True):
+        cdef Weights inner = self.inner.plain(mean)
+        cdef Shared plain
+        if inner is self.inner:
+            return self
+        plain = Shared(inner, self.d, Intercept(False, 1.0))
+        np.asarray(plain.b)[:] = self._thresholds() if mean else self.b
+        return plain
+
+    cdef bint meet(self, View* x) noexcept nogil:
+        cdef bint taken = self.inner.meet(x)
+        self.ready = self.inner.ready
+        return taken
+
+    cdef void forget(self) noexcept nogil:
+        self.inner.forget()
+        self.ready = self.inner.ready
+
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         self.inner.scores(x, t)
         self.spread(x.m, t, &self.b[0], 1)
@@ -96,10 +127,10 @@ cdef class Shared(Weights):
         cdef double along
         if self.inner.observing:
             self.inner.observe(x)
-        if self.intercept.automatic:
-            self.intercept.observe(self.inner.squared_length(x))
+        if self.intercept.automatic and not self.inner.frozen:
+            self.intercept.observe(self.inner.length2(x))
         if self.radius_needed:
-            along = self.inner.inverse_convexity * self.inner.squared_length(x)
+            along = self.inner.inverse_convexity * self.inner.length2(x)
             self.radius2 = max(self.radius2, self.d * along + self.intercept.r2())
 
     cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil:
@@ -133,16 +164,16 @@ cdef class Shared(Weights):
         cdef Py_ssize_t k, j, pools = 0, pool = 0
         for k in range(self.d):
             self.level[pools] = self.b[k]
-            self.length[pools] = 1
+            self.pooled[pools] = 1
             while pools > 0 and self.level[pools - 1] < self.level[pools]:
-                j = self.length[pools - 1] + self.length[pools]
-                self.level[pools - 1] += (self.level[pools] - self.level[pools - 1]) * self.length[pools] / j
-                self.length[pools - 1] = j
+                j = self.pooled[pools - 1] + self.pooled[pools]
+                self.level[pools - 1] += (self.level[pools] - self.level[pools - 1]) * self.pooled[pools] / j
+                self.pooled[pools - 1] = j
                 pools -= 1
             pools += 1
         k = 0
         for pool in range(pools):
-            for _ in range(self.length[pool]):
+            for _ in range(self.pooled[pool]):
                 self.b[k] = self.level[pool]
                 k += 1
 
@@ -159,15 +190,21 @@ cdef class Shared(Weights):
         for k in range(self.d):
             self.total[k] = keep * self.total[k] + weight * self.b[k]
 
+    def _thresholds(self):
+        """b of the average, or of the last iterate, for rows as the inner weights take them."""
+        return np.asarray(self.total) / self.mass if self.averaging and self.mass > 0 else np.array(self.b)
+
     def last(self):
         """u (1, p) and b (d,) of the last iterate, copied."""
-        return self.inner.last()[0], np.array(self.b)
+        u, offset = self.inner.last()
+        return u, offset + np.asarray(self.b)
 
     def mean(self):
         """u (1, p) and b (d,) of the average; of the last iterate where none is kept."""
         if not self.averaging or self.mass == 0:
             return self.last()
-        return self.inner.mean()[0], np.asarray(self.total) / self.mass
+        u, offset = self.inner.mean()
+        return u, offset + self._thresholds()
 
 
 cdef inline double total_of(const Direction* g) noexcept nogil:

@@ -8,11 +8,15 @@ cdef class Weights:
     cdef readonly bint observing, averaging
     cdef readonly bint large      # too large for the caches near the core
     cdef readonly double inverse_convexity    # q - 1, where half the norm's square is strongly convex to 1 / (q - 1)
+    cdef readonly bint meeting, ready, frozen    # whether meet is called, whether steps may be taken, whether statistics run
+    cdef public bint careful      # whether a round that meet began may be called off
+    cdef bint meet(self, View* x) noexcept nogil
+    cdef void forget(self) noexcept nogil
     cdef void scores(self, const View* x, double* t) noexcept nogil
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil
     cdef void fetch(self, const View* x) noexcept nogil
     cdef void observe(self, View* x) noexcept nogil
-    cdef double squared_length(self, View* x) noexcept nogil
+    cdef double length2(self, View* x) noexcept nogil
     cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil
     cdef void step(self, View* x, const Direction* g, double size) noexcept nogil
     cdef void shrink(self, double factor) noexcept nogil

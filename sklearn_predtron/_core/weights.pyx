@@ -24,6 +24,14 @@ cdef class Weights:
 
     def __cinit__(self):
         self.inverse_convexity = 1
+        self.ready = True
+
+    cdef bint meet(self, View* x) noexcept nogil:
+        """Statistics that a round's own scores take into account; called where self.meeting.  False refuses the round."""
+        return True
+
+    cdef void forget(self) noexcept nogil:
+        """The round that `meet` began was called off; where self.careful it has not been."""
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         """t = W x + b, for each row of the view."""
@@ -37,8 +45,8 @@ cdef class Weights:
     cdef void observe(self, View* x) noexcept nogil:
         """Running statistics of the inputs; called where self.observing."""
 
-    cdef double squared_length(self, View* x) noexcept nogil:
-        """Of an input, in the norm that is dual to the weights' own."""
+    cdef double length2(self, View* x) noexcept nogil:
+        """The norm's own squared length of the round at hand, to which the intercept's feature is compared."""
         return squared_norm(x)
 
     cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil:
@@ -57,11 +65,23 @@ cdef class Weights:
         """A bound R on |g x^T| / |g|, given one on the lengths of the inputs with their intercept's feature."""
         return radius
 
+    @property
+    def unproven(self):
+        """What the theorems do not cover, if they do not."""
+        return None
+
+    def freeze(self, bint frozen):
+        """Whether statistics of the inputs that are for new rows alone stay as they are."""
+
+    def plain(self, bint mean=True):
+        """Weights whose scores predict, by several threads at a time."""
+        return self
+
     def length(self):
         """The norm of the weights that predict, the intercept's among them; here the Frobenius norm."""
         coef, b = self.mean()
         r2 = self.intercept.squared_length
-        return float(np.sqrt((coef**2).sum() + ((b**2).sum() / r2 if r2 > 0 else 0.0)))
+        return float(np.sqrt((coef ** 2).sum() + ((b ** 2).sum() / r2 if r2 > 0 else 0.0)))
 
 
 cdef class Intercept:

@@ -19,6 +19,8 @@ class Reference:
     norm : what W is of the dual weights, to which steps are added (reference.norms).
     """
 
+    ready = True  # whether steps may be taken
+
     def __init__(self, code, cost, n_features, rule, parameters, *, intercept="auto", kappa=1.0, shared=False, norm=None):
         self.code, self.cost = np.asarray(code, dtype=float), np.asarray(cost, dtype=float)
         self.right = [y if y < len(row) and row[y] == 0 else int(row.argmin()) for y, row in enumerate(self.cost)]
@@ -40,14 +42,15 @@ class Reference:
     def learn_one(self, x, label, weight):
         self.t += 1
         r = self.look(x, label, weight)
-        rival, size = getattr(self, "_" + self.rule)(r)
+        rival, size = getattr(self, "_" + self.rule)(r) if self.ready else (r.predicted, 0.0)
         shrinkage = self.shrinkage()
         delta = self.code[r.right] - self.code[rival]
-        self.Theta = shrinkage * self.Theta + size * np.outer(self.along(delta), x)
+        self.taken = shrinkage, size * self.along(delta)
+        self.Theta = shrinkage * self.Theta + np.outer(self.taken[1], x)
         if self.norm.joined and not self.shared:
             self.theta_b = shrinkage * self.theta_b + size * np.sqrt(r.r2) * delta
         else:
-            self.b = shrinkage * self.b + size * r.r2 * delta
+            self.b = shrinkage * self.b + size * self.along_one(r) * delta
         if self.shared:
             self.b = isotonic_regression(self.b, increasing=False)
         self.link(r.r2)
@@ -69,16 +72,13 @@ class Reference:
 
     def look(self, x, label, weight):
         """What the present weights make of a row, and what the row adds to the running statistics."""
-        loss, score = self.cost[label], self.code @ ((self.W * x).sum(axis=1) + self.b)
+        norm2, r2 = self.observe(x)
+        loss, score = self.cost[label], self.code @ self.scores_of(x)
         best, right = score == score.max(), self.right[label]
         suffered = loss[best].max()  # the worst maximiser counts
         predicted = int(np.flatnonzero(best & (loss == suffered))[0])
         total = score + loss
         augmented = right if total[right] == total.max() else int(total.argmax())
-        norm2 = self.norm.length(x) ** 2
-        if norm2 > 0:
-            self.log_norm, self.n_norm = self.log_norm + np.log(norm2), self.n_norm + 1
-        r2 = self.squared_intercept_feature()
         self.R2 = max(self.R2, self.squared_radius(x, norm2, r2))
         found = {"score": score, "loss": loss, "right": right, "suffered": suffered, "predicted": predicted}
         return SimpleNamespace(**found, augmented=augmented, norm2=norm2, r2=r2, weight=weight, x=x)
@@ -89,6 +89,20 @@ class Reference:
         if self.norm.joined:
             return (self.norm.q - 1) * self.norm.length(np.append(x, np.sqrt(r2))) ** 2
         return (self.norm.q - 1) * norm2 + r2
+
+    def observe(self, x):
+        """The squared lengths of a row and of the intercept's feature."""
+        norm2 = self.norm.length(x) ** 2
+        if norm2 > 0:
+            self.log_norm, self.n_norm = self.log_norm + np.log(norm2), self.n_norm + 1
+        return norm2, self.squared_intercept_feature()
+
+    def scores_of(self, x):
+        return (self.W * x).sum(axis=1) + self.b
+
+    def along_one(self, r):
+        """The intercept's share of a step."""
+        return r.r2
 
     def along(self, delta):
         """What a change of the scores by delta asks of each row of W."""

@@ -194,10 +194,10 @@ class RankingReference(Reference):
     def learn_one(self, x, y, weight):
         self.t += 1
         r = self.look(x, y, weight)
-        rival, size = getattr(self, "_" + self.rule)(r) if len(set(y)) > 1 else (self.PREDICTED, 0.0)
+        rival, size = getattr(self, "_" + self.rule)(r) if len(set(y)) > 1 and self.ready else (self.PREDICTED, 0.0)
         self.W = self.shrinkage() * self.W + size * self.in_weights(r, r.delta[rival])
         if not self.queries:
-            self.b = self.shrinkage() * self.b + size * r.r2 * r.delta[rival]
+            self.b = self.shrinkage() * self.b + size * self.along_one(r) * r.delta[rival]
         self.n_updates += size > 0
         self.n_mistakes += r.suffered > 0
         self.cumulative_loss += r.suffered
@@ -207,18 +207,23 @@ class RankingReference(Reference):
         return (delta @ r.x)[None] if self.queries else np.outer(delta, r.x)
 
     def look(self, x, y, weight):
-        norm2 = (x**2).sum()
-        if norm2 > 0:
-            self.log_norm, self.n_norm = self.log_norm + np.log(norm2), self.n_norm + 1
-        t = x @ self.W[0] if self.queries else self.W @ x + self.b
+        norm2, r2 = self.observe(x)
+        t = self.scores_of(x)
         r = SimpleNamespace(x=x, y=y, t=t, weight=weight, norm2=norm2, predicted=self.PREDICTED, augmented=self.AUGMENTED)
-        r.r2 = 0.0 if self.queries else self.squared_intercept_feature()
+        r.r2 = r2
         length2 = (x**2).sum(axis=-1).max() if self.rule == "slam" else norm2
         self.R2 = max(self.R2, length2 + r.r2)
         r.suffered, r.loss, r.delta = 0.0, [0.0, 0.0, 0.0], [np.zeros(len(t))] * 3
         if len(set(y)) > 1:
             self.compete(r)
         return r
+
+    def observe(self, x):
+        norm2, r2 = super().observe(x)
+        return norm2, 0.0 if self.queries else r2
+
+    def scores_of(self, x):
+        return x @ self.W[0] if self.queries else self.W @ x + self.b
 
     def compete(self, r):
         """The loss suffered, and for each kind of competitor its loss and the direction to sigma_y."""

@@ -1,0 +1,40 @@
+/* Running means and variances of features, and rows under them. */
+#ifndef SKLEARN_PREDTRON_SCALING_H
+#define SKLEARN_PREDTRON_SCALING_H
+
+#include <stddef.h>
+
+/* Of feature j at [j * step] and, what only a new row needs, at [j * rest].  A feature's zeros count only from its next
+ * refresh on, which `last` dates. */
+typedef struct {
+    double *mean;
+    double *inverse; /* 1 / variance; 0 for a feature that was constant so far */
+    double *squares; /* sum of squared deviations from the mean */
+    double *count;   /* non-zeros: what the variance divides by */
+    double *last;    /* rows up to the last refresh */
+    ptrdiff_t step, rest;
+} Scaling;
+
+/* What the scores want to know of a row x, for which z = (x - mean) / variance when dense, x / variance when sparse. */
+typedef struct {
+    double length2;  /* squared length of the scaled row; when sparse, less the sum of mean^2 / variance over all features */
+    double cross;    /* sum of mean z */
+    double constant; /* change of the sum of mean^2 / variance */
+} Found;
+
+/* The statistics take row number t, of n values; z and the rest are under the statistics that follow. */
+void scaling_meet_dense(ptrdiff_t n, const double *x, double t, const Scaling *S, double *z, Found *found);
+/* The same with values at the features `at`; change is that of mean / variance. */
+void scaling_meet_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, double t, const Scaling *S, double *z,
+                         double *change, Found *found);
+/* z and the rest under statistics that stay as they are. */
+void scaling_apply_dense(ptrdiff_t n, const double *x, const Scaling *S, double *z, Found *found);
+void scaling_apply_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, const Scaling *S, double *z, Found *found);
+/* Start to fetch what is known of a feature. */
+void scaling_fetch(const Scaling *S, ptrdiff_t j);
+/* After row t: let the zeros of p features count. */
+void scaling_refresh(ptrdiff_t p, double t, const Scaling *S);
+/* The sum of mean^2 / variance over p features; shift is mean / variance. */
+double scaling_recount(ptrdiff_t p, const Scaling *S, double *shift);
+
+#endif

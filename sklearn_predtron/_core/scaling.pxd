@@ -1,0 +1,24 @@
+cdef extern from "scaling.h" nogil:
+    ctypedef struct Scaling:
+        double* mean
+        double* inverse
+        double* squares
+        double* count
+        double* last
+        Py_ssize_t step
+        Py_ssize_t rest
+
+    ctypedef struct Found:
+        double length2
+        double cross
+        double constant
+
+    void scaling_meet_dense(Py_ssize_t n, const double* x, double t, const Scaling* S, double* z, Found* found) noexcept
+    void scaling_meet_sparse(Py_ssize_t n, const double* x, const Py_ssize_t* at, double t, const Scaling* S, double* z,
+                             double* change, Found* found) noexcept
+    void scaling_apply_dense(Py_ssize_t n, const double* x, const Scaling* S, double* z, Found* found) noexcept
+    void scaling_apply_sparse(Py_ssize_t n, const double* x, const Py_ssize_t* at, const Scaling* S, double* z,
+                              Found* found) noexcept
+    void scaling_fetch(const Scaling* S, Py_ssize_t j) noexcept
+    void scaling_refresh(Py_ssize_t p, double t, const Scaling* S) noexcept
+    double scaling_recount(Py_ssize_t p, const Scaling* S, double* shift) noexcept

@@ -1,0 +1,125 @@
+"""norm="scaled" in its simplest form, written from its rule: theta and beta are the sums of all steps along x and 1."""
+
+import numpy as np
+
+from reference.learner import Reference
+from reference.ranking import RankingReference
+
+
+class Features:
+    """The running centre and variance of each feature, of its non-zero values."""
+
+    def __init__(self, p):
+        self.t, (self.mean, self.squares, self.count, self.last) = 0, np.zeros((4, p))
+        self.inverse = np.zeros(p)
+
+    def meet(self, x):
+        self.t += 1
+        power = self.t & (self.t - 1) == 0
+        for j in range(len(x)):
+            if x[j] != 0 or (power and self.count[j] > 0):
+                self.refresh(j, x[j])
+
+    def refresh(self, j, x):
+        zeros = self.t - (x != 0) - self.last[j]
+        if zeros > 0:
+            n = self.last[j] + zeros
+            self.squares[j] += self.mean[j] ** 2 * self.last[j] * zeros / n
+            self.mean[j] *= self.last[j] / n
+        if x != 0:
+            deviation = x - self.mean[j]
+            if self.count[j] >= 10 and self.squares[j] > 0:
+                bound = 10 * np.sqrt(self.squares[j] / self.count[j])
+                deviation = min(max(deviation, -bound), bound)
+            self.mean[j] += deviation / self.t
+            self.squares[j] += deviation**2 * (self.t - 1) / self.t
+            self.count[j] += 1
+        self.last[j] = self.t
+        varies = self.squares[j] > 1e-13 * self.t * self.mean[j] ** 2
+        self.inverse[j] = self.count[j] / self.squares[j] if varies else 0.0
+
+
+class ScaledLearner:
+    """What replaces x, its length and the intercept; W and b are theta and beta."""
+
+    ready = frozen = centred = True
+
+    def start(self, p):
+        self.features, self.ready, self.frozen = Features(p), False, False
+        self.centre = np.zeros(len(self.b))  # beta, but for thresholds, which have a sum of their own
+        return self
+
+    def observe(self, x):
+        f = self.features
+        for row in np.atleast_2d(x):
+            if not self.frozen:
+                f.meet(row)
+                length2 = ((row - f.mean) ** 2 * f.inverse).sum()
+                if length2 > 0:
+                    self.ready = True
+                    self.log_norm, self.n_norm = self.log_norm + np.log(length2), self.n_norm + 1
+        self.r2 = self.squared_intercept_feature() if self.centred else 0.0
+        return ((x - f.mean) ** 2 * f.inverse).sum(), self.r2
+
+    def scores_of(self, x):
+        f = self.features
+        if not self.centred:
+            return x @ (self.W[0] * f.inverse)
+        z = (x - f.mean) * f.inverse
+        if self.shared:
+            return self.W @ z - self.centre * (f.mean @ z) + self.b
+        return self.W @ z + self.b * (self.r2 - f.mean @ z)
+
+    def along_one(self, r):
+        return r.r2 if self.shared else 1.0
+
+    def primal(self, theta, beta, centre=None):
+        """Ordinary coefficients and intercepts."""
+        f = self.features
+        if not self.centred:
+            return theta * f.inverse, beta
+        centre = beta if centre is None else centre
+        W = (theta - np.outer(centre, f.mean)) * f.inverse
+        return W, (beta if self.shared else self.r2 * beta) - W @ f.mean
+
+
+class ScaledReference(ScaledLearner, Reference):
+    """A learner over a table of predictions."""
+
+    def __init__(self, code, cost, n_features, rule, parameters, **settings):
+        super().__init__(code, cost, n_features, rule, parameters, **settings)
+        self.start(n_features)
+        self.centres = []
+
+    def learn_one(self, x, label, weight):
+        super().learn_one(x, label, weight)
+        shrinkage, along = self.taken
+        self.centre = shrinkage * self.centre + along
+        self.centres.append(self.centre)
+
+    def averages(self, average):
+        """Coefficients and intercepts of the average and of the last iterate."""
+        theta, beta = self.mean(average)
+        if not self.shared:
+            return self.primal(theta, beta), self.primal(self.W, self.b)
+        iterates, self.iterates = self.iterates, [(w[0], w[1], c) for w, c in zip(self.iterates, self.centres, strict=True)]
+        centre = self.centre if average is False else self.mean(average)[1]
+        self.iterates = iterates
+        return self.primal(theta, beta, centre), self.primal(self.W, self.b, self.centre)
+
+
+class ScaledRankingReference(ScaledLearner, RankingReference):
+    """A learner of rankings: of labels, or of documents, which have no centre."""
+
+    def __init__(self, loss, f, n_features, rule, parameters, **settings):
+        super().__init__(loss, f, n_features, rule, parameters, **settings)
+        self.start(n_features).centred = not self.queries
+
+    def gap_and_g2(self, r, rival):
+        if not self.queries:
+            return -r.delta[rival] @ r.t, (r.delta[rival] ** 2).sum() * (r.norm2 + r.r2)
+        g2 = (self.in_weights(r, r.delta[rival]) ** 2 * self.features.inverse).sum()
+        return -r.delta[rival] @ r.t, g2
+
+    def averages(self, average):
+        return self.primal(*self.mean(average)), self.primal(self.W, self.b)
