@@ -396,8 +396,8 @@ class PredtronRanker(BaseRanker):
         radius : float, default=None
             The largest spectral norm of a query's documents; for updates of pairs the largest length of a document.  For the
             norms "l1" and "group" the q-norm of the Euclidean lengths of a query's features, or of a document; a factor q - 1
-            enters by itself.  None takes what an update with eta="theory" has seen, of queries under "l2" the Frobenius norm,
-            which is larger.
+            enters by itself.  None takes what an update with eta="theory" has seen, of queries under the other norms the
+            Frobenius norm, which is larger.
 
         Returns
         -------
