@@ -68,7 +68,7 @@ cdef class Shared(Weights):
         r2 = self.intercept.r2()
         if radius ** 2 < r2:
             raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
-        return (self.d * (radius ** 2 - r2) + r2) ** 0.5
+        return (self.d * self.inner.inverse_convexity * (radius ** 2 - r2) + r2) ** 0.5
 
     @property
     def unproven(self):
