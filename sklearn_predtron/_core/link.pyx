@@ -34,7 +34,8 @@ cdef class Linked(Weights):
     cdef readonly bint block, radius_needed, radius_of_rows
     cdef readonly double radius2
     cdef double[::1] theta, u, total, offset
-    cdef Matrix U
+    cdef Matrix U, U_alone            # with the offset of the present round, and with none
+    cdef double[::1] none
     cdef Py_ssize_t stride
     cdef double unit, c
     cdef double mass                  # sum |theta|^q
@@ -70,6 +71,9 @@ cdef class Linked(Weights):
         self.U.data, self.U.offset = &self.u[0], &self.offset[0]
         self.U.d, self.U.stride = d, self.stride
         self.U.layout = ONE_CLASS if d == 1 else BY_FEATURE
+        self.none = np.zeros(self.stride)
+        self.U_alone = self.U
+        self.U_alone.offset = &self.none[0]
         self.unit = 1
         self.at, self.value = np.empty(p + 1, dtype=np.intp), np.empty(p + 1)
         self.combined = np.zeros(p if block else 0)
@@ -88,7 +92,9 @@ cdef class Linked(Weights):
 
     def __setstate__(self, state):
         cdef const double[::1] theta, u
-        (theta, u, self.total, self.stretch, self.since, self.had), numbers = state
+        theta, u = state[0][:2]
+        self.total, self.stretch, self.since, self.had = map(np.array, state[0][2:])    # read-only ones from a memory map
+        numbers = state[1]
         (self.unit, self.c, self.mass, self.most, self.moved, self.rounds_mass, self.inflation, self.now,
          self.c_at_start, self.radius2, needed, of_rows) = numbers
         self.theta[:] = theta
@@ -172,9 +178,9 @@ cdef class Linked(Weights):
         cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0
         cdef Row spare
         for r in range(x.m):
-            x.k.scores[self.U.layout](row_of(x, r, &spare), &self.U, self.c, False, t + r * self.d)
+            x.k.scores[self.U.layout](row_of(x, r, &spare), &self.U_alone, self.c, False, t + r * self.d)
             for c in range(self.d):
-                t[r * self.d + c] += self.c * (root * self.u[self.p * self.stride + c] - self.offset[c])
+                t[r * self.d + c] += self.c * root * self.u[self.p * self.stride + c]
 
     cdef void fetch(self, const View* x) noexcept nogil:
         x.k.fetch(&x.first, &self.U)
