@@ -519,9 +519,13 @@ cdef class Group(Linked):
         self.part = np.zeros(p + 1)
         Linked.__init__(self, d, p, intercept, q, averaging, block)
 
+    def __reduce__(self):
+        kind, arguments, state = Linked.__reduce__(self)
+        return kind, arguments, (state, np.array(self.part))
+
     def __setstate__(self, state):
-        Linked.__setstate__(self, state)
-        self.part = (np.asarray(self.u) * np.asarray(self.theta)).reshape(self.p + 1, self.stride).sum(axis=1)
+        Linked.__setstate__(self, state[0])
+        self.part = np.array(state[1])
 
     cdef double direction_norm(self, const Direction* g) noexcept nogil:
         cdef Py_ssize_t i
