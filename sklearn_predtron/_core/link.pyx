@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Weights under p-norms, of entries or of columns: W = link(Theta), the steps being Theta's (paper 001, B.2)."""
-from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport INFINITY, NAN, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
 import numpy as np
@@ -16,8 +16,8 @@ cdef enum:
     BUFFER = 256        # entries that are taken at once; the step of loops too, where Cython wants a literal
     STRETCHES = 64
 
-# Where the norm of theta leaves these bounds, theta is measured in another unit.
-cdef double SMALL = 1e-3, LARGE = 1e3
+# Where sum |theta|^q leaves these bounds, theta is measured in another unit; a step must not take it beyond the last.
+cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200
 
 
 cdef class Linked(Weights):
@@ -38,6 +38,7 @@ cdef class Linked(Weights):
     cdef double[::1] none
     cdef Py_ssize_t stride
     cdef double unit, c
+    cdef double room                  # for a step, in units
     cdef double mass                  # sum |theta|^q
     cdef double most                  # the largest it has been since it was summed anew
     cdef Py_ssize_t moved             # entries changed since then
@@ -61,6 +62,7 @@ cdef class Linked(Weights):
         self.d = d
         self.p = p
         self.q = q
+        self.room = (LARGEST ** (1 / q) - LARGE ** (1 / q)) / (p + 1) ** (1 / q)
         self.inverse_convexity = q - 1
         self.intercept = intercept
         self.block = block
@@ -308,15 +310,20 @@ cdef class Linked(Weights):
     # ------------------------------------------------------------------------------------------------------------- steps
 
     cdef void step(self, View* x, const Direction* g, double size) noexcept nogil:
-        cdef double one = 1, root
+        cdef double one = 1, root, reach
         cdef Direction single
         cdef Py_ssize_t last = self.p
         self.gather(x, g)
+        reach = size * self.largest_change(g)
+        if not reach < INFINITY:
+            self.c = NAN       # of which the next scores tell
+            return
         if self.mass == 0:
-            self.unit = size * max(self.q_norm(&self.value[0], self.n), sqrt(self.intercept.r2()))
-            if not 0 < self.unit < INFINITY:
-                self.unit = 1
+            if reach == 0:
                 return
+            self.unit = max(reach, 1e-300)
+        elif reach > self.room * self.unit:
+            self.change_unit(libm_pow(self.mass, 1 / self.q) + reach / self.unit)
         if self.block:
             single.n, single.at, single.value = 1, NULL, &one
             self.move(&self.at[0], &self.value[0], self.n, &single, -size / self.unit)
@@ -327,6 +334,18 @@ cdef class Linked(Weights):
                 self.move(&last, &root, 1, g, -size / self.unit)
         self.relink()
 
+    cdef double largest_change(self, const Direction* g) noexcept nogil:
+        """The largest entry of value, of the intercept's feature too, times |g|."""
+        cdef double largest = sqrt(self.intercept.r2()), square = 0
+        cdef Py_ssize_t k
+        for k in range(self.n):
+            largest = max(largest, fabs(self.value[k]))
+        if self.block:
+            return largest
+        for k in range(g.n):
+            square += g.value[k] * g.value[k]
+        return largest * sqrt(square)
+
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const Direction* g,
                    double change) noexcept nogil:
         """theta += change g value^T at the given features, with u and the mass."""
@@ -335,6 +354,13 @@ cdef class Linked(Weights):
         """The mass, from theta and u."""
         return 0
 
+    cdef double length_of_theta(self) noexcept nogil:
+        """The norm of theta, where the mass may be no floating-point number."""
+        return 0
+
+    cdef void raise_all(self) noexcept nogil:
+        """u and the mass of theta, anew."""
+
     cdef void relink(self) noexcept nogil:
         """Find c after a change of the mass."""
         cdef double length
@@ -342,9 +368,9 @@ cdef class Linked(Weights):
         if self.mass < 1e-4 * self.most or self.moved > 16 * self.u.shape[0]:
             self.mass = self.most = self.sum_of_powers()      # what is left of large terms is rounding
             self.moved = 0
-        if self.mass > 0:
-            length = libm_pow(self.mass, 1 / self.q)
-            if not SMALL < length < LARGE:
+        if not SMALL < self.mass < LARGE:
+            length = self.length_of_theta()
+            if 0 < length < INFINITY:
                 self.change_unit(length)
         self.c = self.unit * libm_pow(self.mass, 2 / self.q - 1) if self.mass > 0 else 0
         if self.averaging and not 0.5 * self.c_at_start <= self.c <= 2 * self.c_at_start:
@@ -353,17 +379,13 @@ cdef class Linked(Weights):
     cdef void change_unit(self, double length) noexcept nogil:
         """Measure theta in units in which its norm is 1."""
         cdef Py_ssize_t i
-        cdef double factor = libm_pow(length, 1 - self.q)
         self.settle_all()
         for i in range(self.u.shape[0]):
             self.theta[i] /= length
-            self.u[i] *= factor
         self.unit *= length
-        self.rescale(length)
-        self.mass = self.most = self.sum_of_powers()
-
-    cdef void rescale(self, double length) noexcept nogil:
-        """What else is in units of theta."""
+        self.raise_all()        # what was too small for u may be so no more
+        self.most = self.mass
+        self.moved = 0
 
     cdef void shrink(self, double factor) noexcept nogil:
         if self.mass == 0:
@@ -380,9 +402,8 @@ cdef class Linked(Weights):
         """W <- 0; the sum of the iterates stays."""
         self.settle_all()
         self.theta[:] = 0
-        self.u[:] = 0
-        self.rescale(INFINITY)
-        self.mass = self.most = self.c = 0
+        self.raise_all()
+        self.most = self.c = 0
         self.unit = 1
 
     # ------------------------------------------------------------------------------------------------------- the average
@@ -506,6 +527,21 @@ cdef class PNorm(Linked):
             total += fabs(self.u[i] * self.theta[i])
         return total
 
+    cdef double length_of_theta(self) noexcept nogil:
+        return self.q_norm(&self.theta[0], self.theta.shape[0])
+
+    cdef void raise_all(self) noexcept nogil:
+        cdef Py_ssize_t place[BUFFER]
+        cdef double size[BUFFER]
+        cdef Py_ssize_t i, begin, n
+        self.mass = 0
+        for begin in range(0, self.theta.shape[0], 256):
+            n = min(BUFFER, self.theta.shape[0] - begin)
+            for i in range(n):
+                place[i] = begin + i
+                size[i] = fabs(self.theta[begin + i])
+            self.raise_to_u(place, size, n)
+
     def length(self):
         """|W|_r of what predicts, the intercept's feature included."""
         return primal_length(np.abs(whole(self)), self.q)
@@ -572,11 +608,37 @@ cdef class Group(Linked):
             total += self.part[j]
         return total
 
-    cdef void rescale(self, double length) noexcept nogil:
+    cdef double length_of_column(self, Py_ssize_t j) noexcept nogil:
+        cdef Py_ssize_t c
+        cdef double square = 0
+        for c in range(self.d):
+            square += self.theta[j * self.stride + c] * self.theta[j * self.stride + c]
+        return sqrt(square)
+
+    cdef double length_of_theta(self) noexcept nogil:
         cdef Py_ssize_t j
-        cdef double factor = libm_pow(length, -self.q)
+        cdef double largest = 0, total = 0
         for j in range(self.p + 1):
-            self.part[j] *= factor
+            largest = max(largest, self.length_of_column(j))
+        if not 0 < largest < INFINITY:
+            return largest
+        for j in range(self.p + 1):
+            total += libm_pow(self.length_of_column(j) / largest, self.q)
+        return largest * libm_pow(total, 1 / self.q)
+
+    cdef void raise_all(self) noexcept nogil:
+        cdef Py_ssize_t at[BUFFER]
+        cdef double square[BUFFER]
+        cdef Py_ssize_t k, begin, n
+        self.mass = 0
+        self.part[:] = 0
+        for begin in range(0, self.p + 1, 256):
+            n = min(BUFFER, self.p + 1 - begin)
+            for k in range(n):
+                at[k] = begin + k
+                square[k] = self.length_of_column(begin + k)
+                square[k] *= square[k]
+            self.raise_to_u(at, square, n)
 
     def length(self):
         """|W|_(2, r) of what predicts, the intercept's feature included."""
