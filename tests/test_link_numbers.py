@@ -24,7 +24,15 @@ from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron._core.weights import Intercept
 from sklearn_predtron.norms import Group, PNorm
 from sklearn_predtron.representations import Code, OneHot, Sign
-from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, MaxPair, PassiveAggressive, PerceptronUpdate, Subgradient
+from sklearn_predtron.updates import (
+    Adaptive,
+    LossAugmented,
+    LossDriven,
+    MaxPair,
+    PassiveAggressive,
+    PerceptronUpdate,
+    Subgradient,
+)
 
 KINDS = [(link.PNorm, plain_norms.PNorm, PNorm), (link.Group, plain_norms.Group, Group)]
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=["l1", "group"])
