@@ -279,7 +279,6 @@ cdef class Linked(Weights):
     cdef double largest_column_norm(self, View* x) noexcept nogil:
         """The q-norm of the columns' lengths, which bounds |X^T g|_q / |g|_2."""
         cdef Py_ssize_t r, k
-        cdef double norm
         cdef const Row* row
         cdef Row spare
         for r in range(x.m):
