@@ -469,8 +469,9 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         margin : float
             Margin gamma > 0 of some unit-norm weights on the data (see `margin`).
         radius : float, default=None
-            The largest Euclidean length of an input, with the intercept's feature of length `intercept_scaling`; None takes
-            what an update with eta="theory" has seen.  A norm's factor enters by itself.
+            The largest length of an input, with the intercept's feature of length `intercept_scaling`: the Euclidean one, or
+            for the norms "l1" and "group" the q-norm, which is no larger.  A norm's factor q - 1 enters by itself.  None takes
+            what an update with eta="theory" has seen.
 
         Returns
         -------

@@ -176,8 +176,9 @@ class PredtronClassifier(RejectingClassifier):
         {(true, predicted): cost}, with cost 1 for the pairs left out.
     representation : "onehot", "simplex", array-like of shape (k, d) or TableRepresentation, default="onehot"
         rep(sigma), one unit vector a class.
-    norm : "l2" or Norm, default="l2"
-        The norm under which margins are measured.
+    norm : "l2", "l1", "group", "trace", "scaled" or Norm, default="l2"
+        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit.
     update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
             default="adaptive"
         When to change the weights, towards which competitor, and how far.
@@ -272,8 +273,9 @@ class PredtronBinaryClassifier(RejectingClassifier):
         {(true, predicted): cost}, with cost 1 for the pairs left out.
     representation : "sign", "onehot", array-like of shape (2, d) or TableRepresentation, default="sign"
         rep(sigma): -1 and +1 with one row of weights, or any two unit vectors.
-    norm : "l2" or Norm, default="l2"
-        The norm under which margins are measured.
+    norm : "l2", "l1", "group", "trace", "scaled" or Norm, default="l2"
+        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit.
     update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
             default="adaptive"
         When to change the weights and how far.

@@ -31,8 +31,9 @@ class PredtronLabelRanker(BaseRanker):
     representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
         rep(sigma)_i = f(position of label i) / |f| by a strictly decreasing f of the positions 1, 2, ...;
         `PowerRank(alpha=2)` carries its parameter, a callable takes the positions as an array.
-    norm : "l2" or Norm, default="l2"
-        The norm under which margins are measured.
+    norm : "l2", "l1", "group", "trace", "scaled" or Norm, default="l2"
+        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit.
     update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient", "slam", "max_pair", \
             "listnet", "mmp" or Update, default="adaptive"
         When to change the weights, towards which competitor, and how far.

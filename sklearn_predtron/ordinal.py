@@ -28,8 +28,9 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
             default="thermometer"
         rep(k), one unit vector a rank.  "thermometer" (CuSum Rank) asks r - 1 questions, whether the rank is above each
         threshold, each with its own weights; "shared" (PRank) has one direction and r - 1 ordered thresholds on it.
-    norm : "l2" or Norm, default="l2"
-        The norm under which margins are measured.
+    norm : "l2", "l1", "group", "trace", "scaled" or Norm, default="l2"
+        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit.
     update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient", "prank" or Update, \
             default="adaptive"
         When to change the weights, towards which competitor, and how far; "prank" is for representation="shared".

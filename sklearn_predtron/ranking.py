@@ -49,8 +49,9 @@ class PredtronRanker(BaseRanker):
     representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
         rep(sigma)_i = f(position of i) / |f| by a strictly decreasing f of the positions 1, 2, ...; `PowerRank(alpha=2)`
         carries its parameter, a callable takes the positions as an array.
-    norm : "l2" or Norm, default="l2"
-        The norm under which margins are measured.
+    norm : "l2", "l1", "group", "trace", "scaled" or Norm, default="l2"
+        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit.
     update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient", "slam", "max_pair", \
             "listnet" or Update, default="adaptive"
         When to change the weights, towards which competitor, and how far.
@@ -393,8 +394,10 @@ class PredtronRanker(BaseRanker):
         margin : float
             Margin gamma > 0 of some unit-norm weights on the queries (see `margin`).
         radius : float, default=None
-            The largest spectral norm of a query's documents; for updates of pairs the largest length of a document.  None takes
-            what an update with eta="theory" has seen, of queries the Frobenius norm, which is larger.
+            The largest spectral norm of a query's documents; for updates of pairs the largest length of a document.  For the
+            norms "l1" and "group" the q-norm of the Euclidean lengths of a query's features, or of a document; a factor q - 1
+            enters by itself.  None takes what an update with eta="theory" has seen, of queries under the other norms the
+            Frobenius norm, which is larger.
 
         Returns
         -------

@@ -152,8 +152,9 @@ class Predtron(BasePredtron):
     ----------
     problem : Problem
         The prediction space with its loss, representation and decoders.
-    norm : "l2" or Norm, default="l2"
-        The norm under which margins are measured.
+    norm : "l2", "l1", "group", "trace", "scaled" or Norm, default="l2"
+        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit.
     update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
             default="adaptive"
         When to change the weights, towards which competitor, and how far.

@@ -28,6 +28,7 @@ from sklearn_predtron._file_job import RANKING_UPDATES
 from sklearn_predtron._main import DEMO_DATA, Bar
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.datasets import SvmlightReader
+from sklearn_predtron.norms import Norm
 from sklearn_predtron.updates import MMP, LossDriven, PRank, Update
 
 
@@ -102,6 +103,13 @@ OFFERED = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP)]
 @pytest.mark.parametrize("update", [alias for alias in OFFERED if alias not in RANKING_UPDATES])
 def test_demo_options(capsys, update):
     code, rows, _ = run(capsys, "--average", "none", "--no-compare", "--update", update, "--norm", "l2", "--seed", 3)
+    assert code == 0 and len(rows) == 6
+    assert all(0 < float(row["held-out score"]) <= 1 for row in rows)
+
+
+@pytest.mark.parametrize("norm", [kind.alias for kind in kinds(Norm)])
+def test_demo_norms(capsys, norm):
+    code, rows, _ = run(capsys, "--no-compare", "--norm", norm, "--seed", 3)
     assert code == 0 and len(rows) == 6
     assert all(0 < float(row["held-out score"]) <= 1 for row in rows)
 

@@ -1,11 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Weights under p-norms, of entries or of columns: W = link(Theta), the steps being Theta's (paper 001, B.2)."""
-from libc.math cimport INFINITY, NAN, fabs, sqrt
+from libc.math cimport INFINITY, NAN, copysign, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
 import numpy as np
 
-from sklearn_predtron._core.kernels cimport BY_FEATURE, ONE_CLASS, Direction, Matrix, Row, kernels_power
+from sklearn_predtron._core.kernels cimport BY_FEATURE, ONE_CLASS, Direction, Matrix, Row, kernels_power, kernels_prefetch
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport View, row_of
 from sklearn_predtron._core.weights cimport Intercept, Weights
@@ -220,16 +220,17 @@ cdef class Linked(Weights):
     cdef double q_norm(self, const double* value, Py_ssize_t n) noexcept nogil:
         """The q-norm, relative to the largest entry against overflow."""
         cdef double buffer[BUFFER]
-        cdef double largest = 0, total = 0
+        cdef double largest = 0, total = 0, inverse
         cdef Py_ssize_t i, k, begin
         for i in range(n):
             largest = max(largest, fabs(value[i]))
         if not 0 < largest < INFINITY:
             return largest
+        inverse = 1 / largest
         for begin in range(0, n, 256):
             k = min(BUFFER, n - begin)
             for i in range(k):
-                buffer[i] = fabs(value[begin + i]) / largest
+                buffer[i] = fabs(value[begin + i]) * inverse
             kernels_power(k, buffer, self.q, buffer)
             for i in range(k):
                 total += buffer[i]
@@ -313,6 +314,8 @@ cdef class Linked(Weights):
         cdef Direction single
         cdef Py_ssize_t last = self.p
         self.gather(x, g)
+        if self.large and x.start != NULL:
+            self.fetch_all()
         reach = size * self.largest_change(g)
         if not reach < INFINITY:
             self.c = NAN       # of which the next scores tell
@@ -344,6 +347,19 @@ cdef class Linked(Weights):
         for k in range(g.n):
             square += g.value[k] * g.value[k]
         return largest * sqrt(square)
+
+    cdef void fetch_all(self) noexcept nogil:
+        """Start to fetch what a step will change: nothing hides the wait for it when its turn comes."""
+        cdef Py_ssize_t k, place
+        cdef size_t size = self.stride * sizeof(double)
+        for k in range(self.n):
+            place = self.at[k] * self.stride
+            kernels_prefetch(&self.theta[place], size)
+            kernels_prefetch(&self.u[place], size)
+            if self.averaging:
+                kernels_prefetch(&self.total[place], size)
+                kernels_prefetch(&self.had[self.at[k]], 1)
+                kernels_prefetch(&self.since[self.at[k]], 1)
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const Direction* g,
                    double change) noexcept nogil:
@@ -416,13 +432,18 @@ cdef class Linked(Weights):
         return total
 
     cdef inline void settle(self, Py_ssize_t j) noexcept nogil:
-        cdef Py_ssize_t c, place = j * self.stride
+        cdef Py_ssize_t c
         cdef double owed
+        cdef double *total
+        cdef const double *u
         if not self.averaging:
             return
         owed = self.owed(j)
+        if owed == 0:
+            return
+        total, u = &self.total[j * self.stride], &self.u[j * self.stride]
         for c in range(self.d):
-            self.total[place + c] += owed * self.u[place + c]
+            total[c] += owed * u[c]
         self.since[j] = self.now
         self.had[j] = self.stretch[self.now]
 
@@ -494,29 +515,37 @@ cdef class PNorm(Linked):
         cdef Py_ssize_t place[BUFFER]
         cdef double size[BUFFER]
         cdef Py_ssize_t i, k, spot, used = 0
+        cdef double gone = 0
+        cdef double *theta = &self.theta[0]
+        cdef const double *u = &self.u[0]
         for k in range(n):
             self.settle(at[k])
             for i in range(g.n):
                 if g.value[i] == 0 or value[k] == 0:
                     continue
                 spot = at[k] * self.stride + (i if g.at == NULL else g.at[i])
-                self.mass -= fabs(self.u[spot] * self.theta[spot])
-                self.theta[spot] += change * g.value[i] * value[k]
+                gone += fabs(u[spot] * theta[spot])
+                theta[spot] += change * g.value[i] * value[k]
                 place[used] = spot
-                size[used] = fabs(self.theta[spot])
+                size[used] = fabs(theta[spot])
                 used += 1
                 if used == BUFFER:
                     self.raise_to_u(place, size, used)
                     used = 0
         self.raise_to_u(place, size, used)
+        self.mass -= gone
 
     cdef void raise_to_u(self, const Py_ssize_t* place, const double* size, Py_ssize_t n) noexcept nogil:
-        cdef double u[BUFFER]
+        cdef double power[BUFFER]
         cdef Py_ssize_t i
-        kernels_power(n, size, self.q - 1, u)
+        cdef double come = 0
+        cdef const double *theta = &self.theta[0]
+        cdef double *u = &self.u[0]
+        kernels_power(n, size, self.q - 1, power)
         for i in range(n):
-            self.u[place[i]] = -u[i] if self.theta[place[i]] < 0 else u[i]
-            self.mass += u[i] * size[i]
+            u[place[i]] = copysign(power[i], theta[place[i]])
+            come += power[i] * size[i]
+        self.mass += come
         self.moved += n
 
     cdef double sum_of_powers(self) noexcept nogil:
