@@ -23,7 +23,7 @@ from sklearn_predtron import (
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.estimator_checks import all_checks
 from sklearn_predtron.losses import NDCG, CountLoss, FBeta, PrecisionAtK, RankingLoss, RecallAtK, SubsetLoss
-from sklearn_predtron.norms import Norm, Trace
+from sklearn_predtron.norms import Group, Norm, PNorm, Trace
 from sklearn_predtron.representations import PowerRank, TableRepresentation
 from sklearn_predtron.updates import (
     MMP,
@@ -153,7 +153,6 @@ CONFIGURATIONS = [
     PredtronLabelRanker(loss="kendall_tau", update="listnet", average=7.0),
     PredtronLabelRanker(update=MMP(cost="error_set", weights="max")),
     PredtronLabelRanker(update=MMP(cost="normalised", weights="random"), average="uniform"),
-    *(kind(**REQUIRED.get(kind.__name__, {}), norm="scaled") for kind in map(type, ESTIMATORS)),
     PredtronClassifier(norm="scaled", update="subgradient", average=7.0, fit_intercept=False),
     PredtronClassifier(norm="scaled", update=LossAugmented(eta="theory"), intercept_scaling=2.0, average=False),
     PredtronClassifier(norm="scaled", reject_cost=0.3, reject_label=-1, reject_rule="margin", average=30.0),
@@ -164,10 +163,25 @@ CONFIGURATIONS = [
     PredtronRanker(norm="scaled", update="slam", average=False),
 ]
 
-UNDER_TRACE = [clone(estimator).set_params(norm="trace") for estimator in ESTIMATORS]
+# One estimator of each kind under every norm; beside these, updates take the norms in turn.
+NORMS = [kind.alias for kind in kinds(Norm) if kind.alias != "l2"]
+UNDER_NORMS = [clone(estimator).set_params(norm=alias) for alias in NORMS for estimator in ESTIMATORS]
 CONFIGURATIONS += [
-    *UNDER_TRACE,
-    *(PredtronClassifier(norm="trace", update=alias, average=average) for alias, average in IN_TURN),
+    *UNDER_NORMS,
+    *(
+        PredtronClassifier(norm=alias, update=update, average=average)
+        for (update, average), alias in zip(IN_TURN, ["trace", "l1", "group"] * 2, strict=True)
+    ),
+    PredtronClassifier(norm=PNorm(q=3), loss=COSTS, representation=[[1, 0], [0, 1], [-0.6, -0.8]], fit_intercept=False),
+    PredtronClassifier(norm=Group(q=30), update=LossAugmented(eta="theory"), intercept_scaling=2.0, average=False),
+    PredtronClassifier(norm="group", reject_cost=0.3, reject_label=-1, reject_rule="margin", average=30.0),
+    PredtronBinaryClassifier(norm=PNorm(q=13), update=Subgradient(alpha=0.1, eta=0.5), average=7.0),
+    PredtronOrdinalClassifier(norm=PNorm(q=4), representation="shared", update="prank", intercept_scaling=1.0),
+    PredtronOrdinalClassifier(norm=Group(q=4), representation="shared", update=Subgradient(alpha=0.1, eta=0.5), average=7.0),
+    PredtronMultilabelClassifier(norm=Group(q=4), loss="f1", update=LossDriven(eta="theory"), average=False),
+    PredtronRanker(norm=PNorm(q=4), update="slam", average=7.0),
+    PredtronRanker(norm=Group(q=13), update="subgradient", average=False),
+    PredtronLabelRanker(norm=PNorm(q=13), loss="kendall_tau", update="max_pair", average=False),
     PredtronClassifier(norm=Trace(q=3), loss=COSTS, representation=[[1, 0], [0, 1], [-0.6, -0.8]], fit_intercept=False),
     PredtronClassifier(norm=Trace(q=30), update=LossAugmented(eta="theory"), average=20.0),
     PredtronBinaryClassifier(norm=Trace(q=5), representation="onehot"),
@@ -177,14 +191,6 @@ CONFIGURATIONS += [
     PredtronMultilabelClassifier(norm="trace", update=LossDriven(eta="theory"), average=False),
     PredtronLabelRanker(norm=Trace(q=4), update="slam", average=7.0),
     PredtronLabelRanker(norm="trace", loss="kendall_tau", update="max_pair", average=False),
-]
-
-# Norms that scikit-learn's checks see beside the default.
-UNDER_NORMS = [
-    type(estimator)(**REQUIRED.get(type(estimator).__name__, {}), norm=kind.alias)
-    for kind in kinds(Norm)
-    if kind.alias != "l2"
-    for estimator in ESTIMATORS
 ]
 
 

@@ -327,7 +327,7 @@ def test_same_learner_with_the_repaired_sigma_y():
     reference = plain.RankingReference(plain.NDCG(), lambda j: -j, 5, "max_pair", {"eta": 1.0, "weighted": False})
     model = PredtronRanker(representation="linear", update=MaxPair(weighted=False), average=False)
     learn(model, X[:1], y[:1])
-    reference.W = model.last_coef_[None].copy()
+    reference.W = reference.Theta = model.last_coef_[None].copy()
     reference.change("predtron", {"eta": 1.0}).learn(X[1:], y[1:])
     model.set_params(update=LossAugmented())
     model.partial_fit(np.vstack(X[1:]), np.concatenate(y[1:]), qid=qid_of(X[1:]))

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Weights under p-norms, of entries or of columns: W = link(Theta), the steps being Theta's (paper 001, B.2)."""
-from libc.math cimport INFINITY, copysign, fabs, sqrt
+from libc.math cimport INFINITY, NAN, copysign, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
 import numpy as np
@@ -16,8 +16,8 @@ cdef enum:
     BUFFER = 256        # entries that are taken at once; the step of loops too, where Cython wants a literal
     STRETCHES = 64
 
-# Where the norm of theta leaves these bounds, theta is measured in another unit.
-cdef double SMALL = 1e-3, LARGE = 1e3
+# Where sum |theta|^q leaves these bounds, theta is measured in another unit; a step must not take it beyond the last.
+cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200
 
 
 cdef class Linked(Weights):
@@ -34,9 +34,11 @@ cdef class Linked(Weights):
     cdef readonly bint block, radius_needed, radius_of_rows
     cdef readonly double radius2
     cdef double[::1] theta, u, total, offset
-    cdef Matrix U
+    cdef Matrix U, U_alone            # with the offset of the present round, and with none
+    cdef double[::1] none
     cdef Py_ssize_t stride
     cdef double unit, c
+    cdef double room                  # for a step, in units
     cdef double mass                  # sum |theta|^q
     cdef double most                  # the largest it has been since it was summed anew
     cdef Py_ssize_t moved             # entries changed since then
@@ -60,6 +62,7 @@ cdef class Linked(Weights):
         self.d = d
         self.p = p
         self.q = q
+        self.room = (LARGEST ** (1 / q) - LARGE ** (1 / q)) / (p + 1) ** (1 / q)
         self.inverse_convexity = q - 1
         self.intercept = intercept
         self.block = block
@@ -70,6 +73,9 @@ cdef class Linked(Weights):
         self.U.data, self.U.offset = &self.u[0], &self.offset[0]
         self.U.d, self.U.stride = d, self.stride
         self.U.layout = ONE_CLASS if d == 1 else BY_FEATURE
+        self.none = np.zeros(self.stride)
+        self.U_alone = self.U
+        self.U_alone.offset = &self.none[0]
         self.unit = 1
         self.at, self.value = np.empty(p + 1, dtype=np.intp), np.empty(p + 1)
         self.combined = np.zeros(p if block else 0)
@@ -88,7 +94,9 @@ cdef class Linked(Weights):
 
     def __setstate__(self, state):
         cdef const double[::1] theta, u
-        (theta, u, self.total, self.stretch, self.since, self.had), numbers = state
+        theta, u = state[0][:2]
+        self.total, self.stretch, self.since, self.had = map(np.array, state[0][2:])    # read-only ones from a memory map
+        numbers = state[1]
         (self.unit, self.c, self.mass, self.most, self.moved, self.rounds_mass, self.inflation, self.now,
          self.c_at_start, self.radius2, needed, of_rows) = numbers
         self.theta[:] = theta
@@ -172,9 +180,9 @@ cdef class Linked(Weights):
         cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0
         cdef Row spare
         for r in range(x.m):
-            x.k.scores[self.U.layout](row_of(x, r, &spare), &self.U, self.c, False, t + r * self.d)
+            x.k.scores[self.U.layout](row_of(x, r, &spare), &self.U_alone, self.c, False, t + r * self.d)
             for c in range(self.d):
-                t[r * self.d + c] += self.c * (root * self.u[self.p * self.stride + c] - self.offset[c])
+                t[r * self.d + c] += self.c * root * self.u[self.p * self.stride + c]
 
     cdef void fetch(self, const View* x) noexcept nogil:
         x.k.fetch(&x.first, &self.U)
@@ -272,7 +280,6 @@ cdef class Linked(Weights):
     cdef double largest_column_norm(self, View* x) noexcept nogil:
         """The q-norm of the columns' lengths, which bounds |X^T g|_q / |g|_2."""
         cdef Py_ssize_t r, k
-        cdef double norm
         cdef const Row* row
         cdef Row spare
         for r in range(x.m):
@@ -303,17 +310,22 @@ cdef class Linked(Weights):
     # ------------------------------------------------------------------------------------------------------------- steps
 
     cdef void step(self, View* x, const Direction* g, double size) noexcept nogil:
-        cdef double one = 1, root
+        cdef double one = 1, root, reach
         cdef Direction single
         cdef Py_ssize_t last = self.p
         self.gather(x, g)
         if self.large and x.start != NULL:
             self.fetch_all()
+        reach = size * self.largest_change(g)
+        if not reach < INFINITY:
+            self.c = NAN       # of which the next scores tell
+            return
         if self.mass == 0:
-            self.unit = size * max(self.q_norm(&self.value[0], self.n), sqrt(self.intercept.r2()))
-            if not 0 < self.unit < INFINITY:
-                self.unit = 1
+            if reach == 0:
                 return
+            self.unit = max(reach, 1e-300)
+        elif reach > self.room * self.unit:
+            self.change_unit(libm_pow(self.mass, 1 / self.q) + reach / self.unit)
         if self.block:
             single.n, single.at, single.value = 1, NULL, &one
             self.move(&self.at[0], &self.value[0], self.n, &single, -size / self.unit)
@@ -323,6 +335,18 @@ cdef class Linked(Weights):
                 root = sqrt(self.intercept.r2())
                 self.move(&last, &root, 1, g, -size / self.unit)
         self.relink()
+
+    cdef double largest_change(self, const Direction* g) noexcept nogil:
+        """The largest entry of value, of the intercept's feature too, times |g|."""
+        cdef double largest = sqrt(self.intercept.r2()), square = 0
+        cdef Py_ssize_t k
+        for k in range(self.n):
+            largest = max(largest, fabs(self.value[k]))
+        if self.block:
+            return largest
+        for k in range(g.n):
+            square += g.value[k] * g.value[k]
+        return largest * sqrt(square)
 
     cdef void fetch_all(self) noexcept nogil:
         """Start to fetch what a step will change: nothing hides the wait for it when its turn comes."""
@@ -345,6 +369,13 @@ cdef class Linked(Weights):
         """The mass, from theta and u."""
         return 0
 
+    cdef double length_of_theta(self) noexcept nogil:
+        """The norm of theta, where the mass may be no floating-point number."""
+        return 0
+
+    cdef void raise_all(self) noexcept nogil:
+        """u and the mass of theta, anew."""
+
     cdef void relink(self) noexcept nogil:
         """Find c after a change of the mass."""
         cdef double length
@@ -352,9 +383,9 @@ cdef class Linked(Weights):
         if self.mass < 1e-4 * self.most or self.moved > 16 * self.u.shape[0]:
             self.mass = self.most = self.sum_of_powers()      # what is left of large terms is rounding
             self.moved = 0
-        if self.mass > 0:
-            length = libm_pow(self.mass, 1 / self.q)
-            if not SMALL < length < LARGE:
+        if not SMALL < self.mass < LARGE:
+            length = self.length_of_theta()
+            if 0 < length < INFINITY:
                 self.change_unit(length)
         self.c = self.unit * libm_pow(self.mass, 2 / self.q - 1) if self.mass > 0 else 0
         if self.averaging and not 0.5 * self.c_at_start <= self.c <= 2 * self.c_at_start:
@@ -363,17 +394,13 @@ cdef class Linked(Weights):
     cdef void change_unit(self, double length) noexcept nogil:
         """Measure theta in units in which its norm is 1."""
         cdef Py_ssize_t i
-        cdef double factor = libm_pow(length, 1 - self.q)
         self.settle_all()
         for i in range(self.u.shape[0]):
             self.theta[i] /= length
-            self.u[i] *= factor
         self.unit *= length
-        self.rescale(length)
-        self.mass = self.most = self.sum_of_powers()
-
-    cdef void rescale(self, double length) noexcept nogil:
-        """What else is in units of theta."""
+        self.raise_all()        # what was too small for u may be so no more
+        self.most = self.mass
+        self.moved = 0
 
     cdef void shrink(self, double factor) noexcept nogil:
         if self.mass == 0:
@@ -390,9 +417,8 @@ cdef class Linked(Weights):
         """W <- 0; the sum of the iterates stays."""
         self.settle_all()
         self.theta[:] = 0
-        self.u[:] = 0
-        self.rescale(INFINITY)
-        self.mass = self.most = self.c = 0
+        self.raise_all()
+        self.most = self.c = 0
         self.unit = 1
 
     # ------------------------------------------------------------------------------------------------------- the average
@@ -529,6 +555,21 @@ cdef class PNorm(Linked):
             total += fabs(self.u[i] * self.theta[i])
         return total
 
+    cdef double length_of_theta(self) noexcept nogil:
+        return self.q_norm(&self.theta[0], self.theta.shape[0])
+
+    cdef void raise_all(self) noexcept nogil:
+        cdef Py_ssize_t place[BUFFER]
+        cdef double size[BUFFER]
+        cdef Py_ssize_t i, begin, n
+        self.mass = 0
+        for begin in range(0, self.theta.shape[0], 256):
+            n = min(BUFFER, self.theta.shape[0] - begin)
+            for i in range(n):
+                place[i] = begin + i
+                size[i] = fabs(self.theta[begin + i])
+            self.raise_to_u(place, size, n)
+
     def length(self):
         """|W|_r of what predicts, the intercept's feature included."""
         return primal_length(np.abs(whole(self)), self.q)
@@ -542,9 +583,13 @@ cdef class Group(Linked):
         self.part = np.zeros(p + 1)
         Linked.__init__(self, d, p, intercept, q, averaging, block)
 
+    def __reduce__(self):
+        kind, arguments, state = Linked.__reduce__(self)
+        return kind, arguments, (state, np.array(self.part))
+
     def __setstate__(self, state):
-        Linked.__setstate__(self, state)
-        self.part = (np.asarray(self.u) * np.asarray(self.theta)).reshape(self.p + 1, self.stride).sum(axis=1)
+        Linked.__setstate__(self, state[0])
+        self.part = np.array(state[1])
 
     cdef double direction_norm(self, const Direction* g) noexcept nogil:
         cdef Py_ssize_t i
@@ -591,11 +636,37 @@ cdef class Group(Linked):
             total += self.part[j]
         return total
 
-    cdef void rescale(self, double length) noexcept nogil:
+    cdef double length_of_column(self, Py_ssize_t j) noexcept nogil:
+        cdef Py_ssize_t c
+        cdef double square = 0
+        for c in range(self.d):
+            square += self.theta[j * self.stride + c] * self.theta[j * self.stride + c]
+        return sqrt(square)
+
+    cdef double length_of_theta(self) noexcept nogil:
         cdef Py_ssize_t j
-        cdef double factor = libm_pow(length, -self.q)
+        cdef double largest = 0, total = 0
         for j in range(self.p + 1):
-            self.part[j] *= factor
+            largest = max(largest, self.length_of_column(j))
+        if not 0 < largest < INFINITY:
+            return largest
+        for j in range(self.p + 1):
+            total += libm_pow(self.length_of_column(j) / largest, self.q)
+        return largest * libm_pow(total, 1 / self.q)
+
+    cdef void raise_all(self) noexcept nogil:
+        cdef Py_ssize_t at[BUFFER]
+        cdef double square[BUFFER]
+        cdef Py_ssize_t k, begin, n
+        self.mass = 0
+        self.part[:] = 0
+        for begin in range(0, self.p + 1, 256):
+            n = min(BUFFER, self.p + 1 - begin)
+            for k in range(n):
+                at[k] = begin + k
+                square[k] = self.length_of_column(begin + k)
+                square[k] *= square[k]
+            self.raise_to_u(at, square, n)
 
     def length(self):
         """|W|_(2, r) of what predicts, the intercept's feature included."""

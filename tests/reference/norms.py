@@ -50,7 +50,9 @@ class Group(PNorm):
     def link(self, Theta):
         lengths = np.linalg.norm(Theta, axis=0)
         size = self.length(lengths)
-        return np.zeros_like(Theta) if size == 0 else Theta * (lengths / size) ** (self.q - 2)
+        if size == 0:
+            return np.zeros_like(Theta)
+        return Theta * np.where(lengths > 0, lengths / size, 1) ** (self.q - 2)
 
     def of_scores(self, g):
         return np.linalg.norm(g)

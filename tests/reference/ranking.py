@@ -172,10 +172,10 @@ class RankingReference(Reference):
 
     PREDICTED, AUGMENTED, OTHER = range(3)
 
-    def __init__(self, loss, f, n_features, rule, parameters, *, n_labels=None, intercept="auto", kappa=1.0):
+    def __init__(self, loss, f, n_features, rule, parameters, *, n_labels=None, intercept="auto", kappa=1.0, norm=None):
         code = np.zeros((2, n_labels or 1))
         intercept = intercept if n_labels else None
-        super().__init__(code, [[0.0, 1.0]], n_features, rule, parameters, intercept=intercept, kappa=kappa)
+        super().__init__(code, [[0.0, 1.0]], n_features, rule, parameters, intercept=intercept, kappa=kappa, norm=norm)
         self.loss, self.f, self.queries = loss, f, n_labels is None
         self.least_weight = self.ahead = np.inf
 
@@ -195,13 +195,17 @@ class RankingReference(Reference):
         self.t += 1
         r = self.look(x, y, weight)
         rival, size = getattr(self, "_" + self.rule)(r) if len(set(y)) > 1 and self.ready else (self.PREDICTED, 0.0)
-        self.W = self.shrinkage() * self.W + size * self.in_weights(r, r.delta[rival])
-        if not self.queries:
-            self.b = self.shrinkage() * self.b + size * self.along_one(r) * r.delta[rival]
+        shrinkage, delta, joined = self.shrinkage(), r.delta[rival], self.norm.joined
+        self.Theta = shrinkage * self.Theta + size * self.in_weights(r, delta)
+        if joined and not self.queries:
+            self.theta_b = shrinkage * self.theta_b + size * np.sqrt(r.r2) * delta
+        elif not self.queries:
+            self.b = shrinkage * self.b + size * self.along_one(r) * delta
+        self.link(r.r2)
         self.n_updates += size > 0
         self.n_mistakes += r.suffered > 0
         self.cumulative_loss += r.suffered
-        self.iterates.append((weight, self.W, self.b))
+        self.iterates.append((weight, self.W, self.Wb if joined else self.b))
 
     def in_weights(self, r, delta):
         return (delta @ r.x)[None] if self.queries else np.outer(delta, r.x)
@@ -211,16 +215,21 @@ class RankingReference(Reference):
         t = self.scores_of(x)
         r = SimpleNamespace(x=x, y=y, t=t, weight=weight, norm2=norm2, predicted=self.PREDICTED, augmented=self.AUGMENTED)
         r.r2 = r2
-        length2 = (x**2).sum(axis=-1).max() if self.rule == "slam" else norm2
-        self.R2 = max(self.R2, length2 + r.r2)
+        rows2 = [self.norm.length(row) ** 2 for row in np.atleast_2d(x)] if self.rule == "slam" else [norm2]
+        self.R2 = max(self.R2, max(self.joint_radius2(length2, r.r2) for length2 in rows2))
         r.suffered, r.loss, r.delta = 0.0, [0.0, 0.0, 0.0], [np.zeros(len(t))] * 3
         if len(set(y)) > 1:
             self.compete(r)
         return r
 
     def observe(self, x):
-        norm2, r2 = super().observe(x)
+        norm2, r2 = super().observe(np.linalg.norm(x, axis=0) if self.queries else x)
         return norm2, 0.0 if self.queries else r2
+
+    def joint_radius2(self, length2, r2):
+        """(q - 1) |x|^2, the intercept's feature being one more entry, or apart."""
+        together = self.norm.length(np.sqrt([length2, r2])) ** 2 if self.norm.joined else length2
+        return (self.norm.q - 1) * together + (0 if self.norm.joined else r2)
 
     def scores_of(self, x):
         return x @ self.W[0] if self.queries else self.W @ x + self.b
@@ -242,8 +251,14 @@ class RankingReference(Reference):
         r.loss[:2], r.delta[:2] = zip(*pushes, strict=True)
 
     def gap_and_g2(self, r, rival):
-        g2 = (self.in_weights(r, r.delta[rival]) ** 2).sum() + r.r2 * (r.delta[rival] ** 2).sum()
-        return -r.delta[rival] @ r.t, g2
+        delta, convexity = r.delta[rival], self.norm.q - 1
+        if self.queries:
+            g2 = convexity * self.norm.length(delta @ r.x) ** 2
+        elif self.norm.joined:
+            g2 = convexity * (self.norm.of_scores(delta) * self.norm.length(np.append(r.x, np.sqrt(r.r2)))) ** 2
+        else:
+            g2 = (delta**2).sum() * (convexity * r.norm2 + r.r2)
+        return -delta @ r.t, g2
 
     def eta(self):
         return 1 / np.sqrt(self.t) if self.parameters.eta == "invsqrt" else self.parameters.eta
