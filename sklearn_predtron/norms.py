@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import log
 from numbers import Real
 
+import sklearn_predtron._core.link as link
 from sklearn_predtron._compat import Interval
-from sklearn_predtron._core import link
 from sklearn_predtron._core.scaled import Scaled as ScaledWeights
 from sklearn_predtron._core.trace import Trace as TraceWeights
 from sklearn_predtron._core.weights import L2 as L2Weights

@@ -224,7 +224,7 @@ cdef class Linked(Weights):
         cdef Py_ssize_t i, k, begin
         for i in range(n):
             largest = max(largest, fabs(value[i]))
-        if not 0 < largest < INFINITY:
+        if not 1e-300 < largest < INFINITY:
             return largest
         inverse = 1 / largest
         for begin in range(0, n, 256):

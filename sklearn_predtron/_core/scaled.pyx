@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Weights of features that are standardised as they come (spec: dual averaging under a running centre and scale)."""
+"""Weights of features that are standardised as they come (dual averaging under a running centre and scale)."""
 from libc.float cimport DBL_EPSILON
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
