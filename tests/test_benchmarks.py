@@ -383,7 +383,8 @@ def test_later_rounds_are_what_a_longer_fit_adds():
     later, share = norms.later_per_round(one, more)
     np.testing.assert_allclose(later.times, [0.1, -0.005])
     assert share == 0.2
-    assert norms._cost_cells(later, share, later, share)[1] == "too short"
+    assert norms._cost_cells(later, share, later, share)[1] == "1 (1-1)"
+    assert norms._cost_cells(Measured([-1.0]), share, Measured([1.0]), share)[1] == "too short"
 
 
 def test_geometric_mean_of_ratios():

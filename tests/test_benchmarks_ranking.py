@@ -292,5 +292,5 @@ def test_paper_scripts_have_a_place_and_help(script, capsys):
 
 
 def test_readme_names_the_new_suites():
-    for name in ("inference", "ranking", "label_ranking"):
+    for name in ("inference", "ranking", "label_ranking", "norms"):
         assert f"| `{name}` |" in README.read_text()

@@ -323,7 +323,7 @@ WORKS = (
     Work("CSR", 100_000, 10, 4000),
     Work("dense", 1000, 10, 2000),
     Work("dense", 100, 2, 20_000),
-    Work("dense", 100, 100, 300, (L2, "trace")),
+    Work("dense", 100, 100, 500, (L2, "trace")),
 )
 
 
@@ -377,9 +377,10 @@ def later_per_round(one: Measured, more: Measured) -> tuple[Measured, float]:
 
 
 def _cost_cells(found: Measured, steps: float, of_l2: Measured, _: float) -> list:
-    """Differences that are lost in the noise have no ratio."""
-    lost = min(found.times + of_l2.times) <= 0
-    return [found.seconds * 1e6, "too short" if lost else spread(ratios(found, of_l2)), steps]
+    """A repeat whose difference is lost in the noise has no ratio."""
+    both = [pair for pair in zip(found.times, of_l2.times, strict=True) if min(pair) > 0]
+    ours, theirs = (Measured(list(times)) for times in zip(*both, strict=True)) if both else (Measured(), Measured())
+    return [found.seconds * 1e6, spread(ratios(ours, theirs)) if both else "too short", steps]
 
 
 def decomposition(options: Options) -> Table:
