@@ -341,7 +341,7 @@ def costs(options: Options) -> Table:
         "statistics of scaled are frozen then).  Ratios within a repeat: median (least-greatest).  Clean: "
         f"Gaussian classes sqrt(columns) standard deviations apart; {DIFFERENT_ROWS} rows of text again and "
         f"again.  Noisy: as many rows of text as there are rounds, and {AT_RANDOM:.0%} of the labels at random.  "
-        "A round without a step costs the scores alone.",
+        "A round without a step costs the scores, and what the norm needs to know of the row (l1, group: its q-norm).",
     )
     for work in WORKS:
         for labels in ("clean", "noisy"):
