@@ -65,12 +65,18 @@ def reader(folder: Path) -> Any:
 
 def classification(options: Options) -> Iterator[Dataset]:
     """The sets on which accuracies are compared."""
+    yield from dense(options)
+    if options.data is not None:
+        yield svmlight("a9a", options)
+        yield svmlight("rcv1_small", options)
+
+
+def dense(options: Options) -> Iterator[Dataset]:
+    """Those of them that are dense."""
     for name, load in (("digits", load_digits), ("breast_cancer", load_breast_cancer), ("wine", load_wine)):
         yield Dataset(name, *load(return_X_y=True))
     if options.data is not None:
         yield Dataset("letter", *reader(options.data).table("multiclass", "letter"))
-        yield svmlight("a9a", options)
-        yield svmlight("rcv1_small", options)
 
 
 def svmlight(name: str, options: Options) -> Dataset:
@@ -95,12 +101,12 @@ def elec2_in_order(options: Options) -> Dataset:
     return Dataset("elec2", X[:n], y[:n], (X[n:], y[n:]))
 
 
-def ordinal(folder: Path, name: str, binning: str, splits: int) -> Iterator[tuple]:
-    """The first splits of a set with ranks 0, 1, ...: X and y to learn from and to test on, standardised by the first."""
+def ordinal(folder: Path, name: str, binning: str, splits: int, *, standardise: bool = True) -> Iterator[tuple]:
+    """The first splits of a set with ranks 0, 1, ...: X and y to learn from and to test on, standardised by the first or raw."""
     X, y, _, training = reader(folder).ordinal(name, binning)
     for rows in training[:splits]:
         test = np.setdiff1d(np.arange(len(y)), rows)
-        X_train, X_test = standardised(X[rows], X[test])
+        X_train, X_test = standardised(X[rows], X[test]) if standardise else (X[rows], X[test])
         yield X_train, y[rows] - 1, X_test, y[test] - 1
 
 
@@ -113,11 +119,12 @@ def multilabel(folder: Path, name: str) -> tuple[NDArray, NDArray, NDArray, NDAr
     return X, Y, X_test, Y_test
 
 
-def ranking(folder: Path, name: str) -> tuple[tuple, tuple]:
-    """X, relevance and queries 0, 1, ... to learn from and to test on, standardised by the first; a query's rows side by side."""
+def ranking(folder: Path, name: str, *, standardise: bool = True) -> tuple[tuple, tuple]:
+    """X, relevance and queries 0, 1, ... to learn from and to test on, standardised by the first or raw; queries in order."""
     read = reader(folder).ranking
     (X, *about), (X_test, *about_test) = (by_query(*read(name, part)) for part in ("train", "test"))
-    X, X_test = standardised(X, X_test)
+    if standardise:
+        X, X_test = standardised(X, X_test)
     return (X, *about), (X_test, *about_test)
 
 

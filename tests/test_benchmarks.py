@@ -1,6 +1,7 @@
 import gc
 import sys
 import time
+from dataclasses import replace as replace_parts
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,18 @@ from benchmarks.paper import cusum_tables
 from benchmarks.peers import MULTILABEL_PEERS, ORDINAL_PEERS, PEERS, Ours
 from benchmarks.peers.base import Peer, RowPeer
 from benchmarks.report import README, Table, replace, spread
-from benchmarks.suites import SUITES, memory, multilabel, ordinal, quality, stream, throughput_dense, throughput_sparse, updates
+from benchmarks.suites import (
+    SUITES,
+    memory,
+    multilabel,
+    norms,
+    ordinal,
+    quality,
+    stream,
+    throughput_dense,
+    throughput_sparse,
+    updates,
+)
 from benchmarks.suites.fits import perceptrons
 from benchmarks.tasks import Options, Task, gaussian_classes, gaussian_ranks, label_sets, text
 
@@ -41,6 +53,10 @@ def tiny(monkeypatch):
     monkeypatch.setattr(ordinal, "COLUMNS", 5)
     monkeypatch.setattr(ordinal, "BINNINGS", ("len5",))
     monkeypatch.setattr(ordinal, "ORDINAL", ("abalone", "stocks_domain"))
+    monkeypatch.setattr(norms, "ORDINAL", ("abalone", "stocks_domain"))
+    monkeypatch.setattr(norms, "WORKS", tuple(replace_parts(work, columns=min(work.columns, 30)) for work in norms.WORKS))
+    monkeypatch.setattr(norms, "TARGETS", tuple(replace_parts(target, columns=20) for target in norms.TARGETS))
+    monkeypatch.setattr(norms, "DIFFERENT_ROWS", 10)
     for name, number in (("COLUMNS", 8), ("FEW_COLUMNS", 4), ("LABELS", 5), ("STREAM_ROWS_OF_PEER", 3)):
         monkeypatch.setattr(multilabel, name, number)
 
@@ -313,6 +329,79 @@ def test_multilabel_without_data_says_so(tiny):
     assert len(tables) == 3 and multilabel.NO_SETS in tables[0].note
 
 
+def test_norms_on_given_data(tmp_path, tiny):
+    (tmp_path / "load.py").write_text(LOAD + RANKING)
+    tables = norms.run(Options(repeats=1, seeds=2, scale=0.001, data=tmp_path))
+    check(tables)
+    raw = tables[1]
+    names = ["digits", "breast_cancer", "wine", "letter", "elec2", "abalone, len10", "stocks_domain, len10", norms.MSLR]
+    assert [row[0] for row in raw.rows] == [*names, "geometric mean"]
+    assert "skipped" not in raw.note
+
+
+def test_norms_without_the_optional_peer(monkeypatch, tiny):
+    monkeypatch.setattr(Peer, "installed", property(lambda peer: peer.module in ("sklearn", "sklearn_predtron")))
+    tables = norms.run(TINY)
+    check(tables)
+    assert norms.NO_SETS in tables[1].note and tables[1].rows[-1][-1] is None
+    assert "not installed" in tables[2].markdown()
+
+
+@pytest.mark.parametrize("target", **named(norms.TARGETS))
+def test_targets_have_the_structure_they_name(target):
+    X, y, X_test, y_test = target.drawn(60, 0)
+    assert X.shape == X_test.shape == (60, target.columns) and len(y) == len(y_test) == 60
+    np.testing.assert_array_equal(X, target.drawn(60, 0)[0])
+    if y.ndim == 2:
+        both = np.vstack([y, y_test])
+        assert both.shape[1] == target.scores and abs((both == 2).mean() - 0.1) < 0.001 and abs((both == 0).mean() - 0.7) < 0.001
+
+
+def test_few_features_tell_the_labels_of_a_sparse_target():
+    X, y, *_ = norms.TARGETS[0].drawn(2000, 1)
+    tells = np.abs(X.T @ (2 * y - 1)) / 2000
+    assert np.sort(tells)[-3] > 0.05 and np.sort(tells)[-norms.FEW - 1] < 0.1
+
+
+def test_clean_rounds_are_quieter():
+    for work in norms.WORKS[:3]:
+        shares = []
+        for quiet in (True, False):
+            X, y = replace_parts(work, columns=200).drawn(quiet, 1000)
+            model = Ours().make(Task(work.classes, epochs=4)).fit(X, y)
+            shares.append(model.n_updates_ / model.t_)
+        assert shares[0] < shares[1]
+
+
+def test_later_rounds_are_what_a_longer_fit_adds():
+    class Fitted:
+        def __init__(self, t, steps):
+            self.t_, self.n_updates_ = t, steps
+
+    one, more = Measured([1.0, 1.2], Fitted(10, 5)), Measured([3.0, 1.1], Fitted(30, 9))
+    assert norms.per_round(one)[0].times == [0.1, 0.12] and norms.per_round(one)[1] == 0.5
+    later, share = norms.later_per_round(one, more)
+    np.testing.assert_allclose(later.times, [0.1, -0.005])
+    assert share == 0.2
+    assert norms._cost_cells(later, share, later, share)[1] == "1 (1-1)"
+    assert norms._cost_cells(Measured([-1.0]), share, Measured([1.0]), share)[1] == "too short"
+
+
+def test_geometric_mean_of_ratios():
+    assert norms._geometric([2.0, None, 0.5]).startswith("1.000 x/ 2.")
+    assert norms._geometric([None]) is None
+    found = dict(zip(norms.LEARNERS, (0.2, 0.4, 0.1, None), strict=True))
+    assert [norms._ratio(found, name) for name in norms.LEARNERS] == [2.0, 4.0, 1.0, None]
+    assert norms._ratio({**found, norms.REFERENCE: 0.0}, "l2, raw") is None
+
+
+def test_given_sets_stay_raw_where_that_is_asked_for(tmp_path):
+    (tmp_path / "load.py").write_text(LOAD + RANKING)
+    X, *_ = next(read.ordinal(tmp_path, "abalone", "len10", 1, standardise=False))
+    (X_queries, *_), _ = read.ranking(tmp_path, norms.MSLR, standardise=False)
+    assert X.std() != pytest.approx(1, abs=1e-6) and X_queries.mean() > 5
+
+
 def test_losses_of_sets():
     predicted = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0]])
     Y = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]])
@@ -393,6 +482,15 @@ def multilabel(name, part):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 5)) + (part == "test") * 2
     return sparse.csr_matrix(X), (X[:, :4] > [0, 0, 0.5, 9]).astype(int)
+"""
+
+
+RANKING = """
+
+def ranking(name, part):
+    rng = np.random.default_rng(part == "test")
+    X = rng.standard_normal((120, 5)) + 10
+    return sparse.csr_matrix(X), np.digitize(X[:, 0], [9.5, 10.5]), np.repeat(np.arange(4), 30)
 """
 
 

@@ -213,10 +213,11 @@ def test_figure1(tmp_path, monkeypatch, capsys):
     readme = tmp_path / "README.md"
     readme.write_text("<!-- figure1 -->\n<!-- /figure1 -->\n")
     monkeypatch.setattr(figure1, "README", readme)
-    small = ["--seeds", "2", "--test", "10", "--queries", "2", "6", "--documents", "3", "6", "--write"]
+    small = ["--seeds", "2", "--test", "10", "--queries", "2", "6", "--documents", "3", "6", "--features", "6", "40", "--write"]
     figure1.main(small)
     written = readme.read_text()
     assert "### Figure 1 (a)" in written and "| 6 |" in written and "| grows throughout |" in written
+    assert "### Figure 1 (c)" in written and "| growth, 6 to 40 |" in written and "| below a third |" in written
     assert "the last iterate predicts" in capsys.readouterr().out
 
 
@@ -227,9 +228,30 @@ def test_figure1_learns_the_stream_in_order():
     assert {name: found[-1] for name, found in in_parts.items()} == {name: found[0] for name, found in at_once.items()}
 
 
+def test_figure1_norms_learn_the_same_stream():
+    arguments = figure1.parse(["--seeds", "2", "--test", "20", "--features", "5", "300"])
+    found = figure1.by_features(arguments)
+    assert {values.shape for values in found.values()} == {(2, 2)}
+    l1, l2 = (found[norm][:, 1].mean() for norm in figure1.NORMS)
+    assert l1 < l2
+    X, y, qid = figure1.make_ranking_queries(120, 20, 300, n_informative=5, rows="uniform", norm="l1", random_state=1)
+    model = figure1.learner(figure1.REPRESENTATIONS["-i^1.1"], "last", "l1")
+    assert figure1.losses(model, X, y, qid, [100])[0] == found["l1"][1, 1]
+
+
+def test_figure1_growths_are_compared():
+    arguments = figure1.parse(["--seeds", "2", "--features", "5", "300"])
+    grown = {"l1": 0.2, "l2": 0.5, "l1, all defaults": 0.1, "l2, all defaults": 0.5}
+    found = {name: np.array([[0.1, 0.1 + growth]] * 2) for name, growth in grown.items()}
+    assert [row[-1] for row in figure1.growth_table(found, arguments).rows] == [False, True]
+    assert figure1.features_table(found, arguments).rows[-1][1] == "0.2000 ± 0.0000"
+
+
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is optional")
 def test_figure1_is_drawn(tmp_path):
-    figure1.draw(tmp_path / "new" / "a.png", "queries (count)", [1, 2], {"-i": np.array([[0.1, 0.2], [0.2, 0.3]])})
+    figure1.draw(
+        tmp_path / "new" / "a.png", "queries (count)", [1, 2], {"-i": np.array([[0.1, 0.2], [0.2, 0.3]])}, logarithmic=True
+    )
     assert (tmp_path / "new" / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -270,5 +292,5 @@ def test_paper_scripts_have_a_place_and_help(script, capsys):
 
 
 def test_readme_names_the_new_suites():
-    for name in ("inference", "ranking", "label_ranking"):
+    for name in ("inference", "ranking", "label_ranking", "norms"):
         assert f"| `{name}` |" in README.read_text()

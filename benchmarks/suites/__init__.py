@@ -5,6 +5,7 @@ from benchmarks.suites import (
     label_ranking,
     memory,
     multilabel,
+    norms,
     ordinal,
     quality,
     ranking,
@@ -28,4 +29,5 @@ SUITES = {
     "inference": inference,
     "ranking": ranking,
     "label_ranking": label_ranking,
+    "norms": norms,
 }
