@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import log
 from numbers import Real
 
-import sklearn_predtron._core.link as link
 from sklearn_predtron._compat import Interval
+from sklearn_predtron._core.link import Linked
+from sklearn_predtron._core.p_norms import Group as GroupWeights
+from sklearn_predtron._core.p_norms import PNorm as PNormWeights
 from sklearn_predtron._core.scaled import Scaled as ScaledWeights
 from sklearn_predtron._core.trace import Trace as TraceWeights
 from sklearn_predtron._core.weights import L2 as L2Weights
@@ -72,7 +74,7 @@ class Link(Norm):
     """
 
     _parameter_constraints = {"q": [Interval(Real, 2, None, closed="left"), None]}
-    _weights: type[link.Linked]
+    _weights: type[Linked]
 
     def __init__(self, q: float | None = None):
         self.q = q
@@ -103,7 +105,7 @@ class PNorm(Link):
     """
 
     alias = "l1"
-    _weights = link.PNorm
+    _weights = PNormWeights
 
 
 class Group(Link):
@@ -125,7 +127,7 @@ class Group(Link):
     """
 
     alias = "group"
-    _weights = link.Group
+    _weights = GroupWeights
 
 
 class Trace(Norm):

@@ -16,7 +16,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
-from sklearn_predtron._core import link
+from sklearn_predtron._core import p_norms
 from sklearn_predtron._core import updates as core
 from sklearn_predtron._core.learner import Average, Learner, LinearAverage
 from sklearn_predtron._core.problem import Codes
@@ -34,7 +34,7 @@ from sklearn_predtron.updates import (
     Subgradient,
 )
 
-KINDS = [(link.PNorm, plain_norms.PNorm, PNorm), (link.Group, plain_norms.Group, Group)]
+KINDS = [(p_norms.PNorm, plain_norms.PNorm, PNorm), (p_norms.Group, plain_norms.Group, Group)]
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=["l1", "group"])
 
 
@@ -84,14 +84,14 @@ def test_links_are_inverse_and_keep_the_norm(p, d, kind):
     assert_close(W, dual.link(Theta), 1e-12)
     assert_close(primal.link(W), Theta, 1e-12)
     assert_close(dual.link(primal.link(Theta)), Theta, 1e-12)
-    sizes = [np.linalg.norm(M, axis=0) if kind[0] is link.Group else M.ravel() for M in (W, Theta)]
+    sizes = [np.linalg.norm(M, axis=0) if kind[0] is p_norms.Group else M.ravel() for M in (W, Theta)]
     np.testing.assert_allclose(primal.length(sizes[0]), dual.length(sizes[1]), rtol=1e-12)
     one = learner(kind, d, p, q, core.Perceptron(1.0), LinearAverage(), fitted=False)
     np.testing.assert_allclose(learn(one, X, [1]).weights.length(), dual.length(sizes[1]), rtol=1e-12)
 
 
 def length_of(kind, M, r):
-    return kind[1](r).length(np.linalg.norm(M, axis=0) if kind[0] is link.Group else M.ravel())
+    return kind[1](r).length(np.linalg.norm(M, axis=0) if kind[0] is p_norms.Group else M.ravel())
 
 
 @each_kind

@@ -1,11 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Weights under p-norms, of entries or of columns: W = link(Theta), the steps being Theta's (paper 001, B.2)."""
-from libc.math cimport INFINITY, NAN, copysign, fabs, sqrt
+"""What weights under p-norms share: W = link(Theta), the steps being Theta's (paper 001, B.2)."""
+from libc.math cimport INFINITY, NAN, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
 import numpy as np
 
-from sklearn_predtron._core.kernels cimport BY_FEATURE, ONE_CLASS, Direction, Matrix, Row, kernels_power, kernels_prefetch
+from sklearn_predtron._core.kernels cimport BY_FEATURE, ONE_CLASS, Direction, Row, kernels_power, kernels_prefetch
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport View, row_of
 from sklearn_predtron._core.weights cimport Intercept, Weights
@@ -13,7 +13,6 @@ from sklearn_predtron._core.weights cimport Intercept, Weights
 from sklearn_predtron._core.weights import aligned_zeros
 
 cdef enum:
-    BUFFER = 256        # entries that are taken at once; the step of loops too, where Cython wants a literal
     STRETCHES = 64
 
 # Where sum |theta|^q leaves these bounds, theta is measured in another unit; a step must not take it beyond the last.
@@ -29,35 +28,6 @@ cdef class Linked(Weights):
     the rest of one stretch and all later ones.
     The intercept is feature p, of length sqrt(r2): b = sqrt(r2) W_p.
     """
-    cdef readonly double q
-    cdef readonly Intercept intercept
-    cdef readonly bint block, radius_needed, radius_of_rows
-    cdef readonly double radius2
-    cdef double[::1] theta, u, total, offset
-    cdef Matrix U, U_alone            # with the offset of the present round, and with none
-    cdef double[::1] none
-    cdef Py_ssize_t stride
-    cdef double unit, c
-    cdef double room                  # for a step, in units
-    cdef double mass                  # sum |theta|^q
-    cdef double most                  # the largest it has been since it was summed anew
-    cdef Py_ssize_t moved             # entries changed since then
-    # --- the average
-    cdef double rounds_mass           # weight of the rounds, in units that grow where the past is forgotten
-    cdef double inflation
-    cdef double[::1] stretch          # sums of c
-    cdef Py_ssize_t now               # the present stretch
-    cdef double c_at_start
-    cdef Py_ssize_t[::1] since        # stretch in which a feature changed last,
-    cdef double[::1] had              # and its sum then
-    # --- the input of the round: features, and how much of each
-    cdef bint gathered
-    cdef Py_ssize_t n
-    cdef Py_ssize_t[::1] at
-    cdef double[::1] value
-    cdef double[::1] combined
-    cdef double input_length          # of the input, the intercept's feature aside; negative where it is not known
-
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint averaging=True, bint block=False):
         self.d = d
         self.p = p
@@ -423,7 +393,7 @@ cdef class Linked(Weights):
 
     # ------------------------------------------------------------------------------------------------------- the average
 
-    cdef inline double owed(self, Py_ssize_t j) noexcept nogil:
+    cdef double owed(self, Py_ssize_t j) noexcept nogil:
         """The sum of c over the rounds since feature j changed."""
         cdef Py_ssize_t k
         cdef double total = self.stretch[self.since[j]] - self.had[j]
@@ -431,7 +401,7 @@ cdef class Linked(Weights):
             total += self.stretch[k]
         return total
 
-    cdef inline void settle(self, Py_ssize_t j) noexcept nogil:
+    cdef void settle(self, Py_ssize_t j) noexcept nogil:
         cdef Py_ssize_t c
         cdef double owed
         cdef double *total
@@ -502,186 +472,3 @@ cdef class Linked(Weights):
         """Theta (d, p), and its part for the intercept's feature (d,), copied."""
         matrix = self.unit * np.asarray(self.theta).reshape(self.p + 1, self.stride)[:, :self.d].T
         return matrix[:, :self.p], matrix[:, self.p]
-
-
-cdef class PNorm(Linked):
-    """|W|_r of all entries, 1/r + 1/q = 1: u = sign(theta) |theta|^(q - 1)."""
-
-    cdef double direction_norm(self, const Direction* g) noexcept nogil:
-        return self.q_norm(g.value, g.n)
-
-    cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const Direction* g,
-                   double change) noexcept nogil:
-        cdef Py_ssize_t place[BUFFER]
-        cdef double size[BUFFER]
-        cdef Py_ssize_t i, k, spot, used = 0
-        cdef double gone = 0
-        cdef double *theta = &self.theta[0]
-        cdef const double *u = &self.u[0]
-        for k in range(n):
-            self.settle(at[k])
-            for i in range(g.n):
-                if g.value[i] == 0 or value[k] == 0:
-                    continue
-                spot = at[k] * self.stride + (i if g.at == NULL else g.at[i])
-                gone += fabs(u[spot] * theta[spot])
-                theta[spot] += change * g.value[i] * value[k]
-                place[used] = spot
-                size[used] = fabs(theta[spot])
-                used += 1
-                if used == BUFFER:
-                    self.raise_to_u(place, size, used)
-                    used = 0
-        self.raise_to_u(place, size, used)
-        self.mass -= gone
-
-    cdef void raise_to_u(self, const Py_ssize_t* place, const double* size, Py_ssize_t n) noexcept nogil:
-        cdef double power[BUFFER]
-        cdef Py_ssize_t i
-        cdef double come = 0
-        cdef const double *theta = &self.theta[0]
-        cdef double *u = &self.u[0]
-        kernels_power(n, size, self.q - 1, power)
-        for i in range(n):
-            u[place[i]] = copysign(power[i], theta[place[i]])
-            come += power[i] * size[i]
-        self.mass += come
-        self.moved += n
-
-    cdef double sum_of_powers(self) noexcept nogil:
-        cdef Py_ssize_t i
-        cdef double total = 0
-        for i in range(self.u.shape[0]):
-            total += fabs(self.u[i] * self.theta[i])
-        return total
-
-    cdef double length_of_theta(self) noexcept nogil:
-        return self.q_norm(&self.theta[0], self.theta.shape[0])
-
-    cdef void raise_all(self) noexcept nogil:
-        cdef Py_ssize_t place[BUFFER]
-        cdef double size[BUFFER]
-        cdef Py_ssize_t i, begin, n
-        self.mass = 0
-        for begin in range(0, self.theta.shape[0], 256):
-            n = min(BUFFER, self.theta.shape[0] - begin)
-            for i in range(n):
-                place[i] = begin + i
-                size[i] = fabs(self.theta[begin + i])
-            self.raise_to_u(place, size, n)
-
-    def length(self):
-        """|W|_r of what predicts, the intercept's feature included."""
-        return primal_length(np.abs(whole(self)), self.q)
-
-
-cdef class Group(Linked):
-    """|W|_(2, r), the r-norm of the columns' lengths: u_j = theta_j |theta_j|^(q - 2)."""
-    cdef double[::1] part             # |theta_j|^q
-
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint averaging=True, bint block=False):
-        self.part = np.zeros(p + 1)
-        Linked.__init__(self, d, p, intercept, q, averaging, block)
-
-    def __reduce__(self):
-        kind, arguments, state = Linked.__reduce__(self)
-        return kind, arguments, (state, np.array(self.part))
-
-    def __setstate__(self, state):
-        Linked.__setstate__(self, state[0])
-        self.part = np.array(state[1])
-
-    cdef double direction_norm(self, const Direction* g) noexcept nogil:
-        cdef Py_ssize_t i
-        cdef double square = 0
-        for i in range(g.n):
-            square += g.value[i] * g.value[i]
-        return sqrt(square)
-
-    cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const Direction* g,
-                   double change) noexcept nogil:
-        cdef double square[BUFFER]
-        cdef Py_ssize_t i, k, c, begin, spot
-        for begin in range(0, n, 256):
-            for k in range(begin, min(begin + BUFFER, n)):
-                self.settle(at[k])
-                spot = at[k] * self.stride
-                for i in range(g.n):
-                    self.theta[spot + (i if g.at == NULL else g.at[i])] += change * g.value[i] * value[k]
-                square[k - begin] = 0
-                for c in range(self.d):
-                    square[k - begin] += self.theta[spot + c] * self.theta[spot + c]
-            self.raise_to_u(at + begin, square, min(BUFFER, n - begin))
-
-    cdef void raise_to_u(self, const Py_ssize_t* at, const double* square, Py_ssize_t n) noexcept nogil:
-        cdef double factor[BUFFER]
-        cdef Py_ssize_t k, c, spot
-        if self.q == 2:
-            for k in range(n):
-                factor[k] = 1
-        else:
-            kernels_power(n, square, (self.q - 2) / 2, factor)
-        for k in range(n):
-            spot = at[k] * self.stride
-            for c in range(self.d):
-                self.u[spot + c] = self.theta[spot + c] * factor[k]
-            self.mass += square[k] * factor[k] - self.part[at[k]]
-            self.part[at[k]] = square[k] * factor[k]
-        self.moved += n * self.d
-
-    cdef double sum_of_powers(self) noexcept nogil:
-        cdef Py_ssize_t j
-        cdef double total = 0
-        for j in range(self.p + 1):
-            total += self.part[j]
-        return total
-
-    cdef double length_of_column(self, Py_ssize_t j) noexcept nogil:
-        cdef Py_ssize_t c
-        cdef double square = 0
-        for c in range(self.d):
-            square += self.theta[j * self.stride + c] * self.theta[j * self.stride + c]
-        return sqrt(square)
-
-    cdef double length_of_theta(self) noexcept nogil:
-        cdef Py_ssize_t j
-        cdef double largest = 0, total = 0
-        for j in range(self.p + 1):
-            largest = max(largest, self.length_of_column(j))
-        if not 0 < largest < INFINITY:
-            return largest
-        for j in range(self.p + 1):
-            total += libm_pow(self.length_of_column(j) / largest, self.q)
-        return largest * libm_pow(total, 1 / self.q)
-
-    cdef void raise_all(self) noexcept nogil:
-        cdef Py_ssize_t at[BUFFER]
-        cdef double square[BUFFER]
-        cdef Py_ssize_t k, begin, n
-        self.mass = 0
-        self.part[:] = 0
-        for begin in range(0, self.p + 1, 256):
-            n = min(BUFFER, self.p + 1 - begin)
-            for k in range(n):
-                at[k] = begin + k
-                square[k] = self.length_of_column(begin + k)
-                square[k] *= square[k]
-            self.raise_to_u(at, square, n)
-
-    def length(self):
-        """|W|_(2, r) of what predicts, the intercept's feature included."""
-        return primal_length(np.linalg.norm(whole(self), axis=0), self.q)
-
-
-def whole(Linked weights):
-    """W with the column of the intercept's feature."""
-    W, b = weights.mean()
-    r2 = weights.intercept.r2()
-    return np.column_stack([W, b / r2 ** 0.5]) if r2 > 0 else W
-
-
-def primal_length(sizes, double q):
-    """The r-norm, 1/r + 1/q = 1."""
-    r = q / (q - 1)
-    largest = sizes.max(initial=0)
-    return 0.0 if largest == 0 else float(largest * ((sizes / largest) ** r).sum() ** (1 / r))
