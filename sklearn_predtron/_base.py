@@ -151,6 +151,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             self._check_finite(X, rows)
             if resolved:
                 self._learner.problem.prepare(labels)
+                self._learner.weights.admit(rows)
             else:
                 self._prepare_learner(rows, labels, fresh)
         except BaseException:
@@ -219,10 +220,13 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
     def _prepare_learner(self, rows: Rows, labels: Labels, fresh: bool) -> None:
         problem = self._build_problem()
         problem.prepare(labels)
+        if not fresh:
+            self._learner.weights.admit(rows)
         update = resolve(Update, self.update, "update").build(problem, self._kappa)
         average = self._build_average()
         if fresh:
             weights = self._build_weights(problem, rows, average=average is not None)
+            weights.admit(rows)
             weights.watch_radius(update.radius_needed, update.radius_of_rows)
             self._learner = Learner(weights, problem, update, average or Average())
             self._fixed = self._fixed_parameters()
@@ -403,13 +407,15 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.norm, Norm) and self.norm.pairwise
         tags.target_tags.required = True
         return tags
 
     @property
     def coef_(self) -> NDArray:
         """Weights that predict, of shape (d, n_features): the average of the iterates, or the last one."""
-        return self._learner.weights.mean()[0]
+        weights = self._learner.weights
+        return weights.primal(weights.mean()[0])
 
     @property
     def intercept_(self) -> NDArray:
@@ -419,7 +425,29 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
     @property
     def last_coef_(self) -> NDArray:
         """Weights of the last iterate, of shape (d, n_features)."""
-        return self._learner.weights.last()[0]
+        weights = self._learner.weights
+        return weights.primal(weights.last()[0])
+
+    @property
+    def dual_coef_(self) -> NDArray:
+        """With a kernel, the coefficients of the support that predict, of shape (d, n_support)."""
+        return self._expansion().mean()[0]
+
+    @property
+    def support_(self) -> NDArray:
+        """With a kernel, the rows of the support, numbered in the order in which all rows so far were given."""
+        return self._expansion().numbers
+
+    @property
+    def budget_loss_(self) -> float:
+        """With a kernel and a budget, the sum of the lengths of what was cut off the weights."""
+        return self._expansion().lost
+
+    def _expansion(self) -> Any:
+        expansion = self._learner.weights.expansion
+        if expansion is None:
+            raise AttributeError("dual_coef_, support_ and budget_loss_ are for norm=RKHS(...); other norms have coef_.")
+        return expansion
 
     @property
     def last_intercept_(self) -> NDArray:

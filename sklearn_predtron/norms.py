@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from math import log
 from numbers import Real
+from typing import Any
 
-from sklearn_predtron._compat import Interval
+from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._core.link import Linked
 from sklearn_predtron._core.p_norms import Group as GroupWeights
 from sklearn_predtron._core.p_norms import PNorm as PNormWeights
+from sklearn_predtron._core.rkhs import RKHS as RKHSWeights
 from sklearn_predtron._core.scaled import Scaled as ScaledWeights
 from sklearn_predtron._core.trace import Trace as TraceWeights
 from sklearn_predtron._core.weights import L2 as L2Weights
 from sklearn_predtron._core.weights import Intercept, Weights
+from sklearn_predtron._kernels import KERNELS, Kernel, PrecomputedSupport, Support
 from sklearn_predtron._parts import Part
 
-__all__ = ["L2", "Group", "Norm", "PNorm", "Scaled", "Trace"]
+__all__ = ["L2", "RKHS", "Group", "Norm", "PNorm", "Scaled", "Trace"]
 
 
 class Norm(Part):
     """Base of the norms."""
+
+    pairwise = False  # whether X holds kernels of rows with rows
 
     def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
         """Make the compiled weights.
@@ -198,3 +203,64 @@ class Scaled(Norm):
 
     def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
         return ScaledWeights(d, p, intercept, sparse=sparse, averaging=average, block=block)
+
+
+class RKHS(Norm):
+    """The norm of functions of a kernel: the learner is nonlinear, its weights a sum over rows that took a step.
+
+    Paper 000, section 2: every step is along an input, so that W = sum_s a_s phi(x_s)^T and the scores of x are
+    sum_s a_s k(x_s, x); nothing else of the learner changes, and the bounds hold with R^2 the largest k(x, x).  The rows are
+    the `support_`, the coefficients `dual_coef_`.  A round costs a kernel with each of them: memory and time grow with the
+    support, unless a `budget` bounds it.  For rankers the kernel is one between documents.
+
+    Kernels are computed for a block of rows at a time, by Python and BLAS, under the interpreter's lock: results may depend,
+    in the last bits, on how a stream is split into calls and on the threads of BLAS.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        A kernel of `sklearn.metrics.pairwise.pairwise_kernels`, "precomputed" (X holds the kernels of its rows with the rows
+        of the training data, which `fit` takes at once), or a callable of two matrices that returns the kernels of their
+        rows.
+    gamma : float or None, default=None
+        Factor of "rbf", "laplacian", "poly", "sigmoid" and "chi2"; None is 1 / n_features.
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=1
+        The constant of "poly" and "sigmoid".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.norms import RKHS
+    >>> X, y = make_circles(200, noise=0.1, factor=0.3, random_state=0)
+    >>> PredtronBinaryClassifier(norm=RKHS(gamma=1.0), random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    alias = "rkhs"
+    _parameter_constraints: dict[str, list] = {
+        "kernel": [StrOptions(set(KERNELS)), callable],
+        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "degree": [Interval(Real, 0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+    }
+
+    def __init__(self, kernel: Any = "rbf", gamma: float | None = None, degree: float = 3, coef0: float = 1):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    @property
+    def pairwise(self) -> bool:  # type: ignore[override]
+        """Whether X holds kernels."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        self._validate_params()
+        gamma = 1 / p if self.gamma is None else float(self.gamma)
+        kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
+        support = PrecomputedSupport() if self.pairwise else Support(kernel, p)
+        return RKHSWeights(d, p, support, intercept, averaging=average, block=block)

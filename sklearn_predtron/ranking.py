@@ -227,10 +227,11 @@ class PredtronRanker(BaseRanker):
                 raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
             if queries.start[-1] < rows.n:
                 self._check_finite(X, rows)
+        given = rows.n
         self._several = queries.n > 1 or (not fresh and self._several)
         if queries.order is not None:
             rows = as_rows(X[queries.order])
-        return X, QueryRows(rows, queries.start), Relevances(queries.take(y), queries.start), weight, None
+        return X, QueryRows(rows, queries.start, queries.order, given), Relevances(queries.take(y), queries.start), weight, None
 
     def _shown_to_callbacks(self, given: dict[str, Any]) -> dict[str, Any]:
         name = "groups" if get_config()["enable_metadata_routing"] else "qid"  # as scorers ask for it

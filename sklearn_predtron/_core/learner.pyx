@@ -7,7 +7,6 @@ from libc.stdlib cimport free, malloc
 OVERFLOW = "X holds values so large that the scores overflow; scale the features down."
 
 cdef enum:
-    BREATH = 4096   # rounds between two looks at pending interrupts
     AHEAD = 4       # rounds between the prefetch of a row and its use
 
 
@@ -67,12 +66,15 @@ cdef class Learner:
         Returns -1, or the row whose scores were not finite, before which it stopped.  An exception (an interrupt, or the
         user's own problem's) leaves the state of the last complete round.
         """
-        cdef Py_ssize_t done = 0, n = rows.n if order is None else order.shape[0], d = rows.longest * self.problem.d, bad = -1
+        cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], d = rows.longest * self.problem.d, bad = -1
         cdef double* scratch
         cdef Direction g
         self.problem.prepare(labels)
+        if observed:
+            self.weights.admit(rows)
         self.weights.careful = self.problem.fallible
         self.weights.freeze(not observed)
+        self.weights.begin(rows, observed)
         observed = observed and self.observer is not None
         scratch = <double*> malloc(d * (2 * sizeof(double) + sizeof(Py_ssize_t)))
         if scratch == NULL:
@@ -80,14 +82,16 @@ cdef class Learner:
         g.at = <Py_ssize_t*> (scratch + 2 * d)
         try:
             while done < n and bad < 0:
+                end = self.weights.foresee(rows, order, done, n, observed)
                 with nogil:
-                    bad = self.run(rows, labels, order, weight, done, min(done + BREATH, n), scratch, &g, observed)
-                done += BREATH
+                    bad = self.run(rows, labels, order, weight, done, end, scratch, &g, observed)
+                done = end
                 if self.problem.failed:
                     self.problem.reraise()
                 PyErr_CheckSignals()
         finally:
             free(scratch)
+            self.weights.conclude()
         return bad
 
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
@@ -155,18 +159,21 @@ cdef class Learner:
 
     def scores(self, Rows rows not None, double[:, ::1] out not None, bint mean=True):
         """Scores W x + b of the average (or of the last iterate), into out (n, d)."""
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, done = 0, end
         cdef View x
         cdef Weights weights = self.weights.plain(mean)
         if out.shape[0] != rows.n or out.shape[1] != self.problem.d:
             raise ValueError(f"out must have shape {(rows.n, self.problem.d)}, got {(out.shape[0], out.shape[1])}.")
-        with nogil:
-            for i in range(rows.n):
-                rows.view(i, &x)
-                if mean:
-                    weights.mean_scores(&x, &out[i, 0])
-                else:
-                    weights.scores(&x, &out[i, 0])
+        while done < rows.n:
+            end = weights.foresee(rows, None, done, rows.n, mean)
+            with nogil:
+                for i in range(done, end):
+                    rows.view(i, &x)
+                    if mean:
+                        weights.mean_scores(&x, &out[i, 0])
+                    else:
+                        weights.scores(&x, &out[i, 0])
+            done = end
 
 
 cdef inline bint all_finite(const double* t, Py_ssize_t n) noexcept nogil:

@@ -50,7 +50,11 @@ cdef class Rows:
     cdef readonly Py_ssize_t n, p
     cdef readonly Py_ssize_t longest         # rows of a round, at most
     cdef readonly bint sparse
+    cdef readonly Py_ssize_t given           # rows of X
+    cdef readonly object numbers             # of the rows of `matrix` in X; None where they are 0, 1, ...
     cdef const Kernels* k
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
+    cdef Py_ssize_t rounds_of(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, Py_ssize_t most)
+    cdef inputs(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last)
     cpdef bint finite(self)

@@ -2,6 +2,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from sklearn_predtron._core.kernels cimport Kernels, kernels_for, kernels_prefetch
 
@@ -31,6 +32,18 @@ cdef class Rows:
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         """Start to fetch what round i will read."""
 
+    cdef Py_ssize_t rounds_of(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, Py_ssize_t most):
+        """Where rounds from the first on end that have `most` rows, or a round more."""
+        return min(first + most, last)
+
+    cdef inputs(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last):
+        """Which rows of `matrix` the rounds first to last are about; rounds come in the given order."""
+        return np.arange(first, last) if order is None else np.array(order[first:last])
+
+    def matrix(self):
+        """All rows as an array or a CSR matrix, not copied."""
+        return None
+
     cpdef bint finite(self):
         """Whether no stored value is NaN or infinite."""
         return True
@@ -54,6 +67,9 @@ cdef class DenseRows(Rows):
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         kernels_prefetch(self.data + i * self.row_size, min(self.row_size, 1024))
+
+    def matrix(self):
+        return np.asarray(self.owner)
 
     cpdef bint finite(self):
         cdef bint all_finite
@@ -84,6 +100,10 @@ cdef class SparseRows(Rows):
         kernels_prefetch(self.value + first * <Py_ssize_t> self.k.value_size, min(n * <Py_ssize_t> self.k.value_size, 1024))
         kernels_prefetch(self.index + first * <Py_ssize_t> self.k.index_size, min(n * <Py_ssize_t> self.k.index_size, 1024))
 
+    def matrix(self):
+        value, index = self.owner
+        return csr_matrix((np.asarray(value), np.asarray(index), np.asarray(self.start)), shape=(self.n, self.p))
+
     cpdef bint finite(self):
         cdef bint all_finite
         with nogil:
@@ -96,12 +116,14 @@ cdef class QueryRows(Rows):
     cdef Rows documents
     cdef const Py_ssize_t[::1] start
 
-    def __init__(self, Rows documents not None, const Py_ssize_t[::1] start):
+    def __init__(self, Rows documents not None, const Py_ssize_t[::1] start, numbers=None, given=None):
         lengths = np.diff(start)
         if start[0] != 0 or start[lengths.size] != documents.n or (lengths.size and lengths.min() < 1):
             raise ValueError(f"start must rise from 0 to {documents.n}, the number of documents.")
         self.documents = documents
         self.start = start
+        self.given = documents.n if given is None else given
+        self.numbers = numbers
         self.n = lengths.size
         self.p = documents.p
         self.sparse = documents.sparse
@@ -114,6 +136,23 @@ cdef class QueryRows(Rows):
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         self.documents.prefetch(self.start[i])
 
+    cdef Py_ssize_t rounds_of(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, Py_ssize_t most):
+        cdef Py_ssize_t i, end = first, rows = 0
+        while end < last and rows < most:
+            i = end if order is None else order[end]
+            rows += self.start[i + 1] - self.start[i]
+            end += 1
+        return end
+
+    cdef inputs(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last):
+        cdef const Py_ssize_t[::1] start = self.start
+        if order is None:
+            return np.arange(start[first], start[last])
+        return np.concatenate([np.arange(start[i], start[i + 1]) for i in order[first:last]])
+
+    def matrix(self):
+        return self.documents.matrix()
+
     cpdef bint finite(self):
         return self.documents.finite()
 
@@ -122,7 +161,7 @@ def dense_rows(const real[:, ::1] X):
     """Rows of a dense matrix, of at least one row and one feature."""
     cdef DenseRows rows = DenseRows.__new__(DenseRows)
     rows.owner = X
-    rows.n = X.shape[0]
+    rows.n = rows.given = X.shape[0]
     rows.p = X.shape[1]
     rows.row_size = rows.p * <Py_ssize_t> sizeof(real)
     rows.k = kernels_for(sizeof(real), 0)
@@ -177,7 +216,7 @@ def sparse_rows(const real[::1] value, const integer[::1] index, const Py_ssize_
         return None
     rows.owner = (value, index)
     rows.sparse = True
-    rows.n = n
+    rows.n = rows.given = n
     rows.p = p
     rows.start = start
     rows.k = kernels_for(sizeof(real), sizeof(integer))

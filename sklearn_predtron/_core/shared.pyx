@@ -4,7 +4,7 @@ import numpy as np
 
 from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Round
-from sklearn_predtron._core.rows cimport View
+from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.weights cimport Intercept, Weights
 
 
@@ -90,6 +90,26 @@ cdef class Shared(Weights):
         plain = Shared(inner, self.d, Intercept(False, 1.0))
         np.asarray(plain.b)[:] = self._thresholds() if mean else self.b
         return plain
+
+    @property
+    def expansion(self):
+        return self.inner.expansion
+
+    def primal(self, W):
+        return self.inner.primal(W)
+
+    def admit(self, Rows rows):
+        self.inner.admit(rows)
+
+    cdef begin(self, Rows rows, bint fresh):
+        self.inner.begin(rows, fresh)
+
+    cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                            bint shown) except -1:
+        return self.inner.foresee(rows, order, first, last, shown)
+
+    cdef conclude(self):
+        self.inner.conclude()
 
     cdef bint meet(self, View* x) noexcept nogil:
         cdef bint taken = self.inner.meet(x)

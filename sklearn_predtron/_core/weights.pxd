@@ -1,7 +1,7 @@
 """Linear predictors t = W x + b, their steps and the average of their iterates."""
 from sklearn_predtron._core.kernels cimport Direction, Matrix
 from sklearn_predtron._core.problem cimport Round
-from sklearn_predtron._core.rows cimport View
+from sklearn_predtron._core.rows cimport Rows, View
 
 cdef class Weights:
     cdef readonly Py_ssize_t d, p
@@ -10,6 +10,9 @@ cdef class Weights:
     cdef readonly double inverse_convexity    # q - 1, where half the norm's square is strongly convex to 1 / (q - 1)
     cdef readonly bint meeting, ready, frozen    # whether meet is called, whether steps may be taken, whether statistics run
     cdef public bint careful      # whether a round that meet began may be called off
+    cdef begin(self, Rows rows, bint fresh)
+    cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, bint shown) except -1
+    cdef conclude(self)
     cdef bint meet(self, View* x) noexcept nogil
     cdef void forget(self) noexcept nogil
     cdef void scores(self, const View* x, double* t) noexcept nogil

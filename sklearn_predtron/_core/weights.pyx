@@ -6,7 +6,10 @@ import numpy as np
 
 from sklearn_predtron._core.kernels cimport BY_CLASS, BY_FEATURE, ONE_CLASS, Direction, Matrix, Row
 from sklearn_predtron._core.problem cimport Round
-from sklearn_predtron._core.rows cimport View, largest_norm, row_of, squared_norm
+from sklearn_predtron._core.rows cimport Rows, View, largest_norm, row_of, squared_norm
+
+cdef enum:
+    BREATH = 4096   # rounds between two looks at pending interrupts
 
 # Below them the running scales are multiplied out.  The first bounds what weight * data and total cancel in their sum.
 cdef double LEAST_SCALE = 1e-4, LEAST_TOTAL_SCALE = 1e-100
@@ -25,6 +28,23 @@ cdef class Weights:
     def __cinit__(self):
         self.inverse_convexity = 1
         self.ready = True
+
+    def admit(self, Rows rows):
+        """Raise, before anything is changed, where new rows cannot be learned from."""
+
+    cdef begin(self, Rows rows, bint fresh):
+        """Rows are going to be learned from; they are those of the call before unless they are fresh."""
+
+    cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                            bint shown) except -1:
+        """Get ready for rounds from the first on, and return where they end: what comes after needs another look ahead.
+
+        Where they are `shown`, their mean scores are asked for too.
+        """
+        return min(first + BREATH, last)
+
+    cdef conclude(self):
+        """The rows are no longer there."""
 
     cdef bint meet(self, View* x) noexcept nogil:
         """Statistics that a round's own scores take into account; called where self.meeting.  False refuses the round."""
@@ -76,6 +96,15 @@ cdef class Weights:
     def plain(self, bint mean=True):
         """Weights whose scores predict, by several threads at a time."""
         return self
+
+    @property
+    def expansion(self):
+        """The weights that are sums over rows that were kept, if they are."""
+        return None
+
+    def primal(self, W):
+        """What `last` or `mean` return for W, as weights of the features."""
+        return W
 
     def length(self):
         """The norm of the weights that predict, the intercept's among them; here the Frobenius norm."""

@@ -1,0 +1,369 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The kernelised learner: W is a sum over rows that were kept, each with a coefficient for every score."""
+from libc.float cimport DBL_EPSILON
+from libc.math cimport NAN, fabs, isfinite, sqrt
+
+import numpy as np
+from scipy.sparse import issparse
+
+from sklearn_predtron._core.kernels cimport Direction
+from sklearn_predtron._core.problem cimport Round
+from sklearn_predtron._core.rows cimport Rows, View
+from sklearn_predtron._core.weights cimport L2, Intercept, Weights
+
+from sklearn_predtron._core.weights import aligned_zeros
+
+cdef enum:
+    BLOCK = 256         # rows looked at ahead, at most
+    LEAST_BLOCK = 16    # and at least: kernels with rows of the block itself are in vain where few are kept
+    TILE = 1024         # rows kept whose kernels with a block are computed at a time
+
+
+cdef class RKHS(L2):
+    """W = scale * sum_s data_s phi(x_s): L2 in the space of a kernel, the features being the rows x_s that were kept.
+
+    Before the rounds of a block their rows' kernels with all rows kept are computed, of which only the scores stay, and the
+    kernels among themselves, by which a step changes the scores of the rounds to come.  A row in several epochs is kept once.
+    """
+
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, support, Intercept intercept, bint averaging=True, bint block=False):
+        L2.__init__(self, d, 1, intercept, True, False, block)
+        self.p = p
+        self.support = support
+        self.by_feature = True
+        self.stride = d
+        self.data = aligned_zeros(d)
+        self.number = np.zeros(1, dtype=np.intp)
+        self.source = np.zeros(1, dtype=np.intp)
+        self.large = False
+        if averaging:
+            self.start_average()
+        self.conclude()
+
+    def __reduce__(self):
+        cdef Py_ssize_t used = self.n * self.d
+        arguments = self.d, self.p, self.support, self.intercept, self.averaging, self.block
+        total = np.array(self.total[:used]) if self.averaging else None
+        arrays = np.array(self.data[:used]), total, np.array(self.b), np.array(self.b_total), np.array(self.number[:self.n])
+        numbers = (self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, self.radius_needed,
+                   self.radius_of_rows, self.given, self.lost)
+        return type(self), arguments, (arrays, numbers)
+
+    def __setstate__(self, state):
+        cdef const double[::1] data, total, b, b_total
+        cdef const Py_ssize_t[::1] number
+        (data, total, b, b_total, number), numbers = state
+        (self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, needed, of_rows, self.given,
+         self.lost) = numbers
+        self.watch_radius(needed, of_rows)
+        self.make_room(number.shape[0])
+        self.n = number.shape[0]
+        self.number[:self.n] = number
+        self.data[:self.n * self.d] = data
+        self.b[:] = b
+        if self.averaging:
+            self.total[:self.n * self.d] = total
+            self.b_total[:] = b_total
+
+    cdef make_room(self, Py_ssize_t rows):
+        """Room for so many more rows."""
+        cdef Py_ssize_t n = self.n + rows, room = max(n, 2 * self.number.shape[0])
+        if n <= self.number.shape[0]:
+            return
+        self.number, self.source = grown(self.number, room), grown(self.source, room)
+        self.data = grown(self.data, room * self.d)
+        if self.averaging:
+            self.total = grown(self.total, room * self.d)
+
+    # ----------------------------------------------------------------------------------------------------- looking ahead
+
+    def admit(self, Rows rows):
+        if self.support.kernel is None and (self.given > 0 or rows.given != rows.p):
+            raise ValueError(
+                f"norm=RKHS(kernel='precomputed') learns from the kernels of all rows with all rows, given once; X has "
+                f"{rows.given} rows and {rows.p} columns" + (", and rows were learned before." if self.given > 0 else "."))
+
+    cdef begin(self, Rows rows, bint fresh):
+        self.matrix = rows.matrix()
+        if fresh or self.place is None or self.place.shape[0] != self.matrix.shape[0]:
+            self.offset = self.given
+            self.given += rows.given
+            self.place = np.full(self.matrix.shape[0], -1, dtype=np.intp)
+        self.in_call = rows.numbers
+
+    cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                            bint shown) except -1:
+        self.keep()
+        last = rows.rounds_of(order, first, last, min(max(self.n, LEAST_BLOCK), BLOCK))
+        self.position = rows.inputs(order, first, last)
+        self.block_rows = as_doubles(self.matrix[np.asarray(self.position)])
+        self.make_room(self.position.shape[0])
+        self.length_of_block = self.position.shape[0]
+        self.shown = shown and self.averaging
+        self.next = 0
+        self.K = self.support.among(self.block_rows, self.numbers_of(np.asarray(self.position)))
+        self.prepare()
+        return last
+
+    cdef prepare(self):
+        """The scores of the rows of the block by the rows kept."""
+        coefficients = [np.asarray(self.data).reshape(-1, self.d)]
+        if self.shown:
+            coefficients.append(np.asarray(self.total).reshape(-1, self.d))
+        F = np.zeros((len(coefficients), self.length_of_block, self.d))
+        for begin in range(0, self.n, TILE):
+            end = min(begin + TILE, self.n)
+            kernels = self.support.against(self.block_rows, begin, end)
+            for scores, of_rows in zip(F, coefficients):
+                scores += kernels @ of_rows[begin:end]
+        self.F = F[0].reshape(-1)
+        self.F_total = F[1].reshape(-1) if self.shown else np.zeros(self.F.shape[0])
+
+    def numbers_of(self, position):
+        """Numbers in X of rows of the call."""
+        return position if self.in_call is None else self.in_call[position]
+
+    cdef keep(self):
+        """Keep the rows of the block that took a step."""
+        if self.block_rows is None:
+            return
+        sources = np.asarray(self.source)[:self.n]
+        places = np.flatnonzero(sources >= 0)
+        if len(places) > 0:
+            which = sources[places]
+            numbers = self.numbers_of(np.asarray(self.position)[which])
+            self.support.put(places, self.block_rows, which, numbers)
+            np.asarray(self.number)[places] = self.offset + numbers
+            sources[places] = -1
+        self.block_rows = None
+
+    cdef conclude(self):
+        self.keep()
+        self.matrix = self.in_call = None
+        self.position = np.zeros(0, dtype=np.intp)
+        self.K = np.zeros((0, 0))
+        self.F = self.F_total = np.zeros(0)
+        self.length_of_block = 0
+
+    # -------------------------------------------------------------------------------------------------------- the rounds
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        self.here = self.next
+        self.next += x.m
+        self.read(&self.F[self.here * self.d], x.m, self.scale, &self.b[0], t)
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        cdef Py_ssize_t i, c
+        if not self.shown or self.mass == 0:
+            self.read(&self.F[self.here * self.d], x.m, self.scale, &self.b[0], t)
+            return
+        for i in range(x.m):
+            for c in range(self.d):
+                t[i * self.d + c] = (
+                    self.weight * (self.F[(self.here + i) * self.d + c] + self.b[c])
+                    + self.total_scale * (self.F_total[(self.here + i) * self.d + c] + self.b_total[c])) / self.mass
+
+    cdef void read(self, const double* F, Py_ssize_t m, double scale, const double* offset, double* t) noexcept nogil:
+        cdef Py_ssize_t i, c
+        for i in range(m):
+            for c in range(self.d):
+                t[i * self.d + c] = scale * (F[i * self.d + c] + offset[c])
+            if not isfinite(self.K[self.here + i, self.here + i]):
+                t[0] = NAN          # refuses the round
+
+    cdef void fetch(self, const View* x) noexcept nogil:
+        """Nothing is far away."""
+
+    cdef double length2(self, View* x) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double total = 0
+        for i in range(x.m):
+            total += max(self.K[self.here + i, self.here + i], 0)
+        return total
+
+    cdef void observe(self, View* x) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double length2 = self.length2(x)
+        if self.intercept.automatic:
+            self.intercept.observe(length2)
+        if self.radius_needed:
+            if self.radius_of_rows:
+                length2 = 0
+                for i in range(x.m):
+                    length2 = max(length2, self.K[self.here + i, self.here + i])
+            self.radius2 = max(self.radius2, length2 + self.intercept.r2())
+
+    cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double g2 = 0
+        r.radius2 = self.radius2
+        if self.block:
+            r.g2 = self.squared_length(x.m, g)
+            return
+        for i in range(g.n):
+            g2 += g.value[i] * g.value[i]
+        r.g2 = g2 * (self.length2(x) + self.intercept.r2())
+
+    cdef double squared_length(self, Py_ssize_t m, const Direction* g) noexcept nogil:
+        """g^T K g of the rows of the round, or 0 where that is what rounding leaves of it."""
+        cdef Py_ssize_t i, j, touched = 0
+        cdef double total = 0, along, size = 0
+        for i in range(m):
+            if g.value[i] == 0:
+                continue
+            along = 0
+            for j in range(m):
+                along += self.K[self.here + i, self.here + j] * g.value[j]
+            total += g.value[i] * along
+            size += fabs(g.value[i]) * sqrt(max(self.K[self.here + i, self.here + i], 0))
+            touched += 1
+        return total if total > touched * DBL_EPSILON * size * size else 0
+
+    cdef void step(self, View* x, const Direction* g, double size) noexcept nogil:
+        cdef Py_ssize_t i, c
+        cdef double change = -size / self.scale, r2
+        cdef double owed = -change * self.weight / self.total_scale if self.averaging else 0
+        cdef Direction one
+        self.empty = False
+        one.n, one.at = 1, NULL
+        if self.block:
+            for i in range(x.m):
+                if g.value[i] != 0:
+                    one.value = &g.value[i]
+                    self.add_row(self.here + i, &one, change, owed)
+            return
+        self.add_row(self.here, g, change, owed)
+        if self.intercept.fitted:
+            r2 = self.intercept.r2()
+            for i in range(g.n):
+                c = i if g.at == NULL else g.at[i]
+                self.b[c] += change * r2 * g.value[i]
+                if owed != 0:
+                    self.b_total[c] += owed * r2 * g.value[i]
+
+    cdef void add_row(self, Py_ssize_t row, const Direction* g, double change, double owed) noexcept nogil:
+        """A row of the block joins the sum with the coefficients change g."""
+        cdef Py_ssize_t i, c, place = self.place_for(row)
+        for i in range(g.n):
+            c = i if g.at == NULL else g.at[i]
+            self.data[place * self.d + c] += change * g.value[i]
+            if owed != 0:
+                self.total[place * self.d + c] += owed * g.value[i]
+            self.move_scores(&self.K[row, 0], 1, c, change * g.value[i], owed * g.value[i])
+
+    cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil:
+        """Where a row of the block is kept, from now on if it was not."""
+        cdef Py_ssize_t place = self.place[self.position[row]]
+        if place < 0:
+            place = self.n
+            self.n += 1
+            self.place[self.position[row]] = place
+            self.source[place] = row
+        return place
+
+    cdef void move_scores(self, const double* kernels, Py_ssize_t between, Py_ssize_t c, double change,
+                          double owed) noexcept nogil:
+        """Scores c of the rows to come change by their kernels with a row."""
+        cdef Py_ssize_t l
+        for l in range(self.next, self.length_of_block):
+            self.F[l * self.d + c] += change * kernels[l * between]
+        if self.shown and owed != 0:
+            for l in range(self.next, self.length_of_block):
+                self.F_total[l * self.d + c] += owed * kernels[l * between]
+
+    cdef void renormalise(self) noexcept nogil:
+        self.settle(self.F, self.F_total)
+        L2.renormalise(self)
+
+    cdef void clear(self) noexcept nogil:
+        L2.clear(self)
+        self.F[:] = 0
+
+    # ------------------------------------------------------------------------------------------------------- for Python
+
+    def _shaped(self, flat):
+        return np.asarray(flat).reshape(-1, self.d)[:self.n].T
+
+    @property
+    def expansion(self):
+        return self
+
+    @property
+    def numbers(self):
+        """The numbers of the rows kept, in the order in which rows were given."""
+        return np.array(self.number[:self.n])
+
+    @property
+    def unproven(self):
+        return self.support.unproven
+
+    def primal(self, W):
+        return self.support.primal(W)
+
+    def plain(self, bint mean=True):
+        W, b = self.mean() if mean else self.last()
+        return Expansion(self.p, np.ascontiguousarray(W.T), b, self.support)
+
+    def length(self):
+        """The norm of the function that predicts, and of its intercept."""
+        cdef Py_ssize_t begin
+        W, b = self.mean()
+        rows, square, r2 = self.support.rows, 0.0, self.intercept.r2()
+        for begin in range(0, self.n, BLOCK):
+            part = rows[begin:begin + BLOCK]
+            for other in range(0, self.n, TILE):
+                end = min(other + TILE, self.n)
+                square += ((W[:, begin:begin + BLOCK] @ self.support.against(part, other, end)) * W[:, other:end]).sum()
+        return float(np.sqrt(max(square, 0) + ((b ** 2).sum() / r2 if r2 > 0 else 0.0)))
+
+
+cdef class Expansion(Weights):
+    """A fixed sum over rows, which predicts block by block."""
+    cdef object support, matrix, W
+    cdef const double[::1] b
+    cdef double[:, ::1] t
+    cdef Py_ssize_t next
+
+    def __init__(self, Py_ssize_t p, W, b, support):
+        self.p = p
+        self.d = W.shape[1]
+        self.W = W
+        self.b = b
+        self.support = support
+
+    cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                            bint shown) except -1:
+        cdef Py_ssize_t begin
+        if self.matrix is None:
+            self.matrix = rows.matrix()
+        last = rows.rounds_of(order, first, last, BLOCK)
+        block = as_doubles(self.matrix[rows.inputs(order, first, last)])
+        t = np.tile(self.b, (block.shape[0], 1))
+        for begin in range(0, len(self.W), TILE):
+            of_rows = self.W[begin:begin + TILE]
+            t += self.support.against(block, begin, begin + len(of_rows)) @ of_rows
+        self.t = t
+        self.next = 0
+        return last
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        cdef Py_ssize_t i, c
+        for i in range(x.m):
+            for c in range(self.d):
+                t[i * self.d + c] = self.t[self.next + i, c]
+        self.next += x.m
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        self.scores(x, t)
+
+
+def as_doubles(matrix):
+    return matrix.astype(np.float64, copy=False) if issparse(matrix) else np.ascontiguousarray(matrix, dtype=np.float64)
+
+
+def grown(array, Py_ssize_t room):
+    """The same, with room for more; places that no row has taken hold 0, or -1 where they are numbers."""
+    old = np.asarray(array)
+    new = np.full(room, -1 if old.dtype == np.intp else 0, dtype=old.dtype)
+    new[:len(old)] = old
+    return new

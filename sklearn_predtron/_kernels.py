@@ -1,0 +1,174 @@
+"""Kernels between the rows of matrices, and the rows that a kernel expansion keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+# Kernels that scikit-learn is known to have proven positive definite: the theorems hold under them.
+POSITIVE = {"additive_chi2", "chi2", "cosine", "laplacian", "linear", "poly", "polynomial", "rbf"}
+
+
+class Kernel:
+    """k(x, z) of the rows of two matrices.
+
+    Those of products are computed here, in place: one row against 500 takes a tenth of what `pairwise_kernels` takes.
+    """
+
+    def __init__(self, kernel: str | Callable[[Any, Any], Any], gamma: float, degree: float, coef0: float):
+        self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
+
+    def __call__(self, A: Any, B: Any) -> NDArray:
+        """The kernel of each row of A and each of B, of shape (len(A), len(B))."""
+        if callable(self.kernel):
+            return self._checked(self.kernel(A, B), (A.shape[0], B.shape[0]))
+        of_products = getattr(self, f"_{self.kernel}", None)
+        if of_products is not None:
+            return of_products(A, B)
+        settings = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return np.ascontiguousarray(pairwise_kernels(A, B, metric=self.kernel, filter_params=True, **settings))
+
+    def _checked(self, values: Any, shape: tuple[int, int]) -> NDArray:
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        if values.shape != shape:
+            raise ValueError(
+                f"kernel={self.kernel!r} returned shape {values.shape} for {shape[0]} and {shape[1]} rows; accepted is a "
+                f"callable of two matrices that returns the kernels of their rows, here of shape {shape}."
+            )
+        return values
+
+    def _linear(self, A: Any, B: Any) -> NDArray:
+        return np.ascontiguousarray(safe_sparse_dot(A, B.T, dense_output=True))
+
+    def _affine(self, A: Any, B: Any) -> NDArray:
+        values = self._linear(A, B)
+        values *= self.gamma
+        values += self.coef0
+        return values
+
+    def _polynomial(self, A: Any, B: Any) -> NDArray:
+        values = self._affine(A, B)
+        return np.power(values, self.degree, out=values)
+
+    _poly = _polynomial
+
+    def _sigmoid(self, A: Any, B: Any) -> NDArray:
+        values = self._affine(A, B)
+        return np.tanh(values, out=values)
+
+    def _rbf(self, A: Any, B: Any) -> NDArray:
+        values = self._linear(A, B)
+        values *= 2 * self.gamma
+        values -= self.gamma * row_norms(A, squared=True)[:, None]
+        values -= self.gamma * row_norms(B, squared=True)
+        np.minimum(values, 0, out=values)  # what rounding leaves of a row's distance to itself
+        return np.exp(values, out=values)
+
+
+class Support:
+    """The rows of an expansion, dense or sparse as the first of them, and their kernels with others."""
+
+    def __init__(self, kernel: Kernel, p: int):
+        self.kernel = kernel
+        self.n = 0
+        self.kept: Any = np.empty((0, p))  # with room for more where it is dense
+
+    @property
+    def rows(self) -> Any:
+        """The rows, of shape (n, p)."""
+        return self.kept[: self.n]
+
+    def primal(self, W: NDArray) -> NDArray:
+        """Weights of the features, which only the linear kernel has."""
+        if self.kernel.kernel != "linear":
+            raise AttributeError(f"coef_ is for kernel='linear'; kernel={self.kernel.kernel!r} has dual_coef_ and support_.")
+        return safe_sparse_dot(W, self.rows, dense_output=True)
+
+    @property
+    def unproven(self) -> str | None:
+        """What the theorems do not cover, if they do not."""
+        kernel = self.kernel.kernel
+        return f"kernel={kernel!r}, not known to be positive" if isinstance(kernel, str) and kernel not in POSITIVE else None
+
+    def against(self, block: Any, begin: int, end: int) -> NDArray:
+        """Kernels of the rows of a block and the rows begin to end."""
+        return self.kernel(block, self.kept[begin:end])
+
+    def among(self, block: Any, numbers: NDArray) -> NDArray:
+        """Kernels of the rows of a block with each other."""
+        return self.kernel(block, block)
+
+    def put(self, places: NDArray, block: Any, which: NDArray, numbers: NDArray) -> None:
+        """Rows of a block take the given places; those from n on are new, and follow each other."""
+        rows, n = block[which], max(self.n, int(places.max()) + 1)
+        if self.n == 0 and sparse.issparse(rows):
+            self.kept = rows[:0]
+        if sparse.issparse(self.kept):
+            self._put_sparse(places, sparse.csr_matrix(rows), n)
+        else:
+            self._make_room(n)
+            self.kept[places] = rows.toarray() if sparse.issparse(rows) else rows
+        self.n = n
+
+    def _put_sparse(self, places: NDArray, rows: Any, n: int) -> None:
+        origin = np.arange(n)
+        origin[places] = self.n + np.arange(len(places))
+        stacked = sparse.vstack([self.kept, rows], format="csr")
+        self.kept = stacked if n == stacked.shape[0] and (origin == np.arange(n)).all() else stacked[origin]
+
+    def _make_room(self, n: int) -> None:
+        if n > len(self.kept):
+            grown = np.empty((max(n, 2 * len(self.kept)), self.kept.shape[1]))
+            grown[: self.n] = self.kept[: self.n]
+            self.kept = grown
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "kept": self.rows.copy()}
+
+
+class PrecomputedSupport:
+    """The columns, of rows that are kernels with all rows of the training data, that an expansion keeps."""
+
+    kernel = None
+    unproven = None
+
+    def __init__(self) -> None:
+        self.columns = np.zeros(0, dtype=np.intp)
+
+    @property
+    def rows(self) -> Any:
+        """They are not kept, nor their kernels."""
+        raise ValueError("margin needs the kernels of the support, of which norm=RKHS(kernel='precomputed') keeps none.")
+
+    def primal(self, W: NDArray) -> NDArray:
+        """There are no features."""
+        raise AttributeError("coef_ is for kernel='linear'; kernel='precomputed' has dual_coef_ and support_.")
+
+    def against(self, block: Any, begin: int, end: int) -> NDArray:
+        """Kernels of the rows of a block and the kept rows begin to end."""
+        return as_array(block[:, self.columns[begin:end]])
+
+    def among(self, block: Any, numbers: NDArray) -> NDArray:
+        """Kernels of the rows of a block with each other."""
+        return as_array(block[:, numbers])
+
+    def put(self, places: NDArray, block: Any, which: NDArray, numbers: NDArray) -> None:
+        """Rows of the given numbers take the given places; those from n on are new, and follow each other."""
+        columns = np.zeros(max(len(self.columns), int(places.max()) + 1), dtype=np.intp)
+        columns[: len(self.columns)] = self.columns
+        columns[places] = numbers
+        self.columns = columns
+
+
+def as_array(values: Any) -> NDArray:
+    """Of a dense or sparse matrix."""
+    return values.toarray() if sparse.issparse(values) else np.ascontiguousarray(values)
+
+
+KERNELS = sorted({*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"})
