@@ -329,6 +329,7 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             stopped = epoch.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
             if stopped or learner.n_updates == steps or self._has_converged():
                 break
+        learner.weights.leave()
         task.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
 
     def _shown_to_callbacks(self, given: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from sklearn_predtron._core.rkhs import gaussian
+
 # Kernels that scikit-learn is known to have proven positive definite: the theorems hold under them.
 POSITIVE = {"additive_chi2", "chi2", "cosine", "laplacian", "linear", "poly", "polynomial", "rbf"}
 
@@ -64,11 +66,8 @@ class Kernel:
 
     def _rbf(self, A: Any, B: Any) -> NDArray:
         values = self._linear(A, B)
-        values *= 2 * self.gamma
-        values -= self.gamma * row_norms(A, squared=True)[:, None]
-        values -= self.gamma * row_norms(B, squared=True)
-        np.minimum(values, 0, out=values)  # what rounding leaves of a row's distance to itself
-        return np.exp(values, out=values)
+        gaussian(values, self.gamma, row_norms(A, squared=True), row_norms(B, squared=True))
+        return values
 
 
 class Support:
@@ -100,9 +99,9 @@ class Support:
         """Kernels of the rows of a block and the rows begin to end."""
         return self.kernel(block, self.kept[begin:end])
 
-    def among(self, block: Any, numbers: NDArray) -> NDArray:
-        """Kernels of the rows of a block with each other."""
-        return self.kernel(block, block)
+    def between(self, block: Any, others: Any, numbers: NDArray) -> NDArray:
+        """Kernels of the rows of a block and others, of the given numbers."""
+        return self.kernel(block, others)
 
     def put(self, places: NDArray, block: Any, which: NDArray, numbers: NDArray) -> None:
         """Rows of a block take the given places; those from n on are new, and follow each other."""
@@ -154,8 +153,8 @@ class PrecomputedSupport:
         """Kernels of the rows of a block and the kept rows begin to end."""
         return as_array(block[:, self.columns[begin:end]])
 
-    def among(self, block: Any, numbers: NDArray) -> NDArray:
-        """Kernels of the rows of a block with each other."""
+    def between(self, block: Any, others: Any, numbers: NDArray) -> NDArray:
+        """Kernels of the rows of a block and others, of the given numbers."""
         return as_array(block[:, numbers])
 
     def put(self, places: NDArray, block: Any, which: NDArray, numbers: NDArray) -> None:

@@ -111,9 +111,35 @@ DISPATCHED void kernels_power(ptrdiff_t n, const double *v, double a, double *ou
     }
 }
 
+DISPATCHED void kernels_gaussian(ptrdiff_t n, double scale, double shift, const double *offset, double *v)
+{
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        lanes x = ALL(0.0), y = ALL(0.0);
+        if (i + LANES <= n) x = LOAD(double, v + i), y = LOAD(double, offset + i);
+        else
+            for (int l = 0; i + l < n; l++) x[l] = v[i + l], y[l] = offset[i + l];
+        x = scale * x + (y + shift);
+        x = PICK(x > 0.0, ALL(0.0), x);
+        y = x;
+        take_exp2(&x);
+        x = PICK(y == y, x, y); /* NaN stays what it is */
+        if (i + LANES <= n) *(doubles *)(v + i) = x;
+        else
+            for (int l = 0; i + l < n; l++) v[i + l] = x[l];
+    }
+}
+
 #else
 
 #include <math.h>
+
+void kernels_gaussian(ptrdiff_t n, double scale, double shift, const double *offset, double *v)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double y = scale * v[i] + (offset[i] + shift);
+        v[i] = y > 0 ? 1 : exp2(y);
+    }
+}
 
 void kernels_power(ptrdiff_t n, const double *v, double a, double *out)
 {

@@ -53,6 +53,9 @@ const Kernels *kernels_for(size_t value_size, size_t index_size);
 /* out = v^a for n values v >= 0 (those below 1e-300 count as 0) and a > 0; relative error about a |log2 v| 2^-52.  out may be v. */
 void kernels_power(ptrdiff_t n, const double *v, double a, double *out);
 
+/* v = 2^min(0, scale v + shift + offset) for n values of v and offset. */
+void kernels_gaussian(ptrdiff_t n, double scale, double shift, const double *offset, double *v);
+
 /* Fetch the first bytes of what the next round reads. */
 void kernels_prefetch(const void *from, size_t bytes);
 

@@ -35,5 +35,6 @@ cdef extern from "kernels.h" nogil:
         int (*finite)(Py_ssize_t n, const void* value) noexcept nogil
 
     const Kernels* kernels_for(size_t value_size, size_t index_size)
+    void kernels_gaussian(Py_ssize_t n, double scale, double shift, const double* offset, double* v)
     void kernels_power(Py_ssize_t n, const double* v, double a, double* out)
     void kernels_prefetch(const void* from_, size_t size)

@@ -15,11 +15,14 @@ cdef class RKHS(L2):
     cdef Py_ssize_t[::1] position                # of each row of the block: in the call
     cdef double[:, ::1] K                        # kernels of the rows of the block
     cdef double[::1] F, F_total                  # scores of the rows of the block by data, by total
+    cdef double[::1] F_call, change              # the same of all rows of the call, but for what the block changed in data
     cdef Py_ssize_t[::1] source                  # of the rows kept, the row of the block; -1 where they were kept before
-    cdef Py_ssize_t length_of_block, here, next, first_new
+    cdef Py_ssize_t length_of_block, here, next
     cdef bint shown
     cdef prepare(self)
     cdef keep(self)
+    cdef follow(self)
+    cdef score_call(self)
     cdef make_room(self, Py_ssize_t rows)
     cdef void read(self, const double* F, Py_ssize_t m, double scale, const double* offset, double* t) noexcept nogil
     cdef double squared_length(self, Py_ssize_t m, const Direction* g) noexcept nogil

@@ -6,7 +6,7 @@ from libc.math cimport NAN, fabs, isfinite, sqrt
 import numpy as np
 from scipy.sparse import issparse
 
-from sklearn_predtron._core.kernels cimport Direction
+from sklearn_predtron._core.kernels cimport Direction, kernels_gaussian
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.weights cimport L2, Intercept, Weights
@@ -24,6 +24,8 @@ cdef class RKHS(L2):
 
     Before the rounds of a block their rows' kernels with all rows kept are computed, of which only the scores stay, and the
     kernels among themselves, by which a step changes the scores of the rounds to come.  A row in several epochs is kept once.
+    From the second epoch on the scores of all rows follow each block's steps: an epoch costs kernels with the rows that took
+    a step, not with all that were kept.
     """
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, support, Intercept intercept, bint averaging=True, bint block=False):
@@ -38,6 +40,7 @@ cdef class RKHS(L2):
         self.large = False
         if averaging:
             self.start_average()
+        self.leave()
         self.conclude()
 
     def __reduce__(self):
@@ -89,6 +92,9 @@ cdef class RKHS(L2):
             self.offset = self.given
             self.given += rows.given
             self.place = np.full(self.matrix.shape[0], -1, dtype=np.intp)
+            self.F_call = np.zeros(0)
+        elif self.F_call.shape[0] == 0:
+            self.score_call()
         self.in_call = rows.numbers
 
     cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
@@ -101,12 +107,17 @@ cdef class RKHS(L2):
         self.length_of_block = self.position.shape[0]
         self.shown = shown and self.averaging
         self.next = 0
-        self.K = self.support.among(self.block_rows, self.numbers_of(np.asarray(self.position)))
+        self.K = self.support.between(self.block_rows, self.block_rows, self.numbers_of(np.asarray(self.position)))
+        self.change = np.zeros(self.length_of_block * self.d)
         self.prepare()
         return last
 
     cdef prepare(self):
         """The scores of the rows of the block by the rows kept."""
+        if self.F_call.shape[0] > 0:
+            self.F = np.asarray(self.F_call).reshape(-1, self.d)[np.asarray(self.position)].reshape(-1)
+            self.F_total = np.zeros(self.F.shape[0])
+            return
         coefficients = [np.asarray(self.data).reshape(-1, self.d)]
         if self.shown:
             coefficients.append(np.asarray(self.total).reshape(-1, self.d))
@@ -118,6 +129,33 @@ cdef class RKHS(L2):
                 scores += kernels @ of_rows[begin:end]
         self.F = F[0].reshape(-1)
         self.F_total = F[1].reshape(-1) if self.shown else np.zeros(self.F.shape[0])
+
+    cdef score_call(self):
+        """The scores of all rows of the call by the rows kept."""
+        F = np.empty((self.matrix.shape[0], self.d))
+        data = np.asarray(self.data).reshape(-1, self.d)
+        for first in range(0, len(F), BLOCK):
+            block = as_doubles(self.matrix[first:first + BLOCK])
+            scores = np.zeros((block.shape[0], self.d))
+            for begin in range(0, self.n, TILE):
+                end = min(begin + TILE, self.n)
+                scores += self.support.against(block, begin, end) @ data[begin:end]
+            F[first:first + BLOCK] = scores
+        self.F_call = F.reshape(-1)
+
+    cdef follow(self):
+        """The scores of all rows of the call take over what the block changed in data."""
+        change = np.asarray(self.change).reshape(-1, self.d)
+        which = np.flatnonzero(change.any(axis=1))
+        if len(which) == 0:
+            return
+        F = np.asarray(self.F_call).reshape(-1, self.d)
+        self.F_call = np.zeros(0)       # until all is done
+        rows, numbers = self.block_rows[which], self.numbers_of(np.asarray(self.position)[which])
+        for first in range(0, len(F), TILE):
+            block = as_doubles(self.matrix[first:first + TILE])
+            F[first:first + TILE] += self.support.between(block, rows, numbers) @ change[which]
+        self.F_call = F.reshape(-1)
 
     def numbers_of(self, position):
         """Numbers in X of rows of the call."""
@@ -135,6 +173,8 @@ cdef class RKHS(L2):
             self.support.put(places, self.block_rows, which, numbers)
             np.asarray(self.number)[places] = self.offset + numbers
             sources[places] = -1
+        if self.F_call.shape[0] > 0:
+            self.follow()
         self.block_rows = None
 
     cdef conclude(self):
@@ -142,8 +182,12 @@ cdef class RKHS(L2):
         self.matrix = self.in_call = None
         self.position = np.zeros(0, dtype=np.intp)
         self.K = np.zeros((0, 0))
-        self.F = self.F_total = np.zeros(0)
+        self.F = self.F_total = self.change = np.zeros(0)
         self.length_of_block = 0
+
+    def leave(self):
+        self.F_call = np.zeros(0)
+        self.place = None
 
     # -------------------------------------------------------------------------------------------------------- the rounds
 
@@ -247,6 +291,7 @@ cdef class RKHS(L2):
         for i in range(g.n):
             c = i if g.at == NULL else g.at[i]
             self.data[place * self.d + c] += change * g.value[i]
+            self.change[row * self.d + c] += change * g.value[i]
             if owed != 0:
                 self.total[place * self.d + c] += owed * g.value[i]
             self.move_scores(&self.K[row, 0], 1, c, change * g.value[i], owed * g.value[i])
@@ -272,12 +317,19 @@ cdef class RKHS(L2):
                 self.F_total[l * self.d + c] += owed * kernels[l * between]
 
     cdef void renormalise(self) noexcept nogil:
+        cdef Py_ssize_t i
         self.settle(self.F, self.F_total)
+        for i in range(self.change.shape[0]):
+            self.change[i] *= self.scale
+        for i in range(self.F_call.shape[0]):
+            self.F_call[i] *= self.scale
         L2.renormalise(self)
 
     cdef void clear(self) noexcept nogil:
         L2.clear(self)
         self.F[:] = 0
+        self.F_call[:] = 0
+        self.change[:] = 0
 
     # ------------------------------------------------------------------------------------------------------- for Python
 
@@ -355,6 +407,20 @@ cdef class Expansion(Weights):
 
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
         self.scores(x, t)
+
+
+def gaussian(double[:, ::1] products, double gamma, const double[::1] left, const double[::1] right):
+    """exp(-gamma |x - z|^2) in the place of the products <x, z>, given the squared lengths of all x and all z."""
+    cdef Py_ssize_t i
+    cdef double in_octaves = gamma * 1.4426950408889634
+    offset = -in_octaves * np.asarray(right)
+    cdef const double[::1] of_right = offset
+    if products.shape[0] != left.shape[0] or products.shape[1] != right.shape[0]:
+        raise ValueError("products must have a row for each entry of left and a column for each of right.")
+    if products.shape[1] > 0:
+        with nogil:
+            for i in range(products.shape[0]):
+                kernels_gaussian(products.shape[1], 2 * in_octaves, -in_octaves * left[i], &of_right[0], &products[i, 0])
 
 
 def as_doubles(matrix):

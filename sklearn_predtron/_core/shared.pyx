@@ -111,6 +111,9 @@ cdef class Shared(Weights):
     cdef conclude(self):
         self.inner.conclude()
 
+    def leave(self):
+        self.inner.leave()
+
     cdef bint meet(self, View* x) noexcept nogil:
         cdef bint taken = self.inner.meet(x)
         self.ready = self.inner.ready

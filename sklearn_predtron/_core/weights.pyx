@@ -46,6 +46,9 @@ cdef class Weights:
     cdef conclude(self):
         """The rows are no longer there."""
 
+    def leave(self):
+        """The rows do not come again."""
+
     cdef bint meet(self, View* x) noexcept nogil:
         """Statistics that a round's own scores take into account; called where self.meeting.  False refuses the round."""
         return True
