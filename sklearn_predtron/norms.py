@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from math import log
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from sklearn_predtron._compat import Interval, StrOptions
+from sklearn_predtron._core.budget import Budgeted
 from sklearn_predtron._core.link import Linked
 from sklearn_predtron._core.p_norms import Group as GroupWeights
 from sklearn_predtron._core.p_norms import PNorm as PNormWeights
@@ -228,6 +229,10 @@ class RKHS(Norm):
         Degree of "poly".
     coef0 : float, default=1
         The constant of "poly" and "sigmoid".
+    budget : int or None, default=None
+        The most rows that are kept.  To make place, the row goes whose term a_s phi(x_s) is replaced at the least loss by a
+        multiple of another row's, whose coefficients then grow by a_s k(x_s, x_o) / k(x_o, x_o), in the weights and in their
+        average; `budget_loss_` is the sum of the lengths in the kernel's space of what is lost.  No bound is proven.
 
     Examples
     --------
@@ -245,13 +250,22 @@ class RKHS(Norm):
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "degree": [Interval(Real, 0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
+        "budget": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    def __init__(self, kernel: Any = "rbf", gamma: float | None = None, degree: float = 3, coef0: float = 1):
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        budget: int | None = None,
+    ):
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.budget = budget
 
     @property
     def pairwise(self) -> bool:  # type: ignore[override]
@@ -263,4 +277,6 @@ class RKHS(Norm):
         gamma = 1 / p if self.gamma is None else float(self.gamma)
         kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
         support = PrecomputedSupport() if self.pairwise else Support(kernel, p)
-        return RKHSWeights(d, p, support, intercept, averaging=average, block=block)
+        if self.budget is None:
+            return RKHSWeights(d, p, support, intercept, averaging=average, block=block)
+        return Budgeted(d, p, support, intercept, self.budget, averaging=average, block=block)
