@@ -435,6 +435,11 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         return self._expansion().mean()[0]
 
     @property
+    def last_dual_coef_(self) -> NDArray:
+        """With a kernel, the coefficients of the support in the last iterate, of shape (d, n_support)."""
+        return self._expansion().last()[0]
+
+    @property
     def support_(self) -> NDArray:
         """With a kernel, the rows of the support, numbered in the order in which all rows so far were given."""
         return self._expansion().numbers

@@ -27,7 +27,11 @@ class Kernel:
         self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
 
     def __call__(self, A: Any, B: Any) -> NDArray:
-        """The kernel of each row of A and each of B, of shape (len(A), len(B))."""
+        """The kernel of each row of A and each of B, of shape (len(A), len(B)); what overflows is not finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._of_rows(A, B)
+
+    def _of_rows(self, A: Any, B: Any) -> NDArray:
         if callable(self.kernel):
             return self._checked(self.kernel(A, B), (A.shape[0], B.shape[0]))
         of_products = getattr(self, f"_{self.kernel}", None)

@@ -36,7 +36,7 @@ cdef class RKHS(L2):
         self.stride = d
         self.data = aligned_zeros(d)
         self.number = np.zeros(1, dtype=np.intp)
-        self.source = np.zeros(1, dtype=np.intp)
+        self.source = np.full(1, -1, dtype=np.intp)
         self.large = False
         if averaging:
             self.start_average()
