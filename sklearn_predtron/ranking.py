@@ -258,6 +258,16 @@ class PredtronRanker(BaseRanker):
         return super().last_coef_[0]
 
     @property
+    def dual_coef_(self) -> NDArray:
+        """With a kernel, the coefficients of the support that predict, of shape (n_support,)."""
+        return super().dual_coef_[0]
+
+    @property
+    def last_dual_coef_(self) -> NDArray:
+        """With a kernel, the coefficients of the support in the last iterate, of shape (n_support,)."""
+        return super().last_dual_coef_[0]
+
+    @property
     def intercept_(self) -> float:  # type: ignore[override]
         """0.0: what all documents of a query share ranks none of them."""
         return float(super().intercept_[0])

@@ -46,6 +46,9 @@ cdef class Weights:
     cdef conclude(self):
         """The rows are no longer there."""
 
+    def watch_radius(self, bint needed, bint of_rows=False):
+        """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
+
     def leave(self):
         """The rows do not come again."""
 
