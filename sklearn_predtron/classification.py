@@ -176,9 +176,9 @@ class PredtronClassifier(RejectingClassifier):
         {(true, predicted): cost}, with cost 1 for the pairs left out.
     representation : "onehot", "simplex", array-like of shape (k, d) or TableRepresentation, default="onehot"
         rep(sigma), one unit vector a class.
-    norm : "l2", "l1", "group", "trace", "scaled" or Norm, default="l2"
+    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
         The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit.
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
     update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
             default="adaptive"
         When to change the weights, towards which competitor, and how far.
@@ -226,6 +226,8 @@ class PredtronClassifier(RejectingClassifier):
         Weights of the last iterate.
     last_intercept_ : ndarray of shape (d,)
         Offsets of the last iterate.
+    dual_coef_, support_ : ndarrays of shape (d, n_support) and (n_support,)
+        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
     t_ : int
         Rounds so far.
     n_mistakes_ : int
@@ -273,9 +275,9 @@ class PredtronBinaryClassifier(RejectingClassifier):
         {(true, predicted): cost}, with cost 1 for the pairs left out.
     representation : "sign", "onehot", array-like of shape (2, d) or TableRepresentation, default="sign"
         rep(sigma): -1 and +1 with one row of weights, or any two unit vectors.
-    norm : "l2", "l1", "group", "trace", "scaled" or Norm, default="l2"
+    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
         The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit.
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
     update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
             default="adaptive"
         When to change the weights and how far.
@@ -323,6 +325,8 @@ class PredtronBinaryClassifier(RejectingClassifier):
         Weights of the last iterate.
     last_intercept_ : ndarray of shape (1,)
         Offset of the last iterate.
+    dual_coef_, support_ : ndarrays of shape (d, n_support) and (n_support,)
+        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
     t_ : int
         Rounds so far.
     n_mistakes_ : int

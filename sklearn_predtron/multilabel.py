@@ -34,9 +34,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         of a row; `FBeta(beta=2.0)`, `PrecisionAtK(k=3)` and the others carry their parameters.
     representation : "sign_vector" or SubsetRepresentation, default="sign_vector"
         rep(sigma): signs / sqrt(m).
-    norm : "l2", "l1", "group", "trace", "scaled" or Norm, default="l2"
+    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
         The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit.
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
     update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
             default="adaptive"
         When to change the weights, towards which competitor, and how far.
@@ -73,6 +73,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         Weights of the last iterate.
     last_intercept_ : ndarray of shape (m,)
         Offsets of the last iterate.
+    dual_coef_, support_ : ndarrays of shape (m, n_support) and (n_support,)
+        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
     t_ : int
         Rounds so far.
     n_mistakes_ : int

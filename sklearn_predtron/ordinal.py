@@ -28,9 +28,9 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
             default="thermometer"
         rep(k), one unit vector a rank.  "thermometer" (CuSum Rank) asks r - 1 questions, whether the rank is above each
         threshold, each with its own weights; "shared" (PRank) has one direction and r - 1 ordered thresholds on it.
-    norm : "l2", "l1", "group", "trace", "scaled" or Norm, default="l2"
+    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
         The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit.
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
     update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient", "prank" or Update, \
             default="adaptive"
         When to change the weights, towards which competitor, and how far; "prank" is for representation="shared".
@@ -70,6 +70,8 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         Weights of the last iterate.
     last_intercept_ : ndarray of shape (d,)
         Offsets of the last iterate.
+    dual_coef_, support_ : ndarrays of shape (d, n_support) and (n_support,)
+        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
     t_ : int
         Rounds so far.
     n_mistakes_ : int

@@ -49,9 +49,9 @@ class PredtronRanker(BaseRanker):
     representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
         rep(sigma)_i = f(position of i) / |f| by a strictly decreasing f of the positions 1, 2, ...; `PowerRank(alpha=2)`
         carries its parameter, a callable takes the positions as an array.
-    norm : "l2", "l1", "group", "trace", "scaled" or Norm, default="l2"
+    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
         The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit.
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
     update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient", "slam", "max_pair", \
             "listnet" or Update, default="adaptive"
         When to change the weights, towards which competitor, and how far.
@@ -79,6 +79,8 @@ class PredtronRanker(BaseRanker):
         Weights of the last iterate.
     last_intercept_ : float
         0.0.
+    dual_coef_, support_ : ndarrays of shape (n_support,) and (n_support,)
+        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
     t_ : int
         Rounds (queries) so far.
     n_mistakes_ : int

@@ -152,9 +152,9 @@ class Predtron(BasePredtron):
     ----------
     problem : Problem
         The prediction space with its loss, representation and decoders.
-    norm : "l2", "l1", "group", "trace", "scaled" or Norm, default="l2"
+    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
         The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit.
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
     update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
             default="adaptive"
         When to change the weights, towards which competitor, and how far.
@@ -181,6 +181,8 @@ class Predtron(BasePredtron):
         Weights that predict.
     intercept_ : ndarray of shape (n_scores,)
         Offsets of the scores.
+    dual_coef_, support_ : ndarrays of shape (n_scores, n_support) and (n_support,)
+        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
     t_, n_mistakes_, n_updates_, cumulative_loss_
         Rounds, rounds that lost, rounds that took a step, and the loss suffered online.
     loss_curve_ : list of float

@@ -115,9 +115,9 @@ cdef class Budgeted(RKHS):
 
     cdef void install(self, Py_ssize_t place, Py_ssize_t row) noexcept nogil:
         """The kernels of a row of the block that is kept from now on."""
-        cdef Py_ssize_t l, other
-        for l in range(self.length_of_block):
-            self.with_block[l, place] = self.K[l, row]
+        cdef Py_ssize_t k, other
+        for k in range(self.length_of_block):
+            self.with_block[k, place] = self.K[k, row]
         for other in range(self.n):
             self.among[place, other] = self.among[other, place] = self.with_block[row, other]
         self.find_nearest(place)

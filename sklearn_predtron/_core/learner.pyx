@@ -66,7 +66,8 @@ cdef class Learner:
         Returns -1, or the row whose scores were not finite, before which it stopped.  An exception (an interrupt, or the
         user's own problem's) leaves the state of the last complete round.
         """
-        cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], d = rows.longest * self.problem.d, bad = -1
+        cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1
+        cdef Py_ssize_t d = rows.longest * self.problem.d
         cdef double* scratch
         cdef Direction g
         self.problem.prepare(labels)

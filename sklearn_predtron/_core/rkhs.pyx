@@ -309,12 +309,12 @@ cdef class RKHS(L2):
     cdef void move_scores(self, const double* kernels, Py_ssize_t between, Py_ssize_t c, double change,
                           double owed) noexcept nogil:
         """Scores c of the rows to come change by their kernels with a row."""
-        cdef Py_ssize_t l
-        for l in range(self.next, self.length_of_block):
-            self.F[l * self.d + c] += change * kernels[l * between]
+        cdef Py_ssize_t k
+        for k in range(self.next, self.length_of_block):
+            self.F[k * self.d + c] += change * kernels[k * between]
         if self.shown and owed != 0:
-            for l in range(self.next, self.length_of_block):
-                self.F_total[l * self.d + c] += owed * kernels[l * between]
+            for k in range(self.next, self.length_of_block):
+                self.F_total[k * self.d + c] += owed * kernels[k * between]
 
     cdef void renormalise(self) noexcept nogil:
         cdef Py_ssize_t i
