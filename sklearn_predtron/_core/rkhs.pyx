@@ -175,6 +175,7 @@ cdef class RKHS(L2):
             sources[places] = -1
         if self.F_call.shape[0] > 0:
             self.follow()
+        self.change[:] = 0
         self.block_rows = None
 
     cdef conclude(self):
