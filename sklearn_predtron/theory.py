@@ -39,7 +39,7 @@ AHEAD = 1e-8  # the lead over what is free of loss, relative to the margin: not 
 class LargestMargin(NamedTuple):
     """Weights of length 1 with the largest margin on a data set.
 
-    Attributes
+    Parameters
     ----------
     margin : float
         The margin gamma.

@@ -289,7 +289,7 @@ class PassiveAggressive(Update):
         return "the passive-aggressive bound (Crammer et al. 2006)"
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
-        """delta C_L^2 / (gamma^2 eta) with the least step eta of a mistake.
+        """Bound the loss by delta C_L^2 / (gamma^2 eta), eta being the least step of a mistake.
 
         It is min(C, delta c_L / (4 R^2)) for "pa" and "pa1", and delta c_L / (4 R^2 + 1 / (2 C)) for "pa2".  With
         target="constant" delta C_L / (gamma^2 eta), with 1 in the place of c_L in eta.  Proven for the prediction made as

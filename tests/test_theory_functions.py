@@ -7,6 +7,7 @@ import pytest
 import reference.ranking as plain
 from cases import cost_table, losses, name, random_costs, representations, updates
 from scipy.optimize import linprog, minimize
+from sklearn.base import clone
 from test_ranking import LOSSES, REPRESENTATIONS
 from test_theory import PROVEN, UNPROVEN, orthogonal
 
@@ -165,10 +166,10 @@ def family(which, s=None):
     """An estimator with an intercept of length s, and separable data of its family: X, y and the queries."""
     model, k = FAMILIES[which]
     rng = np.random.default_rng(3)
-    queries = isinstance(model, PredtronRanker)
+    queries, feature = isinstance(model, PredtronRanker), {}
     if not queries:
         feature = {"fit_intercept": False} if s is None and which != "shared" else {"intercept_scaling": s or 1.0}
-        model = type(model)(**{**model.get_params(deep=False), **feature})
+    model = clone(model).set_params(**feature)
     X = rng.standard_normal((60, 5))
     if queries:
         qid = np.repeat(np.arange(10), 6)[rng.permutation(60)]
@@ -183,9 +184,7 @@ def family(which, s=None):
         edges = [-1.0, 0.0, 1.0]
         kept = np.argsort(-np.abs(np.subtract.outer(t, edges)).min(axis=1))[:25]
         return model, np.column_stack([X[kept], np.ones(25)]), np.digitize(t[kept], edges), {}
-    t = np.sort(X @ rng.standard_normal((5, k)))
-    W = rng.standard_normal((k, 5))
-    t = X @ W.T
+    t = X @ rng.standard_normal((5, k))
     top = np.sort(t)
     kept = np.argsort(-(top[:, -1] - top[:, -2]))[:25]
     return model, X[kept], t[kept].argmax(axis=1), {}
@@ -198,17 +197,10 @@ def test_margin_is_that_of_the_estimator(which, s):
     for norm in NORMS:
         model, X, y, given = family(which, s)
         model.set_params(norm=norm, random_state=0).fit(X, y, **given)
-        of_weights = (
-            margin(model, X, y, model.coef_, np.atleast_1d(model.intercept_) if s else model.intercept_ or None, **given)
-            if isinstance(model, PredtronRanker)
-            else margin(model, X, y, model.coef_, model.intercept_)
-        )
+        coef, b = model.coef_, np.atleast_1d(model.intercept_)
+        of_weights = margin(model, X, y, coef, b if b.any() else None, **given)
         assert of_weights == pytest.approx(model.margin(X, y, **given), rel=1e-9)
-        again = type(model)(**model.get_params(deep=False))
-        intercept = None if isinstance(model, PredtronRanker) else model.intercept_
-        assert margin(again, X, y, 3 * model.coef_, None if intercept is None else 3 * intercept, **given) == pytest.approx(
-            of_weights
-        )
+        assert margin(clone(model), X, y, 3 * coef, 3 * b if b.any() else None, **given) == pytest.approx(of_weights)
 
 
 # ----------------------------------------------------------------------------------------------------------- largest margins
@@ -309,20 +301,15 @@ def test_largest_margin_is_attained_and_no_learner_has_a_larger_one(which, s):
     model, X, y, given = family(which, s)
     found = largest_margin(model, X, y, **given)
     assert found.margin > 0
-    intercept = None if isinstance(model, PredtronRanker) else found.intercept
-    assert margin(model, X, y, found.coef, intercept, **given) == pytest.approx(found.margin, rel=1e-6)
-    learned = (
-        type(model)(**model.get_params(deep=False)).set_params(max_iter=300, average=False, random_state=0).fit(X, y, **given)
-    )
+    assert margin(model, X, y, found.coef, found.intercept, **given) == pytest.approx(found.margin, rel=1e-6)
+    learned = clone(model).set_params(max_iter=300, average=False, random_state=0).fit(X, y, **given)
     assert 0.02 * found.margin < learned.margin(X, y, **given) <= found.margin * (1 + 1e-9)
     for norm in ("l1", "max"):
         other = largest_margin(model, X, y, norm=norm, **given)
-        weights = np.append(
-            other.coef.ravel(), [] if intercept is None or (not s and which != "shared") else other.intercept / (s or 1.0)
-        )
+        weights = np.append(other.coef.ravel(), other.intercept / (s or 1.0))
         assert np.linalg.norm(weights, 1 if norm == "l1" else np.inf) == pytest.approx(1, rel=1e-9)
-        ratio = margin(model, X, y, other.coef, None if intercept is None else other.intercept, **given) * np.linalg.norm(weights)
-        assert ratio == pytest.approx(other.margin, rel=1e-6)
+        of_length_1 = margin(model, X, y, other.coef, other.intercept, **given)
+        assert of_length_1 * np.linalg.norm(weights) == pytest.approx(other.margin, rel=1e-6)
 
 
 def test_largest_margin_of_two_rows():
@@ -442,23 +429,19 @@ def test_bounds_by_the_largest_margin_are_not_vacuous(update):
 
 @pytest.mark.parametrize("which", FAMILIES)
 def test_learners_stay_within_the_bound_of_the_largest_margin(which):
-    for update in (Adaptive(), LossAugmented(eta="theory"), LossDriven(), PerceptronUpdate(), MaxPair(), Slam(), MMP()):
-        model, X, y, given = family(which)
-        block = isinstance(model, PredtronRanker)
-        if isinstance(update, (MaxPair, Slam)) and not isinstance(model, (PredtronRanker, PredtronLabelRanker)):
-            continue
-        if isinstance(update, MMP) and not isinstance(model, PredtronLabelRanker):
-            continue
-        model.set_params(update=update, average=False)
+    _, X, y, given = family(which)
+    ranking = isinstance(FAMILIES[which][0], (PredtronRanker, PredtronLabelRanker))
+    proven = [Adaptive(), LossAugmented(eta="theory"), LossDriven(), PerceptronUpdate(), PassiveAggressive()]
+    proven += [MaxPair(), Slam()] if ranking else []
+    proven += [MMP()] if isinstance(FAMILIES[which][0], PredtronLabelRanker) else []
+    for update in proven:
+        model = family(which)[0].set_params(update=update, average=False)
         gamma = largest_margin(model, X, y, **given).margin
-        if isinstance(model, (PredtronRanker, PredtronLabelRanker)):
-            c_L = loss_constants("ndcg", y=y, **given)[0] if isinstance(update, (Adaptive, LossAugmented)) else None
-        else:
-            c_L = None
-        classes = {} if block or np.ndim(y) == 2 else {"classes": np.unique(y)}
+        c_L = loss_constants("ndcg", y=y, **given)[0] if ranking and not update.pairwise else None
+        classes = {} if ranking or np.ndim(y) == 2 else {"classes": np.unique(y)}
         model.partial_fit(X, y, **given, **classes)
         R = np.sqrt((X**2).sum(axis=1).max() + (which == "shared"))
-        if block and not update.pairwise:
+        if given and not update.pairwise:
             R = max(np.linalg.norm(X[given["qid"] == q], 2) for q in range(10))
         assert 0 < model.cumulative_loss_ <= model.loss_bound(gamma, R, c_L) * (1 + 1e-9)
         assert theorem_of(model)
@@ -493,7 +476,10 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("kind", kinds(Update), ids=lambda kind: kind.__name__)
+KNOWN = [kind for kind in kinds(Update) if kind.alias in {*NAMED, "subgradient", "listnet"}]
+
+
+@pytest.mark.parametrize("kind", KNOWN, ids=lambda kind: kind.__name__)
 def test_theorem_of_every_update(kind):
     update = kind()
     if kind.alias == "prank":
@@ -504,7 +490,7 @@ def test_theorem_of_every_update(kind):
         model = PredtronClassifier(update=update, fit_intercept=False).fit([[1.0], [2.0]], [0, 1])
     if kind.alias in NAMED:
         assert theorem_of(model) == NAMED[kind.alias]
-        assert 0 < model.loss_bound(1.0, 0.1) < np.inf
+        assert 0 < model.loss_bound(1.0, 1.5 if kind.alias == "prank" else 0.1) < np.inf
     else:
         for ask in (lambda: theorem_of(model), lambda: model.loss_bound(1.0, 1.0)):
             with pytest.raises(ValueError, match="No loss bound is proven for"):
