@@ -1,6 +1,7 @@
 """The theorems of rankings by simulation: papers 000 and 002, MMP, and the repaired margin."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -239,6 +240,18 @@ def test_theorem_1_of_rankings(loss, representation):
         bound = model.loss_bound(gamma, R)
         assert 0 < model.cumulative_loss_ <= bound <= 4 * R**2 * C_L**2 / (c_L * gamma**2) * (1 + 1e-9)
         assert model.loss_bound(gamma, R, c_L) == pytest.approx(4 * R**2 * C_L**2 / (c_L * gamma**2))
+
+
+def test_theory_of_rankings_in_a_stream():
+    """The least loss so far outlives a pickle and a new setting; a query at a time gives the same bits as all at once."""
+    X, y, margin = separable_queries(GRADES, 1)
+    whole = learn(ranker(LossAugmented(eta="theory"), "ndcg"), X, y)
+    part = learn(ranker(LossAugmented(eta="theory"), "ndcg"), X[:20], y[:20])
+    part = pickle.loads(pickle.dumps(part)).set_params(update=LossAugmented(eta="theory"))
+    for x, relevance in zip(X[20:], y[20:], strict=True):
+        part.partial_fit(x, relevance)
+    np.testing.assert_array_equal(part.last_coef_, whole.last_coef_)
+    assert part.loss_bound(margin) == whole.loss_bound(margin) < np.inf
 
 
 @pytest.mark.parametrize("loss", POSITIONAL)

@@ -447,6 +447,27 @@ def test_learners_stay_within_the_bound_of_the_largest_margin(which):
         assert theorem_of(model)
 
 
+@pytest.mark.parametrize("which", ["label ranking", "queries"])
+@pytest.mark.parametrize("norm", NORMS, ids=name)
+def test_bounds_of_rankings_under_every_norm(norm, which):
+    """By the margin of weights that have the largest one under the 1-norm; R in the dual norm of each."""
+    _, X, y, given = family(which)
+    c_L, _ = loss_constants("ndcg", y=y, **given)
+    for update in (Adaptive(), LossAugmented(eta="theory"), LossDriven(), MaxPair(), Slam(), *([] if given else [MMP()])):
+        model = family(which)[0].set_params(update=update, norm=norm, average=False)
+        gamma = margin(model, X, y, largest_margin(model, X, y, norm="l1", **given).coef, **given)
+        model.partial_fit(X, y, **given)
+        q = getattr(model._learner.weights, "q", 2.0) if isinstance(norm, (PNorm, Group)) else 2.0
+        R = np.linalg.norm(X, q, axis=1).max()
+        if given and not update.pairwise:  # no less than the dual norm of X^T g for any g of length 1
+            lists = [X[given["qid"] == i] for i in range(10)]
+            R = max(np.linalg.norm(np.linalg.norm(x, axis=0), q) for x in lists)
+        bound = model.loss_bound(gamma, R, None if update.pairwise else c_L)
+        assert 0 < model.cumulative_loss_ <= bound
+        if norm.alias != "l2":
+            assert theorem_of(model).endswith(f"under norm='{norm.alias}' by Theorem 15 (paper 001)")
+
+
 @pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(eta="theory")], ids=name)
 @pytest.mark.parametrize("norm", NORMS, ids=name)
 def test_theory_steps_have_the_radius_of_their_norm(norm, update):
