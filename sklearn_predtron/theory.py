@@ -24,6 +24,7 @@ from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron._queries import Queries, read_document_relevances, read_relevances
 from sklearn_predtron.losses import RankingLoss, SubsetLoss, TableLoss, subset_loss
 from sklearn_predtron.norms import L2, Group, Norm, PNorm, Trace
+from sklearn_predtron.ranking import PredtronRanker
 from sklearn_predtron.representations import LogRank
 from sklearn_predtron.structured import Problem
 from sklearn_predtron.updates import Update
@@ -143,7 +144,7 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any) -> Described:
     if model._build_intercept().fitted and model._scaling() == "auto":
         raise ValueError("intercept_scaling='auto' moves with the inputs; margins are for a number or fit_intercept=False.")
     feature = float(model._scaling()) if model._build_intercept().fitted else 0.0
-    if hasattr(model, "_several"):
+    if isinstance(model, PredtronRanker):
         X, labels = queries_of(X, y, qid)
     elif qid is not None:
         raise ValueError(f"qid is for PredtronRanker; {type(model).__name__} takes None.")
@@ -167,7 +168,7 @@ def queries_of(X: Any, y: Any, qid: Any) -> tuple[Any, Relevances]:
 
 def as_weights(values: Any, parameter: str, shape: tuple[int, ...]) -> NDArray:
     """Weights of a shape, finite."""
-    array = check_array(values, ensure_2d=False, dtype=np.float64, input_name=parameter)
+    array = check_array(np.atleast_1d(values), ensure_2d=False, dtype=np.float64, input_name=parameter)
     if array.shape != shape and not (shape[0] == 1 and array.shape == shape[1:]):
         raise ValueError(f"{parameter} has shape {array.shape}; it must have {shape}.")
     return array.reshape(shape)
