@@ -489,15 +489,14 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             for the norms "l1" and "group" the q-norm, which is no larger.  A norm's factor q - 1 enters by itself.  None takes
             what an update with eta="theory" has seen.
         c_L : float, default=None
-            The least positive loss, for losses that do not know it: those of rankings (it depends on the lists) and functions
-            of counts.  `theory.loss_constants` finds it; None takes what the loss, or an update with eta="theory", knows.
+            The least positive loss, which `theory.loss_constants` finds for rankings (it depends on the lists) and functions of
+            counts.  None takes what the loss, or an update with eta="theory", knows.
 
         Returns
         -------
         bound : float
             What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
         """
-        check_is_fitted(self)
         if not margin > 0:
             raise ValueError(f"margin={margin} must be positive: the bounds are for separable data.")
         self._theorem()
@@ -516,11 +515,11 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
 
     def _least_loss(self, c_L: float | None) -> float:
         """The least positive loss as given, as the loss states it, or as the update has seen it."""
-        problem = self._learner.problem
+        stated, most = self._learner.problem.c_L, self._learner.problem.C_L
         if c_L is None:
-            return problem.c_L if np.isfinite(problem.c_L) else self._learner.update.least
-        if not 0 < c_L <= problem.C_L:
-            raise ValueError(f"c_L={c_L} must be positive, and at most the largest loss, {problem.C_L:g}.")
+            return stated if np.isfinite(stated) else self._learner.update.least
+        if not 0 < c_L <= most:
+            raise ValueError(f"c_L={c_L} must be positive, and at most the largest loss, {most:g}.")
         return c_L
 
     def _weights_length(self) -> float:
