@@ -13,6 +13,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_predtron._bounds import unstated
 from sklearn_predtron._compat import CachedParameterNames, Interval, StrOptions, check_sample_weight
 from sklearn_predtron._core.learner import OVERFLOW, Average, Learner, LinearAverage, Observer
 from sklearn_predtron._core.problem import Labels, Problem
@@ -22,7 +23,7 @@ from sklearn_predtron._core.stream import Stream, plain_rows
 from sklearn_predtron._core.weights import Intercept, Weights
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron.norms import Norm
-from sklearn_predtron.updates import Update, unstated
+from sklearn_predtron.updates import Update
 
 AVERAGES = {"linear": LinearAverage, "uniform": Average}
 
@@ -495,26 +496,9 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
 
     # ------------------------------------------------------------------------------------------------------------ theory
 
-    def loss_bound(self, margin: float, radius: float | None = None) -> float:
-        """Bound on the loss suffered online, where the theory of the parts has one.
-
-        Parameters
-        ----------
-        margin : float
-            Margin gamma > 0 of some unit-norm weights on the data (see `margin`).
-        radius : float, default=None
-            The largest length of an input, with the intercept's feature of length `intercept_scaling`: the Euclidean one, or
-            for the norms "l1" and "group" the q-norm, which is no larger.  A norm's factor q - 1 enters by itself.  None takes
-            what an update with eta="theory" has seen.
-
-        Returns
-        -------
-        bound : float
-            What `cumulative_loss_` cannot exceed.  The docstring of the update's `loss_bound` names the theorem.
-        """
+    def _theorem(self) -> str:
+        """The theorem behind the bound; an error where none is proven for the parts and the rounds so far."""
         check_is_fitted(self)
-        if not margin > 0:
-            raise ValueError(f"margin={margin} must be positive: the bounds are for separable data.")
         weights, problem = self._learner.weights, self._learner.problem
         if weights.unproven is not None:
             raise ValueError(f"No loss bound is proven for {weights.unproven}.")
@@ -525,6 +509,32 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             raise ValueError(f"No loss bound is proven for {problem.unproven}.")
         if self._learner.weighted:
             raise ValueError("No loss bound is proven for rounds of a weight other than 1; there were some.")
+        return update.theorem(problem)
+
+    def loss_bound(self, margin: float, radius: float | None = None, c_L: float | None = None) -> float:
+        """Bound on the loss suffered online, where the theory of the parts has one.
+
+        Parameters
+        ----------
+        margin : float
+            Margin gamma > 0 of some unit-norm weights on the data (see `margin`).
+        radius : float, default=None
+            The largest length of an input, with the intercept's feature of length `intercept_scaling`: the Euclidean one, or
+            for the norms "l1" and "group" the q-norm, which is no larger.  A norm's factor q - 1 enters by itself.  None takes
+            what an update with eta="theory" has seen.
+        c_L : float, default=None
+            The least positive loss, which `theory.loss_constants` finds for rankings (it depends on the lists) and functions of
+            counts.  None takes what the loss, or an update with eta="theory", knows.
+
+        Returns
+        -------
+        bound : float
+            What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
+        """
+        if not margin > 0:
+            raise ValueError(f"margin={margin} must be positive: the bounds are for separable data.")
+        self._theorem()
+        weights, problem = self._learner.weights, self._learner.problem
         if not np.isfinite(problem.C_L):
             raise ValueError(unstated(problem))
         if radius is None and not weights.radius_needed:
@@ -534,7 +544,17 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         radius = weights.radius2**0.5 if radius is None else weights.effective_radius(radius)
         if radius == 0:
             raise ValueError("radius=None is 0, for all rows so far were zero; pass the largest length of an input.")
-        return update.loss_bound(problem, self._kappa, margin, radius)
+        update = resolve(Update, self.update, "update")
+        return update.loss_bound(problem, self._kappa, margin, radius, self._least_loss(c_L))
+
+    def _least_loss(self, c_L: float | None) -> float:
+        """The least positive loss as given, as the loss states it, or as the update has seen it."""
+        stated, most = self._learner.problem.c_L, self._learner.problem.C_L
+        if c_L is None:
+            return stated if np.isfinite(stated) else self._learner.update.least
+        if not 0 < c_L <= most:
+            raise ValueError(f"c_L={c_L} must be positive, and at most the largest loss, {most:g}.")
+        return c_L
 
     def _weights_length(self) -> float:
         """The norm under which margins are measured, of the weights that predict."""

@@ -399,7 +399,7 @@ class PredtronRanker(BaseRanker):
         """
         return self._margin(*self._scored_queries(X, y, qid))
 
-    def loss_bound(self, margin: float, radius: float | None = None) -> float:
+    def loss_bound(self, margin: float, radius: float | None = None, c_L: float | None = None) -> float:
         """Bound on the loss suffered online, where the theory of the parts has one.
 
         Parameters
@@ -411,10 +411,13 @@ class PredtronRanker(BaseRanker):
             norms "l1" and "group" the q-norm of the Euclidean lengths of a query's features, or of a document; a factor q - 1
             enters by itself.  None takes what an update with eta="theory" has seen, of queries under the other norms the
             Frobenius norm, which is larger.
+        c_L : float, default=None
+            The least positive loss of a ranking of the queries, which `theory.loss_constants` finds; the bounds of "adaptive" and
+            "passive_aggressive" need it.  None takes what an update with eta="theory" has seen of the queries that lost.
 
         Returns
         -------
         bound : float
-            What `cumulative_loss_` cannot exceed.  The docstring of the update's `loss_bound` names the theorem.
+            What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
         """
-        return super().loss_bound(margin, radius)
+        return super().loss_bound(margin, radius, c_L)

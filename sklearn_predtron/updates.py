@@ -9,6 +9,7 @@ import numpy as np
 
 import sklearn_predtron._core.ranking_updates as ranking
 import sklearn_predtron._core.updates as core
+from sklearn_predtron._bounds import bound_of_step, counts_thresholds, least_loss, theory_step
 from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._core.ordinal import PRank as PRankUpdate
 from sklearn_predtron._core.problem import Problem
@@ -61,8 +62,23 @@ class Update(Part):
         """
         raise TypeError(f"{type(self).__name__} does not define build(); an update must.")
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
-        """Bound the loss suffered online on data that are separable with a margin.
+    def theorem(self, problem: Problem) -> str:
+        """Name the theorem behind `loss_bound`.
+
+        Parameters
+        ----------
+        problem : Problem
+            The compiled problem.
+
+        Returns
+        -------
+        theorem : str
+            Its name, and the paper that has it.
+        """
+        raise ValueError(f"No loss bound is proven for update={self}.")
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+        """Bound the loss suffered online on data that are separable with a margin, where `theorem` names one that says so.
 
         Parameters
         ----------
@@ -74,36 +90,15 @@ class Update(Part):
             Margin gamma of unit-norm weights on the data.
         radius : float
             The largest length R of an input, with its intercept feature.
+        c_L : float
+            The least positive loss, not finite where it is not known.
 
         Returns
         -------
         bound : float
             What the sum of the losses cannot exceed.
         """
-        raise ValueError(f"No loss bound is proven for update={self}.")
-
-
-def theory_step(update: str, problem: Problem, numerator: float) -> float:
-    """The numerator of a theorem's step numerator / R^2, if the theorem holds and the problem knows its losses."""
-    if problem.unproven is not None:
-        raise ValueError(f"{update}(eta='theory') has no theorem for {problem.unproven}; give eta as a number.")
-    if not np.isfinite(numerator):
-        raise ValueError(
-            f"{update}(eta='theory') needs c_L and C_L, which {problem.stated_by} does not state; give eta as a number."
-        )
-    return numerator
-
-
-def least_loss(problem: Problem) -> float:
-    """c_L, for bounds that need it."""
-    if not np.isfinite(problem.c_L):
-        raise ValueError(unstated(problem))
-    return problem.c_L
-
-
-def unstated(problem: Problem) -> str:
-    """What is wrong where a bound needs losses that are not known."""
-    return f"loss_bound needs c_L and C_L, the least and the largest loss, which {problem.stated_by} does not state."
+        raise TypeError(f"{type(self).__name__} does not define loss_bound(); an update with a theorem must.")
 
 
 class LossAugmented(Update):
@@ -115,7 +110,8 @@ class LossAugmented(Update):
     Parameters
     ----------
     eta : float or "theory", default=1.0
-        The step; "theory" is Theorem 1's c_L / (4 R^2), with R the largest length of an input so far.
+        The step; "theory" is Theorem 1's c_L / (4 R^2), with R the largest length of an input so far.  Under a norm of dual
+        exponent q, R^2 has the factor q - 1 (Theorem 15); for rankings c_L is that of the lists that lost so far.
 
     Examples
     --------
@@ -133,26 +129,26 @@ class LossAugmented(Update):
 
     def build(self, problem: Problem, kappa: float) -> core.Update:
         self._validate_params()
-        if self.eta == "theory":
-            return core.LossAugmented(0.0, theory_step("LossAugmented", problem, problem.c_L / 4))
-        return core.LossAugmented(self.eta)
+        if self.eta != "theory":
+            return core.LossAugmented(self.eta)
+        if isinstance(problem, Ranking) and problem.unproven is None:
+            return ranking.LossAugmented()
+        return core.LossAugmented(0.0, theory_step("LossAugmented", problem, problem.c_L / 4))
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
-        """Theorem 1: 4 R^2 C_L^2 / (c_L gamma^2), for eta = "theory".
+    def theorem(self, problem: Problem) -> str:
+        return "Theorem 1 (paper 000)"
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+        """4 R^2 C_L^2 / (c_L gamma^2) for eta = "theory".
 
         For a number below c_L / (2 R^2) the same proof gives C_L^2 / (2 eta gamma^2 (1 - 2 eta R^2 / c_L)).  For rankings, whose
         c_L depends on the lists, a number makes at most (2 C_L / eta + 4 R^2) / gamma^2 mistakes.
         """
-        if isinstance(problem, Ranking):
-            return problem.C_L * (2 * problem.C_L / self.eta + 4 * radius**2) / margin**2
-        c, C = least_loss(problem), problem.C_L
-        eta = c / (4 * radius**2) if self.eta == "theory" else self.eta
-        slack = 1 - 2 * eta * radius**2 / c
-        if slack <= 0:
-            raise ValueError(
-                f"No loss bound is proven for LossAugmented(eta={self.eta}) unless eta < c_L / (2 R^2) = {c / (2 * radius**2):g}."
-            )
-        return C**2 / (2 * eta * margin**2 * slack)
+        C = problem.C_L
+        if self.eta != "theory" and isinstance(problem, Ranking):
+            return C * (2 * C / self.eta + 4 * radius**2) / margin**2
+        c = least_loss(problem, c_L)
+        return bound_of_step(c / (4 * radius**2) if self.eta == "theory" else self.eta, c, C, margin, radius)
 
 
 class LossDriven(Update):
@@ -185,8 +181,11 @@ class LossDriven(Update):
             return core.LossDriven(0.0, theory_step("LossDriven", problem, 1 / (4 * problem.C_L)))
         return core.LossDriven(self.eta)
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
-        """Theorem 14: 4 R^2 C_L / gamma^2, for any constant eta."""
+    def theorem(self, problem: Problem) -> str:
+        return "Theorem 14 (paper 001)"
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+        """4 R^2 C_L / gamma^2, for any constant eta."""
         return 4 * radius**2 * problem.C_L / margin**2
 
 
@@ -215,9 +214,16 @@ class PerceptronUpdate(Update):
         self._validate_params()
         return core.Perceptron(self.eta)
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
-        """At most 4 R^2 / gamma^2 mistakes (Novikoff), so 4 R^2 C_L / gamma^2."""
-        return 4 * radius**2 * problem.C_L / margin**2
+    def theorem(self, problem: Problem) -> str:
+        return "Corollary 3 (paper 003)" if counts_thresholds(problem) else "the perceptron's bound (Novikoff 1962)"
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+        """At most 4 R^2 / gamma^2 mistakes (Novikoff), so 4 R^2 C_L / gamma^2.
+
+        For ordered thresholds on one direction, and losses up to the absolute, Corollary 3's R^2 / delta^2 with the least
+        distance delta = sqrt(r - 1) gamma / 2 from a threshold: 4 R^2 / ((r - 1) gamma^2).
+        """
+        return 4 * radius**2 / margin**2 * (1 / problem.d if counts_thresholds(problem) else problem.C_L)
 
 
 class PassiveAggressive(Update):
@@ -277,16 +283,22 @@ class PassiveAggressive(Update):
         softened = {"pa": 0, "pa1": 1, "pa2": 2}[self.variant]
         return core.PassiveAggressive(self.C, softened, self.competitor == "predicted", self.target == "constant", self.delta)
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
-        """C_L^2 / (gamma^2 min(C, c_L / (4 R^2))) for "pa" and "pa1", as Theorem 1; for "pa2" c_L / (4 R^2 + 1 / (2 C)).
+    def theorem(self, problem: Problem) -> str:
+        if self.competitor == "augmented" and (self.target, self.delta) != ("loss", 1.0):
+            return super().theorem(problem)
+        return "the passive-aggressive bound (Crammer et al. 2006)"
 
-        Proven for the loss-augmented competitor with target="loss" and delta = 1.
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+        """Bound the loss by delta C_L^2 / (gamma^2 eta), eta being the least step of a mistake.
+
+        It is min(C, delta c_L / (4 R^2)) for "pa" and "pa1", and delta c_L / (4 R^2 + 1 / (2 C)) for "pa2".  With
+        target="constant" delta C_L / (gamma^2 eta), with 1 in the place of c_L in eta.  Proven for the prediction made as
+        competitor, and for the loss-augmented one with target="loss" and delta = 1.
         """
-        if (self.competitor, self.target, self.delta) != ("augmented", "loss", 1.0):
-            return super().loss_bound(problem, kappa, margin, radius)
-        c, C = least_loss(problem), problem.C_L
-        step = c / (4 * radius**2 + 1 / (2 * self.C)) if self.variant == "pa2" else min(self.C, c / (4 * radius**2))
-        return C**2 / (margin**2 * step)
+        C, constant = problem.C_L, self.target == "constant"
+        h = self.delta * (1.0 if constant else least_loss(problem, c_L))  # of a mistake, at least
+        step = h / (4 * radius**2 + 1 / (2 * self.C)) if self.variant == "pa2" else min(self.C, h / (4 * radius**2))
+        return self.delta * C * (1 if constant else C) / (margin**2 * step)
 
 
 class Adaptive(Update):
@@ -318,10 +330,13 @@ class Adaptive(Update):
         self._validate_params()
         return core.Adaptive(kappa if self.kappa is None else self.kappa)
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
+    def theorem(self, problem: Problem) -> str:
+        return "the adaptive update's bound"
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
         """4 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without knowing R or c_L."""
         kappa = kappa if self.kappa is None else self.kappa
-        return 4 * radius**2 * problem.C_L**2 / (min(1.0, kappa) * least_loss(problem) * margin**2)
+        return 4 * radius**2 * problem.C_L**2 / (min(1.0, kappa) * least_loss(problem, c_L) * margin**2)
 
 
 class Subgradient(Update):
@@ -387,15 +402,15 @@ class PRank(Update):
             )
         return PRankUpdate()
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
+    def theorem(self, problem: Problem) -> str:
+        return "PRank's bound (Crammer and Singer 2001)" if counts_thresholds(problem) else super().theorem(problem)
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
         """4 R^2 / ((r - 1) gamma^2) for the absolute loss and any that is nowhere larger, with R^2 = (r - 1) |x|^2 + s^2.
 
         Crammer and Singer's theorem, (r - 1) (|x|^2 + 1) / gamma'^2 with the least distance gamma' = sqrt(r - 1) gamma / 2 from
         a threshold, for s = 1; their proof gives the R^2 above.
         """
-        rank, costs = np.arange(problem.k), problem.cost_matrix
-        if costs is not None and (costs > np.abs(rank[:, None] - rank)).any():
-            return super().loss_bound(problem, kappa, margin, radius)
         return 4 * radius**2 / (problem.d * margin**2)
 
 
@@ -443,11 +458,20 @@ class Slam(Update):
         number = 1.0 if isinstance(self.eta, str) else self.eta
         return ranking.Slam(number, self.eta == "invsqrt", self.eta == "theory")
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
-        """The bound depends on the lists' weights: Corollary 7 of paper 002, 4 R^2 / (v gamma^2) with the least weight v."""
-        raise ValueError(
-            "loss_bound does not know the least weight v of the lists; with update='slam' it is 4 R^2 / (v gamma^2)."
-        )
+    def theorem(self, problem: Problem) -> str:
+        if self.eta == "invsqrt":
+            return super().theorem(problem)
+        return f"{'Corollary 7' if getattr(problem.measure, 'k', None) is None else 'Theorem 8'} (paper 002)"
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+        """4 R^2 / (v gamma^2) for eta = "theory", with the least positive weight v (for c_L) of the lists that lost.
+
+        R is the largest length of an item, gamma the margin of pairs.  For a number below v / (2 R^2) the same proof gives
+        1 / (2 eta gamma^2 (1 - 2 eta R^2 / v)).
+        """
+        if not np.isfinite(c_L):
+            raise ValueError("loss_bound knows the least weight v with update='slam' only after a mistake; there was none.")
+        return bound_of_step(c_L / (4 * radius**2) if self.eta == "theory" else self.eta, c_L, 1.0, margin, radius)
 
 
 class MaxPair(Update):
@@ -482,8 +506,11 @@ class MaxPair(Update):
         check_ranking(self, problem)
         return ranking.MaxPair(self.eta, self.weighted)
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float) -> float:
-        """4 R^2 / gamma^2 (paper 002, Theorem 10), with the largest length R of an item and gamma over pairs of items."""
+    def theorem(self, problem: Problem) -> str:
+        return "Theorem 10 (paper 002)"
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+        """4 R^2 / gamma^2, with the largest length R of an item and gamma over pairs of items."""
         return 4 * radius**2 / margin**2
 
 
@@ -559,3 +586,15 @@ class MMP(Update):
         if problem.block:
             raise ValueError("update='mmp' ranks labels (PredtronLabelRanker); update='max_pair' is the nearest for queries.")
         return ranking.MMP(self.eta, self.cost, self.weights)
+
+    def theorem(self, problem: Problem) -> str:
+        return "the bound of MMP (Crammer and Singer 2003)"
+
+    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+        """2 R^2 C / gamma^2, with gamma over pairs of labels: C is 1 for "is_error", else the number m (m - 1) / 2 of pairs.
+
+        The costs c sum to 2 R^2 / gamma^2 times the largest c.  The losses are at most 1, and so at most c, except that
+        "normalised" may be as small as 2 / (m (m - 1)).
+        """
+        pairs = 1 if self.cost == "is_error" else problem.d * (problem.d - 1) / 2
+        return 2 * radius**2 * pairs / margin**2

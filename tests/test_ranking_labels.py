@@ -10,7 +10,7 @@ from scipy import sparse
 from test_ranking import state
 
 from sklearn_predtron.losses import NDCG
-from sklearn_predtron.updates import LossAugmented, LossDriven, MaxPair
+from sklearn_predtron.updates import LossAugmented, LossDriven, MaxPair, Slam
 
 # ------------------------------------------------------------------------------------------------------ relevances in every form
 
@@ -232,7 +232,8 @@ def test_bounds(update, bound):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"update": "slam"}, r"loss_bound does not know the least weight v of the lists"),
+        ({"update": Slam(eta="invsqrt")}, "No loss bound is proven for update="),
+        ({"update": Slam(eta=1e6)}, r"for the step eta=1e\+06 unless eta < c_L / \(2 R\^2\)"),
         ({"update": "listnet"}, "No loss bound is proven for update="),
         ({"update": "subgradient"}, "No loss bound is proven for update="),
         ({"update": "adaptive"}, "loss_bound needs c_L and C_L"),
@@ -257,9 +258,13 @@ def test_arguments_of_a_bound():
     refuses(model, lambda: model.loss_bound(0.1), "radius=None is known only after an update with eta='theory'")
     weighed = ranker(update="max_pair").fit(X, y, qid, np.full(len(y), 2.0))
     refuses(weighed, lambda: weighed.loss_bound(0.1, 1.0), "No loss bound is proven for rounds of a weight other than 1")
-    refuses(model, lambda: ranker(update=LossAugmented(eta="theory")).fit(X, y, qid), r"eta='theory'.*give eta as a number")
     theory = ranker(update=LossDriven(eta="theory")).fit(X, y, qid)
     assert theory.loss_bound(0.1) > 0
+    adaptive = ranker().fit(X, y, qid)
+    for c_L in (0, -1.0, 1.5, np.nan):
+        refuses(adaptive, lambda c_L=c_L: adaptive.loss_bound(0.1, 1.0, c_L), "c_L=.* must be positive, and at most the largest")
+    right = ranker(update="slam").fit([[1.0], [2.0]], [1, 1])
+    refuses(right, lambda: right.loss_bound(0.1, 1.0), "least weight v with update='slam' only after a mistake")
     X, y = make_labels()
     auto = label_ranker(update="max_pair").fit(X, y)
     refuses(auto, lambda: auto.loss_bound(0.1, 1.0), "No loss bound is proven for intercept_scaling='auto'")

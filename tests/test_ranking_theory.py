@@ -1,6 +1,7 @@
 """The theorems of rankings by simulation: papers 000 and 002, MMP, and the repaired margin."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import reference.ranking as plain
 from test_ranking import GRADES, LOSSES, REPRESENTATIONS, label_ranker, learn, qid_of, ranker, step_of
 
 from sklearn_predtron import PredtronRanker
+from sklearn_predtron.theory import loss_constants
 from sklearn_predtron.updates import MMP, Adaptive, LossAugmented, LossDriven, MaxPair, PassiveAggressive, PerceptronUpdate, Slam
 
 POSITIONAL = [loss for loss in LOSSES if loss != "kendall"]
@@ -104,8 +106,14 @@ def test_corollary_7_and_theorem_8(loss):
         X, y, margin = separable_queries(LOSSES[loss][2], seed)
         v = np.concatenate([LOSSES[loss][1].weights(relevance) for relevance in y])
         model = suffer(ranker(Slam(eta="theory"), loss), X, y)
+        R = longest_row(X)
         assert model.n_mistakes_ > 3
-        assert 0 < model.cumulative_loss_ <= 4 * longest_row(X) ** 2 / (v[v > 0].min() * margin**2)
+        bound = model.loss_bound(margin, R)
+        assert 0 < model.cumulative_loss_ <= bound <= 4 * R**2 / (v[v > 0].min() * margin**2) * (1 + 1e-9)
+        assert bound == pytest.approx(model.loss_bound(margin))  # of the lists that lost, and of the longest item
+        step = 0.3 * v[v > 0].min() / R**2
+        model = suffer(ranker(Slam(eta=step), loss), X, y)
+        assert 0 < model.cumulative_loss_ <= model.loss_bound(margin, R)
 
 
 @pytest.mark.parametrize("loss", ["ndcg", "ndcg@2", "ap"])
@@ -158,6 +166,9 @@ def test_bound_of_mmp(cost, weights):
             t = model.last_coef_ @ X[(i + 1) % len(X)]
         assert model.n_updates_ > 3
         assert 0 < total <= 2 * (pairs.max() if cost == "error_set" else 1) * R**2 / margin**2
+        m = y.shape[1]
+        largest = 1 if cost == "is_error" else m * (m - 1) / 2
+        assert 0 < model.cumulative_loss_ <= model.loss_bound(margin, R) == pytest.approx(2 * largest * R**2 / margin**2)
 
 
 # --------------------------------------------------------------------------------------- whole rankings, the repaired margin
@@ -212,7 +223,49 @@ def test_bound_of_the_adaptive_update(loss, representation):
             model = suffer(ranker(Adaptive(kappa=kappa), loss, representation), X, y)
             assert model.n_mistakes_ > 3
             bound = 4 * R**2 / (min(1, kappa or 0.3) * costs[costs > 1e-12].min() * gamma**2)
-            assert 0 < model.cumulative_loss_ <= bound
+            c_L, _ = loss_constants(LOSSES[loss][0], y=np.concatenate(y), qid=qid_of(X))
+            assert 0 < model.cumulative_loss_ <= bound == pytest.approx(model.loss_bound(gamma, R, c_L), rel=1e-9)
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+@pytest.mark.parametrize("loss", POSITIONAL)
+def test_theorem_1_of_rankings(loss, representation):
+    """4 R^2 / (c_L gamma'^2) at the step c_L / (4 R^2), c_L and R of the lists so far."""
+    for seed in SEEDS[:2]:
+        X, y, margin = separable_queries(LOSSES[loss][2], seed, most=5)
+        R, gamma = max(np.linalg.norm(x, 2) for x in X), repaired(margin, REPRESENTATIONS[representation][1], 5)
+        c_L, C_L = loss_constants(LOSSES[loss][0], y=np.concatenate(y), qid=qid_of(X))
+        model = suffer(ranker(LossAugmented(eta="theory"), loss, representation), X, y)
+        assert model.n_mistakes_ > 3
+        bound = model.loss_bound(gamma, R)
+        assert 0 < model.cumulative_loss_ <= bound <= 4 * R**2 * C_L**2 / (c_L * gamma**2) * (1 + 1e-9)
+        assert model.loss_bound(gamma, R, c_L) == pytest.approx(4 * R**2 * C_L**2 / (c_L * gamma**2))
+
+
+def test_theory_of_rankings_in_a_stream():
+    """The least loss so far outlives a pickle and a new setting; a query at a time gives the same bits as all at once."""
+    X, y, margin = separable_queries(GRADES, 1)
+    whole = learn(ranker(LossAugmented(eta="theory"), "ndcg"), X, y)
+    part = learn(ranker(LossAugmented(eta="theory"), "ndcg"), X[:20], y[:20])
+    part = pickle.loads(pickle.dumps(part)).set_params(update=LossAugmented(eta="theory"))
+    for x, relevance in zip(X[20:], y[20:], strict=True):
+        part.partial_fit(x, relevance)
+    np.testing.assert_array_equal(part.last_coef_, whole.last_coef_)
+    assert part.loss_bound(margin) == whole.loss_bound(margin) < np.inf
+
+
+@pytest.mark.parametrize("loss", POSITIONAL)
+def test_step_of_theorem_1_for_rankings(loss):
+    """From zero weights the step is c_L of the list / (4 |X|_F^2) along X^T (rep(sigma_y) - rep(sigma))."""
+    rule, grades = LOSSES[loss][1:]
+    for seed in range(10):
+        (x,), (relevance,), _ = separable_queries(grades, seed, n=1)
+        costs = rule.of(plain.rankings(len(relevance)), relevance)
+        step = costs[costs > 1e-12].min(initial=np.inf) / (4 * (x**2).sum())
+        theory, one = (suffer(ranker(LossAugmented(eta), loss), [x], [relevance], epochs=1) for eta in ("theory", 1.0))
+        assert one.last_coef_.any() == (costs.max() > 1e-12)
+        if one.last_coef_.any():
+            np.testing.assert_allclose(theory.last_coef_, step * one.last_coef_, rtol=1e-9)
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)

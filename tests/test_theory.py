@@ -25,6 +25,10 @@ PROVEN = [
     PassiveAggressive(C=10.0),
     PassiveAggressive(C=0.01, variant="pa2"),
     PassiveAggressive(C=10.0, variant="pa2"),
+    PassiveAggressive(competitor="predicted"),
+    PassiveAggressive(C=0.01, competitor="predicted", delta=2.0),
+    PassiveAggressive(C=0.1, competitor="predicted", target="constant", delta=0.5),
+    PassiveAggressive(C=0.1, variant="pa2", competitor="predicted", target="constant"),
 ]
 
 
@@ -83,8 +87,9 @@ def test_bounds_are_those_of_the_theorems(update):
     if update.alias == "adaptive":
         expected = theorem_1 / min(1, q["kappa"] or 1)
     elif update.alias == "passive_aggressive":
-        hardest = c / (4 * R**2 + (1 / (2 * q["C"]) if q["variant"] == "pa2" else 0))
-        expected = C**2 / (gamma**2 * (hardest if q["variant"] == "pa2" else min(q["C"], hardest)))
+        goal, most = (1, C) if q["target"] == "constant" else (c, C**2)
+        hardest = q["delta"] * goal / (4 * R**2 + (1 / (2 * q["C"]) if q["variant"] == "pa2" else 0))
+        expected = q["delta"] * most / (gamma**2 * (hardest if q["variant"] == "pa2" else min(q["C"], hardest)))
     else:
         expected = theorem_1 if update.alias == "predtron" else theorem_14
     np.testing.assert_allclose(model.loss_bound(gamma, R), expected, rtol=1e-12)
@@ -204,7 +209,6 @@ def test_loss_driven_predictions_do_not_depend_on_eta():
 
 UNPROVEN = [
     Subgradient(),
-    PassiveAggressive(C=1.0, competitor="predicted"),
     PassiveAggressive(C=1.0, target="constant"),
     PassiveAggressive(C=1.0, delta=2.0),
 ]

@@ -38,6 +38,9 @@ cdef class KendallTau(Ranking):
         self.sort(t)
         return self.scale * self.active(0, False)
 
+    cdef double least(self) noexcept nogil:
+        return self.scale
+
     cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         r.loss = r.rival_loss = 0
         if self.see(y, m):

@@ -33,6 +33,7 @@ cdef class Ranking(Problem):
     cdef double worth(self, Py_ssize_t grade) noexcept nogil
     cdef double loss(self) noexcept nogil
     cdef double loss_of_scores(self, const double* t) noexcept nogil
+    cdef double least(self) noexcept nogil
     cdef bint infer(self) noexcept nogil
     cdef void follow(self) noexcept nogil
     cdef double weigh(self, Py_ssize_t grade) noexcept nogil

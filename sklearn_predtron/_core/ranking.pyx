@@ -68,6 +68,10 @@ cdef class Ranking(Problem):
         """L of the ranking self.item, 0 only where it is in the order of relevance as far as the loss looks."""
         return 0
 
+    cdef double least(self) noexcept nogil:
+        """The least positive loss of a ranking of the list: c_L."""
+        return 0
+
     cdef bint infer(self) noexcept nogil:
         """Find the ranking self.item that maximises L + <rep, t>; False where there is no memory."""
         return False
@@ -217,6 +221,17 @@ cdef class Ranking(Problem):
                     out[i] = self.loss_of_scores(&scores[begin])
         return np.asarray(out)
 
+    def least_losses(self, Relevances labels not None):
+        """The least positive loss of a ranking of each list, infinite where there is none."""
+        cdef double[::1] out = np.full(labels.n, np.inf)
+        cdef Py_ssize_t i
+        self.prepare(labels)
+        with nogil:
+            for i in range(labels.n):
+                if self.see(labels.at(i), (labels.start[i + 1] - labels.start[i]) // self.d):
+                    out[i] = self.least()
+        return np.asarray(out)
+
     cdef double loss_of_scores(self, const double* t) noexcept nogil:
         cdef Py_ssize_t x
         self.sort(t)
@@ -293,6 +308,26 @@ cdef class NDCG(Ranking):
                 wrong |= self.falls[x] & (behind > 0)
         return max(0, self.scale * short) if wrong else 0
 
+    cdef double least(self) noexcept nogil:
+        """That of exchanging two items of neighbouring grades across one fall of D, of which any loss is a sum."""
+        cdef Py_ssize_t x, grade = 0, begin = 0, end
+        cdef double gain, least = INFINITY
+        for x in range(self.n - 1):
+            while self.y.first[grade + 1] <= x:
+                grade += 1
+            if not self.falls[x]:
+                continue
+            gain, end = INFINITY, x + 2
+            while end < self.n and not self.falls[end - 1]:     # D is constant from begin on, and from x + 1
+                end += 1
+            if self.y.first[grade + 1] < end:
+                gain = self.level[grade] - self.level[grade + 1]
+            if self.y.first[grade] > begin and self.y.first[grade + 1] > x + 1:
+                gain = min(gain, self.level[grade - 1] - self.level[grade])
+            least = min(least, gain * (self.D[x] - self.D[x + 1]))
+            begin = x + 1
+        return self.scale * least
+
     cdef bint infer(self) noexcept nogil:
         cdef Py_ssize_t x
         if self.plain:
@@ -330,6 +365,10 @@ cdef class AveragePrecision(Ranking):
                 short += <double> (x + 1 - hits) / (x + 1)
         return short / P
 
+    cdef double least(self) noexcept nogil:
+        """That of the last relevant item one position too low."""
+        return 1 / (self.y.first[1] * (self.y.first[1] + 1.0))
+
     cdef bint infer(self) noexcept nogil:
         cdef Py_ssize_t i
         for i in range(self.n):
@@ -364,6 +403,9 @@ cdef class SwappedPairs(Ranking):
             else:
                 swapped += ahead
         return self.scale * swapped
+
+    cdef double least(self) noexcept nogil:
+        return self.scale
 
     cdef bint infer(self) noexcept nogil:
         if not self.inference.solve(&self.s[0], &self.a[0], &self.f[0], &self.D[0], self.n, &self.rival[0]):

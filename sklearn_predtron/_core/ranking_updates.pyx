@@ -44,18 +44,46 @@ cdef inline void clear(Direction* g, Py_ssize_t n) noexcept nogil:
         g.value[i] = 0
 
 
+cdef class LossAugmented(Update):
+    """Algorithm 1 of paper 000 with Theorem 1's step: c_L is the least positive loss of the lists that lost so far."""
+
+    def __init__(self):
+        self.measured = self.radius_needed = True
+
+    def __reduce__(self):
+        return type(self), (), self.least
+
+    def __setstate__(self, state):
+        self.restore(state)
+
+    def state(self):
+        return self.least
+
+    def restore(self, state):
+        self.least = state
+
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
+        problem.augmented(t, y, m, r)
+        if r.loss == 0:
+            return False
+        self.least = min(self.least, (<Ranking> problem).least())
+        problem.direction(y, m, r, g)
+        return True
+
+    cdef double size(self, Round* r) noexcept nogil:
+        return r.weight * self.least / (4 * r.radius2) if r.radius2 > 0 else 0
+
+
 cdef class Slam(Scheduled):
     """The perceptron of the SLAM surrogates (paper 002, eq. 9 and 16).
 
     With `theory` the step is v / (4 R^2), with the least positive weight v and the largest |x| so far.
     """
     cdef readonly bint theory
-    cdef double least
 
     def __init__(self, double eta, bint fading=False, bint theory=False):
         Scheduled.__init__(self, eta, fading)
         self.theory = self.measured = self.radius_needed = self.radius_of_rows = theory
-        self.least = INFINITY
 
     def __reduce__(self):
         return type(self), (self.eta, self.fading, self.theory), self.least

@@ -63,6 +63,11 @@ cdef class Relevances(Labels):
         return np.asarray(self.y)
 
     @property
+    def starts(self):
+        """Where each list begins, and the last one ends."""
+        return np.asarray(self.start)
+
+    @property
     def values(self):
         """Relevance of every grade of every list; the highest of the list where it has fewer than items."""
         return np.asarray(self.value)

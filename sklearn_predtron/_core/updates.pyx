@@ -10,6 +10,9 @@ cdef inline bint positive(const Round* r) noexcept nogil:
 cdef class Update:
     """The rule by which a round changes the weights: W <- shrinkage W - size g x^T."""
 
+    def __cinit__(self):
+        self.least = INFINITY
+
     cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
         """Fill r.loss; if the round calls for a step, fill g as well and return True."""
 

@@ -1,0 +1,508 @@
+"""The theory as functions: margins, the largest there is, the constants of losses, and the theorems behind the bounds."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linprog, nnls
+from sklearn.base import clone
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_predtron._base import BasePredtron, check_lengths
+from sklearn_predtron._core.ranking import Ranking
+from sklearn_predtron._core.relevance import Relevances
+from sklearn_predtron._core.subset import Subset
+from sklearn_predtron._core.table import Table
+from sklearn_predtron._parts import Part, kinds, resolve
+from sklearn_predtron._queries import Queries, read_document_relevances, read_relevances
+from sklearn_predtron.losses import RankingLoss, SubsetLoss, TableLoss, subset_loss
+from sklearn_predtron.norms import L2, Group, Norm, PNorm, Trace
+from sklearn_predtron.ranking import PredtronRanker
+from sklearn_predtron.representations import LogRank
+from sklearn_predtron.structured import Problem
+from sklearn_predtron.updates import Update
+
+__all__ = ["LargestMargin", "largest_margin", "loss_constants", "margin", "theorem_of"]
+
+MOST_LABELS = 12  # all sets of so many are listed
+MOST_NUMBERS = 2e7  # in the vectors of a data set
+TINY = 1e-9  # a margin below, relative to the vectors, is none
+AHEAD = 1e-8  # the lead over what is free of loss, relative to the margin: not behind by rounding either
+
+
+class LargestMargin(NamedTuple):
+    """Weights of length 1 with the largest margin on a data set.
+
+    Parameters
+    ----------
+    margin : float
+        The margin gamma.
+    coef : ndarray of shape (d, n_features)
+        The weights W.
+    intercept : ndarray of shape (d,)
+        The offsets b.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.theory import largest_margin
+    >>> found = largest_margin(PredtronBinaryClassifier(fit_intercept=False), [[3.0, 4.0], [-3.0, -4.0]], [1, 0])
+    >>> round(found.margin, 6), found.coef.round(6)
+    (10.0, array([[0.6, 0.8]]))
+    """
+
+    margin: float
+    coef: NDArray
+    intercept: NDArray
+
+
+class Described(NamedTuple):
+    """A data set as an estimator sees it."""
+
+    model: Any
+    problem: Any
+    X: Any
+    labels: Any
+    feature: float  # of the intercept; 0 is none
+    pairwise: bool
+
+
+# ---------------------------------------------------------------------------------------------------------------- margins
+
+
+def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, qid: Any = None) -> float:
+    """The margin of given weights, at unit norm, on a data set.
+
+    gamma = min <rep(sigma_y) - rep(sigma), W x + b> / |(W, b / s)| over the rows and the predictions sigma that lose (paper 000,
+    section 2.2), for rankings over pairs of items: what the estimator's own `margin` is of its own weights.
+
+    Parameters
+    ----------
+    estimator : estimator of sklearn_predtron
+        Its loss, representation, norm, intercept and update say what a margin is; it need not be fitted.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Inputs, or documents.
+    y : array-like
+        Labels as for the estimator's `fit`.
+    coef : array-like of shape (d, n_features), or (n_features,) for d = 1
+        The weights W.
+    intercept : array-like of shape (d,), default=None
+        The offsets b; None is 0.
+    qid : array-like of shape (n_samples,), default=None
+        The query of each document; None is one query.
+
+    Returns
+    -------
+    margin : float
+        The margin gamma, for `loss_bound`; infinite where nothing can be predicted wrongly.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.theory import margin
+    >>> model = PredtronClassifier(representation="onehot", fit_intercept=False)
+    >>> round(margin(model, [[1, 0], [0, 1], [-1, -1]], [0, 1, 2], [[3, 0], [0, 3], [0, 0]]), 6)
+    0.707107
+    """
+    data = describe(estimator, X, y, qid)
+    d = data.problem.d
+    W = as_weights(coef, "coef", (1 if data.problem.shared else d, data.X.shape[1]))
+    b = np.zeros(d) if intercept is None else as_weights(intercept, "intercept", (d,))
+    if b.any() and data.feature == 0:
+        raise ValueError(f"intercept={intercept!r} must be None or zeros: the estimator has no intercept.")
+    length = weights_length(data, W, b)
+    if length == 0:
+        raise ValueError("coef is zero; weights of a positive length have a margin.")
+    scores = np.ascontiguousarray(data.X @ W.T + b, dtype=np.float64)
+    return float(margins(data, scores).min(initial=np.inf) / length)
+
+
+def margins(data: Described, scores: NDArray) -> NDArray:
+    """The margin of each row or list."""
+    if isinstance(data.problem, Ranking):
+        return data.problem.margins(scores.ravel(), data.labels, data.pairwise)
+    labels = data.labels.numbers if isinstance(data.problem, Table) else data.labels
+    return data.problem.margins(scores, labels)
+
+
+def describe(estimator: Any, X: Any, y: Any, qid: Any) -> Described:
+    """What the estimator makes of a data set, itself left as it is."""
+    if not isinstance(estimator, BasePredtron):
+        raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
+    fitted = hasattr(estimator, "_learner")
+    model: Any = copy.copy(estimator) if fitted else clone(estimator)
+    model._validate_params()
+    X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    update = resolve(Update, model.update, "update")
+    if model._build_intercept().fitted and model._scaling() == "auto":
+        raise ValueError("intercept_scaling='auto' moves with the inputs; margins are for a number or fit_intercept=False.")
+    feature = float(model._scaling()) if model._build_intercept().fitted else 0.0
+    if isinstance(model, PredtronRanker):
+        X, labels = queries_of(X, y, qid)
+    elif qid is not None:
+        raise ValueError(f"qid is for PredtronRanker; {type(model).__name__} takes None.")
+    else:
+        labels = model._read_labels(y, None, fresh=not fitted, partial=fitted)
+        check_lengths(X.shape[0], labels.n)
+    problem = model._build_problem()
+    problem.prepare(labels)
+    if not isinstance(problem, (Table, Subset, Ranking)):
+        raise ValueError(f"estimator={estimator!r} has a problem of the user's own, whose predictions are not known.")
+    return Described(model, problem, X, labels, feature, update.pairwise)
+
+
+def queries_of(X: Any, y: Any, qid: Any) -> tuple[Any, Relevances]:
+    """Documents and relevances, query by query."""
+    y = read_document_relevances(y)
+    check_lengths(X.shape[0], len(y))
+    queries = Queries(qid, len(y))
+    return queries.take(X), Relevances(queries.take(y), queries.start)
+
+
+def as_weights(values: Any, parameter: str, shape: tuple[int, ...]) -> NDArray:
+    """Weights of a shape, finite."""
+    array = check_array(np.atleast_1d(values), ensure_2d=False, dtype=np.float64, input_name=parameter)
+    if array.shape != shape and not (shape[0] == 1 and array.shape == shape[1:]):
+        raise ValueError(f"{parameter} has shape {array.shape}; it must have {shape}.")
+    return array.reshape(shape)
+
+
+def weights_length(data: Described, W: NDArray, b: NDArray) -> float:
+    """The norm under which the estimator measures margins, the intercept's weights among the others."""
+    norm = resolve(Norm, data.model.norm, "norm")
+    if not isinstance(norm, (L2, PNorm, Group, Trace)):
+        raise ValueError(f"norm={data.model.norm!r} has no length of given weights; 'l2', 'l1', 'group' and 'trace' have.")
+    beside = b / data.feature if data.feature > 0 else np.zeros(0)
+    block, rows = data.problem.block, 1 if data.problem.shared else data.problem.d
+    how: dict[str, Any] = {"sparse": False, "average": False, "block": block}
+    q = getattr(norm.build(rows, W.shape[1], intercept=data.model._build_intercept(), **how), "q", 2.0)
+    r = q / (q - 1)
+    if isinstance(norm, (PNorm, Group)) and len(beside) == len(W) and not data.problem.shared:
+        W, beside = np.column_stack([W, beside]), np.zeros(0)
+    sizes = W.ravel()
+    if isinstance(norm, Group):
+        sizes = np.linalg.norm(W, axis=0)
+    elif isinstance(norm, Trace):
+        sizes = np.linalg.svd(W, compute_uv=False)
+    return float(np.hypot(np.linalg.norm(sizes, r), np.linalg.norm(beside)))
+
+
+# ------------------------------------------------------------------------------------------------------ the largest margin
+
+
+def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any = None) -> LargestMargin:
+    """The largest margin of any weights of length 1 on a small data set, and weights that have it.
+
+    With the vectors v = (rep(sigma_y) - rep(sigma)) x^T of the rows and the predictions that lose, max min <v, W> over
+    |W| <= 1 is the distance of their convex hull from 0 in the dual norm.  Under the Euclidean norm this is the hard-margin
+    problem, a least distance programme that non-negative least squares solve (Lawson and Hanson 1974, chapter 23); under the
+    others it is a linear programme.  It is the gamma of the theorems: no other gives a smaller `loss_bound`.
+
+    Parameters
+    ----------
+    estimator : estimator of sklearn_predtron
+        Its loss, representation, intercept and update say what a margin is; it need not be fitted.  Its norm is not used.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Inputs, or documents.  The vectors, for a few hundred rows or so, must have room.
+    y : array-like
+        Labels as for the estimator's `fit`; sets of at most 12 labels.
+    norm : {"l2", "l1", "max"}, default="l2"
+        The length of the weights: Euclidean, the sum or the largest of their sizes.  The last entry of each row of weights is
+        b / intercept_scaling.  A margin under "l1" is one under the estimators' norms "l1" and "group" too, and their r-norm of
+        the weights is at most 1, so that `theory.margin` is no smaller.
+    qid : array-like of shape (n_samples,), default=None
+        The query of each document; None is one query.
+
+    Returns
+    -------
+    largest : LargestMargin
+        The margin, the weights `coef` of shape (d, n_features) and the offsets `intercept`.  An error where no weights have a
+        positive margin: the data are not separable.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier, PredtronRanker
+    >>> from sklearn_predtron.theory import largest_margin
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0, 1, 2]
+    >>> round(largest_margin(PredtronClassifier(representation="onehot", fit_intercept=False), X, y).margin, 6)
+    0.866025
+    >>> largest_margin(PredtronRanker(update="max_pair"), [[2.0], [1.5], [0.0]], [2, 1, 0]).margin
+    0.5
+    """
+    if norm not in ("l2", "l1", "max"):
+        raise ValueError(f"norm={norm!r} is not known; accepted are 'l2', 'l1' and 'max'.")
+    data = describe(estimator, X, y, qid)
+    if data.problem.unproven is not None and not data.pairwise:
+        raise ValueError(f"No loss bound is proven for {data.problem.unproven}, and so no margin is the largest.")
+    losing, free = vectors(data)
+    if len(losing) == 0:
+        raise ValueError("No prediction of y is wrong, and so no margin is the largest.")
+    scale = np.linalg.norm(losing, axis=1).max()
+    solve: Callable = farthest if norm == "l2" else linear_programme
+    w = solve(losing / (scale or 1.0), free, norm)
+    if w is not None:
+        w = w / np.linalg.norm(w, {"l2": 2, "l1": 1, "max": np.inf}[norm])
+    if w is None or (losing @ w).min() <= TINY * scale:
+        raise ValueError(f"No weights have a positive margin on the {data.X.shape[0]} rows: they are not separable.")
+    d, p = data.problem.d, data.X.shape[1]
+    rows = 1 if data.problem.shared else d
+    intercept = w[rows * p :] * data.feature if data.feature > 0 else np.zeros(d)
+    return LargestMargin(float((losing @ w).min()), w[: rows * p].reshape(rows, p), intercept)
+
+
+def farthest(losing: NDArray, free: NDArray, norm: str) -> NDArray | None:
+    """The direction of the least w with <v, w> >= 1 for the vectors that lose, and not below 0 for those free of loss."""
+    bounds = np.append(np.ones(len(losing)), np.full(len(free), AHEAD))
+    system = np.vstack([np.vstack([losing, free]).T, bounds])
+    target = np.append(np.zeros(losing.shape[1]), 1.0)
+    residual = system @ nnls(system, target, maxiter=30 * system.shape[1])[0] - target
+    return None if np.linalg.norm(residual) < TINY else -residual[:-1] / residual[-1]
+
+
+def linear_programme(losing: NDArray, free: NDArray, norm: str) -> NDArray | None:
+    """The weights w = w+ - w- of length 1 with the largest margin, the last variable."""
+    n, p = losing.shape
+    rows = [np.column_stack([-losing, losing, np.ones(n)]), np.column_stack([-free, free, np.full(len(free), AHEAD)])]
+    bounds = np.zeros(n + len(free))
+    if norm == "l1":
+        rows.append(np.append(np.ones(2 * p), 0.0)[None])
+        bounds = np.append(bounds, 1.0)
+    most = 1.0 if norm == "max" else None
+    limits = [(0.0, most)] * (2 * p) + [(None, None)]
+    found = linprog(np.append(np.zeros(2 * p), -1.0), A_ub=np.vstack(rows), b_ub=bounds, bounds=limits, method="highs")
+    w = found.x[:p] - found.x[p : 2 * p]
+    return w if w.any() else None
+
+
+def vectors(data: Described) -> tuple[NDArray, NDArray]:
+    """The vectors whose product with the weights is a lead of sigma_y, over predictions that lose and over those that do not."""
+    X = data.X.toarray() if sparse.issparse(data.X) else data.X
+    if data.feature > 0 and not data.problem.shared:
+        X = np.column_stack([X, np.full(len(X), data.feature)])
+    make: Callable = pairs if isinstance(data.problem, Ranking) else leads
+    losing, free = make(data, X)
+    if data.problem.shared:
+        losing, free = shared_vectors(data, losing), shared_vectors(data, free)
+        order = np.zeros((data.problem.d - 1, losing.shape[1]))
+        order[:, -data.problem.d :] = -np.diff(np.eye(data.problem.d), axis=0)
+        return losing, np.vstack([free, order])
+    p = data.X.shape[1]
+    return by_row(losing, p), by_row(free, p)
+
+
+def by_row(found: NDArray, p: int) -> NDArray:
+    """Vectors of shape (n, d, p or p + 1), flat, the intercepts' entries at the end."""
+    n, d, width = found.shape
+    return np.column_stack([found[:, :, :p].reshape(n, d * p), found[:, :, p:].reshape(n, d * (width - p))])
+
+
+def shared_vectors(data: Described, found: NDArray) -> NDArray:
+    """The same for one direction: all scores have its inputs, and offsets of their own."""
+    return np.column_stack([found[:, :, :-1].sum(axis=1), found[:, :, -1] * data.feature])
+
+
+def leads(data: Described, X: NDArray) -> tuple[NDArray, NDArray]:
+    """(rep(sigma_y) - rep(sigma)) x^T for each row and each prediction but sigma_y."""
+    code, costs, right, labels = predictions(data)
+    if data.problem.shared:
+        X = np.column_stack([X, np.ones(len(X))])
+    need_room(len(X) * len(code) * code.shape[1] * X.shape[1])
+    lead = code[right][:, None, :] - code[None]
+    found = np.einsum("nkd,np->nkdp", lead[labels], X)
+    loses = costs[labels] > 0
+    others = ~loses & (np.arange(len(code)) != right[labels][:, None])
+    return found[loses], found[others]
+
+
+def predictions(data: Described) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """rep of every prediction, costs [y, sigma], sigma_y of every label, and the labels' numbers."""
+    problem = data.problem
+    if isinstance(problem, Table):
+        code = problem.decision(np.eye(problem.d)).T
+        costs = 1.0 - np.eye(len(code)) if problem.cost_matrix is None else problem.cost_matrix
+        own = costs[np.arange(len(costs)), np.arange(len(costs))] == 0
+        return code, costs, np.where(own, np.arange(len(costs)), costs.argmin(axis=1)), data.labels.numbers
+    m = problem.d
+    if m > MOST_LABELS:
+        raise ValueError(f"y has {m} labels, and all sets are listed of at most {MOST_LABELS}.")
+    sets = (np.arange(2**m)[:, None] >> np.arange(m)) & 1
+    true, numbers = np.unique(data.labels.dense().astype(int), axis=0, return_inverse=True)
+    hits, ahead, behind = true @ sets.T, (1 - true) @ sets.T, true @ (1 - sets).T
+    counts = [part.ravel() for part in (hits, ahead, behind, m - hits - ahead - behind)]
+    costs = subset_loss(data.model.loss).of_counts(*counts).reshape(hits.shape)
+    return (2 * sets - 1) / np.sqrt(m), costs, true @ (1 << np.arange(m)), numbers.ravel()
+
+
+def pairs(data: Described, X: NDArray) -> tuple[NDArray, NDArray]:
+    """The difference of two items of a list of which the first is more relevant, times what a ranking makes of a lead."""
+    y, d = data.labels.relevances, data.problem.d
+    high, low, factor = [], [], []
+    for begin, end in pairwise(data.labels.starts):
+        i, j = np.nonzero(y[begin:end, None] > y[None, begin:end])
+        high.append(begin + i)
+        low.append(begin + j)
+        factor.append(np.full(len(i), 1.0 if data.pairwise else least_gap(data.problem, end - begin)))
+    i, j, factors = np.concatenate(high), np.concatenate(low), np.concatenate(factor)[:, None]
+    need_room(len(i) * d * X.shape[1])
+    if data.problem.block:
+        found = (factors * (X[i] - X[j]))[:, None, :]
+    else:
+        found = np.zeros((len(i), d, X.shape[1]))
+        found[np.arange(len(i)), i % d] = factors * X[i // d]
+        found[np.arange(len(i)), j % d] = -factors * X[j // d]
+    return found, found[:0]
+
+
+def least_gap(problem: Ranking, m: int) -> float:
+    """min f(j) - f(j + 1) over the neighbouring positions of m, over |f|; of a single position anything."""
+    f = problem.representation.table(m)
+    return float(-np.diff(f).max(initial=-np.inf) / np.linalg.norm(f)) if m > 1 else 0.0
+
+
+def need_room(numbers: float) -> None:
+    if numbers > MOST_NUMBERS:
+        raise ValueError(
+            f"The vectors of the data hold {numbers:.2g} numbers, and at most {MOST_NUMBERS:.2g} are accepted; take fewer rows."
+        )
+
+
+# ------------------------------------------------------------------------------------------------------ constants of losses
+
+
+def loss_constants(
+    loss: Any, *, classes: Any = None, n_labels: int | None = None, y: Any = None, qid: Any = None
+) -> tuple[float, float]:
+    """The least positive loss c_L and the largest loss C_L, as the bounds take them (paper 000, section 2).
+
+    Parameters
+    ----------
+    loss : str, TableLoss, SubsetLoss, RankingLoss or Problem
+        A loss, its alias, or a problem that states them.
+    classes : int or array-like of shape (k,), default=None
+        For tables: the number of classes, or the classes.
+    n_labels : int, default=None
+        For sets of labels: their number m.
+    y : array-like of shape (n_documents,) or (n_samples, m), default=None
+        For rankings: the relevances, of documents or of the labels of each row.
+    qid : array-like of shape (n_documents,), default=None
+        The query of each document; None is one query.
+
+    Returns
+    -------
+    c_L, C_L : float
+        Of rankings c_L is the least loss of a wrong ranking of these lists, and C_L is 1.  Of losses at k, c_L and C_L
+        bound the excess over the least loss of a label.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import NDCG
+    >>> from sklearn_predtron.theory import loss_constants
+    >>> loss_constants("absolute", classes=5), loss_constants("hamming", n_labels=4)
+    ((1.0, 4.0), (0.25, 1.0))
+    >>> c_L, C_L = loss_constants(NDCG(), y=[2, 1, 0, 0])
+    >>> round(c_L, 6), C_L
+    (0.03606, 1.0)
+    """
+    if isinstance(loss, Problem):
+        return stated_constants(loss)
+    found = loss if isinstance(loss, (TableLoss, SubsetLoss, RankingLoss)) else any_loss(loss)
+    if isinstance(found, TableLoss):
+        given(classes, "classes", found)
+        costs = found.matrix(np.arange(classes) if np.ndim(classes) == 0 else np.asarray(classes))
+        return (1.0, 1.0) if costs is None else (float(costs[costs > 0].min()), float(costs.max()))
+    if isinstance(found, SubsetLoss):
+        given(n_labels, "n_labels", found)
+        return constants_of_sets(found, int(n_labels))  # type: ignore[arg-type]
+    given(y, "y", found)
+    return constants_of_lists(found, y, qid)
+
+
+def given(value: Any, parameter: str, loss: Any) -> None:
+    if value is None:
+        raise ValueError(f"{parameter}=None: the constants of loss={loss!r} depend on it.")
+
+
+def any_loss(alias: Any) -> Any:
+    """The loss of an alias, whatever its family."""
+    losses: dict[Any, type[Part]] = {kind.alias: kind for base in (TableLoss, SubsetLoss, RankingLoss) for kind in kinds(base)}
+    if not isinstance(alias, str) or alias not in losses:
+        raise ValueError(f"loss={alias!r} is not known; accepted are {', '.join(map(repr, losses))} and instances of losses.")
+    return losses[alias]()
+
+
+def stated_constants(problem: Problem) -> tuple[float, float]:
+    if problem.c_L is None or problem.C_L is None:
+        raise ValueError(f"loss={problem!r} does not state c_L and C_L.")
+    return float(problem.c_L), float(problem.C_L)
+
+
+def constants_of_sets(loss: SubsetLoss, m: int) -> tuple[float, float]:
+    """Those the loss states, or over all counts of hits and misses."""
+    problem = loss.build(m)
+    if np.isfinite(problem.c_L) and np.isfinite(problem.C_L):
+        return float(problem.c_L), float(problem.C_L)
+    a, b, c = (part.ravel() for part in np.indices((m + 1, m + 1, m + 1)))
+    kept = a + b + c <= m
+    a, b, c = a[kept], b[kept], c[kept]
+    values = loss.of_counts(a, b, c, m - a - b - c)
+    return float(values[values > 0].min()), float(values.max())
+
+
+def constants_of_lists(loss: RankingLoss, y: Any, qid: Any) -> tuple[float, float]:
+    if np.ndim(y) == 2:
+        y = read_relevances(y)
+        labels = Relevances(y.ravel(), np.arange(len(y) + 1, dtype=np.intp) * y.shape[1])
+    else:
+        y = read_document_relevances(y)
+        queries = Queries(qid, len(y))
+        labels = Relevances(queries.take(y), queries.start)
+    problem = copy.copy(loss).build(0, LogRank())
+    least = float(problem.least_losses(labels).min(initial=np.inf))
+    if not np.isfinite(least):
+        raise ValueError("y holds no list that can be ranked wrongly.")
+    return least, float(problem.C_L)
+
+
+# ------------------------------------------------------------------------------------------------------------ the theorems
+
+
+def theorem_of(estimator: Any) -> str:
+    """The name of the theorem behind the estimator's `loss_bound`.
+
+    Parameters
+    ----------
+    estimator : estimator of sklearn_predtron
+        A fitted estimator.
+
+    Returns
+    -------
+    theorem : str
+        The theorem for its update, and what carries it over to rankings and to other norms.  An error where no bound is proven
+        for the parts, as from `loss_bound`.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.theory import theorem_of
+    >>> from sklearn_predtron.updates import LossAugmented
+    >>> model = PredtronClassifier(update=LossAugmented(eta="theory"), fit_intercept=False, norm="l1")
+    >>> theorem_of(model.fit([[1.0], [-1.0]], [1, 0]))
+    "Theorem 1 (paper 000), under norm='l1' by Theorem 15 (paper 001)"
+    """
+    if not isinstance(estimator, BasePredtron):
+        raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
+    check_is_fitted(estimator)
+    theorem = estimator._theorem()
+    update, norm = resolve(Update, estimator.update, "update"), resolve(Norm, estimator.norm, "norm")
+    if isinstance(estimator._learner.problem, Ranking) and not update.pairwise:
+        theorem += ", with the margin of pairs"
+    if isinstance(norm, (PNorm, Group, Trace)):
+        theorem += f", under norm='{norm.alias}' by Theorem 15 (paper 001)"
+    return theorem
