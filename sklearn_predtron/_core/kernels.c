@@ -7,6 +7,7 @@
 #include "kernels.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-vectorize") /* what is worth it is written out; short remainders are not */
@@ -28,6 +29,7 @@ typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
 #define LOAD_float(p) __builtin_convertvector(*(const floats *)(p), lanes)
 #define LOAD(TYPE, p) JOIN(LOAD, TYPE)(p)
 #define ADD_TO(p, v) (*(doubles *)(p) += (v))
+#define STORE(p, v) (*(doubles *)(p) = (v))
 #define LANE(v, l) ((v)[l])
 #define SUM(v) (((v)[0] + (v)[2]) + ((v)[1] + (v)[3]))
 #define ZERO {0}
@@ -38,6 +40,7 @@ typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
 typedef double lanes;
 #define LOAD(TYPE, p) ((double)*(p))
 #define ADD_TO(p, v) (*(p) += (v))
+#define STORE(p, v) (*(p) = (v))
 #define LANE(v, l) (v)
 #define SUM(v) (v)
 #define ZERO 0
@@ -92,35 +95,131 @@ INLINE void take_exp2(lanes *y)
     *y = (lanes)((whole)p + (((whole)shifted - 0x4338000000000000LL) << 52));
 }
 
-DISPATCHED void kernels_power(ptrdiff_t n, const double *v, double a, double *out)
+/* The same for numbers v >= 0, those below 1e-300 being 0. */
+INLINE void take_power(lanes *v, double a)
 {
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
-        lanes x = ALL(1.0);
-        if (i + LANES <= n) x = LOAD(double, v + i);
-        else
-            for (int l = 0; i + l < n; l++) x[l] = v[i + l];
-        const whole none = x < 1e-300;
-        x = PICK(none, ALL(1.0), x);
-        take_log2(&x);
-        x *= a;
-        take_exp2(&x);
-        x = PICK(none, ALL(0.0), x);
-        if (i + LANES <= n) *(doubles *)(out + i) = x;
-        else
-            for (int l = 0; i + l < n; l++) out[i + l] = x[l];
-    }
+    const whole none = *v < 1e-300;
+    lanes x = PICK(none, ALL(1.0), *v);
+    take_log2(&x);
+    x *= a;
+    take_exp2(&x);
+    *v = PICK(none, ALL(0.0), x);
 }
+
+#define ABS(v) ((lanes)((whole)(v) & INT64_MAX))
+#define SIGNED(v, sign) ((lanes)((whole)(v) | ((whole)(sign) & INT64_MIN)))
 
 #else
 
 #include <math.h>
 
-void kernels_power(ptrdiff_t n, const double *v, double a, double *out)
+#define ALL(v) (v)
+
+INLINE void take_power(lanes *v, double a)
 {
-    for (ptrdiff_t i = 0; i < n; i++) out[i] = v[i] < 1e-300 ? 0 : pow(v[i], a);
+    *v = *v < 1e-300 ? 0 : pow(*v, a);
 }
 
+#define ABS(v) fabs(v)
+#define SIGNED(v, sign) copysign(v, sign)
+
 #endif
+
+enum { WIDE = 4, CHUNK = WIDE * LANES }; /* so many powers at a time: a multiplication waits for the one before */
+
+/* v becomes v^a: by repeated squaring where a is whole. */
+INLINE void raise(lanes *v, double a)
+{
+    int left = a <= 64 ? (int)a : 0;
+    if (left != a) {
+        for (int i = 0; i < WIDE; i++) take_power(v + i, a);
+        return;
+    }
+    lanes power[WIDE];
+    for (int i = 0; i < WIDE; i++) power[i] = ALL(1.0);
+    for (;;) {
+        if (left & 1)
+            for (int i = 0; i < WIDE; i++) power[i] *= v[i];
+        left >>= 1;
+        if (left == 0) break;
+        for (int i = 0; i < WIDE; i++) v[i] *= v[i];
+    }
+    for (int i = 0; i < WIDE; i++) v[i] = power[i];
+}
+
+INLINE void move_chunk(double change, const double *x, double a, double owed, double *theta, double *u, double *total, lanes *gain)
+{
+    lanes now[WIDE], power[WIDE];
+    for (int i = 0; i < WIDE; i++) {
+        const lanes before = LOAD(double, theta + i * LANES), old = LOAD(double, u + i * LANES);
+        now[i] = before + change * LOAD(double, x + i * LANES);
+        power[i] = ABS(now[i]);
+        if (total) ADD_TO(total + i * LANES, owed * old);
+        *gain -= before * old;
+        STORE(theta + i * LANES, now[i]);
+    }
+    raise(power, a);
+    for (int i = 0; i < WIDE; i++) {
+        const lanes new = SIGNED(power[i], now[i]);
+        *gain += now[i] * new;
+        STORE(u + i * LANES, new);
+    }
+}
+
+DISPATCHED double kernels_move(ptrdiff_t n, double change, const double *x, double a, double owed, double *theta, double *u,
+                               double *total)
+{
+    lanes gain = ZERO;
+    ptrdiff_t j = 0;
+    for (; j + CHUNK <= n; j += CHUNK) move_chunk(change, x + j, a, owed, theta + j, u + j, total ? total + j : NULL, &gain);
+    if (j < n) {
+        const size_t rest = (size_t)(n - j) * sizeof(double);
+        double copy[4][CHUNK] = {{0}};
+        memcpy(copy[0], x + j, rest);
+        memcpy(copy[1], theta + j, rest);
+        memcpy(copy[2], u + j, rest);
+        if (total) memcpy(copy[3], total + j, rest);
+        move_chunk(change, copy[0], a, owed, copy[1], copy[2], total ? copy[3] : NULL, &gain);
+        memcpy(theta + j, copy[1], rest);
+        memcpy(u + j, copy[2], rest);
+        if (total) memcpy(total + j, copy[3], rest);
+    }
+    return SUM(gain);
+}
+
+DISPATCHED double kernels_move_columns(ptrdiff_t n, const ptrdiff_t *at, const double *x, ptrdiff_t stride, const double *g,
+                                       double a, const double *owed, double *theta, double *u, double *total, double *part)
+{
+    double gain = 0;
+    for (ptrdiff_t begin = 0; begin < n; begin += CHUNK, at += CHUNK, x += CHUNK, owed += CHUNK) {
+        const int m = n - begin < CHUNK ? (int)(n - begin) : CHUNK;
+        double square[CHUNK] = {0}, factor[CHUNK];
+        lanes power[WIDE];
+        for (int k = 0; k < m; k++) {
+            double *column = theta + at[k] * stride;
+            lanes sum = ZERO;
+            for (ptrdiff_t c = 0; c < stride; c += LANES) {
+                const lanes now = LOAD(double, column + c) + x[k] * LOAD(double, g + c);
+                STORE(column + c, now);
+                sum += now * now;
+            }
+            square[k] = SUM(sum);
+        }
+        for (int i = 0; i < WIDE; i++) power[i] = LOAD(double, square + i * LANES);
+        raise(power, a);
+        for (int i = 0; i < WIDE; i++) STORE(factor + i * LANES, power[i]);
+        for (int k = 0; k < m; k++) {
+            const ptrdiff_t place = at[k] * stride;
+            for (ptrdiff_t c = 0; c < stride; c += LANES) {
+                if (total) ADD_TO(total + place + c, owed[k] * LOAD(double, u + place + c));
+                STORE(u + place + c, factor[k] * LOAD(double, theta + place + c));
+            }
+            gain += square[k] * factor[k] - part[at[k]];
+            part[at[k]] = square[k] * factor[k];
+        }
+    }
+    return gain;
+}
 
 #define VALUE float
 #define SUFFIX dense_float
@@ -383,6 +482,27 @@ DISPATCHED double NAME(norm2)(const Row *x)
     return SUM(s0) + rest;
 }
 
+DISPATCHED double NAME(sum_of_powers)(const Row *x, double a)
+{
+    const VALUE *value = x->value;
+    lanes v[WIDE], sum[WIDE] = {ZERO};
+    ptrdiff_t j = 0;
+    for (; j + CHUNK <= x->n; j += CHUNK) {
+        for (int i = 0; i < WIDE; i++) v[i] = ABS(LOAD(VALUE, value + j + i * LANES));
+        raise(v, a);
+        for (int i = 0; i < WIDE; i++) sum[i] += v[i];
+    }
+    if (j < x->n) {
+        VALUE rest[CHUNK] = {0};
+        memcpy(rest, value + j, (size_t)(x->n - j) * sizeof(VALUE));
+        for (int i = 0; i < WIDE; i++) v[i] = ABS(LOAD(VALUE, rest + i * LANES));
+        raise(v, a);
+        for (int i = 0; i < WIDE; i++) sum[i] += v[i];
+    }
+    sum[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    return SUM(sum[0]);
+}
+
 #ifdef INDEX
 
 DISPATCHED void NAME(combine)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, double scale, const double *g, double *z)
@@ -490,6 +610,7 @@ static void NAME(fill)(Kernels *k)
     k->add[BY_FEATURE] = NAME(feature_add);
     k->fetch = NAME(fetch);
     k->norm2 = NAME(norm2);
+    k->sum_of_powers = NAME(sum_of_powers);
     k->combine = NAME(combine);
     k->unpack = NAME(unpack);
     k->take_norm2 = NAME(take_norm2);
