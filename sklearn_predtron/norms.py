@@ -134,7 +134,7 @@ class Group(Link):
     def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
         if d == 1:
             return super().build(d, p, intercept=intercept, sparse=sparse, average=average, block=block)
-        return GroupWeights(d, p, intercept, self._exponent(p), averaging=average)
+        return GroupWeights(d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average)
 
 
 class Trace(Norm):

@@ -6,6 +6,7 @@
 
 #include "kernels.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -83,7 +84,7 @@ INLINE void take_log2(lanes *x)
     *x = ((lanes)(e + 0x4338000000000000LL) - MAGIC) + (2.8853900817779268 * s + 2.8853900817779268 * s * z * p);
 }
 
-/* *y becomes 2^y, for numbers below 1024: a power of the exponent, and the exponential series of what is left. */
+/* *y becomes 2^y: a power of the exponent, and the exponential series of what is left. */
 INLINE void take_exp2(lanes *y)
 {
     static const double inverse[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
@@ -92,7 +93,7 @@ INLINE void take_exp2(lanes *y)
     const lanes g = (bounded - (shifted - MAGIC)) * 0.6931471805599453;
     lanes p = ALL(inverse[0]);
     for (int k = 1; k < 14; k++) p = p * g + inverse[k];
-    *y = (lanes)((whole)p + (((whole)shifted - 0x4338000000000000LL) << 52));
+    *y = PICK(*y >= 1023.5, ALL(INFINITY), (whole)p + (((whole)shifted - 0x4338000000000000LL) << 52));
 }
 
 /* The same for numbers v >= 0, those below 1e-300 being 0. */
@@ -110,8 +111,6 @@ INLINE void take_power(lanes *v, double a)
 #define SIGNED(v, sign) ((lanes)((whole)(v) | ((whole)(sign) & INT64_MIN)))
 
 #else
-
-#include <math.h>
 
 #define ALL(v) (v)
 
@@ -219,6 +218,42 @@ DISPATCHED double kernels_move_columns(ptrdiff_t n, const ptrdiff_t *at, const d
         }
     }
     return gain;
+}
+
+DISPATCHED double kernels_move_classes(ptrdiff_t p, const double *x, double last, ptrdiff_t d, ptrdiff_t stride, const double *g,
+                                       double a, const double *owed, double *theta, double *u, double *total, double *part)
+{
+    lanes gain = ZERO;
+    for (ptrdiff_t j = 0; j <= p; j += CHUNK, x += CHUNK) {
+        double rest[CHUNK] = {0};
+        lanes square[WIDE] = {ZERO}, factor[WIDE];
+        const int whole_chunk = j + CHUNK <= p;
+        if (!whole_chunk) {
+            memcpy(rest, x, (size_t)(p - j) * sizeof(double));
+            rest[p - j] = last;
+        }
+        const double *input = whole_chunk ? x : rest;
+        for (ptrdiff_t c = 0; c < d; c++) {
+            double *line = theta + c * stride + j;
+            if (g[c] != 0)
+                for (int i = 0; i < WIDE; i++) ADD_TO(line + i * LANES, g[c] * LOAD(double, input + i * LANES));
+            for (int i = 0; i < WIDE; i++) square[i] += LOAD(double, line + i * LANES) * LOAD(double, line + i * LANES);
+        }
+        for (int i = 0; i < WIDE; i++) factor[i] = square[i];
+        raise(factor, a);
+        for (int i = 0; i < WIDE; i++) {
+            const lanes power = square[i] * factor[i];
+            gain += power - LOAD(double, part + j + i * LANES);
+            STORE(part + j + i * LANES, power);
+        }
+        for (ptrdiff_t c = 0; c < d; c++) {
+            const ptrdiff_t place = c * stride + j;
+            if (total)
+                for (int i = 0; i < WIDE; i++) ADD_TO(total + place + i * LANES, owed[c] * LOAD(double, u + place + i * LANES));
+            for (int i = 0; i < WIDE; i++) STORE(u + place + i * LANES, factor[i] * LOAD(double, theta + place + i * LANES));
+        }
+    }
+    return SUM(gain);
 }
 
 #define VALUE float

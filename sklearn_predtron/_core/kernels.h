@@ -63,6 +63,11 @@ double kernels_move(ptrdiff_t n, double change, const double *x, double a, doubl
 double kernels_move_columns(ptrdiff_t n, const ptrdiff_t *at, const double *x, ptrdiff_t stride, const double *g, double a,
                             const double *owed, double *theta, double *u, double *total, double *part);
 
+/* The same for all columns at once, which lie across d lines of `stride` entries (a multiple of 16, more than p): theta += g x^T,
+ * and g times `last` in column p; owed[c] is of line c. */
+double kernels_move_classes(ptrdiff_t p, const double *x, double last, ptrdiff_t d, ptrdiff_t stride, const double *g, double a,
+                            const double *owed, double *theta, double *u, double *total, double *part);
+
 /* Fetch the first bytes of what the next round reads. */
 void kernels_prefetch(const void *from, size_t bytes);
 

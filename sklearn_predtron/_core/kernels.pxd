@@ -40,4 +40,6 @@ cdef extern from "kernels.h" nogil:
                         double* total)
     double kernels_move_columns(Py_ssize_t n, const Py_ssize_t* at, const double* x, Py_ssize_t stride, const double* g,
                                 double a, const double* owed, double* theta, double* u, double* total, double* part)
+    double kernels_move_classes(Py_ssize_t p, const double* x, double last, Py_ssize_t d, Py_ssize_t stride, const double* g,
+                                double a, const double* owed, double* theta, double* u, double* total, double* part)
     void kernels_prefetch(const void* from_, size_t size)

@@ -39,7 +39,8 @@ cdef class Linked(Weights):
         self.block = block
         self.by_feature = by_feature
         self.lines, self.width = (p + 1, d) if by_feature else (d, p + 1)
-        self.stride = 1 if self.width == 1 else (self.width + 3) // 4 * 4
+        pad = 1 if self.width == 1 else 4 if by_feature else 16
+        self.stride = (self.width + pad - 1) // pad * pad
         self.theta, self.u = aligned_zeros(self.stride * self.lines), aligned_zeros(self.stride * self.lines)
         self.offset = np.zeros(d)
         self.large = self.u.nbytes > 1 << 20

@@ -5,7 +5,7 @@ from libc.math cimport pow as libm_pow
 
 import numpy as np
 
-from sklearn_predtron._core.kernels cimport Direction, kernels_move, kernels_move_columns
+from sklearn_predtron._core.kernels cimport Direction, kernels_move, kernels_move_classes, kernels_move_columns
 from sklearn_predtron._core.link cimport BUFFER, Linked
 from sklearn_predtron._core.weights cimport Intercept
 
@@ -91,13 +91,16 @@ cdef class Group(Linked):
     """|W|_(2, r), the r-norm of the columns' lengths, for two scores or more: u_j = theta_j |theta_j|^(q - 2)."""
     cdef double[::1] part             # |theta_j|^q
     cdef double[::1] push             # of a step, for all scores
+    cdef double[::1] lines_owed
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint averaging=True):
-        Linked.__init__(self, d, p, intercept, q, True, averaging)
-        self.part, self.push = np.zeros(p + 1), np.zeros(self.stride)
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint by_feature=True, bint averaging=True):
+        Linked.__init__(self, d, p, intercept, q, by_feature, averaging)
+        self.part = np.zeros(p + 1 if by_feature else self.stride)
+        self.push = np.zeros(self.stride if by_feature else d)
+        self.lines_owed = np.zeros(d)
 
     def __reduce__(self):
-        arguments = self.d, self.p, self.intercept, self.q, self.averaging
+        arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging
         return type(self), arguments, (Linked.__reduce__(self)[2], np.array(self.part))
 
     def __setstate__(self, state):
@@ -111,13 +114,28 @@ cdef class Group(Linked):
             square += g.value[i] * g.value[i]
         return sqrt(square)
 
-    cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const Direction* g,
-                   double change) noexcept nogil:
-        cdef double owed[BUFFER]
-        cdef Py_ssize_t i, k, begin, m
+    cdef void add(self, const Direction* g, double change) noexcept nogil:
+        cdef Py_ssize_t i
         self.push[:] = 0
         for i in range(g.n):
             self.push[i if g.at == NULL else g.at[i]] = change * g.value[i]
+        if self.by_feature:
+            Linked.add(self, g, change)
+            return
+        for i in range(self.d):
+            self.lines_owed[i] = self.take_owed(i)
+        self.move_all(self.input, sqrt(self.intercept.r2()))
+
+    cdef void move_all(self, const double* x, double root) noexcept nogil:
+        self.mass += kernels_move_classes(
+            self.p, x, root, self.d, self.stride, &self.push[0], (self.q - 2) / 2, &self.lines_owed[0], &self.theta[0],
+            &self.u[0], &self.total[0] if self.averaging else NULL, &self.part[0])
+        self.moved += self.u.shape[0]
+
+    cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const Direction* g,
+                   double change) noexcept nogil:
+        cdef double owed[BUFFER]
+        cdef Py_ssize_t k, begin, m
         for begin in range(0, n, 256):
             m = min(BUFFER, n - begin)
             for k in range(m):
@@ -140,7 +158,7 @@ cdef class Group(Linked):
         cdef Py_ssize_t c
         cdef double square = 0
         for c in range(self.d):
-            square += self.theta[j * self.stride + c] * self.theta[j * self.stride + c]
+            square += self.theta[self.entry(c, j)] * self.theta[self.entry(c, j)]
         return sqrt(square)
 
     cdef double length_of_theta(self) noexcept nogil:
@@ -160,6 +178,11 @@ cdef class Group(Linked):
         self.mass = 0
         self.part[:] = 0
         self.push[:] = 0
+        if not self.by_feature:
+            self.value[:] = 0
+            self.lines_owed[:] = 0
+            self.move_all(&self.value[0], 0)
+            return
         for j in range(self.p + 1):
             self.move_columns(1, &j, &nothing, &nothing)
 
