@@ -58,8 +58,8 @@ const Kernels *kernels_for(size_t value_size, size_t index_size);
 /* theta += change x, u becomes sign(theta) |theta|^a, and total += owed times what u was (NULL: there is none); by how much the
  * sum of u theta grows. */
 double kernels_move(ptrdiff_t n, double change, const double *x, double a, double owed, double *theta, double *u, double *total);
-/* The same for whole columns of `stride` entries (a multiple of 4): column at[k] of theta += x[k] g, u becomes theta (|theta|^2)^a,
- * total += owed[k] times what u was; part[at[k]] is the column's sum of u theta. */
+/* The same for whole columns of `stride` entries (a multiple of 4): column at[k] of theta += x[k] g, u becomes
+ * theta (|theta|^2)^a, total += owed[k] times what u was; part[at[k]] is the column's sum of u theta. */
 double kernels_move_columns(ptrdiff_t n, const ptrdiff_t *at, const double *x, ptrdiff_t stride, const double *g, double a,
                             const double *owed, double *theta, double *u, double *total, double *part);
 

@@ -1,6 +1,4 @@
 """Weights whose dual weights are what steps change."""
-cimport cython
-
 from sklearn_predtron._core.kernels cimport Direction, Kernels, Matrix, Row
 from sklearn_predtron._core.rows cimport View
 from sklearn_predtron._core.weights cimport Intercept, Weights
@@ -63,11 +61,8 @@ cdef class Linked(Weights):
     cdef void relink(self) noexcept nogil
     cdef void change_unit(self, double length) noexcept nogil
     cdef void clear(self) noexcept nogil
-    @cython.final
     cdef double owed(self, Py_ssize_t line) noexcept nogil
-    @cython.final
     cdef double take_owed(self, Py_ssize_t line) noexcept nogil
-    @cython.final
     cdef void settle(self, Py_ssize_t line) noexcept nogil
     cdef void settle_all(self) noexcept nogil
     cdef void begin_stretch(self) noexcept nogil

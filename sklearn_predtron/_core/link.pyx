@@ -22,10 +22,10 @@ cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200
 cdef class Linked(Weights):
     """W = c u, with u a power of the dual weights Theta = unit * theta and c common to all of them.
 
-    Weights lie feature by feature or class by class, a line each.  A step changes c, and u only where it changes theta.  The sum
-    of the iterates is total + u owed, line by line: owed is what c has summed to since the line's last change.  Over a long stretch c may fall by many orders, so that a difference of
-    two running sums would be lost to rounding: c is summed afresh over each stretch in which it has changed little, and owed is
-    the rest of one stretch and all later ones.
+    Weights lie feature by feature or class by class, a line each. A step changes c, and u only where it changes theta. The
+    sum of the iterates is total + u owed, line by line: owed is what c has summed to since the line's last change. Over a
+    long stretch c may fall by many orders, so that a difference of two running sums would be lost to rounding: c is summed
+    afresh over each stretch in which it has changed little, and owed is the rest of one stretch and all later ones.
     The intercept is feature p, of length sqrt(r2): b = sqrt(r2) W_p.
     """
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint by_feature=True, bint averaging=True,
