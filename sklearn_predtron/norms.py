@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import log
+from math import floor, log
 from numbers import Integral, Real
 from typing import Any
 
 from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._core.budget import Budgeted
-from sklearn_predtron._core.link import Linked
 from sklearn_predtron._core.p_norms import Group as GroupWeights
 from sklearn_predtron._core.p_norms import PNorm as PNormWeights
 from sklearn_predtron._core.rkhs import RKHS as RKHSWeights
@@ -76,19 +75,20 @@ class Link(Norm):
     Parameters
     ----------
     q : float or None, default=None
-        The dual exponent, at least 2; None is max(2, 2 ln p) for p features.
+        The dual exponent, at least 2; None is the largest even number up to 2 ln p for p features, or 2.
     """
 
     _parameter_constraints = {"q": [Interval(Real, 2, None, closed="left"), None]}
-    _weights: type[Linked]
 
     def __init__(self, q: float | None = None):
         self.q = q
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+    def _exponent(self, p: int) -> float:
         self._validate_params()
-        q = max(2.0, 2 * log(p)) if self.q is None else float(self.q)
-        return self._weights(d, p, intercept, q, averaging=average, block=block)
+        return max(2.0, 2.0 * floor(log(p))) if self.q is None else float(self.q)
+
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        return PNormWeights(d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average, block=block)
 
 
 class PNorm(Link):
@@ -100,7 +100,9 @@ class PNorm(Link):
     Parameters
     ----------
     q : float or None, default=None
-        The dual exponent, at least 2, 1/r + 1/q = 1; None is max(2, 2 ln p) for p features.  q = 2 is "l2".
+        The dual exponent, at least 2, 1/r + 1/q = 1; None is the largest even number up to 2 ln p for p features, or 2: the
+        powers of even exponents are several times as fast, and (q - 1) p^(2/q), the bound's factor, is no larger than at 2 ln p.
+        q = 2 is "l2".
 
     Examples
     --------
@@ -111,7 +113,6 @@ class PNorm(Link):
     """
 
     alias = "l1"
-    _weights = PNormWeights
 
 
 class Group(Link):
@@ -123,7 +124,9 @@ class Group(Link):
     Parameters
     ----------
     q : float or None, default=None
-        The dual exponent, at least 2, 1/r + 1/q = 1; None is max(2, 2 ln p) for p features.  q = 2 is "l2".
+        The dual exponent, at least 2, 1/r + 1/q = 1; None is the largest even number up to 2 ln p for p features, or 2: the
+        powers of even exponents are several times as fast, and (q - 1) p^(2/q), the bound's factor, is no larger than at 2 ln p.
+        q = 2 is "l2".
 
     Examples
     --------
@@ -133,7 +136,11 @@ class Group(Link):
     """
 
     alias = "group"
-    _weights = GroupWeights
+
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        if d == 1:
+            return super().build(d, p, intercept=intercept, sparse=sparse, average=average, block=block)
+        return GroupWeights(d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average)
 
 
 class Trace(Norm):

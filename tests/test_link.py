@@ -61,7 +61,7 @@ from sklearn_predtron.updates import Adaptive, LossAugmented, PerceptronUpdate, 
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 KINDS = [(PNorm, plain_norms.PNorm), (Group, plain_norms.Group)]
-QS = [2, 2.7, 9.3, 13]
+QS = [2, 2.7, 8, 13]
 FORMS = ["dense float64", "dense float32", "csr float64 int32", "csr float32 int64"]
 INTERCEPTS = [("auto", False), (0.7, True), (None, False), ("auto", True)]
 
@@ -70,7 +70,7 @@ each_average = pytest.mark.parametrize("average", AVERAGES)
 
 
 def q_of(p):
-    return max(2.0, 2 * np.log(p))
+    return max(2.0, 2.0 * np.floor(np.log(p)))
 
 
 def reference_for(kind, q, update, representation, loss, k, p, intercept="auto"):
@@ -365,9 +365,21 @@ def test_the_exponent_cannot_change_in_mid_stream(kind):
 
 @each_kind
 def test_the_exponent_of_the_package(kind):
-    for p in (1, 2, 3, 8, 100):
+    for p, q in {1: 2, 2: 2, 7: 2, 8: 4, 100: 8, 1000: 12}.items():
         model = make(kind, None).partial_fit(np.ones((3, p)), [0, 1, 2], classes=range(3))
-        assert model._learner.weights.q == pytest.approx(max(2, 2 * np.log(p)), rel=1e-15)
+        assert model._learner.weights.q == q
+
+
+def test_the_factor_of_the_bound():
+    """(q - 1) p^(2 / q) is no larger than at 2 ln p, and close to what any even exponent can do."""
+
+    def factor(q, p):
+        return (q - 1) * p ** (2 / q)
+
+    for p in [*range(3, 3000), *np.geomspace(3000, 1e6, 2000).astype(int)]:
+        found = factor(PNorm()._exponent(p), p)
+        assert found <= factor(max(2, 2 * np.log(p)), p)
+        assert found <= 1.07 * factor(np.arange(2, 40, 2), p).min()
 
 
 @each_kind

@@ -39,11 +39,11 @@ each_kind = pytest.mark.parametrize("kind", KINDS, ids=["l1", "group"])
 
 
 def q_of(p):
-    return max(2.0, 2 * np.log(p))
+    return max(2.0, 2.0 * np.floor(np.log(p)))
 
 
-def learner(kind, d, p, q, update, average=None, fitted=True):
-    weights = kind[0](d, p, Intercept(fitted, 1.0), q)
+def learner(kind, d, p, q, update, average=None, fitted=True, sparse=False):
+    weights = kind[2](q).build(d, p, intercept=Intercept(fitted, 1.0), sparse=sparse, average=True, block=False)
     return Learner(weights, (Sign() if d == 1 else OneHot()).build(max(d, 2), None), update, average or Average())
 
 
@@ -123,9 +123,9 @@ def stream(n, d=4, p=12, noise=3.0, seed=0):
     return X, y
 
 
-def errors(kind, X, y, update, average, q):
+def errors(kind, X, y, update, average, q, sparse=False):
     """How far the last weights are from the link of Theta, and the average from the sum of all of these, at worst."""
-    one = learner(kind, int(y.max()) + 1, X.shape[1], q, update, average)
+    one = learner(kind, int(y.max()) + 1, X.shape[1], q, update, average, sparse=sparse)
     total, mass, worst, worst_mean = 0.0, 0.0, 0.0, 0.0
     for i in range(len(X)):
         learn(one, X[i : i + 1], y[i : i + 1])
@@ -167,7 +167,8 @@ def test_weights_that_change_by_orders_of_magnitude(update, scale, kind):
     X, y = stream(160)
     X = X * SCALES[scale](len(X))[:, None]
     for q, average in zip((2.2, 8.0, 21.5), (LinearAverage(), Average(), Average(7.0)), strict=True):
-        assert max(errors(kind, X, y, copy.copy(UPDATES[update]), average, q)) < 1e-9
+        for sparse in (False, True):  # how weights lie
+            assert max(errors(kind, X, y, copy.copy(UPDATES[update]), average, q, sparse)) < 1e-9
 
 
 @each_kind
@@ -224,12 +225,12 @@ def test_one_coordinate_up_and_back(height, q, d, kind):
 @each_kind
 @pytest.mark.parametrize("q", [9.0, 21.5, 60.0])
 def test_what_is_left_when_the_large_is_gone(q, kind):
-    """A feature of size 1e8 comes and goes to the last bit; weights of features of size 1e-8 remain."""
+    """A feature of size 2^27 comes and goes to the last bit; weights of features of size 1e-8 remain."""
     one = learner(kind, 1, 3, q, core.Perceptron(0.5), fitted=False)
     learn(one, [[0, 3e-8, 1e-8]], [1])
     before = whole(one.weights.last())
-    learn(one, [[-1e8, 0, 0]], [1])  # the score is 0 there, and that is a mistake
-    learn(one, [[-1e8, 0, 0]], [0])
+    learn(one, [[-(2.0**27), 0, 0]], [1])  # the score is 0 there, and that is a mistake
+    learn(one, [[-(2.0**27), 0, 0]], [0])
     assert one.n_updates == 3
     assert one.weights.dual()[0][0, 0] == 0
     assert_close(whole(one.weights.last()), of_theta(one, kind))
@@ -364,7 +365,7 @@ def test_few_relevant_features_have_a_better_bound_than_under_l2():
 @pytest.mark.parametrize("intercept", [None, 2.0])
 def test_margin_and_bound_are_those_of_theorem_15(intercept, average, kind):
     settings = {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
-    X, y, _, _, extended = separable(np.eye(3), 1 - np.eye(3), 60, 12, 4, 0, intercept)
+    X, y, _, _, extended = separable(np.eye(3), 1 - np.eye(3), 60, 12, 4, 3, intercept)
     assert len(set(y)) == 3
     parts = {"norm": kind[2](), "update": LossAugmented(eta="theory"), "representation": "onehot", "average": average}
     model = PredtronClassifier(max_iter=100, random_state=0, **parts, **settings).fit(X, y)

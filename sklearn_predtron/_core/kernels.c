@@ -6,7 +6,9 @@
 
 #include "kernels.h"
 
+#include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-vectorize") /* what is worth it is written out; short remainders are not */
@@ -28,6 +30,7 @@ typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
 #define LOAD_float(p) __builtin_convertvector(*(const floats *)(p), lanes)
 #define LOAD(TYPE, p) JOIN(LOAD, TYPE)(p)
 #define ADD_TO(p, v) (*(doubles *)(p) += (v))
+#define STORE(p, v) (*(doubles *)(p) = (v))
 #define LANE(v, l) ((v)[l])
 #define SUM(v) (((v)[0] + (v)[2]) + ((v)[1] + (v)[3]))
 #define ZERO {0}
@@ -38,6 +41,7 @@ typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
 typedef double lanes;
 #define LOAD(TYPE, p) ((double)*(p))
 #define ADD_TO(p, v) (*(p) += (v))
+#define STORE(p, v) (*(p) = (v))
 #define LANE(v, l) (v)
 #define SUM(v) (v)
 #define ZERO 0
@@ -63,90 +67,118 @@ void kernels_prefetch(const void *from, size_t bytes)
 }
 
 /* ------------------------------------------------------------------------------------------------------------ powers */
-#if LANES == 4
+#include "powers.h"
 
-typedef int64_t whole __attribute__((vector_size(32)));
-#define ALL(v) ((lanes){(v), (v), (v), (v)})
-#define PICK(mask, a, b) ((lanes)(((mask) & (whole)(a)) | (~(mask) & (whole)(b))))
-#define MAGIC 6755399441055744.0 /* 1.5 * 2^52: its last bits are the whole number that was added */
-
-/* *x becomes log2 of positive normal numbers: the exponent, and 2 atanh((m - 1) / (m + 1)) / ln 2 of a mantissa m around 1. */
-INLINE void take_log2(lanes *x)
+INLINE void move_chunk(double change, const double *x, double a, double owed, double *theta, double *u, double *total,
+                       lanes *gain)
 {
-    const whole bits = (whole)*x, e = (bits - 0x3fe6a09e667f3bcdLL) >> 52;
-    const lanes m = (lanes)(bits - (e << 52)), s = (m - 1.0) / (m + 1.0), z = s * s;
-    lanes p = ALL(1.0 / 23);
-    for (int k = 21; k >= 3; k -= 2) p = p * z + 1.0 / k;
-    *x = ((lanes)(e + 0x4338000000000000LL) - MAGIC) + (2.8853900817779268 * s + 2.8853900817779268 * s * z * p);
-}
-
-/* *y becomes 2^y, for numbers below 1024: a power of the exponent, and the exponential series of what is left. */
-INLINE void take_exp2(lanes *y)
-{
-    static const double inverse[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
-                                     1.0 / 5040,       1.0 / 720,       1.0 / 120,      1.0 / 24,      1.0 / 6,      1.0 / 2, 1, 1};
-    const lanes bounded = PICK(*y < -1022.0, ALL(-1022.0), *y), shifted = bounded + MAGIC;
-    const lanes g = (bounded - (shifted - MAGIC)) * 0.6931471805599453;
-    lanes p = ALL(inverse[0]);
-    for (int k = 1; k < 14; k++) p = p * g + inverse[k];
-    *y = (lanes)((whole)p + (((whole)shifted - 0x4338000000000000LL) << 52));
-}
-
-DISPATCHED void kernels_power(ptrdiff_t n, const double *v, double a, double *out)
-{
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
-        lanes x = ALL(1.0);
-        if (i + LANES <= n) x = LOAD(double, v + i);
-        else
-            for (int l = 0; i + l < n; l++) x[l] = v[i + l];
-        const whole none = x < 1e-300;
-        x = PICK(none, ALL(1.0), x);
-        take_log2(&x);
-        x *= a;
-        take_exp2(&x);
-        x = PICK(none, ALL(0.0), x);
-        if (i + LANES <= n) *(doubles *)(out + i) = x;
-        else
-            for (int l = 0; i + l < n; l++) out[i + l] = x[l];
+    lanes now[WIDE], power[WIDE];
+    for (int i = 0; i < WIDE; i++) {
+        const lanes before = LOAD(double, theta + i * LANES), old = LOAD(double, u + i * LANES);
+        now[i] = before + change * LOAD(double, x + i * LANES);
+        power[i] = ABS(now[i]);
+        if (total) ADD_TO(total + i * LANES, owed * old);
+        *gain -= before * old;
+        STORE(theta + i * LANES, now[i]);
+    }
+    raise(power, a);
+    for (int i = 0; i < WIDE; i++) {
+        const lanes new = SIGNED(power[i], now[i]);
+        *gain += now[i] * new;
+        STORE(u + i * LANES, new);
     }
 }
 
-DISPATCHED void kernels_gaussian(ptrdiff_t n, double scale, double shift, const double *offset, double *v)
+DISPATCHED double kernels_move(ptrdiff_t n, double change, const double *x, double a, double owed, double *theta, double *u,
+                               double *total)
 {
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
-        lanes x = ALL(0.0), y = ALL(0.0);
-        if (i + LANES <= n) x = LOAD(double, v + i), y = LOAD(double, offset + i);
-        else
-            for (int l = 0; i + l < n; l++) x[l] = v[i + l], y[l] = offset[i + l];
-        x = scale * x + (y + shift);
-        x = PICK(x > 0.0, ALL(0.0), x);
-        y = x;
-        take_exp2(&x);
-        x = PICK(y == y, x, y); /* NaN stays what it is */
-        if (i + LANES <= n) *(doubles *)(v + i) = x;
-        else
-            for (int l = 0; i + l < n; l++) v[i + l] = x[l];
+    lanes gain = ZERO;
+    ptrdiff_t j = 0;
+    for (; j + CHUNK <= n; j += CHUNK) move_chunk(change, x + j, a, owed, theta + j, u + j, total ? total + j : NULL, &gain);
+    if (j < n) {
+        const size_t rest = (size_t)(n - j) * sizeof(double);
+        double copy[4][CHUNK] = {{0}};
+        memcpy(copy[0], x + j, rest);
+        memcpy(copy[1], theta + j, rest);
+        memcpy(copy[2], u + j, rest);
+        if (total) memcpy(copy[3], total + j, rest);
+        move_chunk(change, copy[0], a, owed, copy[1], copy[2], total ? copy[3] : NULL, &gain);
+        memcpy(theta + j, copy[1], rest);
+        memcpy(u + j, copy[2], rest);
+        if (total) memcpy(total + j, copy[3], rest);
     }
+    return SUM(gain);
 }
 
-#else
-
-#include <math.h>
-
-void kernels_gaussian(ptrdiff_t n, double scale, double shift, const double *offset, double *v)
+DISPATCHED double kernels_move_columns(ptrdiff_t n, const ptrdiff_t *at, const double *x, ptrdiff_t stride, const double *g,
+                                       double a, const double *owed, double *theta, double *u, double *total, double *part)
 {
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const double y = scale * v[i] + (offset[i] + shift);
-        v[i] = y > 0 ? 1 : exp2(y);
+    double gain = 0;
+    for (ptrdiff_t begin = 0; begin < n; begin += CHUNK, at += CHUNK, x += CHUNK, owed += CHUNK) {
+        const int m = n - begin < CHUNK ? (int)(n - begin) : CHUNK;
+        double square[CHUNK] = {0}, factor[CHUNK];
+        lanes power[WIDE];
+        for (int k = 0; k < m; k++) {
+            double *column = theta + at[k] * stride;
+            lanes sum = ZERO;
+            for (ptrdiff_t c = 0; c < stride; c += LANES) {
+                const lanes now = LOAD(double, column + c) + x[k] * LOAD(double, g + c);
+                STORE(column + c, now);
+                sum += now * now;
+            }
+            square[k] = SUM(sum);
+        }
+        for (int i = 0; i < WIDE; i++) power[i] = LOAD(double, square + i * LANES);
+        raise(power, a);
+        for (int i = 0; i < WIDE; i++) STORE(factor + i * LANES, power[i]);
+        for (int k = 0; k < m; k++) {
+            const ptrdiff_t place = at[k] * stride;
+            for (ptrdiff_t c = 0; c < stride; c += LANES) {
+                if (total) ADD_TO(total + place + c, owed[k] * LOAD(double, u + place + c));
+                STORE(u + place + c, factor[k] * LOAD(double, theta + place + c));
+            }
+            gain += square[k] * factor[k] - part[at[k]];
+            part[at[k]] = square[k] * factor[k];
+        }
     }
+    return gain;
 }
 
-void kernels_power(ptrdiff_t n, const double *v, double a, double *out)
+DISPATCHED double kernels_move_classes(ptrdiff_t p, const double *x, double last, ptrdiff_t d, ptrdiff_t stride, const double *g,
+                                       double a, const double *owed, double *theta, double *u, double *total, double *part)
 {
-    for (ptrdiff_t i = 0; i < n; i++) out[i] = v[i] < 1e-300 ? 0 : pow(v[i], a);
+    lanes gain = ZERO;
+    for (ptrdiff_t j = 0; j <= p; j += CHUNK, x += CHUNK) {
+        double rest[CHUNK] = {0};
+        lanes square[WIDE] = {ZERO}, factor[WIDE];
+        const int whole_chunk = j + CHUNK <= p;
+        if (!whole_chunk) {
+            memcpy(rest, x, (size_t)(p - j) * sizeof(double));
+            rest[p - j] = last;
+        }
+        const double *input = whole_chunk ? x : rest;
+        for (ptrdiff_t c = 0; c < d; c++) {
+            double *line = theta + c * stride + j;
+            if (g[c] != 0)
+                for (int i = 0; i < WIDE; i++) ADD_TO(line + i * LANES, g[c] * LOAD(double, input + i * LANES));
+            for (int i = 0; i < WIDE; i++) square[i] += LOAD(double, line + i * LANES) * LOAD(double, line + i * LANES);
+        }
+        for (int i = 0; i < WIDE; i++) factor[i] = square[i];
+        raise(factor, a);
+        for (int i = 0; i < WIDE; i++) {
+            const lanes power = square[i] * factor[i];
+            gain += power - LOAD(double, part + j + i * LANES);
+            STORE(part + j + i * LANES, power);
+        }
+        for (ptrdiff_t c = 0; c < d; c++) {
+            const ptrdiff_t place = c * stride + j;
+            if (total)
+                for (int i = 0; i < WIDE; i++) ADD_TO(total + place + i * LANES, owed[c] * LOAD(double, u + place + i * LANES));
+            for (int i = 0; i < WIDE; i++) STORE(u + place + i * LANES, factor[i] * LOAD(double, theta + place + i * LANES));
+        }
+    }
+    return SUM(gain);
 }
-
-#endif
 
 #define VALUE float
 #define SUFFIX dense_float
@@ -409,6 +441,27 @@ DISPATCHED double NAME(norm2)(const Row *x)
     return SUM(s0) + rest;
 }
 
+DISPATCHED double NAME(sum_of_powers)(const Row *x, double a)
+{
+    const VALUE *value = x->value;
+    lanes v[WIDE], sum[WIDE] = {ZERO};
+    ptrdiff_t j = 0;
+    for (; j + CHUNK <= x->n; j += CHUNK) {
+        for (int i = 0; i < WIDE; i++) v[i] = ABS(LOAD(VALUE, value + j + i * LANES));
+        raise(v, a);
+        for (int i = 0; i < WIDE; i++) sum[i] += v[i];
+    }
+    if (j < x->n) {
+        VALUE rest[CHUNK] = {0};
+        memcpy(rest, value + j, (size_t)(x->n - j) * sizeof(VALUE));
+        for (int i = 0; i < WIDE; i++) v[i] = ABS(LOAD(VALUE, rest + i * LANES));
+        raise(v, a);
+        for (int i = 0; i < WIDE; i++) sum[i] += v[i];
+    }
+    sum[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    return SUM(sum[0]);
+}
+
 #ifdef INDEX
 
 DISPATCHED void NAME(combine)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, double scale, const double *g, double *z)
@@ -516,6 +569,7 @@ static void NAME(fill)(Kernels *k)
     k->add[BY_FEATURE] = NAME(feature_add);
     k->fetch = NAME(fetch);
     k->norm2 = NAME(norm2);
+    k->sum_of_powers = NAME(sum_of_powers);
     k->combine = NAME(combine);
     k->unpack = NAME(unpack);
     k->take_norm2 = NAME(take_norm2);

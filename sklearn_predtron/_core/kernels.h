@@ -37,6 +37,8 @@ typedef struct {
     /* Fetch the weights that the first values of a row will need: nothing hides that wait when its turn comes. */
     void (*fetch)(const Row *x, const Matrix *M);
     double (*norm2)(const Row *x);
+    /* sum of |x|^a over the values */
+    double (*sum_of_powers)(const Row *x, double a);
     /* z += scale * sum of g[r] x_r over m consecutive rows, the first of which is x; start as in CSR, NULL where dense */
     void (*combine)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, double scale, const double *g, double *z);
     /* |z|^2 for a z made by `combine` with the same g from zeros, which it is again afterwards where the rows are sparse */
@@ -50,11 +52,21 @@ typedef struct {
 /* value_size 4 or 8 (float, double), index_size 4 or 8 (signed), or 0 for dense rows. */
 const Kernels *kernels_for(size_t value_size, size_t index_size);
 
-/* out = v^a for n values v >= 0 (those below 1e-300 count as 0) and a > 0; relative error about a |log2 v| 2^-52.  out may be v. */
-void kernels_power(ptrdiff_t n, const double *v, double a, double *out);
+/* Powers below are of numbers v >= 0, those below 1e-300 counting as 0 where a > 0 is not whole: by repeated squaring where it
+ * is (up to 64), otherwise with a relative error of about a |log2 v| 2^-52. */
 
-/* v = 2^min(0, scale v + shift + offset) for n values of v and offset. */
-void kernels_gaussian(ptrdiff_t n, double scale, double shift, const double *offset, double *v);
+/* theta += change x, u becomes sign(theta) |theta|^a, and total += owed times what u was (NULL: there is none); by how much the
+ * sum of u theta grows. */
+double kernels_move(ptrdiff_t n, double change, const double *x, double a, double owed, double *theta, double *u, double *total);
+/* The same for whole columns of `stride` entries (a multiple of 4): column at[k] of theta += x[k] g, u becomes
+ * theta (|theta|^2)^a, total += owed[k] times what u was; part[at[k]] is the column's sum of u theta. */
+double kernels_move_columns(ptrdiff_t n, const ptrdiff_t *at, const double *x, ptrdiff_t stride, const double *g, double a,
+                            const double *owed, double *theta, double *u, double *total, double *part);
+
+/* The same for all columns at once, which lie across d lines of `stride` entries (a multiple of 16, more than p): theta += g x^T,
+ * and g times `last` in column p; owed[c] is of line c. */
+double kernels_move_classes(ptrdiff_t p, const double *x, double last, ptrdiff_t d, ptrdiff_t stride, const double *g, double a,
+                            const double *owed, double *theta, double *u, double *total, double *part);
 
 /* Fetch the first bytes of what the next round reads. */
 void kernels_prefetch(const void *from, size_t bytes);

@@ -28,6 +28,7 @@ cdef extern from "kernels.h" nogil:
         void (*add[3])(const Row* x, Matrix* M, const Direction* g, double scale) noexcept nogil
         void (*fetch)(const Row* x, const Matrix* M) noexcept nogil
         double (*norm2)(const Row* x) noexcept nogil
+        double (*sum_of_powers)(const Row* x, double a) noexcept nogil
         void (*combine)(Py_ssize_t m, const Row* x, const Py_ssize_t* start, double scale, const double* g,
                         double* z) noexcept nogil
         double (*take_norm2)(Py_ssize_t m, const Row* x, const Py_ssize_t* start, const double* g, double* z) noexcept nogil
@@ -35,6 +36,10 @@ cdef extern from "kernels.h" nogil:
         int (*finite)(Py_ssize_t n, const void* value) noexcept nogil
 
     const Kernels* kernels_for(size_t value_size, size_t index_size)
-    void kernels_gaussian(Py_ssize_t n, double scale, double shift, const double* offset, double* v)
-    void kernels_power(Py_ssize_t n, const double* v, double a, double* out)
+    double kernels_move(Py_ssize_t n, double change, const double* x, double a, double owed, double* theta, double* u,
+                        double* total)
+    double kernels_move_columns(Py_ssize_t n, const Py_ssize_t* at, const double* x, Py_ssize_t stride, const double* g,
+                                double a, const double* owed, double* theta, double* u, double* total, double* part)
+    double kernels_move_classes(Py_ssize_t p, const double* x, double last, Py_ssize_t d, Py_ssize_t stride, const double* g,
+                                double a, const double* owed, double* theta, double* u, double* total, double* part)
     void kernels_prefetch(const void* from_, size_t size)

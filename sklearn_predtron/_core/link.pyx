@@ -5,9 +5,9 @@ from libc.math cimport pow as libm_pow
 
 import numpy as np
 
-from sklearn_predtron._core.kernels cimport BY_FEATURE, ONE_CLASS, Direction, Row, kernels_power, kernels_prefetch
+from sklearn_predtron._core.kernels cimport BY_CLASS, BY_FEATURE, ONE_CLASS, Direction, Kernels, Matrix, Row, kernels_prefetch
 from sklearn_predtron._core.problem cimport Round
-from sklearn_predtron._core.rows cimport View, row_of
+from sklearn_predtron._core.rows cimport View, of_doubles, row_of
 from sklearn_predtron._core.weights cimport Intercept, Weights
 
 from sklearn_predtron._core.weights import aligned_zeros
@@ -22,13 +22,14 @@ cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200
 cdef class Linked(Weights):
     """W = c u, with u a power of the dual weights Theta = unit * theta and c common to all of them.
 
-    A step changes c, and u only where it changes theta.  The sum of the iterates is total + u owed, feature by feature: owed is
-    what c has summed to since the feature's last change.  Over a long stretch c may fall by many orders, so that a difference of
-    two running sums would be lost to rounding: c is summed afresh over each stretch in which it has changed little, and owed is
-    the rest of one stretch and all later ones.
+    Weights lie feature by feature or class by class, a line each. A step changes c, and u only where it changes theta. The
+    sum of the iterates is total + u owed, line by line: owed is what c has summed to since the line's last change. Over a
+    long stretch c may fall by many orders, so that a difference of two running sums would be lost to rounding: c is summed
+    afresh over each stretch in which it has changed little, and owed is the rest of one stretch and all later ones.
     The intercept is feature p, of length sqrt(r2): b = sqrt(r2) W_p.
     """
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint averaging=True, bint block=False):
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint by_feature=True, bint averaging=True,
+                 bint block=False):
         self.d = d
         self.p = p
         self.q = q
@@ -36,14 +37,17 @@ cdef class Linked(Weights):
         self.inverse_convexity = q - 1
         self.intercept = intercept
         self.block = block
-        self.stride = 1 if d == 1 else (d + 3) // 4 * 4
-        self.theta, self.u = aligned_zeros(self.stride * (p + 1)), aligned_zeros(self.stride * (p + 1))
-        self.offset = np.zeros(self.stride)
+        self.by_feature = by_feature
+        self.lines, self.width = (p + 1, d) if by_feature else (d, p + 1)
+        pad = 1 if self.width == 1 else 4 if by_feature else 16
+        self.stride = (self.width + pad - 1) // pad * pad
+        self.theta, self.u = aligned_zeros(self.stride * self.lines), aligned_zeros(self.stride * self.lines)
+        self.offset = np.zeros(d)
         self.large = self.u.nbytes > 1 << 20
         self.U.data, self.U.offset = &self.u[0], &self.offset[0]
         self.U.d, self.U.stride = d, self.stride
-        self.U.layout = ONE_CLASS if d == 1 else BY_FEATURE
-        self.none = np.zeros(self.stride)
+        self.U.layout = ONE_CLASS if d == 1 else BY_FEATURE if by_feature else BY_CLASS
+        self.none = np.zeros(d)
         self.U_alone = self.U
         self.U_alone.offset = &self.none[0]
         self.unit = 1
@@ -55,7 +59,7 @@ cdef class Linked(Weights):
             self.start_average()
 
     def __reduce__(self):
-        arguments = self.d, self.p, self.intercept, self.q, self.averaging, self.block
+        arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging, self.block
         arrays = (np.array(self.theta), np.array(self.u), np.array(self.total), np.array(self.stretch), np.array(self.since),
                   np.array(self.had))
         numbers = (self.unit, self.c, self.mass, self.most, self.moved, self.rounds_mass, self.inflation, self.now,
@@ -77,8 +81,8 @@ cdef class Linked(Weights):
         """Average the iterates from here on."""
         if not self.averaging:
             self.total = np.zeros(self.u.shape[0])
-            self.had = np.zeros(self.p + 1)
-            self.since = np.zeros(self.p + 1, dtype=np.intp)
+            self.had = np.zeros(self.lines)
+            self.since = np.zeros(self.lines, dtype=np.intp)
             self.stretch = np.zeros(STRETCHES)
             self.averaging = True
             self.rounds_mass = 0
@@ -104,6 +108,10 @@ cdef class Linked(Weights):
 
     # ------------------------------------------------------------------------------------------------------------ scores
 
+    cdef Py_ssize_t entry(self, Py_ssize_t c, Py_ssize_t j) noexcept nogil:
+        """Where the weight of feature j for class c lies."""
+        return j * self.stride + c if self.by_feature else c * self.stride + j
+
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         cdef Py_ssize_t r, c
         cdef double root
@@ -113,15 +121,12 @@ cdef class Linked(Weights):
         if self.intercept.fitted:
             root = sqrt(self.intercept.r2())
             for c in range(self.d):
-                self.offset[c] = root * self.u[self.p * self.stride + c]
+                self.offset[c] = root * self.u[self.entry(c, self.p)]
         for r in range(x.m):
             x.k.scores[self.U.layout](row_of(x, r, &spare), &self.U, self.c, False, t + r * self.d)
 
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
-        cdef Py_ssize_t r, c, j, k, begin, n
-        cdef Py_ssize_t at[BUFFER]
-        cdef double value[BUFFER]
-        cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0, owed
+        cdef Py_ssize_t r, c
         cdef const Row* row
         cdef Row spare
         if not self.averaging or self.rounds_mass == 0:
@@ -129,20 +134,44 @@ cdef class Linked(Weights):
             return
         for r in range(x.m):
             row = row_of(x, r, &spare)
-            owed = self.owed(self.p)
-            for c in range(self.d):
-                t[c] = root * (self.total[self.p * self.stride + c] + owed * self.u[self.p * self.stride + c])
-            for begin in range(0, row.n, 256):
-                n = min(BUFFER, row.n - begin)
-                x.k.unpack(row, begin, n, at, value)
-                for k in range(n):
-                    j = at[k] * self.stride
-                    owed = self.owed(at[k])
-                    for c in range(self.d):
-                        t[c] += value[k] * (self.total[j + c] + owed * self.u[j + c])
+            if self.by_feature:
+                self.mean_of_features(x, row, t)
+            else:
+                for c in range(self.d):
+                    t[c] = self.mean_of_class(x, row, c)
             for c in range(self.d):
                 t[c] /= self.rounds_mass
             t += self.d
+
+    cdef void mean_of_features(self, const View* x, const Row* row, double* t) noexcept nogil:
+        """The scores by the sum of the iterates, where lines are features."""
+        cdef Py_ssize_t c, j, k, begin, n
+        cdef Py_ssize_t at[BUFFER]
+        cdef double value[BUFFER]
+        cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0, owed = self.owed(self.p)
+        for c in range(self.d):
+            t[c] = root * (self.total[self.p * self.stride + c] + owed * self.u[self.p * self.stride + c])
+        for begin in range(0, row.n, 256):
+            n = min(BUFFER, row.n - begin)
+            x.k.unpack(row, begin, n, at, value)
+            for k in range(n):
+                j = at[k] * self.stride
+                owed = self.owed(at[k])
+                for c in range(self.d):
+                    t[c] += value[k] * (self.total[j + c] + owed * self.u[j + c])
+
+    cdef double mean_of_class(self, const View* x, const Row* row, Py_ssize_t c) noexcept nogil:
+        """A class's score by the sum of the iterates, where lines are classes."""
+        cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0, offset, score
+        cdef Matrix line = self.U
+        line.offset, line.d, line.layout = &offset, 1, ONE_CLASS
+        line.data = &self.u[c * self.stride]
+        offset = root * line.data[self.p]
+        x.k.scores[ONE_CLASS](row, &line, self.owed(c), False, &score)
+        line.data = &self.total[c * self.stride]
+        offset = root * line.data[self.p]
+        x.k.scores[ONE_CLASS](row, &line, 1, True, &score)
+        return score
 
     cdef void last_scores(self, const View* x, double* t) noexcept nogil:
         """The scores of the last iterate, without a trace in what others may be reading."""
@@ -152,7 +181,7 @@ cdef class Linked(Weights):
         for r in range(x.m):
             x.k.scores[self.U.layout](row_of(x, r, &spare), &self.U_alone, self.c, False, t + r * self.d)
             for c in range(self.d):
-                t[r * self.d + c] += self.c * root * self.u[self.p * self.stride + c]
+                t[r * self.d + c] += self.c * root * self.u[self.entry(c, self.p)]
 
     cdef void fetch(self, const View* x) noexcept nogil:
         x.k.fetch(&x.first, &self.U)
@@ -160,15 +189,29 @@ cdef class Linked(Weights):
     # --------------------------------------------------------------------------------------------------------- the input
 
     cdef void gather(self, View* x, const Direction* g) noexcept nogil:
-        """The features of the round, and how much of each: of a row, or of the rows of a query times their entries of g."""
+        """How much of each feature the round has: of a row, or of the rows of a query times their entries of g."""
+        cdef double one = 1
+        if self.gathered:
+            return
+        self.gathered = True
+        self.input = &self.value[0]
+        if self.by_feature:
+            self.gather_features(x, g)
+            return
+        self.n = self.p
+        if not self.block and x.k == of_doubles(False):
+            self.input = <const double*> x.first.value
+            return
+        self.value[:] = 0
+        x.k.combine(x.m, &x.first, x.start, 1, g.value if self.block else &one, &self.value[0])
+
+    cdef void gather_features(self, View* x, const Direction* g) noexcept nogil:
+        """Only the features that are there."""
         cdef Py_ssize_t r, k, j, begin
         cdef Py_ssize_t at[BUFFER]
         cdef double value[BUFFER]
         cdef const Row* row
         cdef Row spare
-        if self.gathered:
-            return
-        self.gathered = True
         if not self.block:
             self.n = x.first.n
             x.k.unpack(&x.first, 0, self.n, &self.at[0], &self.value[0])
@@ -187,29 +230,45 @@ cdef class Linked(Weights):
                         self.n += 1
                         self.combined[j] = 0
 
-    cdef double q_norm(self, const double* value, Py_ssize_t n) noexcept nogil:
-        """The q-norm, relative to the largest entry against overflow."""
-        cdef double buffer[BUFFER]
-        cdef double largest = 0, total = 0, inverse
-        cdef Py_ssize_t i, k, begin
-        for i in range(n):
-            largest = max(largest, fabs(value[i]))
+    cdef double q_norm(self, const Row* row, const Kernels* k) noexcept nogil:
+        """The q-norm; relative to the largest entry where that overflows."""
+        cdef double total = k.sum_of_powers(row, self.q), largest = 0, inverse
+        cdef Py_ssize_t at[BUFFER]
+        cdef double value[BUFFER]
+        cdef Py_ssize_t i, begin, n
+        cdef Row part
+        if 1e-200 < total < INFINITY:
+            return libm_pow(total, 1 / self.q)
+        for begin in range(0, row.n, 256):
+            n = min(BUFFER, row.n - begin)
+            k.unpack(row, begin, n, at, value)
+            for i in range(n):
+                largest = max(largest, fabs(value[i]))
         if not 1e-300 < largest < INFINITY:
             return largest
         inverse = 1 / largest
-        for begin in range(0, n, 256):
-            k = min(BUFFER, n - begin)
-            for i in range(k):
-                buffer[i] = fabs(value[begin + i]) * inverse
-            kernels_power(k, buffer, self.q, buffer)
-            for i in range(k):
-                total += buffer[i]
+        total = 0
+        for begin in range(0, row.n, 256):
+            n = min(BUFFER, row.n - begin)
+            k.unpack(row, begin, n, at, value)
+            for i in range(n):
+                value[i] *= inverse
+            part.n, part.value, part.index = n, value, NULL
+            total += of_doubles(False).sum_of_powers(&part, self.q)
         return largest * libm_pow(total, 1 / self.q)
 
-    cdef double norm_of_input(self, View* x) noexcept nogil:
+    cdef double q_norm_of(self, const double* value, Py_ssize_t n) noexcept nogil:
+        cdef Row row
+        row.n, row.value, row.index = n, value, NULL
+        return self.q_norm(&row, of_doubles(False))
+
+    cdef double norm_of_input(self, View* x, const Direction* g) noexcept nogil:
         if self.input_length < 0:
-            self.gather(x, NULL)
-            self.input_length = self.q_norm(&self.value[0], self.n)
+            if self.block:
+                self.gather(x, g)
+                self.input_length = self.q_norm_of(self.input, self.n)
+            else:
+                self.input_length = self.q_norm(&x.first, x.k)
         return self.input_length
 
     cdef double with_intercept(self, double length) noexcept nogil:
@@ -221,7 +280,7 @@ cdef class Linked(Weights):
             libm_pow(length / largest, self.q) + libm_pow(sqrt(r2) / largest, self.q), 2 / self.q)
 
     cdef double length2(self, View* x) noexcept nogil:
-        cdef double length = self.norm_of_input(x)
+        cdef double length = self.norm_of_input(x, NULL)
         return length * length
 
     cdef void observe(self, View* x) noexcept nogil:
@@ -229,7 +288,7 @@ cdef class Linked(Weights):
         if self.block:
             length = self.largest_column_norm(x) if not self.radius_of_rows else self.largest_row_norm(x)
         else:
-            length = self.norm_of_input(x)
+            length = self.norm_of_input(x, NULL)
         if self.intercept.automatic:
             self.intercept.observe(length * length)
         if self.radius_needed:
@@ -239,12 +298,9 @@ cdef class Linked(Weights):
         """The largest q-norm of a row."""
         cdef Py_ssize_t r
         cdef double largest = 0
-        cdef const Row* row
         cdef Row spare
         for r in range(x.m):
-            row = row_of(x, r, &spare)
-            x.k.unpack(row, 0, row.n, &self.at[0], &self.value[0])
-            largest = max(largest, self.q_norm(&self.value[0], row.n))
+            largest = max(largest, self.q_norm(row_of(x, r, &spare), x.k))
         return largest
 
     cdef double largest_column_norm(self, View* x) noexcept nogil:
@@ -260,18 +316,17 @@ cdef class Linked(Weights):
         for k in range(self.p):
             self.value[k] = sqrt(self.combined[k])
             self.combined[k] = 0
-        return self.q_norm(&self.value[0], self.p)
+        return self.q_norm_of(&self.value[0], self.p)
 
     cdef void measure(self, View* x, const Direction* g, Round* r) noexcept nogil:
         cdef double length
         r.radius2 = self.radius2
         if self.block:
-            self.gather(x, g)
-            length = self.q_norm(&self.value[0], self.n)
+            length = self.norm_of_input(x, g)
             r.g2 = self.inverse_convexity * length * length
             return
         length = self.direction_norm(g)
-        r.g2 = self.inverse_convexity * length * length * self.with_intercept(self.norm_of_input(x))
+        r.g2 = self.inverse_convexity * length * length * self.with_intercept(self.norm_of_input(x, g))
 
     cdef double direction_norm(self, const Direction* g) noexcept nogil:
         """The norm of g in |g x^T| = |g| |x|_q."""
@@ -280,13 +335,8 @@ cdef class Linked(Weights):
     # ------------------------------------------------------------------------------------------------------------- steps
 
     cdef void step(self, View* x, const Direction* g, double size) noexcept nogil:
-        cdef double one = 1, root, reach
+        cdef double one = 1, reach = size * self.largest_change(x, g)
         cdef Direction single
-        cdef Py_ssize_t last = self.p
-        self.gather(x, g)
-        if self.large and x.start != NULL:
-            self.fetch_all()
-        reach = size * self.largest_change(g)
         if not reach < INFINITY:
             self.c = NAN       # of which the next scores tell
             return
@@ -296,27 +346,34 @@ cdef class Linked(Weights):
             self.unit = max(reach, 1e-300)
         elif reach > self.room * self.unit:
             self.change_unit(libm_pow(self.mass, 1 / self.q) + reach / self.unit)
+        self.gather(x, g)
         if self.block:
             single.n, single.at, single.value = 1, NULL, &one
-            self.move(&self.at[0], &self.value[0], self.n, &single, -size / self.unit)
+            self.add(&single, -size / self.unit)
         else:
-            self.move(&self.at[0], &self.value[0], self.n, g, -size / self.unit)
-            if self.intercept.fitted:
-                root = sqrt(self.intercept.r2())
-                self.move(&last, &root, 1, g, -size / self.unit)
+            self.add(g, -size / self.unit)
         self.relink()
 
-    cdef double largest_change(self, const Direction* g) noexcept nogil:
-        """The largest entry of value, of the intercept's feature too, times |g|."""
-        cdef double largest = sqrt(self.intercept.r2()), square = 0
+    cdef double largest_change(self, View* x, const Direction* g) noexcept nogil:
+        """A bound on the entries of the input, of the intercept's feature too, times |g|."""
+        cdef double largest = max(self.norm_of_input(x, g), sqrt(self.intercept.r2())), square = 0
         cdef Py_ssize_t k
-        for k in range(self.n):
-            largest = max(largest, fabs(self.value[k]))
         if self.block:
             return largest
         for k in range(g.n):
             square += g.value[k] * g.value[k]
         return largest * sqrt(square)
+
+    cdef void add(self, const Direction* g, double change) noexcept nogil:
+        """theta += change g x^T, with u and the mass."""
+        cdef double root
+        cdef Py_ssize_t last = self.p
+        if self.large:
+            self.fetch_all()
+        self.move(&self.at[0], self.input, self.n, g, change)
+        if self.intercept.fitted:
+            root = sqrt(self.intercept.r2())
+            self.move(&last, &root, 1, g, change)
 
     cdef void fetch_all(self) noexcept nogil:
         """Start to fetch what a step will change: nothing hides the wait for it when its turn comes."""
@@ -333,7 +390,7 @@ cdef class Linked(Weights):
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const Direction* g,
                    double change) noexcept nogil:
-        """theta += change g value^T at the given features, with u and the mass."""
+        """The same of the given features alone, where lines are features."""
 
     cdef double sum_of_powers(self) noexcept nogil:
         """The mass, from theta and u."""
@@ -393,39 +450,44 @@ cdef class Linked(Weights):
 
     # ------------------------------------------------------------------------------------------------------- the average
 
-    cdef double owed(self, Py_ssize_t j) noexcept nogil:
-        """The sum of c over the rounds since feature j changed."""
-        cdef Py_ssize_t k
-        cdef double total = self.stretch[self.since[j]] - self.had[j]
-        for k in range(self.since[j] + 1, self.now + 1):
+    cdef double owed(self, Py_ssize_t line) noexcept nogil:
+        """What c has summed to since the line changed last."""
+        cdef Py_ssize_t k, since = self.since[line]
+        cdef double total = self.stretch[since] - self.had[line]
+        for k in range(since + 1, self.now + 1):
             total += self.stretch[k]
         return total
 
-    cdef void settle(self, Py_ssize_t j) noexcept nogil:
-        cdef Py_ssize_t c
+    cdef double take_owed(self, Py_ssize_t line) noexcept nogil:
+        """The same, of a line that is about to change; 0 where no average is kept."""
         cdef double owed
+        if not self.averaging:
+            return 0
+        owed = self.owed(line)
+        self.since[line] = self.now
+        self.had[line] = self.stretch[self.now]
+        return owed
+
+    cdef void settle(self, Py_ssize_t line) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double owed = self.take_owed(line)
         cdef double *total
         cdef const double *u
-        if not self.averaging:
-            return
-        owed = self.owed(j)
         if owed == 0:
             return
-        total, u = &self.total[j * self.stride], &self.u[j * self.stride]
-        for c in range(self.d):
-            total[c] += owed * u[c]
-        self.since[j] = self.now
-        self.had[j] = self.stretch[self.now]
+        total, u = &self.total[line * self.stride], &self.u[line * self.stride]
+        for i in range(self.width):
+            total[i] += owed * u[i]
 
     cdef void settle_all(self) noexcept nogil:
-        """Settle every feature, and count the stretches from 0."""
-        cdef Py_ssize_t j
+        """Settle every line, and count the stretches from 0."""
+        cdef Py_ssize_t line
         if not self.averaging:
             return
-        for j in range(self.p + 1):
-            self.settle(j)
-            self.since[j] = 0
-            self.had[j] = 0
+        for line in range(self.lines):
+            self.settle(line)
+        self.since[:] = 0
+        self.had[:] = 0
         self.now = 0
         self.stretch[0] = 0
 
@@ -452,9 +514,14 @@ cdef class Linked(Weights):
 
     # -------------------------------------------------------------------------------------------------------- for Python
 
+    def _matrix(self, flat):
+        """(d, p + 1): the intercept's feature is the last."""
+        lines = np.asarray(flat).reshape(self.lines, self.stride)[:, :self.width]
+        return lines.T if self.by_feature else lines
+
     def _shaped(self, flat):
         """(d, p) and (d,): features, and the intercept."""
-        matrix = np.asarray(flat).reshape(self.p + 1, self.stride)[:, :self.d].T
+        matrix = self._matrix(flat)
         return matrix[:, :self.p], self.intercept.r2() ** 0.5 * matrix[:, self.p]
 
     def last(self):
@@ -465,10 +532,10 @@ cdef class Linked(Weights):
         """W (d, p) and b (d,) of the average; of the last iterate where none is kept."""
         if not self.averaging or self.rounds_mass == 0:
             return self.last()
-        owed = np.array([self.owed(j) for j in range(self.p + 1)])
+        owed = np.array([self.owed(line) for line in range(self.lines)])
         return self._shaped((np.asarray(self.total) + np.asarray(self.u) * np.repeat(owed, self.stride)) / self.rounds_mass)
 
     def dual(self):
         """Theta (d, p), and its part for the intercept's feature (d,), copied."""
-        matrix = self.unit * np.asarray(self.theta).reshape(self.p + 1, self.stride)[:, :self.d].T
+        matrix = self.unit * self._matrix(self.theta)
         return matrix[:, :self.p], matrix[:, self.p]

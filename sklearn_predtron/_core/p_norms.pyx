@@ -1,11 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The p-norm of all weights, and that of their columns' lengths (paper 001, B.2)."""
-from libc.math cimport INFINITY, copysign, fabs, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
 import numpy as np
 
-from sklearn_predtron._core.kernels cimport Direction, kernels_power
+from sklearn_predtron._core.kernels cimport Direction, kernels_move, kernels_move_classes, kernels_move_columns
 from sklearn_predtron._core.link cimport BUFFER, Linked
 from sklearn_predtron._core.weights cimport Intercept
 
@@ -14,45 +14,59 @@ cdef class PNorm(Linked):
     """|W|_r of all entries, 1/r + 1/q = 1: u = sign(theta) |theta|^(q - 1)."""
 
     cdef double direction_norm(self, const Direction* g) noexcept nogil:
-        return self.q_norm(g.value, g.n)
+        return self.q_norm_of(g.value, g.n)
+
+    cdef void add(self, const Direction* g, double change) noexcept nogil:
+        cdef Py_ssize_t i, line
+        cdef double root = sqrt(self.intercept.r2()), owed
+        if self.by_feature:
+            Linked.add(self, g, change)
+            return
+        for i in range(g.n):
+            if g.value[i] != 0:
+                line = (i if g.at == NULL else g.at[i]) * self.stride
+                owed = self.take_owed(i if g.at == NULL else g.at[i])
+                self.move_all(self.p, change * g.value[i], self.input, owed, line)
+                if self.intercept.fitted:
+                    self.move_all(1, change * g.value[i], &root, owed, line + self.p)
+
+    cdef void move_all(self, Py_ssize_t n, double change, const double* x, double owed, Py_ssize_t first) noexcept nogil:
+        """n weights that lie together."""
+        self.mass += kernels_move(n, change, x, self.q - 1, owed, &self.theta[first], &self.u[first],
+                                  &self.total[first] if self.averaging else NULL)
+        self.moved += n
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const Direction* g,
                    double change) noexcept nogil:
         cdef Py_ssize_t place[BUFFER]
-        cdef double size[BUFFER]
-        cdef Py_ssize_t i, k, spot, used = 0
-        cdef double gone = 0
-        cdef double *theta = &self.theta[0]
-        cdef const double *u = &self.u[0]
+        cdef double step[BUFFER]
+        cdef Py_ssize_t i, k, used = 0
         for k in range(n):
             self.settle(at[k])
             for i in range(g.n):
                 if g.value[i] == 0 or value[k] == 0:
                     continue
-                spot = at[k] * self.stride + (i if g.at == NULL else g.at[i])
-                gone += fabs(u[spot] * theta[spot])
-                theta[spot] += change * g.value[i] * value[k]
-                place[used] = spot
-                size[used] = fabs(theta[spot])
+                place[used] = at[k] * self.stride + (i if g.at == NULL else g.at[i])
+                step[used] = change * g.value[i] * value[k]
                 used += 1
                 if used == BUFFER:
-                    self.raise_to_u(place, size, used)
+                    self.move_places(place, step, used)
                     used = 0
-        self.raise_to_u(place, size, used)
-        self.mass -= gone
+        self.move_places(place, step, used)
 
-    cdef void raise_to_u(self, const Py_ssize_t* place, const double* size, Py_ssize_t n) noexcept nogil:
-        cdef double power[BUFFER]
+    cdef void move_places(self, const Py_ssize_t* place, const double* step, Py_ssize_t n) noexcept nogil:
+        """Weights that lie anywhere, on lines that are settled."""
+        cdef double theta[BUFFER]
+        cdef double u[BUFFER]
         cdef Py_ssize_t i
-        cdef double come = 0
-        cdef const double *theta = &self.theta[0]
-        cdef double *u = &self.u[0]
-        kernels_power(n, size, self.q - 1, power)
         for i in range(n):
-            u[place[i]] = copysign(power[i], theta[place[i]])
-            come += power[i] * size[i]
-        self.mass += come
+            theta[i] = self.theta[place[i]]
+            u[i] = self.u[place[i]]
+        self.mass += kernels_move(n, 1, step, self.q - 1, 0, theta, u, NULL)
         self.moved += n
+        for i in range(n):
+            self.theta[place[i]] = theta[i]
+            self.u[place[i]] = u[i]
 
     cdef double sum_of_powers(self) noexcept nogil:
         cdef Py_ssize_t i
@@ -62,19 +76,11 @@ cdef class PNorm(Linked):
         return total
 
     cdef double length_of_theta(self) noexcept nogil:
-        return self.q_norm(&self.theta[0], self.theta.shape[0])
+        return self.q_norm_of(&self.theta[0], self.theta.shape[0])
 
     cdef void raise_all(self) noexcept nogil:
-        cdef Py_ssize_t place[BUFFER]
-        cdef double size[BUFFER]
-        cdef Py_ssize_t i, begin, n
-        self.mass = 0
-        for begin in range(0, self.theta.shape[0], 256):
-            n = min(BUFFER, self.theta.shape[0] - begin)
-            for i in range(n):
-                place[i] = begin + i
-                size[i] = fabs(self.theta[begin + i])
-            self.raise_to_u(place, size, n)
+        self.u[:] = 0
+        self.mass = kernels_move(self.u.shape[0], 0, &self.theta[0], self.q - 1, 0, &self.theta[0], &self.u[0], NULL)
 
     def length(self):
         """|W|_r of what predicts, the intercept's feature included."""
@@ -82,16 +88,20 @@ cdef class PNorm(Linked):
 
 
 cdef class Group(Linked):
-    """|W|_(2, r), the r-norm of the columns' lengths: u_j = theta_j |theta_j|^(q - 2)."""
+    """|W|_(2, r), the r-norm of the columns' lengths, for two scores or more: u_j = theta_j |theta_j|^(q - 2)."""
     cdef double[::1] part             # |theta_j|^q
+    cdef double[::1] push             # of a step, for all scores
+    cdef double[::1] lines_owed
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint averaging=True, bint block=False):
-        self.part = np.zeros(p + 1)
-        Linked.__init__(self, d, p, intercept, q, averaging, block)
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint by_feature=True, bint averaging=True):
+        Linked.__init__(self, d, p, intercept, q, by_feature, averaging)
+        self.part = np.zeros(p + 1 if by_feature else self.stride)
+        self.push = np.zeros(self.stride if by_feature else d)
+        self.lines_owed = np.zeros(d)
 
     def __reduce__(self):
-        kind, arguments, state = Linked.__reduce__(self)
-        return kind, arguments, (state, np.array(self.part))
+        arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging
+        return type(self), arguments, (Linked.__reduce__(self)[2], np.array(self.part))
 
     def __setstate__(self, state):
         Linked.__setstate__(self, state[0])
@@ -104,35 +114,37 @@ cdef class Group(Linked):
             square += g.value[i] * g.value[i]
         return sqrt(square)
 
+    cdef void add(self, const Direction* g, double change) noexcept nogil:
+        cdef Py_ssize_t i
+        self.push[:] = 0
+        for i in range(g.n):
+            self.push[i if g.at == NULL else g.at[i]] = change * g.value[i]
+        if self.by_feature:
+            Linked.add(self, g, change)
+            return
+        for i in range(self.d):
+            self.lines_owed[i] = self.take_owed(i)
+        self.move_all(self.input, sqrt(self.intercept.r2()))
+
+    cdef void move_all(self, const double* x, double root) noexcept nogil:
+        self.mass += kernels_move_classes(
+            self.p, x, root, self.d, self.stride, &self.push[0], (self.q - 2) / 2, &self.lines_owed[0], &self.theta[0],
+            &self.u[0], &self.total[0] if self.averaging else NULL, &self.part[0])
+        self.moved += self.u.shape[0]
+
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const Direction* g,
                    double change) noexcept nogil:
-        cdef double square[BUFFER]
-        cdef Py_ssize_t i, k, c, begin, spot
+        cdef double owed[BUFFER]
+        cdef Py_ssize_t k, begin, m
         for begin in range(0, n, 256):
-            for k in range(begin, min(begin + BUFFER, n)):
-                self.settle(at[k])
-                spot = at[k] * self.stride
-                for i in range(g.n):
-                    self.theta[spot + (i if g.at == NULL else g.at[i])] += change * g.value[i] * value[k]
-                square[k - begin] = 0
-                for c in range(self.d):
-                    square[k - begin] += self.theta[spot + c] * self.theta[spot + c]
-            self.raise_to_u(at + begin, square, min(BUFFER, n - begin))
+            m = min(BUFFER, n - begin)
+            for k in range(m):
+                owed[k] = self.take_owed(at[begin + k])
+            self.move_columns(m, at + begin, value + begin, owed)
 
-    cdef void raise_to_u(self, const Py_ssize_t* at, const double* square, Py_ssize_t n) noexcept nogil:
-        cdef double factor[BUFFER]
-        cdef Py_ssize_t k, c, spot
-        if self.q == 2:
-            for k in range(n):
-                factor[k] = 1
-        else:
-            kernels_power(n, square, (self.q - 2) / 2, factor)
-        for k in range(n):
-            spot = at[k] * self.stride
-            for c in range(self.d):
-                self.u[spot + c] = self.theta[spot + c] * factor[k]
-            self.mass += square[k] * factor[k] - self.part[at[k]]
-            self.part[at[k]] = square[k] * factor[k]
+    cdef void move_columns(self, Py_ssize_t n, const Py_ssize_t* at, const double* value, const double* owed) noexcept nogil:
+        self.mass += kernels_move_columns(n, at, value, self.stride, &self.push[0], (self.q - 2) / 2, owed, &self.theta[0],
+                                          &self.u[0], &self.total[0] if self.averaging else NULL, &self.part[0])
         self.moved += n * self.d
 
     cdef double sum_of_powers(self) noexcept nogil:
@@ -146,7 +158,7 @@ cdef class Group(Linked):
         cdef Py_ssize_t c
         cdef double square = 0
         for c in range(self.d):
-            square += self.theta[j * self.stride + c] * self.theta[j * self.stride + c]
+            square += self.theta[self.entry(c, j)] * self.theta[self.entry(c, j)]
         return sqrt(square)
 
     cdef double length_of_theta(self) noexcept nogil:
@@ -161,18 +173,18 @@ cdef class Group(Linked):
         return largest * libm_pow(total, 1 / self.q)
 
     cdef void raise_all(self) noexcept nogil:
-        cdef Py_ssize_t at[BUFFER]
-        cdef double square[BUFFER]
-        cdef Py_ssize_t k, begin, n
+        cdef Py_ssize_t j
+        cdef double nothing = 0
         self.mass = 0
         self.part[:] = 0
-        for begin in range(0, self.p + 1, 256):
-            n = min(BUFFER, self.p + 1 - begin)
-            for k in range(n):
-                at[k] = begin + k
-                square[k] = self.length_of_column(begin + k)
-                square[k] *= square[k]
-            self.raise_to_u(at, square, n)
+        self.push[:] = 0
+        if not self.by_feature:
+            self.value[:] = 0
+            self.lines_owed[:] = 0
+            self.move_all(&self.value[0], 0)
+            return
+        for j in range(self.p + 1):
+            self.move_columns(1, &j, &nothing, &nothing)
 
     def length(self):
         """|W|_(2, r) of what predicts, the intercept's feature included."""

@@ -6,12 +6,15 @@ from libc.math cimport NAN, fabs, isfinite, sqrt
 import numpy as np
 from scipy.sparse import issparse
 
-from sklearn_predtron._core.kernels cimport Direction, kernels_gaussian
+from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.weights cimport L2, Intercept, Weights
 
 from sklearn_predtron._core.weights import aligned_zeros
+
+cdef extern from "gaussian.h" nogil:
+    void gaussian_of_products(Py_ssize_t n, double scale, double shift, const double* offset, double* v)
 
 cdef enum:
     BLOCK = 256         # rows looked at ahead, at most
@@ -421,7 +424,7 @@ def gaussian(double[:, ::1] products, double gamma, const double[::1] left, cons
     if products.shape[1] > 0:
         with nogil:
             for i in range(products.shape[0]):
-                kernels_gaussian(products.shape[1], 2 * in_octaves, -in_octaves * left[i], &of_right[0], &products[i, 0])
+                gaussian_of_products(products.shape[1], 2 * in_octaves, -in_octaves * left[i], &of_right[0], &products[i, 0])
 
 
 def as_doubles(matrix):
