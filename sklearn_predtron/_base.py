@@ -502,9 +502,10 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             raise ValueError("radius=None is 0, for all rows so far were zero; pass the largest length of an input.")
         return update.loss_bound(problem, self._kappa, margin, radius)
 
-    def _weights_length(self) -> float:
-        """The norm under which margins are measured, of the weights that predict."""
-        return self._learner.weights.length()
+    def _at_unit_norm(self, margins: NDArray) -> NDArray:
+        """Margins under weights that predict the same and have norm 1; nan where these are zero."""
+        length = self._learner.weights.length()
+        return margins / length if length > 0 else np.full(len(margins), np.nan)
 
 
 def check_lengths(n_rows: int, n_labels: int) -> None:
