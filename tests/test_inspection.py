@@ -1,7 +1,9 @@
 """Pictures: what is drawn is what is computed otherwise, and bad input is refused before anything is drawn."""
 
+import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -311,6 +313,7 @@ def test_margins_that_are_refused():
 
 WITHOUT = """
 import sys
+from pathlib import Path
 sys.modules["matplotlib"] = None  # importing it fails
 from sklearn_predtron.inspection import MarginDisplay, OnlineLossDisplay, RiskCoverageDisplay
 calls = {
@@ -337,3 +340,23 @@ for name, call in calls.items():
 def test_without_matplotlib():
     run = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+
+
+# ----------------------------------------------------------------------------------------------------- the documentation's
+
+
+def test_pictures_of_the_documentation(tmp_path):
+    """Each theorem's losses are within its bound, by a factor that leaves something to see."""
+    spec = importlib.util.spec_from_file_location("pictures", Path(__file__).parents[1] / "doc" / "make_pictures.py")
+    pictures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pictures)
+    bounded = 0
+    for picture in pictures.PICTURES:
+        for display in picture(plt.subplots()[1]):
+            if getattr(display, "bound", None) is not None:
+                bounded += 1
+                assert display.bound / 50 < display.losses[-1] <= display.bound, picture.__name__
+    assert bounded == 10
+    pictures.PICTURES[:] = pictures.PICTURES[-1:]
+    pictures.make_pictures(tmp_path / "new")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["margins_on_digits.png"]
