@@ -133,7 +133,8 @@ class RejectingClassifier(BaseTableClassifier):
 
     def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
         """The two best classes of each row, best first, and the margin between them."""
-        return top_two(self._learner.problem.decision(self._scores(X))[:, : len(self.classes_)])
+        scores = self._scores(X)
+        return top_two(self._learner.problem.decision(scores)[:, : len(self.classes_)])
 
     def _least_margin(self, best: NDArray) -> NDArray | float:
         """The margin that a row must have so as not to be rejected, given its two best predictions."""
