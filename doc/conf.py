@@ -1,7 +1,13 @@
 """Sphinx configuration."""
 
 import re
+import sys
 from importlib.metadata import version as installed
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from make_pictures import make_pictures
 
 project = "sklearn_predtron"
 author = "The sklearn_predtron developers"
@@ -28,4 +34,5 @@ def escape(app, what, name, obj, options, lines):
 
 
 def setup(app):
+    app.connect("builder-inited", lambda app: make_pictures(Path(app.srcdir) / "pictures"))
     app.connect("autodoc-process-docstring", escape, priority=100)

@@ -556,9 +556,10 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
             raise ValueError(f"c_L={c_L} must be positive, and at most the largest loss, {most:g}.")
         return c_L
 
-    def _weights_length(self) -> float:
-        """The norm under which margins are measured, of the weights that predict."""
-        return self._learner.weights.length()
+    def _at_unit_norm(self, margins: NDArray) -> NDArray:
+        """Margins under weights that predict the same and have norm 1; nan where these are zero."""
+        length = self._learner.weights.length()
+        return margins / length if length > 0 else np.full(len(margins), np.nan)
 
 
 def check_lengths(n_rows: int, n_labels: int) -> None:

@@ -3,10 +3,11 @@
 import functools
 
 from sklearn.base import BaseEstimator
+from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-__all__ = ["CachedParameterNames", "HasMethods", "Interval", "StrOptions", "check_sample_weight"]
+__all__ = ["CachedParameterNames", "HasMethods", "Interval", "StrOptions", "check_matplotlib_support", "check_sample_weight"]
 
 
 class CachedParameterNames(BaseEstimator):

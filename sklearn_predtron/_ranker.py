@@ -40,11 +40,9 @@ class BaseRanker(BasePredtron):
         """The problem with scratch memory of its own: the caller may be one of several threads."""
         return copy.copy(self._learner.problem)
 
-    def _margin(self, scores: NDArray, labels: Relevances) -> float:
+    def _list_margins(self, scores: NDArray, labels: Relevances) -> NDArray:
         pairwise = resolve(Update, self.update, "update").pairwise
-        margins = self._own_problem().margins(scores, labels, pairwise)
-        length = self._weights_length()
-        return float(margins.min(initial=float("inf")) / length) if length > 0 else float("nan")
+        return self._at_unit_norm(self._own_problem().margins(scores, labels, pairwise))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

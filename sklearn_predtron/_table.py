@@ -224,12 +224,13 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         margin : float
             The margin gamma, for `loss_bound`; nan where the weights are zero.
         """
+        return float(self._margins(X, y).min())
+
+    def _margins(self, X: Any, y: Any) -> NDArray:
         scores = self._scores(X)
         codes = encode(column_or_1d(y), self.classes_)
         check_lengths(len(scores), len(codes))
-        margins = self._learner.problem.margins(scores, codes)
-        length = self._weights_length()
-        return float(margins.min() / length) if length > 0 else float("nan")
+        return self._at_unit_norm(self._learner.problem.margins(scores, codes))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -128,10 +128,13 @@ class RejectingClassifier(BaseTableClassifier):
         """Numbers of the predictions; one past the last class rejects."""
         if self.reject_cost is None or self.reject_rule == "code":
             return super()._predict_codes(X)
+        best, margin = self._two_best(X)
+        return np.where(margin < self._least_margin(best), len(self.classes_), best[:, 0])
+
+    def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
+        """The two best classes of each row, best first, and the margin between them."""
         scores = self._scores(X)
-        k = len(self.classes_)
-        best, margin = top_two(self._learner.problem.decision(scores)[:, :k])
-        return np.where(margin < self._least_margin(best), k, best[:, 0])
+        return top_two(self._learner.problem.decision(scores)[:, : len(self.classes_)])
 
     def _least_margin(self, best: NDArray) -> NDArray | float:
         """The margin that a row must have so as not to be rejected, given its two best predictions."""

@@ -284,7 +284,10 @@ class PredtronLabelRanker(BaseRanker):
         margin : float
             The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no row can be ranked wrongly.
         """
-        return self._margin(*self._scored_rows(X, y))
+        return float(self._margins(X, y).min(initial=np.inf))
+
+    def _margins(self, X: Any, y: Any) -> NDArray:
+        return self._list_margins(*self._scored_rows(X, y))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

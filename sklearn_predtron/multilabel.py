@@ -334,12 +334,13 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         margin : float
             The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no set loses.
         """
+        return float(self._margins(X, y).min())
+
+    def _margins(self, X: Any, y: Any) -> NDArray:
         scores = self._scores(X)
         labels = self._read_labels(y, None, fresh=False, partial=True)
         check_lengths(len(scores), labels.n)
-        margins = self._learner.problem.margins(scores, labels)
-        length = self._weights_length()
-        return float(margins.min() / length) if length > 0 else float("nan")
+        return self._at_unit_norm(self._learner.problem.margins(scores, labels))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -397,7 +397,10 @@ class PredtronRanker(BaseRanker):
         margin : float
             The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no query can be ranked wrongly.
         """
-        return self._margin(*self._scored_queries(X, y, qid))
+        return float(self._margins(X, y, qid).min(initial=np.inf))
+
+    def _margins(self, X: Any, y: Any, qid: Any = None) -> NDArray:
+        return self._list_margins(*self._scored_queries(X, y, qid))
 
     def loss_bound(self, margin: float, radius: float | None = None, c_L: float | None = None) -> float:
         """Bound on the loss suffered online, where the theory of the parts has one.

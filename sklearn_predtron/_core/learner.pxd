@@ -1,3 +1,4 @@
+from sklearn_predtron._core.history cimport History
 from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows, View
@@ -20,6 +21,7 @@ cdef class Learner:
     cdef public Update update
     cdef public Average average
     cdef public Observer observer
+    cdef public History history
     cdef readonly Py_ssize_t t, n_mistakes, n_updates
     cdef readonly double cumulative_loss
     cdef readonly bint weighted       # whether any round had a weight other than 1

@@ -52,10 +52,11 @@ cdef class Learner:
     def __reduce__(self):
         parts = (self.weights, self.problem, self.update, self.average)
         return Learner, parts, (
-            self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted, self.observer)
+            self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted, self.observer, self.history)
 
     def __setstate__(self, state):
-        self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted, self.observer = state
+        (self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted, self.observer,
+         self.history) = state
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
               const double[::1] weight=None, bint observed=True):
@@ -145,6 +146,8 @@ cdef class Learner:
             self.t += 1
             self.n_mistakes += r.loss > 0
             self.cumulative_loss += r.loss + r.least
+            if self.history is not None:
+                self.history.see(self.t, self.cumulative_loss)
             if self.weights.averaging:
                 self.weights.close(self.average.weight(&r), self.average.keep)
         return -1

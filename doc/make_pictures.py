@@ -1,0 +1,202 @@
+"""The pictures of the documentation: a simulation of each theorem on separable data, and the displays on real data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")  # the documentation is built without a screen
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import scale
+
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+)
+from sklearn_predtron.callbacks import LossHistory
+from sklearn_predtron.inspection import MarginDisplay, OnlineLossDisplay, RiskCoverageDisplay
+from sklearn_predtron.updates import LossAugmented, LossDriven
+
+# ------------------------------------------------------------------------------------------------------- separable data
+
+
+def unit(w):
+    return w / np.linalg.norm(w)
+
+
+def longest(X):
+    return np.linalg.norm(X, axis=1).max()
+
+
+def rows_with_scores(W, t, random):
+    """Rows of noise of length about 1 whose scores under W are t, which leaves little margin for so much noise."""
+    inverse = np.linalg.pinv(W)
+    noise = random.standard_normal((len(t), W.shape[1])) / np.sqrt(W.shape[1])
+    return noise + (t - noise @ W.T) @ inverse.T
+
+
+def separable_classes(margin=0.08, n=2000, p=200, k=4, seed=0):
+    """Rows whose class leads each other one by the margin, under weights of norm 1."""
+    random = np.random.default_rng(seed)
+    y = random.integers(0, k, n)
+    return rows_with_scores(unit(random.standard_normal((k, p))), margin * np.eye(k)[y], random), y
+
+
+def separable_signs(n=6000, p=500, relevant=3, seed=0):
+    """Rows of signs, of which the majority of the first few decides."""
+    X = np.random.default_rng(seed).choice([-1.0, 1.0], (n, p))
+    return X, X[:, :relevant].sum(axis=1) > 0
+
+
+def separable_ranks(gap=0.1, n=6000, p=100, r=5, seed=0):
+    """Rows at the distance `gap` from ordered thresholds b on one direction of length 1."""
+    random = np.random.default_rng(seed)
+    y, b = random.integers(0, r, n), 2 * gap * (np.arange(1, r) - r / 2)
+    t = 2 * gap * (y - (r - 1) / 2)
+    return rows_with_scores(unit(random.standard_normal((1, p))), t[:, None], random), y, b
+
+
+def separable_queries(margin=0.2, n=1500, m=6, p=150, relevant=2, seed=0):
+    """Documents of which the relevant ones lead the others by the margin, under weights of norm 1."""
+    random = np.random.default_rng(seed)
+    y = np.tile(np.arange(m) < relevant, n).astype(int)
+    y = random.permuted(y.reshape(n, m), axis=1).ravel()
+    X = rows_with_scores(unit(random.standard_normal((1, p))), margin * y[:, None], random)
+    return X, y, np.repeat(np.arange(n), m)
+
+
+def separable_labels(margin=0.08, n=2000, m=5, p=200, seed=0):
+    """Rows of whose labels the relevant ones lead the others by the margin, under weights of norm 1."""
+    random = np.random.default_rng(seed)
+    y = random.permuted(np.tile(np.arange(m) < 2, (n, 1)), axis=1).astype(int)
+    return rows_with_scores(unit(random.standard_normal((m, p))), margin * y, random), y
+
+
+# ------------------------------------------------------------------------------------------------------------- theorems
+
+
+def recorded(model, X, y, **more):
+    """The estimator after one pass, its losses recorded."""
+    return model.set_params(max_iter=1, random_state=0).set_callbacks(LossHistory()).fit(X, y, **more)
+
+
+def drawn(model, bound, label, name, ax):
+    """The losses with a bound that `loss_bound` does not know."""
+    rounds, losses = LossHistory.curve(model)
+    return OnlineLossDisplay(rounds=rounds, losses=losses, bound=bound, bound_label=label, name=name).plot(ax)
+
+
+def theorem_1(ax):
+    """Algorithm 1 with the theorem's step."""
+    X, y = separable_classes()
+    model = recorded(PredtronClassifier(update=LossAugmented(eta="theory"), fit_intercept=False), X, y)
+    yield OnlineLossDisplay.from_estimator(model, margin=0.08, radius=longest(X), name="Algorithm 1", ax=ax)
+
+
+def theorem_14(ax):
+    """Algorithm 2 with costs."""
+    X, y = separable_classes()
+    cost = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
+    model = recorded(PredtronClassifier(update=LossDriven(), loss=cost, fit_intercept=False), X, y)
+    yield OnlineLossDisplay.from_estimator(model, margin=0.08, radius=longest(X), name="Algorithm 2, costs of 1 to 3", ax=ax)
+
+
+def adaptive(ax):
+    """The default update, which knows neither R nor c_L."""
+    X, y = separable_classes()
+    model = recorded(PredtronClassifier(fit_intercept=False), X, y)
+    yield OnlineLossDisplay.from_estimator(model, margin=0.08, radius=longest(X), name="adaptive update", ax=ax)
+
+
+def norms(ax):
+    """Few relevant features among many: the norm decides the bound, and the loss."""
+    X, y = separable_signs()
+    q = 2 * np.log(X.shape[1])
+    for norm, r, radius in [("l2", 2, longest(X)), ("l1", q / (q - 1), X.shape[1] ** (1 / q))]:
+        model = recorded(PredtronBinaryClassifier(norm=norm, update="loss_driven", fit_intercept=False), X, y)
+        margin = 2 * 3 ** (-1 / r)  # of (1, 1, 1, 0, ...), scaled to norm 1
+        yield OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius, name=f'norm="{norm}"', ax=ax)
+
+
+def ordinal(ax):
+    """Ranks: thresholds with weights of their own, and on one direction."""
+    gap = 0.1
+    X, y, b = separable_ranks(gap)
+    extended = np.column_stack([X, np.ones(len(X))])  # the thresholds are weights of a constant
+    delta = gap / np.sqrt(len(b) + b @ b)
+    model = recorded(PredtronOrdinalClassifier(update="perceptron", fit_intercept=False), extended, y)
+    yield drawn(model, longest(extended) ** 2 / delta**2, "Corollary 3 of paper 003", "CuSum Rank", ax)
+    delta = gap / np.sqrt(1 + b @ b)
+    model = recorded(PredtronOrdinalClassifier(update="prank", representation="shared"), X, y)
+    yield drawn(model, (len(b) * longest(X) ** 2 + 1) / delta**2, "Crammer and Singer (2001)", "PRank", ax)
+
+
+def rankings(ax):
+    """Queries: pairs of documents."""
+    margin, relevant = 0.2, 2
+    X, y, qid = separable_queries(margin, relevant=relevant)
+    slam = recorded(PredtronRanker(update="slam", loss="ap"), X, y, qid=qid)
+    yield drawn(slam, 4 * longest(X) ** 2 * relevant / margin**2, "Corollary 7 of paper 002", "SLAM", ax)
+    pairs = recorded(PredtronRanker(update="max_pair", loss="ap"), X, y, qid=qid)
+    yield OnlineLossDisplay.from_estimator(pairs, margin=margin, radius=longest(X), name="max-pair", ax=ax)
+
+
+def labels(ax):
+    """Multilabel ranking by MMP."""
+    X, y = separable_labels()
+    model = recorded(PredtronLabelRanker(update="mmp", fit_intercept=False), X, y)
+    yield drawn(model, 2 * longest(X) ** 2 / 0.08**2, "Crammer and Singer (2003)", "MMP", ax)
+
+
+# ----------------------------------------------------------------------------------------------------------- the displays
+
+
+def loss_on_digits(ax):
+    """Two updates on real data."""
+    X, y = load_digits(return_X_y=True)
+    for update in ("perceptron", "adaptive"):
+        model = PredtronClassifier(update=update, random_state=0).set_callbacks(LossHistory()).fit(X, y)
+        yield OnlineLossDisplay.from_estimator(model, name=f'update="{update}"', ax=ax)
+
+
+def risk_on_tumours(ax):
+    """What rejecting a share of the rows is worth."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(scale(X), y, random_state=0)
+    model = PredtronBinaryClassifier(reject_cost=0.1, reject_label=-1, random_state=0).fit(X_train, y_train)
+    yield RiskCoverageDisplay.from_estimator(model, X_test, y_test, ax=ax)
+
+
+def margins_on_digits(ax):
+    """Where the rows lie."""
+    X, y = load_digits(return_X_y=True)
+    yield MarginDisplay.from_estimator(PredtronClassifier(random_state=0).fit(X, y), X, y, ax=ax)
+
+
+PICTURES = [
+    theorem_1, theorem_14, adaptive, norms, ordinal, rankings, labels, loss_on_digits, risk_on_tumours, margins_on_digits
+]  # fmt: skip
+
+
+def make_pictures(folder):
+    """Draw all pictures into a folder, a PNG each."""
+    Path(folder).mkdir(exist_ok=True)
+    for picture in PICTURES:
+        figure, ax = plt.subplots(layout="constrained")
+        displays = list(picture(ax))
+        if any(getattr(display, "bound", None) for display in displays):
+            ax.set_yscale("log")  # room for the losses, which are far below
+        figure.savefig(Path(folder) / f"{picture.__name__}.png", dpi=100)
+        plt.close(figure)
+
+
+if __name__ == "__main__":
+    make_pictures(Path(__file__).parent / "pictures")

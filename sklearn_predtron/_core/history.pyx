@@ -1,0 +1,63 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The cumulative loss against rounds, in bounded memory."""
+import numpy as np
+
+
+cdef class History:
+    """The cumulative loss after rounds that are multiples of a stride; where `size` is reached the stride doubles.
+
+    The first point, from which on it was recorded, and the latest are always there.
+    """
+
+    def __init__(self, Py_ssize_t size, Py_ssize_t t=0, double loss=0):
+        if size < 4:
+            raise ValueError(f"size={size} must be at least 4.")
+        self.size = size
+        self.stride = 1
+        self.rounds = np.empty(size - 1, dtype=np.intp)
+        self.losses = np.empty(size - 1)
+        self.rounds[0] = self.t = t
+        self.losses[0] = self.loss = loss
+        self.n = 1
+
+    def __reduce__(self):
+        state = self.stride, self.t, self.loss, np.array(self.rounds[:self.n]), np.array(self.losses[:self.n])
+        return type(self), (self.size,), state
+
+    def __setstate__(self, state):
+        self.stride, self.t, self.loss, rounds, losses = state
+        self.n = len(rounds)
+        np.asarray(self.rounds)[:self.n] = rounds
+        np.asarray(self.losses)[:self.n] = losses
+
+    cdef void see(self, Py_ssize_t t, double loss) noexcept nogil:
+        """The loss after round t, each round in its turn."""
+        self.t = t
+        self.loss = loss
+        if t & (self.stride - 1):
+            return
+        if self.n == self.rounds.shape[0]:
+            self.thin()
+            if t & (self.stride - 1):
+                return
+        self.rounds[self.n] = t
+        self.losses[self.n] = loss
+        self.n += 1
+
+    cdef void thin(self) noexcept nogil:
+        """Drop every other point, but not the first."""
+        cdef Py_ssize_t i, kept = 1
+        self.stride *= 2
+        for i in range(1, self.n):
+            if self.rounds[i] & (self.stride - 1) == 0:
+                self.rounds[kept] = self.rounds[i]
+                self.losses[kept] = self.losses[i]
+                kept += 1
+        self.n = kept
+
+    def curve(self):
+        """Rounds and the cumulative loss after each, both of shape (n,), n <= size."""
+        rounds, losses = np.array(self.rounds[:self.n]), np.array(self.losses[:self.n])
+        if rounds[self.n - 1] == self.t:
+            return rounds, losses
+        return np.append(rounds, self.t), np.append(losses, self.loss)
