@@ -21,6 +21,7 @@ from sklearn_predtron._core.rows import Rows, dense_rows, sparse_rows
 from sklearn_predtron._core.shared import Shared
 from sklearn_predtron._core.stream import Stream, plain_rows
 from sklearn_predtron._core.weights import Intercept, Weights
+from sklearn_predtron._fitted import Fitted
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.updates import Update
@@ -28,7 +29,7 @@ from sklearn_predtron.updates import Update
 AVERAGES = {"linear": LinearAverage, "uniform": Average}
 
 
-class BasePredtron(CallbackSupportMixin, CachedParameterNames):
+class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
     """A mistake-driven online learner.
 
     A family says how labels are read (`_read_labels`) and what the compiled problem is (`_build_problem`).
@@ -46,7 +47,6 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         "random_state": ["random_state"],
         "warm_start": ["boolean"],
     }
-    _learner: Learner
     _epochs = 10
     _kappa = 1.0
 
@@ -412,74 +412,6 @@ class BasePredtron(CallbackSupportMixin, CachedParameterNames):
         tags.input_tags.pairwise = isinstance(self.norm, Norm) and self.norm.pairwise
         tags.target_tags.required = True
         return tags
-
-    @property
-    def coef_(self) -> NDArray:
-        """Weights that predict, of shape (d, n_features): the average of the iterates, or the last one."""
-        weights = self._learner.weights
-        return weights.primal(weights.mean()[0])
-
-    @property
-    def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,)."""
-        return self._learner.weights.mean()[1]
-
-    @property
-    def last_coef_(self) -> NDArray:
-        """Weights of the last iterate, of shape (d, n_features)."""
-        weights = self._learner.weights
-        return weights.primal(weights.last()[0])
-
-    @property
-    def dual_coef_(self) -> NDArray:
-        """With a kernel, the coefficients of the support that predict, of shape (d, n_support)."""
-        return self._expansion().mean()[0]
-
-    @property
-    def last_dual_coef_(self) -> NDArray:
-        """With a kernel, the coefficients of the support in the last iterate, of shape (d, n_support)."""
-        return self._expansion().last()[0]
-
-    @property
-    def support_(self) -> NDArray:
-        """With a kernel, the rows of the support, numbered in the order in which all rows so far were given."""
-        return self._expansion().numbers
-
-    @property
-    def budget_loss_(self) -> float:
-        """With a kernel and a budget, the sum of the lengths of what was cut off the weights."""
-        return self._expansion().lost
-
-    def _expansion(self) -> Any:
-        expansion = self._learner.weights.expansion
-        if expansion is None:
-            raise AttributeError("dual_coef_, support_ and budget_loss_ are for norm=RKHS(...); other norms have coef_.")
-        return expansion
-
-    @property
-    def last_intercept_(self) -> NDArray:
-        """Offsets of the last iterate, of shape (d,)."""
-        return self._learner.weights.last()[1]
-
-    @property
-    def t_(self) -> int:
-        """Rounds so far."""
-        return self._learner.t
-
-    @property
-    def n_mistakes_(self) -> int:
-        """Rounds in which a maximiser of the score lost."""
-        return self._learner.n_mistakes
-
-    @property
-    def n_updates_(self) -> int:
-        """Rounds that took a step."""
-        return self._learner.n_updates
-
-    @property
-    def cumulative_loss_(self) -> float:
-        """Loss suffered online, each prediction made by the last iterate before its round's step."""
-        return self._learner.cumulative_loss
 
     # -------------------------------------------------------------------------------------------------------- prediction
 

@@ -1,0 +1,83 @@
+"""What an estimator has learned, read off its learner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sklearn_predtron._core.learner import Learner
+
+
+class Fitted:
+    """Weights and counts as attributes."""
+
+    _learner: Learner
+
+    @property
+    def coef_(self) -> NDArray:
+        """Weights that predict, of shape (d, n_features): the average of the iterates, or the last one."""
+        weights = self._learner.weights
+        return weights.primal(weights.mean()[0])
+
+    @property
+    def intercept_(self) -> NDArray:
+        """Offsets of the scores that predict, of shape (d,)."""
+        return self._learner.weights.mean()[1]
+
+    @property
+    def last_coef_(self) -> NDArray:
+        """Weights of the last iterate, of shape (d, n_features)."""
+        weights = self._learner.weights
+        return weights.primal(weights.last()[0])
+
+    @property
+    def dual_coef_(self) -> NDArray:
+        """With a kernel, the coefficients of the support that predict, of shape (d, n_support)."""
+        return self._expansion().mean()[0]
+
+    @property
+    def last_dual_coef_(self) -> NDArray:
+        """With a kernel, the coefficients of the support in the last iterate, of shape (d, n_support)."""
+        return self._expansion().last()[0]
+
+    @property
+    def support_(self) -> NDArray:
+        """With a kernel, the rows of the support, numbered in the order in which all rows so far were given."""
+        return self._expansion().numbers
+
+    @property
+    def budget_loss_(self) -> float:
+        """With a kernel and a budget, the sum of the lengths of what was cut off the weights."""
+        return self._expansion().lost
+
+    def _expansion(self) -> Any:
+        expansion = self._learner.weights.expansion
+        if expansion is None:
+            raise AttributeError("dual_coef_, support_ and budget_loss_ are for norm=RKHS(...); other norms have coef_.")
+        return expansion
+
+    @property
+    def last_intercept_(self) -> NDArray:
+        """Offsets of the last iterate, of shape (d,)."""
+        return self._learner.weights.last()[1]
+
+    @property
+    def t_(self) -> int:
+        """Rounds so far."""
+        return self._learner.t
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Rounds in which a maximiser of the score lost."""
+        return self._learner.n_mistakes
+
+    @property
+    def n_updates_(self) -> int:
+        """Rounds that took a step."""
+        return self._learner.n_updates
+
+    @property
+    def cumulative_loss_(self) -> float:
+        """Loss suffered online, each prediction made by the last iterate before its round's step."""
+        return self._learner.cumulative_loss
