@@ -23,6 +23,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.inspection import MarginDisplay, OnlineLossDisplay, RiskCoverageDisplay
+from sklearn_predtron.norms import PNorm
 from sklearn_predtron.updates import LossAugmented, LossDriven
 
 # ------------------------------------------------------------------------------------------------------- separable data
@@ -88,12 +89,6 @@ def recorded(model, X, y, **more):
     return model.set_params(max_iter=1, random_state=0).set_callbacks(LossHistory()).fit(X, y, **more)
 
 
-def drawn(model, bound, label, name, ax):
-    """The losses with a bound that `loss_bound` does not know."""
-    rounds, losses = LossHistory.curve(model)
-    return OnlineLossDisplay(rounds=rounds, losses=losses, bound=bound, bound_label=label, name=name).plot(ax)
-
-
 def theorem_1(ax):
     """Algorithm 1 with the theorem's step."""
     X, y = separable_classes()
@@ -119,11 +114,11 @@ def adaptive(ax):
 def norms(ax):
     """Few relevant features among many: the norm decides the bound, and the loss."""
     X, y = separable_signs()
-    q = 2 * np.log(X.shape[1])
-    for norm, r, radius in [("l2", 2, longest(X)), ("l1", q / (q - 1), X.shape[1] ** (1 / q))]:
-        model = recorded(PredtronBinaryClassifier(norm=norm, update="loss_driven", fit_intercept=False), X, y)
-        margin = 2 * 3 ** (-1 / r)  # of (1, 1, 1, 0, ...), scaled to norm 1
-        yield OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius, name=f'norm="{norm}"', ax=ax)
+    for name, q in [("l2", 2), ("l1", 12)]:
+        model = recorded(PredtronBinaryClassifier(norm=PNorm(q=q), update="loss_driven", fit_intercept=False), X, y)
+        margin = 2 * 3 ** (1 / q - 1)  # of (1, 1, 1, 0, ...), scaled to norm 1
+        radius = X.shape[1] ** (1 / q)
+        yield OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius, name=f'norm="{name}"', ax=ax)
 
 
 def ordinal(ax):
@@ -133,27 +128,29 @@ def ordinal(ax):
     extended = np.column_stack([X, np.ones(len(X))])  # the thresholds are weights of a constant
     delta = gap / np.sqrt(len(b) + b @ b)
     model = recorded(PredtronOrdinalClassifier(update="perceptron", fit_intercept=False), extended, y)
-    yield drawn(model, longest(extended) ** 2 / delta**2, "Corollary 3 of paper 003", "CuSum Rank", ax)
+    rounds, losses = LossHistory.curve(model)
+    bound = {"bound": longest(extended) ** 2 / delta**2, "bound_label": "Corollary 3 of paper 003"}  # of another margin
+    yield OnlineLossDisplay(rounds=rounds, losses=losses, **bound, name="CuSum Rank").plot(ax)
     delta = gap / np.sqrt(1 + b @ b)
     model = recorded(PredtronOrdinalClassifier(update="prank", representation="shared"), X, y)
-    yield drawn(model, (len(b) * longest(X) ** 2 + 1) / delta**2, "Crammer and Singer (2001)", "PRank", ax)
+    margin, radius = 2 * delta / len(b) ** 0.5, np.hypot(longest(X), 1)
+    yield OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius, name="PRank", ax=ax)
 
 
 def rankings(ax):
     """Queries: pairs of documents."""
     margin, relevant = 0.2, 2
     X, y, qid = separable_queries(margin, relevant=relevant)
-    slam = recorded(PredtronRanker(update="slam", loss="ap"), X, y, qid=qid)
-    yield drawn(slam, 4 * longest(X) ** 2 * relevant / margin**2, "Corollary 7 of paper 002", "SLAM", ax)
-    pairs = recorded(PredtronRanker(update="max_pair", loss="ap"), X, y, qid=qid)
-    yield OnlineLossDisplay.from_estimator(pairs, margin=margin, radius=longest(X), name="max-pair", ax=ax)
+    for update, name in [("slam", "SLAM"), ("max_pair", "max-pair")]:
+        model = recorded(PredtronRanker(update=update, loss="ap"), X, y, qid=qid)
+        yield OnlineLossDisplay.from_estimator(model, margin=margin, radius=longest(X), name=name, ax=ax)
 
 
 def labels(ax):
     """Multilabel ranking by MMP."""
     X, y = separable_labels()
     model = recorded(PredtronLabelRanker(update="mmp", fit_intercept=False), X, y)
-    yield drawn(model, 2 * longest(X) ** 2 / 0.08**2, "Crammer and Singer (2003)", "MMP", ax)
+    yield OnlineLossDisplay.from_estimator(model, margin=0.08, radius=longest(X), name="MMP", ax=ax)
 
 
 # ----------------------------------------------------------------------------------------------------------- the displays

@@ -494,7 +494,7 @@ def theorem_of(estimator: Any) -> str:
     >>> from sklearn_predtron.updates import LossAugmented
     >>> model = PredtronClassifier(update=LossAugmented(eta="theory"), fit_intercept=False, norm="l1")
     >>> theorem_of(model.fit([[1.0], [-1.0]], [1, 0]))
-    "Theorem 1 (paper 000), under norm='l1' by Theorem 15 (paper 001)"
+    'Theorem 1 (paper 000), Theorem 15 for its norm'
     """
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
@@ -504,5 +504,5 @@ def theorem_of(estimator: Any) -> str:
     if isinstance(estimator._learner.problem, Ranking) and not update.pairwise:
         theorem += ", with the margin of pairs"
     if isinstance(norm, (PNorm, Group, Trace)):
-        theorem += f", under norm='{norm.alias}' by Theorem 15 (paper 001)"
+        theorem += ", Theorem 15 for its norm"
     return theorem

@@ -402,7 +402,7 @@ def test_rings_are_learned_where_linear_scores_cannot(estimator):
 # ---------------------------------------------------------------------------------------------------------- the bounds
 
 
-def test_loss_suffered_is_within_the_bound():
+def test_loss_suffered_within_the_bound_of_a_kernel():
     """R^2 = k(x, x) + s^2 = 1 + s^2."""
     X, y = ring_ranks(200)
     for update in ("adaptive", "loss_driven", "perceptron", LossAugmented(eta="theory"), PassiveAggressive()):

@@ -465,7 +465,7 @@ def test_bounds_of_rankings_under_every_norm(norm, which):
         bound = model.loss_bound(gamma, R, None if update.pairwise else c_L)
         assert 0 < model.cumulative_loss_ <= bound
         if norm.alias != "l2":
-            assert theorem_of(model).endswith(f"under norm='{norm.alias}' by Theorem 15 (paper 001)")
+            assert theorem_of(model).endswith(", Theorem 15 for its norm")
 
 
 @pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(eta="theory")], ids=name)
@@ -521,7 +521,7 @@ def test_theorem_of_every_update(kind):
 def test_theorem_names_norm_and_rankings():
     fit = {"X": [[1.0, 0], [0, 1], [1, 1]], "y": [1, 0, 2]}
     ranker = PredtronRanker(norm="group", update="loss_driven").fit(**fit)
-    expected = "Theorem 14 (paper 001), with the margin of pairs, under norm='group' by Theorem 15 (paper 001)"
+    expected = "Theorem 14 (paper 001), with the margin of pairs, Theorem 15 for its norm"
     assert theorem_of(ranker) == expected
     assert theorem_of(PredtronRanker(loss=NDCG(k=1), update="slam").fit(**fit)) == "Theorem 8 (paper 002)"
     parts = {"representation": "shared", "intercept_scaling": 1.0, "update": "perceptron"}
