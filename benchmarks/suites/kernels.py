@@ -93,7 +93,7 @@ def trials(options: Options) -> Iterator[Trial]:
     yield Trial(MadeUp("arcs", partial(arcs, k=4)), 4, gamma=1.0)
     for columns, gamma in ((2, 1.0), (5, 0.1)):
         data = MadeUp(f"radial ranks, {columns} columns", partial(radial_ranks, p=columns, r=5))
-        yield Trial(data, 5, gamma, OursOrdinal, curved=columns == 2)
+        yield Trial(data, 5, gamma, OursOrdinal)
     for data in real(options):
         yield Trial(data, len(np.unique(data.y)), GAMMAS[data.name])
 
