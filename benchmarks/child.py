@@ -1,4 +1,4 @@
-"""Peak memory of one fit or prediction, in a process of its own: python -m benchmarks.child ACTION PEER DTYPE N P K."""
+"""Peak memory of one fit or prediction, in a process of its own: python -m benchmarks.child ACTION PEER DTYPE N P K [EPOCHS]."""
 
 import json
 import resource
@@ -37,13 +37,13 @@ def filled(dtype: str, n: int, p: int, k: int) -> tuple[Any, Any]:
     return X, X[:, :k].argmax(axis=1)
 
 
-def growth(action: str, name: str, dtype: str, n: int, p: int, k: int) -> dict[str, int]:
+def growth(action: str, name: str, dtype: str, n: int, p: int, k: int, epochs: int = 1) -> dict[str, int]:
     """Bytes by which the peak grew in a fit or a prediction, after a small one of each; bytes of X and of the prediction."""
-    from benchmarks.peers import PEERS
+    from benchmarks.peers import KERNEL_PEERS, PEERS
     from benchmarks.tasks import Task
 
-    peer = next(peer for peer in PEERS if peer.name == name)
-    task = Task(k, epochs=1)
+    peer = next(peer for peer in [*PEERS, *KERNEL_PEERS] if peer.name == name)
+    task = Task(k, epochs=epochs)
     X, y = filled(dtype, n, p, k)
     model = peer.fit(peer.make(task), X[:100], y[:100])
     output = peer.predict(model, X[:100])

@@ -55,6 +55,31 @@ def gaussian_ranks(n: int, p: int, r: int, signal: float = 2.0, seed: int = 0) -
     return X, np.searchsorted(np.quantile(latent, np.arange(1, r) / r), latent)
 
 
+def rings(n: int, k: int, noise: float = 0.15, seed: int = 0) -> tuple[NDArray, NDArray]:
+    """Circles about 0 of radius 1, ..., k, one for each class, with Gaussian noise."""
+    rng = np.random.default_rng(seed)
+    y, angle = rng.permutation(np.arange(n) % k), rng.uniform(0, 2 * np.pi, n)
+    X = (y + 1)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return X + noise * rng.standard_normal((n, 2)), y
+
+
+def arcs(n: int, k: int, noise: float = 0.1, seed: int = 0) -> tuple[NDArray, NDArray]:
+    """Half circles side by side, turned up and down by turns, each reaching into the next; with Gaussian noise."""
+    rng = np.random.default_rng(seed)
+    y, angle = rng.permutation(np.arange(n) % k), rng.uniform(0, np.pi, n)
+    down = y % 2
+    X = np.column_stack([1.25 * y + np.cos(angle), np.where(down, 0.5 - np.sin(angle), np.sin(angle))])
+    return X + noise * rng.standard_normal((n, 2)), y
+
+
+def radial_ranks(n: int, p: int, r: int, noise: float = 0.02, seed: int = 0) -> tuple[NDArray, NDArray]:
+    """Unit Gaussian rows; the ranks cut their length plus noise into equal shares."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    latent = np.linalg.norm(X, axis=1) + noise * rng.standard_normal(n)
+    return X, np.searchsorted(np.quantile(latent, np.arange(1, r) / r), latent)
+
+
 def graded_queries(queries: int, documents: int, p: int, grades: int, seed: int = 0) -> tuple[NDArray, NDArray, NDArray]:
     """X, grades of as many documents each in the whole set, and queries 0, 1, ...; the latent variable of `gaussian_ranks`."""
     X, y = gaussian_ranks(queries * documents, p, grades, seed=seed)

@@ -240,7 +240,7 @@ def test_suite(name, tiny):
 
 
 def test_memory(monkeypatch):
-    real, children = memory._python, []
+    real, children = memory.python, []
 
     def one_child(*arguments):
         if "benchmarks.child" not in arguments:
@@ -249,7 +249,7 @@ def test_memory(monkeypatch):
         return answer
 
     answer = real("-m", "benchmarks.child", "predict", "ours", "float64", "200", "50", "2")
-    monkeypatch.setattr(memory, "_python", one_child)
+    monkeypatch.setattr(memory, "python", one_child)
     tables = memory.run(TINY)
     check(tables)
     assert [table.title for table in tables] == ["Peak memory of fit", "Peak memory of predict", "Import"]
@@ -257,10 +257,10 @@ def test_memory(monkeypatch):
 
 
 def test_import_programs():
-    needed = memory._python("-c", memory.NEEDED).strip().split(",")
+    needed = memory.python("-c", memory.NEEDED).strip().split(",")
     assert "sklearn.base" in needed
     assert not any(name.startswith("sklearn_predtron") for name in needed)
-    assert float(memory._python("-c", memory.TIMED.format(["json", "re"]))) > 0
+    assert float(memory.python("-c", memory.TIMED.format(["json", "re"]))) > 0
 
 
 def test_quality(tmp_path, monkeypatch, tiny):

@@ -9,6 +9,7 @@ from benchmarks.peers.mord_lad import MordLAD
 from benchmarks.peers.mord_logistic_at import MordLogisticAT
 from benchmarks.peers.multi_output_perceptron import MultiOutputPerceptron
 from benchmarks.peers.multi_output_sgd import MultiOutputSGDAveraged
+from benchmarks.peers.nystroem import NystroemOurs
 from benchmarks.peers.one_vs_rest_logistic import OneVsRestLogistic
 from benchmarks.peers.ordered_model import StatsmodelsOrderedModel
 from benchmarks.peers.our_rankers import OursLabelRanker, OursRanker
@@ -31,8 +32,10 @@ from benchmarks.peers.sgd_averaged import SGDAveraged
 from benchmarks.peers.sgd_hinge import SGDHinge
 from benchmarks.peers.sgd_pa1 import SGDPassiveAggressive
 from benchmarks.peers.skordinal import Skordinal
+from benchmarks.peers.svc import GaussianSVC
 from benchmarks.peers.vowpal_wabbit import VowpalWabbit
 from benchmarks.peers.xgboost_ranker import XGBoostRanker
+from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
 PEERS = [
@@ -92,5 +95,7 @@ LABEL_RANKING_PEERS = [
     OursLabelRanker("ours, kendall_tau", loss="kendall_tau", representation="linear"),
     PairwiseLogistic(),
 ]
+
+KERNEL_PEERS = [Ours("ours, RKHS", norm=RKHS()), NystroemOurs(), GaussianSVC()]
 
 SOLVERS = [AssignmentSolver()]

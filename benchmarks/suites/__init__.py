@@ -2,6 +2,7 @@
 
 from benchmarks.suites import (
     inference,
+    kernels,
     label_ranking,
     memory,
     multilabel,
@@ -30,4 +31,5 @@ SUITES = {
     "ranking": ranking,
     "label_ranking": label_ranking,
     "norms": norms,
+    "kernels": kernels,
 }

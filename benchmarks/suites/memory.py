@@ -77,18 +77,19 @@ def _grown(action: str, dtype: str, k: int, options: Options) -> dict[str, list[
     for _ in range(options.repeats):
         for peer in PEERS:
             shape = [str(options.rows(100_000)), "1000", str(k)]
-            found[peer.name].append(json.loads(_python("-m", "benchmarks.child", action, peer.name, dtype, *shape)))
+            found[peer.name].append(json.loads(python("-m", "benchmarks.child", action, peer.name, dtype, *shape)))
     return found
 
 
-def _python(*arguments: str) -> str:
+def python(*arguments: str) -> str:
+    """What a fresh process prints."""
     done = subprocess.run([sys.executable, *arguments], cwd=ROOT, check=True, capture_output=True, text=True)
     return done.stdout
 
 
 def imports(options: Options) -> Table:
     """The import beside that of the modules of others which it needs."""
-    needed = _python("-c", NEEDED).strip().split(",")
+    needed = python("-c", NEEDED).strip().split(",")
     programs = {
         "what sklearn_predtron needs of others": TIMED.format(needed),
         "sklearn.linear_model": TIMED.format(["sklearn.linear_model"]),
@@ -97,7 +98,7 @@ def imports(options: Options) -> Table:
     seconds: dict[str, list[float]] = {name: [] for name in programs}
     for repeat in range(1 + max(options.repeats, IMPORTS if options.scale == 1 else 1)):
         for name, program in programs.items():
-            took = float(_python("-c", program))
+            took = float(python("-c", program))
             if repeat:
                 seconds[name].append(took)
     return _import_table(seconds)
