@@ -198,7 +198,8 @@ def check_dense_and_sparse_may_alternate(name: str, estimator: Any) -> None:
     """Dense and CSR rows teach the same, but for rounding, also in turns."""
     data = make_data(estimator)
     S = sparse.csr_array(data.X)
-    assert_close(data.fit(estimator), data.fit(estimator, X=S), data.X, f"{name}: fit, dense or CSR")
+    short = clone(estimator).set_params(max_iter=3)  # rows learned to the letter have competitors that tie but for rounding
+    assert_close(data.fit(short), data.fit(short, X=S), data.X, f"{name}: fit, dense or CSR")
     dense = data.stream(estimator)
     assert_close(dense, data.stream(estimator, X=S), data.X, f"{name}: partial_fit, dense or CSR")
     assert_close(dense, dense, S, f"{name}: prediction, dense or CSR")

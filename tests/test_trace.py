@@ -463,7 +463,8 @@ def test_loss_suffered_is_within_the_bound(update, intercept):
 def test_margin_and_bound_are_those_of_theorem_15():
     X, y, *_ = separable(np.eye(6), 1 - np.eye(6), 60, 12, 5, 0)
     R = np.linalg.norm(X, axis=1).max()
-    model = make(LossAugmented(eta="theory"), "linear", fit_intercept=False, max_iter=50, random_state=0).fit(X, y)
+    model = make(LossAugmented(eta="theory"), False, fit_intercept=False, max_iter=2000, random_state=0).fit(X, y)
+    assert model.loss_curve_[-1] == 0
     q = q_of(6, 12)
     scores = X @ model.coef_.T
     rivals = np.where(np.eye(6)[y] > 0, -np.inf, scores).max(axis=1)

@@ -121,29 +121,19 @@ cdef class RKHS(L2):
             self.F = np.asarray(self.F_call).reshape(-1, self.d)[np.asarray(self.position)].reshape(-1)
             self.F_total = np.zeros(self.F.shape[0])
             return
-        coefficients = [np.asarray(self.data).reshape(-1, self.d)]
+        coefficients = np.asarray(self.data).reshape(-1, self.d)[:self.n]
         if self.shown:
-            coefficients.append(np.asarray(self.total).reshape(-1, self.d))
-        F = np.zeros((len(coefficients), self.length_of_block, self.d))
-        for begin in range(0, self.n, TILE):
-            end = min(begin + TILE, self.n)
-            kernels = self.support.against(self.block_rows, begin, end)
-            for scores, of_rows in zip(F, coefficients):
-                scores += kernels @ of_rows[begin:end]
-        self.F = F[0].reshape(-1)
-        self.F_total = F[1].reshape(-1) if self.shown else np.zeros(self.F.shape[0])
+            coefficients = np.hstack([coefficients, np.asarray(self.total).reshape(-1, self.d)[:self.n]])
+        F = expanded(self.support, self.block_rows, coefficients)
+        self.F = np.ascontiguousarray(F[:, :self.d]).reshape(-1)
+        self.F_total = np.ascontiguousarray(F[:, self.d:]).reshape(-1) if self.shown else np.zeros(self.F.shape[0])
 
     cdef score_call(self):
         """The scores of all rows of the call by the rows kept."""
         F = np.empty((self.matrix.shape[0], self.d))
-        data = np.asarray(self.data).reshape(-1, self.d)
+        data = np.asarray(self.data).reshape(-1, self.d)[:self.n]
         for first in range(0, len(F), BLOCK):
-            block = as_doubles(self.matrix[first:first + BLOCK])
-            scores = np.zeros((block.shape[0], self.d))
-            for begin in range(0, self.n, TILE):
-                end = min(begin + TILE, self.n)
-                scores += self.support.against(block, begin, end) @ data[begin:end]
-            F[first:first + BLOCK] = scores
+            F[first:first + BLOCK] = expanded(self.support, as_doubles(self.matrix[first:first + BLOCK]), data)
         self.F_call = F.reshape(-1)
 
     cdef follow(self):
@@ -389,16 +379,11 @@ cdef class Expansion(Weights):
 
     cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                             bint shown) except -1:
-        cdef Py_ssize_t begin
         if self.matrix is None:
             self.matrix = rows.matrix()
         last = rows.rounds_of(order, first, last, BLOCK)
         block = as_doubles(self.matrix[rows.inputs(order, first, last)])
-        t = np.tile(self.b, (block.shape[0], 1))
-        for begin in range(0, len(self.W), TILE):
-            of_rows = self.W[begin:begin + TILE]
-            t += self.support.against(block, begin, begin + len(of_rows)) @ of_rows
-        self.t = t
+        self.t = expanded(self.support, block, self.W) + self.b
         self.next = 0
         return last
 
@@ -411,6 +396,16 @@ cdef class Expansion(Weights):
 
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
         self.scores(x, t)
+
+
+def expanded(support, block, coefficients):
+    """The sums over rows of the support, with these coefficients, at the rows of a block."""
+    total = np.zeros((block.shape[0], coefficients.shape[1]))
+    with np.errstate(over="ignore", invalid="ignore"):      # of rows without a finite kernel, which are refused
+        for begin in range(0, len(coefficients), TILE):
+            of_rows = coefficients[begin:begin + TILE]
+            total += support.against(block, begin, begin + len(of_rows)) @ of_rows
+    return total
 
 
 def gaussian(double[:, ::1] products, double gamma, const double[::1] left, const double[::1] right):
