@@ -258,8 +258,8 @@ cdef class RKHS(L2):
         return total if total > touched * DBL_EPSILON * size * size else 0
 
     cdef void step(self, View* x, const Direction* g, double size) noexcept nogil:
-        cdef Py_ssize_t i, c
-        cdef double change = -size / self.scale, r2
+        cdef Py_ssize_t i
+        cdef double change = -size / self.scale
         cdef double owed = -change * self.weight / self.total_scale if self.averaging else 0
         cdef Direction one
         self.empty = False
@@ -272,12 +272,7 @@ cdef class RKHS(L2):
             return
         self.add_row(self.here, g, change, owed)
         if self.intercept.fitted:
-            r2 = self.intercept.r2()
-            for i in range(g.n):
-                c = i if g.at == NULL else g.at[i]
-                self.b[c] += change * r2 * g.value[i]
-                if owed != 0:
-                    self.b_total[c] += owed * r2 * g.value[i]
+            self.step_offsets(g, change, owed)
 
     cdef void add_row(self, Py_ssize_t row, const Direction* g, double change, double owed) noexcept nogil:
         """A row of the block joins the sum with the coefficients change g."""

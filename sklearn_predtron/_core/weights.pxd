@@ -49,6 +49,7 @@ cdef class L2(Weights):
     cdef bint is_combined, used       # whether it is of the present round; whether it is not zeros
     cdef bint empty
     cdef void combine(self, View* x, const Direction* g) noexcept nogil
+    cdef void step_offsets(self, const Direction* g, double change, double owed) noexcept nogil
     cdef void add_rows(self, View* x, const Direction* g, double change, double owed) noexcept nogil
     cdef void renormalise(self) noexcept nogil
     cdef void settle(self, double[::1] data, double[::1] total) noexcept nogil

@@ -280,8 +280,7 @@ cdef class L2(Weights):
         x.k.combine(x.m, &x.first, x.start, 1, g.value, &self.combined[0])
 
     cdef void step(self, View* x, const Direction* g, double size) noexcept nogil:
-        cdef Py_ssize_t i, c
-        cdef double change = -size / self.scale, r2
+        cdef double change = -size / self.scale
         cdef double owed = -change * self.weight / self.total_scale if self.averaging else 0
         self.empty = False
         if self.block:
@@ -293,12 +292,17 @@ cdef class L2(Weights):
         if owed != 0:
             x.k.add[self.W.layout](&x.first, &self.U, g, owed)
         if self.intercept.fitted:
-            r2 = self.intercept.r2()
-            for i in range(g.n):
-                c = i if g.at == NULL else g.at[i]
-                self.b[c] += change * r2 * g.value[i]
-                if owed != 0:
-                    self.b_total[c] += owed * r2 * g.value[i]
+            self.step_offsets(g, change, owed)
+
+    cdef void step_offsets(self, const Direction* g, double change, double owed) noexcept nogil:
+        """The same along the intercept's feature."""
+        cdef double r2 = self.intercept.r2()
+        cdef Py_ssize_t i, c
+        for i in range(g.n):
+            c = i if g.at == NULL else g.at[i]
+            self.b[c] += change * r2 * g.value[i]
+            if owed != 0:
+                self.b_total[c] += owed * r2 * g.value[i]
 
     cdef void add_rows(self, View* x, const Direction* g, double change, double owed) noexcept nogil:
         """Add the combined rows: dense ones from where they are put together, sparse ones in place."""
