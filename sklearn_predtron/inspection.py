@@ -118,6 +118,7 @@ class OnlineLossDisplay(Display):
         *,
         margin: float | None = None,
         radius: float | None = None,
+        c_L: float | None = None,
         name: str | None = None,
         ax: Any = None,
         **kwargs: Any,
@@ -133,6 +134,8 @@ class OnlineLossDisplay(Display):
             theorem.
         radius : float, default=None
             The largest length of an input, for `loss_bound`.
+        c_L : float, default=None
+            The least positive loss, for `loss_bound` of rankings.
         name : str, default=None
             What the curve is called in the legend; None is the estimator's class.
         ax : matplotlib Axes, default=None
@@ -152,9 +155,9 @@ class OnlineLossDisplay(Display):
         if margin is not None:
             from sklearn_predtron.theory import theorem_of
 
-            bound, label = model.loss_bound(margin, radius), theorem_of(model)
-        elif radius is not None:
-            raise ValueError(f"radius={radius} is for the bound, which needs a margin too; got margin=None.")
+            bound, label = model.loss_bound(margin, radius, c_L), theorem_of(model)
+        elif radius is not None or c_L is not None:
+            raise ValueError(f"radius={radius} and c_L={c_L} are for the bound, which needs a margin too; got margin=None.")
         name = type(model).__name__ if name is None else name
         return cls(rounds=rounds, losses=losses, bound=bound, bound_label=label, name=name).plot(ax, **kwargs)
 

@@ -25,7 +25,7 @@ from sklearn_predtron import (
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.datasets import make_separable_queries
 from sklearn_predtron.inspection import MarginDisplay, OnlineLossDisplay, RiskCoverageDisplay
-from sklearn_predtron.theory import theorem_of
+from sklearn_predtron.theory import loss_constants, theorem_of
 from sklearn_predtron.updates import LossAugmented
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -92,10 +92,21 @@ def test_bound_of_the_theorem(update):
     assert display.bound_line_.get_color() == display.line_.get_color()
 
 
+def test_bound_of_a_ranker():
+    X, y, margin, radius = separable()
+    model = PredtronRanker(max_iter=1).set_callbacks(LossHistory()).fit(X, y, qid=np.arange(len(X)) // 8)
+    c_L, _ = loss_constants("ndcg", y=y, qid=np.arange(len(X)) // 8)
+    display = OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius, c_L=c_L)
+    assert display.bound == model.loss_bound(margin, radius, c_L)
+    with pytest.raises(ValueError, match="Pass c_L"):
+        OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius)
+
+
 def test_bounds_that_are_refused():
     model, _, _, margin, radius = recorded()
-    with pytest.raises(ValueError, match=r"radius=2 is for the bound, which needs a margin too; got margin=None"):
-        OnlineLossDisplay.from_estimator(model, radius=2)
+    for given in ({"radius": 2}, {"c_L": 2}):
+        with pytest.raises(ValueError, match=r"=2 .*are for the bound, which needs a margin too; got margin=None"):
+            OnlineLossDisplay.from_estimator(model, **given)
     with pytest.raises(ValueError, match=r"margin=-1 must be positive"):
         OnlineLossDisplay.from_estimator(model, margin=-1, radius=radius)
     with pytest.raises(ValueError, match="No loss bound is proven"):
