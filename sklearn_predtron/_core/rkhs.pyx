@@ -93,7 +93,6 @@ cdef class RKHS(L2):
         self.matrix = rows.matrix()
         if fresh or self.place is None or self.place.shape[0] != self.matrix.shape[0]:
             self.offset = self.given
-            self.given += rows.given
             self.place = np.full(self.matrix.shape[0], -1, dtype=np.intp)
             self.F_call = np.zeros(0)
         elif self.F_call.shape[0] == 0:
@@ -113,6 +112,7 @@ cdef class RKHS(L2):
         self.K = self.support.between(self.block_rows, self.block_rows, self.numbers_of(np.asarray(self.position)))
         self.change = np.zeros(self.length_of_block * self.d)
         self.prepare()
+        self.given = self.offset + rows.given      # not before: a kernel that fails leaves nothing behind
         return last
 
     cdef prepare(self):
