@@ -140,7 +140,7 @@ class Support:
         self.kept = stacked if n == stacked.shape[0] and (origin == np.arange(n)).all() else stacked[origin]
 
     def _make_room(self, n: int) -> None:
-        if n > len(self.kept):
+        if n > len(self.kept) or not self.kept.flags.writeable:  # as those of a memory map
             grown = np.empty((max(n, 2 * len(self.kept)), self.kept.shape[1]))
             grown[: self.n] = self.kept[: self.n]
             self.kept = grown

@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import joblib
 import numpy as np
 import pytest
 from cases import assert_close, cost_table, data, intercept_settings, layouts, losses, make_data, name, representations, updates
@@ -267,6 +268,18 @@ def test_pickles_and_copies_go_on(budget):
             np.testing.assert_array_equal(other.dual_coef_, model.dual_coef_)
             np.testing.assert_array_equal(other.support_, model.support_)
             assert other.budget_loss_ == model.budget_loss_
+
+
+@pytest.mark.parametrize("budget", [None, 20])
+def test_models_from_a_memory_map_go_on(budget, tmp_path):
+    X, y = make_data(n=120, k=4)
+    model = PredtronClassifier(norm=RKHS(gamma=0.3, budget=budget), random_state=0).fit(X[:60], y[:60])
+    joblib.dump(model, tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    model.partial_fit(X[60:], y[60:])
+    mapped.partial_fit(X[60:], y[60:])
+    np.testing.assert_array_equal(mapped.support_, model.support_)
+    np.testing.assert_array_equal(mapped.decision_function(X), model.decision_function(X))
 
 
 def test_precomputed_kernels():
