@@ -63,10 +63,13 @@ cdef class Budgeted(RKHS):
             self.among = among
 
     cdef prepare(self):
-        RKHS.prepare(self)
         self.with_block = np.zeros((self.length_of_block, self.among.shape[0]))
         if self.n > 0:
             np.asarray(self.with_block)[:, :self.n] = self.support.against(self.block_rows, 0, self.n)
+        RKHS.prepare(self)
+
+    cdef with_kept(self, Py_ssize_t begin, Py_ssize_t end):
+        return np.asarray(self.with_block)[:, begin:end]
 
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil:
         cdef Py_ssize_t place = self.place[self.position[row]]

@@ -20,6 +20,7 @@ cdef class RKHS(L2):
     cdef Py_ssize_t length_of_block, here, next
     cdef bint shown
     cdef prepare(self)
+    cdef with_kept(self, Py_ssize_t begin, Py_ssize_t end)
     cdef keep(self)
     cdef follow(self)
     cdef score_call(self)

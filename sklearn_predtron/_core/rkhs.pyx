@@ -127,11 +127,15 @@ cdef class RKHS(L2):
         F = np.zeros((len(coefficients), self.length_of_block, self.d))
         for begin in range(0, self.n, TILE):
             end = min(begin + TILE, self.n)
-            kernels = self.support.against(self.block_rows, begin, end)
+            kernels = self.with_kept(begin, end)
             for scores, of_rows in zip(F, coefficients):
                 scores += kernels @ of_rows[begin:end]
         self.F = F[0].reshape(-1)
         self.F_total = F[1].reshape(-1) if self.shown else np.zeros(self.F.shape[0])
+
+    cdef with_kept(self, Py_ssize_t begin, Py_ssize_t end):
+        """Kernels of the rows of the block and some rows kept."""
+        return self.support.against(self.block_rows, begin, end)
 
     cdef score_call(self):
         """The scores of all rows of the call by the rows kept."""
