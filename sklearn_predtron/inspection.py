@@ -202,7 +202,7 @@ class OnlineLossDisplay(Display):
         """
         check_matplotlib_support(f"{cls.__name__}.from_predictions")
         y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
-        if y_true.shape != y_pred.shape or y_true.ndim == 0:
+        if y_true.shape != y_pred.shape or y_true.size == 0 or y_true.ndim == 0:
             raise ValueError(f"y_pred has shape {y_pred.shape} and y_true {y_true.shape}; both must have a row for each round.")
         losses = losses_of(loss, y_true, y_pred)
         rounds = np.arange(len(losses) + 1)
@@ -543,7 +543,7 @@ class MarginDisplay(Display):
         classes = np.unique(y_true) if classes is None else column_or_1d(classes)
         y_score = check_array(y_score, ensure_2d=False, dtype=np.float64, input_name="y_score")
         k = len(classes)
-        if y_score.shape != (len(y_true), k) and (k > 2 or y_score.shape != (len(y_true),)):
+        if y_score.shape != (len(y_true), k) and (k != 2 or y_score.shape != (len(y_true),)):
             raise ValueError(
                 f"y_score has shape {y_score.shape}; for {len(y_true)} rows and {k} classes it must have {(len(y_true), k)}."
             )

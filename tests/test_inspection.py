@@ -133,6 +133,8 @@ def test_loss_of_predictions():
 
 
 def test_predictions_that_are_refused():
+    with pytest.raises(ValueError, match=r"y_pred has shape \(0,\) and y_true \(0,\); both must have a row for each round"):
+        OnlineLossDisplay.from_predictions([], [])
     with pytest.raises(ValueError, match=r"y_pred has shape \(1,\) and y_true \(2,\); both must have a row for each round"):
         OnlineLossDisplay.from_predictions([0, 1], [0])
     for display, more in [(OnlineLossDisplay, ()), (RiskCoverageDisplay, ([1.0, 2.0],))]:
@@ -312,6 +314,8 @@ def test_margins_that_are_refused():
     for length in (0, -1.0, np.nan, np.inf, "1", None):
         with pytest.raises(ValueError, match=r"length=.* must be a finite number above 0"):
             MarginDisplay.from_predictions([0, 1], [0.1, 0.2], length=length)
+    with pytest.raises(ValueError, match=r"y_score has shape \(2,\); for 2 rows and 1 classes it must have \(2, 1\)"):
+        MarginDisplay.from_predictions([1, 1], [0.3, 0.2])
     with pytest.raises(ValueError, match=r"y_score has shape \(3,\); for 3 rows and 3 classes it must have \(3, 3\)"):
         MarginDisplay.from_predictions([0, 1, 2], [0.1, 0.2, 0.3])
     with pytest.raises(ValueError, match=r"y contains labels that are not in classes_: \[7\]; accepted are \[0, 1\]"):
