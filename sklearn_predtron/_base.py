@@ -158,12 +158,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         except BaseException:
             self._restore(before)
             raise
-        try:
-            self._learn(X, rows, labels, order, weight)
-        except BaseException:
-            if fresh and self._learner.t == 0:
-                self._restore(before)  # as if it had not been called: no round was learned
-            raise
+        self._learn(X, rows, labels, order, weight)
         if not resolved:
             self._stream = self._open_stream()
         return self
