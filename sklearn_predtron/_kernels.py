@@ -13,8 +13,8 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from sklearn_predtron._core.rkhs import gaussian
 
-# Kernels that scikit-learn is known to have proven positive definite: the theorems hold under them.
-POSITIVE = {"additive_chi2", "chi2", "cosine", "laplacian", "linear", "poly", "polynomial", "rbf"}
+# Kernels that are positive semidefinite, as the theorems want them; additive_chi2 and sigmoid are not.
+POSITIVE = {"chi2", "cosine", "laplacian", "linear", "poly", "polynomial", "rbf"}
 
 
 class Kernel:
@@ -39,6 +39,13 @@ class Kernel:
             return of_products(A, B)
         settings = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         return np.ascontiguousarray(pairwise_kernels(A, B, metric=self.kernel, filter_params=True, **settings))
+
+    @property
+    def positive(self) -> bool:
+        """Whether it is known to be positive semidefinite; callables are trusted to be."""
+        if self.kernel in ("poly", "polynomial"):
+            return self.coef0 >= 0 and float(self.degree).is_integer()
+        return callable(self.kernel) or self.kernel in POSITIVE
 
     def _checked(self, values: Any, shape: tuple[int, int]) -> NDArray:
         values = np.ascontiguousarray(values, dtype=np.float64)
@@ -101,8 +108,10 @@ class Support:
     @property
     def unproven(self) -> str | None:
         """What the theorems do not cover, if they do not."""
-        kernel = self.kernel.kernel
-        return f"kernel={kernel!r}, not known to be positive" if isinstance(kernel, str) and kernel not in POSITIVE else None
+        if self.kernel.positive:
+            return None
+        of = f", degree={self.kernel.degree:g} and coef0={self.kernel.coef0:g}" if self.kernel.kernel in POSITIVE else ""
+        return f"kernel={self.kernel.kernel!r}{of}, not known to be positive"
 
     def against(self, block: Any, begin: int, end: int) -> NDArray:
         """Kernels of the rows of a block and the rows begin to end."""
@@ -131,7 +140,7 @@ class Support:
         self.kept = stacked if n == stacked.shape[0] and (origin == np.arange(n)).all() else stacked[origin]
 
     def _make_room(self, n: int) -> None:
-        if n > len(self.kept):
+        if n > len(self.kept) or not self.kept.flags.writeable:  # as those of a memory map
             grown = np.empty((max(n, 2 * len(self.kept)), self.kept.shape[1]))
             grown[: self.n] = self.kept[: self.n]
             self.kept = grown

@@ -118,6 +118,7 @@ class OnlineLossDisplay(Display):
         *,
         margin: float | None = None,
         radius: float | None = None,
+        c_L: float | None = None,
         name: str | None = None,
         ax: Any = None,
         **kwargs: Any,
@@ -133,6 +134,8 @@ class OnlineLossDisplay(Display):
             theorem.
         radius : float, default=None
             The largest length of an input, for `loss_bound`.
+        c_L : float, default=None
+            The least positive loss, for `loss_bound` of rankings.
         name : str, default=None
             What the curve is called in the legend; None is the estimator's class.
         ax : matplotlib Axes, default=None
@@ -152,9 +155,9 @@ class OnlineLossDisplay(Display):
         if margin is not None:
             from sklearn_predtron.theory import theorem_of
 
-            bound, label = model.loss_bound(margin, radius), theorem_of(model)
-        elif radius is not None:
-            raise ValueError(f"radius={radius} is for the bound, which needs a margin too; got margin=None.")
+            bound, label = model.loss_bound(margin, radius, c_L), theorem_of(model)
+        elif radius is not None or c_L is not None:
+            raise ValueError(f"radius={radius} and c_L={c_L} are for the bound, which needs a margin too; got margin=None.")
         name = type(model).__name__ if name is None else name
         return cls(rounds=rounds, losses=losses, bound=bound, bound_label=label, name=name).plot(ax, **kwargs)
 
@@ -199,7 +202,7 @@ class OnlineLossDisplay(Display):
         """
         check_matplotlib_support(f"{cls.__name__}.from_predictions")
         y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
-        if y_true.shape != y_pred.shape or y_true.ndim == 0:
+        if y_true.shape != y_pred.shape or y_true.size == 0 or y_true.ndim == 0:
             raise ValueError(f"y_pred has shape {y_pred.shape} and y_true {y_true.shape}; both must have a row for each round.")
         losses = losses_of(loss, y_true, y_pred)
         rounds = np.arange(len(losses) + 1)
@@ -540,7 +543,7 @@ class MarginDisplay(Display):
         classes = np.unique(y_true) if classes is None else column_or_1d(classes)
         y_score = check_array(y_score, ensure_2d=False, dtype=np.float64, input_name="y_score")
         k = len(classes)
-        if y_score.shape != (len(y_true), k) and (k > 2 or y_score.shape != (len(y_true),)):
+        if y_score.shape != (len(y_true), k) and (k != 2 or y_score.shape != (len(y_true),)):
             raise ValueError(
                 f"y_score has shape {y_score.shape}; for {len(y_true)} rows and {k} classes it must have {(len(y_true), k)}."
             )

@@ -217,11 +217,11 @@ class RKHS(Norm):
     """The norm of functions of a kernel: the learner is nonlinear, its weights a sum over rows that took a step.
 
     Paper 000, section 2: every step is along an input, so that W = sum_s a_s phi(x_s)^T and the scores of x are
-    sum_s a_s k(x_s, x); nothing else of the learner changes, and the bounds hold with R^2 the largest k(x, x).  The rows are
-    the `support_`, the coefficients `dual_coef_`.  A round costs a kernel with each of them: memory and time grow with the
-    support, unless a `budget` bounds it.  From its second epoch on `fit` also keeps the scores of all rows, and an epoch costs
-    the kernels of all rows with those that take a step in it.  For rankers the kernel is one between documents; a round keeps
-    that of every two documents of its query.
+    sum_s a_s k(x_s, x); nothing else of the learner changes, and where the kernel is positive semidefinite the bounds hold
+    with R^2 the largest k(x, x).  The rows are the `support_`, the coefficients `dual_coef_`.  A round costs a kernel with each
+    of them: memory and time grow with the support, unless a `budget` bounds it.  From its second epoch on `fit` also keeps the
+    scores of all rows, and an epoch costs the kernels of all rows with those that take a step in it.  For rankers the kernel is
+    one between documents; a round keeps that of every two documents of its query.
 
     Kernels are computed for a block of rows at a time, by Python and BLAS, under the interpreter's lock: results may depend,
     in the last bits, on how a stream is split into calls and on the threads of BLAS.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -415,10 +416,12 @@ def loss_constants(
     found = loss if isinstance(loss, (TableLoss, SubsetLoss, RankingLoss)) else any_loss(loss)
     if isinstance(found, TableLoss):
         given(classes, "classes", found)
+        check_count("classes", classes if np.ndim(classes) == 0 else len(classes), 2)
         costs = found.matrix(np.arange(classes) if np.ndim(classes) == 0 else np.asarray(classes))
         return (1.0, 1.0) if costs is None else (float(costs[costs > 0].min()), float(costs.max()))
     if isinstance(found, SubsetLoss):
         given(n_labels, "n_labels", found)
+        check_count("n_labels", n_labels, 1)
         return constants_of_sets(found, int(n_labels))  # type: ignore[arg-type]
     given(y, "y", found)
     return constants_of_lists(found, y, qid)
@@ -427,6 +430,11 @@ def loss_constants(
 def given(value: Any, parameter: str, loss: Any) -> None:
     if value is None:
         raise ValueError(f"{parameter}=None: the constants of loss={loss!r} depend on it.")
+
+
+def check_count(parameter: str, number: Any, least: int) -> None:
+    if not isinstance(number, Integral) or number < least:
+        raise ValueError(f"{parameter}={number!r} must be an integer of at least {least}.")
 
 
 def any_loss(alias: Any) -> Any:

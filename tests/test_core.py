@@ -1,5 +1,8 @@
 """The compiled core against the reference learner, and against itself: any form of the rows, any split of the stream."""
 
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pytest
 from cases import (
@@ -418,3 +421,11 @@ def test_theory_step_uses_the_largest_length_so_far():
     b = 8 * (steps[0] - steps[1])
     assert 2 * steps[0] * 2 + b > 0
     np.testing.assert_allclose(model.last_coef_[0], [2 * steps[0] - 4 * steps[2], -6 * steps[1]], rtol=1e-12)
+
+
+def test_sources_in_c_are_not_ignored():
+    """.gitignore leaves out what Cython writes; what is written by hand must not go the same way."""
+    root = Path(__file__).parent.parent
+    modules = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["ext-modules"]
+    by_hand = {source for module in modules for source in module["sources"] if source.endswith(".c")}
+    assert by_hand == {line[1:] for line in (root / ".gitignore").read_text().splitlines() if line.startswith("!")}

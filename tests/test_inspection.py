@@ -25,7 +25,7 @@ from sklearn_predtron import (
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.datasets import make_separable_queries
 from sklearn_predtron.inspection import MarginDisplay, OnlineLossDisplay, RiskCoverageDisplay
-from sklearn_predtron.theory import theorem_of
+from sklearn_predtron.theory import loss_constants, theorem_of
 from sklearn_predtron.updates import LossAugmented
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -92,10 +92,21 @@ def test_bound_of_the_theorem(update):
     assert display.bound_line_.get_color() == display.line_.get_color()
 
 
+def test_bound_of_a_ranker():
+    X, y, margin, radius = separable()
+    model = PredtronRanker(max_iter=1).set_callbacks(LossHistory()).fit(X, y, qid=np.arange(len(X)) // 8)
+    c_L, _ = loss_constants("ndcg", y=y, qid=np.arange(len(X)) // 8)
+    display = OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius, c_L=c_L)
+    assert display.bound == model.loss_bound(margin, radius, c_L)
+    with pytest.raises(ValueError, match="Pass c_L"):
+        OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius)
+
+
 def test_bounds_that_are_refused():
     model, _, _, margin, radius = recorded()
-    with pytest.raises(ValueError, match=r"radius=2 is for the bound, which needs a margin too; got margin=None"):
-        OnlineLossDisplay.from_estimator(model, radius=2)
+    for given in ({"radius": 2}, {"c_L": 2}):
+        with pytest.raises(ValueError, match=r"=2 .*are for the bound, which needs a margin too; got margin=None"):
+            OnlineLossDisplay.from_estimator(model, **given)
     with pytest.raises(ValueError, match=r"margin=-1 must be positive"):
         OnlineLossDisplay.from_estimator(model, margin=-1, radius=radius)
     with pytest.raises(ValueError, match="No loss bound is proven"):
@@ -122,6 +133,8 @@ def test_loss_of_predictions():
 
 
 def test_predictions_that_are_refused():
+    with pytest.raises(ValueError, match=r"y_pred has shape \(0,\) and y_true \(0,\); both must have a row for each round"):
+        OnlineLossDisplay.from_predictions([], [])
     with pytest.raises(ValueError, match=r"y_pred has shape \(1,\) and y_true \(2,\); both must have a row for each round"):
         OnlineLossDisplay.from_predictions([0, 1], [0])
     for display, more in [(OnlineLossDisplay, ()), (RiskCoverageDisplay, ([1.0, 2.0],))]:
@@ -301,6 +314,8 @@ def test_margins_that_are_refused():
     for length in (0, -1.0, np.nan, np.inf, "1", None):
         with pytest.raises(ValueError, match=r"length=.* must be a finite number above 0"):
             MarginDisplay.from_predictions([0, 1], [0.1, 0.2], length=length)
+    with pytest.raises(ValueError, match=r"y_score has shape \(2,\); for 2 rows and 1 classes it must have \(2, 1\)"):
+        MarginDisplay.from_predictions([1, 1], [0.3, 0.2])
     with pytest.raises(ValueError, match=r"y_score has shape \(3,\); for 3 rows and 3 classes it must have \(3, 3\)"):
         MarginDisplay.from_predictions([0, 1, 2], [0.1, 0.2, 0.3])
     with pytest.raises(ValueError, match=r"y contains labels that are not in classes_: \[7\]; accepted are \[0, 1\]"):

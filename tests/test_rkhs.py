@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import joblib
 import numpy as np
 import pytest
 from cases import assert_close, cost_table, data, intercept_settings, layouts, losses, make_data, name, representations, updates
@@ -11,7 +12,7 @@ from reference.learner import Reference
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_circles
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels, polynomial_kernel, rbf_kernel
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, chi2_kernel, pairwise_kernels, polynomial_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 
 from sklearn_predtron import (
@@ -24,7 +25,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._kernels import Kernel
 from sklearn_predtron.norms import RKHS
-from sklearn_predtron.updates import MMP, ListNet, LossAugmented, MaxPair, PassiveAggressive, PRank, Slam
+from sklearn_predtron.updates import MMP, ListNet, LossAugmented, MaxPair, PassiveAggressive, PRank, Slam, Subgradient
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 KERNELS = {"rbf": RKHS(gamma=0.3), "poly": RKHS(kernel="poly", gamma=0.5, degree=2, coef0=0.5)}
@@ -269,6 +270,18 @@ def test_pickles_and_copies_go_on(budget):
             assert other.budget_loss_ == model.budget_loss_
 
 
+@pytest.mark.parametrize("budget", [None, 20])
+def test_models_from_a_memory_map_go_on(budget, tmp_path):
+    X, y = make_data(n=120, k=4)
+    model = PredtronClassifier(norm=RKHS(gamma=0.3, budget=budget), random_state=0).fit(X[:60], y[:60])
+    joblib.dump(model, tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    model.partial_fit(X[60:], y[60:])
+    mapped.partial_fit(X[60:], y[60:])
+    np.testing.assert_array_equal(mapped.support_, model.support_)
+    np.testing.assert_array_equal(mapped.decision_function(X), model.decision_function(X))
+
+
 def test_precomputed_kernels():
     X, y = make_data(n=80, k=4)
     K = rbf_kernel(X, gamma=0.3)
@@ -343,6 +356,46 @@ def test_the_budget_in_epochs():
     for _ in range(3):
         reference.learn(X, y, weight, range(90))
     assert_same_expansion(model, reference)
+
+
+def test_the_row_that_goes_while_weights_shrink():
+    """The scale of the weights falls by orders, and is multiplied out now and then."""
+    X, y = make_data(n=300, k=4)
+    update = Subgradient(alpha=0.2, eta=0.5)
+    model = PredtronClassifier(norm=RKHS(gamma=0.3, budget=12), update=update, fit_intercept=False)
+    model.partial_fit(X[:20], y[:20], classes=np.arange(4))
+    cuts = 0
+    for i in range(20, 300):
+        support, coef, lost = model.support_, model.last_dual_coef_, model.budget_loss_
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+        gone = np.flatnonzero(~np.isin(support, model.support_))
+        if len(gone) > 0:
+            K = rbf_kernel(X[support], gamma=0.3) - 2 * np.eye(12)
+            losses = np.sqrt((coef**2).sum(axis=0) * (1 - K.max(axis=1) ** 2))
+            assert losses[gone[0]] == pytest.approx(losses.min())
+            assert model.budget_loss_ - lost == pytest.approx(0.9 * losses.min(), rel=1e-6)
+            cuts += 1
+    assert cuts > 100
+
+
+def test_rounding_does_not_say_which_row_goes():
+    """Two rows that are as near to each other, with coefficients of the same length, would cost the same."""
+    X, y = make_data(n=200, k=3)
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = 0
+    whole, rows, single = (PredtronClassifier(norm=RKHS(gamma=1.0, budget=10)) for _ in range(3))
+    whole.partial_fit(X, y, classes=np.arange(3))
+    rows.partial_fit(sparse.csr_matrix(X), y, classes=np.arange(3))
+    for i in range(200):
+        single.partial_fit(X[i : i + 1], y[i : i + 1], classes=np.arange(3))
+    for other in (rows, single):
+        np.testing.assert_array_equal(other.support_, whole.support_)
+        assert_close(other.dual_coef_, whole.dual_coef_)
+
+
+def test_a_budget_takes_no_more_than_the_rows_there_are():
+    X, y = make_data(k=4)
+    model = PredtronClassifier(norm=RKHS(gamma=0.3, budget=10**6), random_state=0).fit(X, y)
+    assert len(pickle.dumps(model)) < 1e6
 
 
 @each_family
@@ -425,10 +478,20 @@ def test_the_radius_seen_is_that_of_the_kernel():
     assert model._learner.weights.radius2 == pytest.approx(longest + 0.25)
 
 
-@pytest.mark.parametrize("norm", [RKHS(kernel="sigmoid"), RKHS(budget=30)], ids=name)
+@pytest.mark.parametrize(
+    "norm",
+    [
+        RKHS(kernel="sigmoid"),
+        RKHS(kernel="additive_chi2"),
+        RKHS(kernel="poly", coef0=-1.0),
+        RKHS(kernel="poly", degree=2.5, gamma=0.01),
+        RKHS(budget=30),
+    ],
+    ids=name,
+)
 def test_no_bound_where_none_is_proven(norm):
     X, y = make_data(k=4)
-    model = PredtronClassifier(norm=norm, intercept_scaling=1.0, random_state=0).fit(X, y)
+    model = PredtronClassifier(norm=norm, intercept_scaling=1.0, random_state=0).fit(np.abs(X), y)
     with pytest.raises(ValueError, match="No loss bound is proven"):
         model.loss_bound(0.1, radius=2.0)
 
@@ -494,6 +557,18 @@ def test_a_kernel_that_fails_leaves_whole_rounds(n):
     other = PredtronClassifier(norm=RKHS(gamma=0.3)).partial_fit(X[:done], y[:done], classes=np.arange(4))
     assert_close(model.dual_coef_, other.dual_coef_)
     assert_close(model.decision_function(X), other.decision_function(X))
+
+
+def test_a_kernel_that_fails_at_once_leaves_nothing():
+    X, y = make_data(k=4)
+    X = np.abs(X)
+    model = PredtronClassifier(norm=RKHS(kernel="chi2", gamma=0.3))
+    model.partial_fit(X[:30], y[:30], classes=np.arange(4))
+    with pytest.raises(ValueError, match="negative values"):
+        model.partial_fit(-X[30:], y[30:])
+    model.partial_fit(X[30:], y[30:])
+    scores = chi2_kernel(X, X[model.support_], gamma=0.3) @ model.dual_coef_.T + model.intercept_
+    assert_close(model.decision_function(X), scores)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])

@@ -132,6 +132,11 @@ def test_least_loss_of_ndcg_is_no_smaller_than_the_papers():
         ({"loss": 3}, "loss=3 is not known"),
         ({"loss": "ap", "y": [2, 1]}, "y holds the relevance 2"),
         ({"loss": "ndcg", "y": [1, -1]}, "y holds the relevance -1"),
+        ({"loss": "absolute", "classes": 1}, "classes=1 must be an integer of at least 2"),
+        ({"loss": "zero_one", "classes": 2.5}, "classes=2.5 must be an integer of at least 2"),
+        ({"loss": "zero_one", "classes": ["a"]}, "classes=1 must be an integer of at least 2"),
+        ({"loss": "hamming", "n_labels": 0}, "n_labels=0 must be an integer of at least 1"),
+        ({"loss": "hamming", "n_labels": 1.5}, "n_labels=1.5 must be an integer of at least 1"),
     ],
 )
 def test_constants_that_are_not_known(arguments, message):

@@ -5,7 +5,7 @@ cdef class Budgeted(RKHS):
     cdef readonly Py_ssize_t budget
     cdef double[:, ::1] among             # kernels of the rows kept
     cdef double[:, ::1] with_block        # of the rows of the block with the rows kept
-    cdef double[::1] size2, apart         # of the rows kept: |data|^2, and the squared distance to the nearest other's line
+    cdef double[::1] apart                # of the rows kept: the squared distance to the nearest other's line
     cdef Py_ssize_t[::1] nearest, of_call        # that other; the row's place in the call
     cdef double squared_size(self, Py_ssize_t place) noexcept nogil
     cdef Py_ssize_t cut(self) noexcept nogil

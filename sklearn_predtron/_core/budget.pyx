@@ -4,10 +4,12 @@ from libc.math cimport INFINITY, sqrt
 
 import numpy as np
 
-from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.rkhs cimport RKHS
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.weights cimport Intercept
+
+# What differs by less is equal: rounding, which depends on the layout of X and on blocks, does not say which row goes.
+cdef double ALIKE = 1e-9
 
 
 cdef class Budgeted(RKHS):
@@ -19,20 +21,26 @@ cdef class Budgeted(RKHS):
     def __init__(self, Py_ssize_t d, Py_ssize_t p, support, Intercept intercept, Py_ssize_t budget, bint averaging=True,
                  bint block=False):
         self.budget = budget
-        self.among = np.zeros((budget, budget))
-        self.size2, self.apart = np.zeros(budget), np.zeros(budget)
+        self.among = np.zeros((1, 1))
+        self.apart = np.zeros(budget)
         self.nearest, self.of_call = np.zeros(budget, dtype=np.intp), np.full(budget, -1, dtype=np.intp)
         self.with_block = np.zeros((0, 0))
         RKHS.__init__(self, d, p, support, intercept, averaging, block)
 
     def __reduce__(self):
         kind, (d, p, support, intercept, averaging, block), state = RKHS.__reduce__(self)
-        arrays = np.array(self.among), np.array(self.size2), np.array(self.apart), np.array(self.nearest)
+        arrays = np.array(self.among[:self.n, :self.n]), np.array(self.apart[:self.n]), np.array(self.nearest[:self.n])
         return kind, (d, p, support, intercept, self.budget, averaging, block), (state, arrays)
 
     def __setstate__(self, state):
+        cdef const double[:, ::1] among
+        cdef const double[::1] apart
+        cdef const Py_ssize_t[::1] nearest
         RKHS.__setstate__(self, state[0])
-        self.among, self.size2, self.apart, self.nearest = map(np.array, state[1])
+        among, apart, nearest = state[1]
+        self.among[:self.n, :self.n] = among
+        self.apart[:self.n] = apart
+        self.nearest[:self.n] = nearest
 
     @property
     def unproven(self):
@@ -48,12 +56,20 @@ cdef class Budgeted(RKHS):
 
     cdef make_room(self, Py_ssize_t rows):
         RKHS.make_room(self, min(rows, self.budget - self.n))
+        cdef Py_ssize_t room = min(self.number.shape[0], self.budget)
+        if room > self.among.shape[0]:
+            among = np.zeros((room, room))
+            among[:self.n, :self.n] = self.among[:self.n, :self.n]
+            self.among = among
 
     cdef prepare(self):
-        RKHS.prepare(self)
-        self.with_block = np.zeros((self.length_of_block, self.budget))
+        self.with_block = np.zeros((self.length_of_block, self.among.shape[0]))
         if self.n > 0:
             np.asarray(self.with_block)[:, :self.n] = self.support.against(self.block_rows, 0, self.n)
+        RKHS.prepare(self)
+
+    def with_kept(self, begin, end):
+        return np.asarray(self.with_block)[:, begin:end]
 
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil:
         cdef Py_ssize_t place = self.place[self.position[row]]
@@ -70,12 +86,6 @@ cdef class Budgeted(RKHS):
         self.install(place, row)
         return place
 
-    cdef void add_row(self, Py_ssize_t row, const Direction* g, double change, double owed) noexcept nogil:
-        cdef Py_ssize_t place
-        RKHS.add_row(self, row, g, change, owed)
-        place = self.place[self.position[row]]
-        self.size2[place] = self.squared_size(place)
-
     cdef double squared_size(self, Py_ssize_t place) noexcept nogil:
         cdef Py_ssize_t c
         cdef double square = 0
@@ -88,8 +98,8 @@ cdef class Budgeted(RKHS):
         cdef Py_ssize_t place, least = 0, other
         cdef double loss, least_loss = INFINITY
         for place in range(self.n):
-            loss = self.size2[place] * self.apart[place]
-            if loss < least_loss:
+            loss = self.squared_size(place) * self.apart[place]
+            if loss < (1 - ALIKE) * least_loss:
                 least, least_loss = place, loss
         self.lost += self.scale * sqrt(least_loss)
         other = self.nearest[least]
@@ -110,8 +120,7 @@ cdef class Budgeted(RKHS):
             if self.averaging:
                 owed = part * self.total[place * self.d + c]
                 self.total[other * self.d + c] += owed
-            self.move_scores(&self.with_block[0, other], self.budget, c, change, owed)
-        self.size2[other] = self.squared_size(other)
+            self.move_scores(&self.with_block[0, other], self.with_block.shape[1], c, change, owed)
 
     cdef void install(self, Py_ssize_t place, Py_ssize_t row) noexcept nogil:
         """The kernels of a row of the block that is kept from now on."""
@@ -141,7 +150,9 @@ cdef class Budgeted(RKHS):
         """Whether another row is the nearest so far."""
         cdef double k = self.among[place, other], left
         if self.among[other, other] > 0:
-            left = max(self.among[place, place] - k * k / self.among[other, other], 0)
-            if left < self.apart[place]:
+            left = self.among[place, place] - k * k / self.among[other, other]
+            if left < ALIKE * self.among[place, place]:
+                left = 0
+            if left < (1 - ALIKE) * self.apart[place]:
                 self.apart[place] = left
                 self.nearest[place] = other

@@ -76,13 +76,13 @@ cdef class Learner:
             self.weights.admit(rows)
         self.weights.careful = self.problem.fallible
         self.weights.freeze(not observed)
-        self.weights.begin(rows, observed)
-        observed = observed and self.observer is not None
         scratch = <double*> malloc(d * (2 * sizeof(double) + sizeof(Py_ssize_t)))
         if scratch == NULL:
             raise MemoryError
         g.at = <Py_ssize_t*> (scratch + 2 * d)
         try:
+            self.weights.begin(rows, observed)
+            observed = observed and self.observer is not None
             while done < n and bad < 0:
                 end = self.weights.foresee(rows, order, done, n, observed)
                 with nogil:

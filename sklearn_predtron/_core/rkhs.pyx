@@ -3,6 +3,8 @@
 from libc.float cimport DBL_EPSILON
 from libc.math cimport NAN, fabs, isfinite, sqrt
 
+from functools import partial
+
 import numpy as np
 from scipy.sparse import issparse
 
@@ -93,7 +95,6 @@ cdef class RKHS(L2):
         self.matrix = rows.matrix()
         if fresh or self.place is None or self.place.shape[0] != self.matrix.shape[0]:
             self.offset = self.given
-            self.given += rows.given
             self.place = np.full(self.matrix.shape[0], -1, dtype=np.intp)
             self.F_call = np.zeros(0)
         elif self.F_call.shape[0] == 0:
@@ -113,6 +114,7 @@ cdef class RKHS(L2):
         self.K = self.support.between(self.block_rows, self.block_rows, self.numbers_of(np.asarray(self.position)))
         self.change = np.zeros(self.length_of_block * self.d)
         self.prepare()
+        self.given = self.offset + rows.given      # not before: a kernel that fails leaves nothing behind
         return last
 
     cdef prepare(self):
@@ -124,16 +126,21 @@ cdef class RKHS(L2):
         coefficients = np.asarray(self.data).reshape(-1, self.d)[:self.n]
         if self.shown:
             coefficients = np.hstack([coefficients, np.asarray(self.total).reshape(-1, self.d)[:self.n]])
-        F = expanded(self.support, self.block_rows, coefficients)
+        F = expanded(self.with_kept, self.length_of_block, coefficients)
         self.F = np.ascontiguousarray(F[:, :self.d]).reshape(-1)
         self.F_total = np.ascontiguousarray(F[:, self.d:]).reshape(-1) if self.shown else np.zeros(self.F.shape[0])
+
+    def with_kept(self, begin, end):
+        """Kernels of the rows of the block and some rows kept."""
+        return self.support.against(self.block_rows, begin, end)
 
     cdef score_call(self):
         """The scores of all rows of the call by the rows kept."""
         F = np.empty((self.matrix.shape[0], self.d))
         data = np.asarray(self.data).reshape(-1, self.d)[:self.n]
         for first in range(0, len(F), BLOCK):
-            F[first:first + BLOCK] = expanded(self.support, as_doubles(self.matrix[first:first + BLOCK]), data)
+            block = as_doubles(self.matrix[first:first + BLOCK])
+            F[first:first + BLOCK] = expanded(partial(self.support.against, block), block.shape[0], data)
         self.F_call = F.reshape(-1)
 
     cdef follow(self):
@@ -378,7 +385,7 @@ cdef class Expansion(Weights):
             self.matrix = rows.matrix()
         last = rows.rounds_of(order, first, last, BLOCK)
         block = as_doubles(self.matrix[rows.inputs(order, first, last)])
-        self.t = expanded(self.support, block, self.W) + self.b
+        self.t = expanded(partial(self.support.against, block), block.shape[0], self.W) + self.b
         self.next = 0
         return last
 
@@ -393,13 +400,13 @@ cdef class Expansion(Weights):
         self.scores(x, t)
 
 
-def expanded(support, block, coefficients):
-    """The sums over rows of the support, with these coefficients, at the rows of a block."""
-    total = np.zeros((block.shape[0], coefficients.shape[1]))
+def expanded(kernels, Py_ssize_t m, coefficients):
+    """The sums over all rows kept, with these coefficients, at m rows whose kernels with the rows begin to end are computed."""
+    total = np.zeros((m, coefficients.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):      # of rows without a finite kernel, which are refused
         for begin in range(0, len(coefficients), TILE):
-            of_rows = coefficients[begin:begin + TILE]
-            total += support.against(block, begin, begin + len(of_rows)) @ of_rows
+            end = min(begin + TILE, len(coefficients))
+            total += kernels(begin, end) @ coefficients[begin:end]
     return total
 
 
