@@ -316,7 +316,7 @@ cdef class Scaled(L2):
         L2.fetch(self, x)
         for i in range(min(x.first.n, FETCHED)):
             j = (<const int32_t*> x.first.index)[i] if x.k.index_size == sizeof(int32_t) else (<const int64_t*> x.first.index)[i]
-            scaling_fetch(&self.S, j)
+            scaling_fetch(&self.S, j, self.meeting)
 
     # ------------------------------------------------------------------------------------------------------------ steps
 

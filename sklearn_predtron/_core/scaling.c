@@ -1,11 +1,12 @@
-/* Dense rows are taken four features at a time, without branches; one feature's statistics are the same either way but for
- * rounding, and depend on its place alone. */
+/* Features are taken four at a time, without branches; one feature's statistics are the same either way but for rounding, and
+ * depend on its place in the row alone. */
 #include "scaling.h"
 
 #include <math.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-vectorize") /* what is worth it is written out */
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized" /* of vectors that are put together from their parts */
 #endif
 
 #define CONSTANT 1e-13 /* M2 / (t mean^2) that rounding may leave of a constant */
@@ -65,14 +66,20 @@ INLINE double inverse_of(double t, double mean, double squares, double count)
     return squares > CONSTANT * t * (mean * mean) && squares > LEAST * count ? count / squares : 0;
 }
 
-/* One feature, with a value other than zero. */
-INLINE void meet(double x, const Now *at, double *mean, double *inverse, double *squares, double *count, double *last)
+/* The zeros of rows that came after the last refresh. */
+INLINE void merge_zeros(double rows, double share_of_one, double *mean, double *squares, double last)
 {
-    const double zeros = at->before - *last, share = *last * at->share_before;
+    const double zeros = rows - last, share = last * share_of_one;
     if (zeros > 0) {
         *squares += *mean * *mean * (zeros * share);
         *mean *= share;
     }
+}
+
+/* One feature, with a value other than zero. */
+INLINE void meet(double x, const Now *at, double *mean, double *inverse, double *squares, double *count, double *last)
+{
+    merge_zeros(at->before, at->share_before, mean, squares, *last);
     const double dev = clipped(x - *mean, *squares, *count);
     *mean += dev * at->share;
     *squares += dev * dev * (at->before * at->share);
@@ -86,40 +93,67 @@ INLINE void meet(double x, const Now *at, double *mean, double *inverse, double 
         (S)->count + (j) * (S)->rest, (S)->last + (j) * (S)->rest
 
 #ifdef LANES
-/* Four features side by side; some of the values may be zero. */
-INLINE void meet_lanes(const double *x, const Now *at, const Scaling *S, ptrdiff_t j)
-{
-    const lanes v = LOAD(x + j), last = LOAD(S->last + j), count = LOAD(S->count + j);
-    const mask there = v != 0;
-    const lanes zeros = at->before - last, share = last * at->share_before, m = LOAD(S->mean + j);
-    const mask late = zeros > 0;
-    const lanes mean = CHOOSE(late, m * share, m), squares = LOAD(S->squares + j) + KEEP(late, m * m * (zeros * share));
-    const lanes dev = v - mean, dev2 = dev * dev;
-    const mask far = there & (count >= KNOWN) & (squares > 0) & (dev2 * count > CLIP * CLIP * squares);
-    if (ANY(far)) {
-        for (int l = 0; l < LANES; l++)
-            if (x[j + l] != 0) meet(x[j + l], at, FEATURE(S, j + l));
-        return;
-    }
-    const lanes new_mean = mean + dev * at->share, new_squares = squares + dev2 * (at->before * at->share);
-    const lanes new_count = count + 1;
-    const mask varies = (new_squares > CONSTANT * at->t * (new_mean * new_mean)) & (new_squares > LEAST * new_count);
-    const lanes inverse = KEEP(varies, new_count / new_squares), t = {at->t, at->t, at->t, at->t};
-    STORE(S->mean + j, CHOOSE(there, new_mean, m));
-    STORE(S->squares + j, CHOOSE(there, new_squares, LOAD(S->squares + j)));
-    STORE(S->count + j, CHOOSE(there, new_count, count));
-    STORE(S->last + j, CHOOSE(there, t, last));
-    STORE(S->inverse + j, CHOOSE(there, inverse, LOAD(S->inverse + j)));
-}
-#endif
+/* Four features side by side. */
+typedef struct {
+    lanes mean, inverse, squares, count, last;
+} Features;
 
-#ifdef LANES
-INLINE void apply_lanes(const double *x, const Scaling *S, double *z, ptrdiff_t j, lanes *length2, lanes *cross)
+#define GATHER(from, at, step) ((lanes){from[at[0] * step], from[at[1] * step], from[at[2] * step], from[at[3] * step]})
+
+INLINE void gather(const Scaling *S, const ptrdiff_t *at, Features *f)
 {
-    const lanes mean = LOAD(S->mean + j), dev = LOAD(x + j) - mean, scaled = dev * LOAD(S->inverse + j);
-    STORE(z + j, scaled);
-    *length2 += dev * scaled;
-    *cross += mean * scaled;
+    f->mean = GATHER(S->mean, at, S->step);
+    f->inverse = GATHER(S->inverse, at, S->step);
+    f->squares = GATHER(S->squares, at, S->rest);
+    f->count = GATHER(S->count, at, S->rest);
+    f->last = GATHER(S->last, at, S->rest);
+}
+
+INLINE void scatter(const Features *f, const ptrdiff_t *at, const Scaling *S)
+{
+    for (int l = 0; l < LANES; l++) {
+        S->mean[at[l] * S->step] = f->mean[l];
+        S->inverse[at[l] * S->step] = f->inverse[l];
+        S->squares[at[l] * S->rest] = f->squares[l];
+        S->count[at[l] * S->rest] = f->count[l];
+        S->last[at[l] * S->rest] = f->last[l];
+    }
+}
+
+INLINE void merge_zeros_lanes(double rows, double share_of_one, Features *f)
+{
+    const lanes zeros = rows - f->last, share = f->last * share_of_one;
+    f->squares += f->mean * f->mean * (zeros * share);
+    f->mean = CHOOSE(zeros > 0, f->mean * share, f->mean);
+}
+
+INLINE void invert_lanes(double t, Features *f)
+{
+    const mask varies = (f->squares > CONSTANT * t * (f->mean * f->mean)) & (f->squares > LEAST * f->count);
+    f->inverse = KEEP(varies, f->count / f->squares);
+}
+
+/* Some of the values may be zero. */
+INLINE void meet_lanes(const double *x, const Now *at, Features *f)
+{
+    const lanes v = LOAD(x), t = {at->t, at->t, at->t, at->t};
+    const mask there = v != 0;
+    const Features old = *f;
+    merge_zeros_lanes(at->before, at->share_before, f);
+    lanes dev = v - f->mean;
+    const mask far = there & (f->count >= KNOWN) & (f->squares > 0) & (dev * dev * f->count > CLIP * CLIP * f->squares);
+    if (ANY(far))
+        for (int l = 0; l < LANES; l++)
+            if (far[l]) dev[l] = clipped(dev[l], f->squares[l], f->count[l]);
+    f->mean += dev * at->share;
+    f->squares += dev * dev * (at->before * at->share);
+    f->count += 1;
+    invert_lanes(at->t, f);
+    f->mean = CHOOSE(there, f->mean, old.mean);
+    f->inverse = CHOOSE(there, f->inverse, old.inverse);
+    f->squares = CHOOSE(there, f->squares, old.squares);
+    f->count = CHOOSE(there, f->count, old.count);
+    f->last = CHOOSE(there, t, old.last);
 }
 #endif
 
@@ -132,8 +166,19 @@ INLINE void take_dense(ptrdiff_t n, const double *x, const Now *met, const Scali
     lanes length2 = {0}, cross = {0};
     if (S->step == 1) {
         for (; j + LANES <= n; j += LANES) {
-            if (met) meet_lanes(x, met, S, j);
-            apply_lanes(x, S, z, j, &length2, &cross);
+            const lanes v = LOAD(x + j);
+            Features f;
+            f.mean = LOAD(S->mean + j), f.inverse = LOAD(S->inverse + j);
+            if (met) {
+                f.squares = LOAD(S->squares + j), f.count = LOAD(S->count + j), f.last = LOAD(S->last + j);
+                meet_lanes(x + j, met, &f);
+                STORE(S->mean + j, f.mean), STORE(S->inverse + j, f.inverse), STORE(S->squares + j, f.squares);
+                STORE(S->count + j, f.count), STORE(S->last + j, f.last);
+            }
+            const lanes dev = v - f.mean, scaled = dev * f.inverse;
+            STORE(z + j, scaled);
+            length2 += dev * scaled;
+            cross += f.mean * scaled;
         }
         found->length2 = SUM(length2);
         found->cross = SUM(cross);
@@ -159,69 +204,116 @@ DISPATCHED void scaling_meet_dense(ptrdiff_t n, const double *x, double t, const
     take_dense(n, x, &today, S, z, found);
 }
 
-INLINE void fetch(const Scaling *S, ptrdiff_t j)
+INLINE void fetch(const Scaling *S, ptrdiff_t j, int all)
 {
     PREFETCH(S->mean + j * S->step);
-    PREFETCH(S->squares + j * S->rest);
+    if (all) PREFETCH(S->squares + j * S->rest);
     (void)S, (void)j;
 }
 
-void scaling_fetch(const Scaling *S, ptrdiff_t j)
+void scaling_fetch(const Scaling *S, ptrdiff_t j, int all)
 {
-    fetch(S, j);
+    fetch(S, j, all);
+}
+
+/* `met` and `change` are NULL where the statistics stay as they are. */
+INLINE void take_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, const Now *met, const Scaling *S, double *z,
+                        double *change, Found *found)
+{
+    double square = 0, cross = 0, constant = 0;
+    ptrdiff_t k = 0;
+#ifdef LANES
+    lanes squares = {0}, crosses = {0}, constants = {0};
+    for (; k + LANES <= n; k += LANES) {
+        const lanes v = LOAD(x + k);
+        Features f;
+        gather(S, at + k, &f);
+        for (int l = 0; l < LANES && k + AHEAD + LANES <= n; l++) fetch(S, at[k + AHEAD + l], met != NULL);
+        if (met) {
+            const lanes mean = f.mean, shift = mean * f.inverse;
+            meet_lanes(x + k, met, &f);
+            scatter(&f, at + k, S);
+            const lanes now = f.mean * f.inverse;
+            STORE(change + k, now - shift);
+            constants += f.mean * now - mean * shift;
+        }
+        const lanes scaled = v * f.inverse;
+        STORE(z + k, scaled);
+        squares += v * scaled;
+        crosses += f.mean * scaled;
+    }
+    square = SUM(squares), cross = SUM(crosses), constant = SUM(constants);
+#endif
+    for (; k < n; k++) {
+        const ptrdiff_t i = at[k] * S->step;
+        if (met) {
+            const double mean = S->mean[i], shift = mean * S->inverse[i];
+            if (x[k] != 0) meet(x[k], met, FEATURE(S, at[k]));
+            change[k] = S->mean[i] * S->inverse[i] - shift;
+            constant += S->mean[i] * (S->mean[i] * S->inverse[i]) - mean * shift;
+        }
+        z[k] = x[k] * S->inverse[i];
+        square += x[k] * z[k];
+        cross += S->mean[i] * z[k];
+    }
+    found->length2 = square - 2 * cross;
+    found->cross = cross;
+    found->constant = constant;
 }
 
 DISPATCHED void scaling_meet_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, double t, const Scaling *S, double *z,
                                     double *change, Found *found)
 {
     const Now today = now(t);
-    const Found none = {0, 0, 0};
-    *found = none;
-    for (ptrdiff_t k = 0; k < n; k++) {
-        const ptrdiff_t i = at[k] * S->step;
-        const double mean = S->mean[i], shift = mean * S->inverse[i];
-        if (k + AHEAD < n) fetch(S, at[k + AHEAD]);
-        if (x[k] != 0) meet(x[k], &today, FEATURE(S, at[k]));
-        z[k] = x[k] * S->inverse[i];
-        change[k] = S->mean[i] * S->inverse[i] - shift;
-        found->constant += S->mean[i] * (S->mean[i] * S->inverse[i]) - mean * shift;
-        found->length2 += z[k] * (x[k] - 2 * S->mean[i]);
-        found->cross += S->mean[i] * z[k];
-    }
+    take_sparse(n, x, at, &today, S, z, change, found);
 }
 
 DISPATCHED void scaling_apply_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, const Scaling *S, double *z,
                                      Found *found)
 {
-    const Found none = {0, 0, 0};
-    *found = none;
-    for (ptrdiff_t k = 0; k < n; k++) {
-        const ptrdiff_t i = at[k] * S->step;
-        if (k + AHEAD < n) PREFETCH(S->mean + at[k + AHEAD] * S->step);
-        z[k] = x[k] * S->inverse[i];
-        found->length2 += z[k] * (x[k] - 2 * S->mean[i]);
-        found->cross += S->mean[i] * z[k];
-    }
+    take_sparse(n, x, at, NULL, S, z, NULL, found);
 }
 
 DISPATCHED void scaling_refresh(ptrdiff_t p, double t, const Scaling *S)
 {
-    const double inverse = 1 / t;
-    for (ptrdiff_t j = 0; j < p; j++) {
+    const double share = 1 / t;
+    ptrdiff_t j = 0;
+#ifdef LANES
+    for (; j + LANES <= p; j += LANES) {
+        const ptrdiff_t at[LANES] = {j, j + 1, j + 2, j + 3};
+        const lanes now = {t, t, t, t};
+        Features f;
+        gather(S, at, &f);
+        if (!ANY(f.count > 0)) continue;
+        merge_zeros_lanes(t, share, &f);
+        invert_lanes(t, &f);
+        f.last = now;
+        scatter(&f, at, S);
+    }
+#endif
+    for (; j < p; j++) {
         double *mean = S->mean + j * S->step, *last = S->last + j * S->rest, *squares = S->squares + j * S->rest;
-        const double count = S->count[j * S->rest], zeros = t - *last, share = *last * inverse;
-        if (count == 0 || zeros == 0) continue;
-        *squares += *mean * *mean * (zeros * share);
-        *mean *= share;
+        merge_zeros(t, share, mean, squares, *last);
+        S->inverse[j * S->step] = inverse_of(t, *mean, *squares, S->count[j * S->rest]);
         *last = t;
-        S->inverse[j * S->step] = inverse_of(t, *mean, *squares, count);
     }
 }
 
-double scaling_recount(ptrdiff_t p, const Scaling *S, double *shift)
+DISPATCHED double scaling_recount(ptrdiff_t p, const Scaling *S, double *shift)
 {
     double sum = 0;
-    for (ptrdiff_t j = 0; j < p; j++) {
+    ptrdiff_t j = 0;
+#ifdef LANES
+    lanes sums = {0};
+    for (; j + LANES <= p; j += LANES) {
+        const ptrdiff_t at[LANES] = {j, j + 1, j + 2, j + 3};
+        const lanes mean = GATHER(S->mean, at, S->step), now = mean * GATHER(S->inverse, at, S->step);
+        STORE(shift + j, now);
+        sums += mean * now;
+    }
+    sum = SUM(sums);
+#endif
+    for (; j < p; j++) {
         shift[j] = S->mean[j * S->step] * S->inverse[j * S->step];
         sum += S->mean[j * S->step] * shift[j];
     }

@@ -30,8 +30,8 @@ void scaling_meet_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, doub
 /* z and the rest under statistics that stay as they are. */
 void scaling_apply_dense(ptrdiff_t n, const double *x, const Scaling *S, double *z, Found *found);
 void scaling_apply_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, const Scaling *S, double *z, Found *found);
-/* Start to fetch what is known of a feature. */
-void scaling_fetch(const Scaling *S, ptrdiff_t j);
+/* Start to fetch what is known of a feature: all of it, or what every row needs. */
+void scaling_fetch(const Scaling *S, ptrdiff_t j, int all);
 /* After row t: let the zeros of p features count. */
 void scaling_refresh(ptrdiff_t p, double t, const Scaling *S);
 /* The sum of mean^2 / variance over p features; shift is mean / variance. */
