@@ -110,7 +110,11 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             self._restore(before)
             raise
         self.__dict__.pop("_stream", None)  # it holds the old learner, should an epoch not end
-        self._run_epochs(X, y, self._shown_to_callbacks(given) or None, rows, labels, weight, order, before)
+        learner = self._learner
+        try:
+            self._run_epochs(X, y, self._shown_to_callbacks(given) or None, rows, labels, weight, order, before)
+        finally:
+            learner.weights.leave()
         self._stream = self._open_stream()
         return self
 
@@ -330,7 +334,6 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             stopped = epoch.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
             if stopped or learner.n_updates == steps or self._has_converged():
                 break
-        learner.weights.leave()
         task.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
 
     def _shown_to_callbacks(self, given: dict[str, Any]) -> dict[str, Any]:

@@ -57,6 +57,8 @@ class Kernel:
         return values
 
     def _linear(self, A: Any, B: Any) -> NDArray:
+        if sparse.issparse(B) and A.shape[0] < B.shape[0]:  # the transpose of the larger one is dear
+            return np.ascontiguousarray(safe_sparse_dot(B, A.T, dense_output=True).T)
         return np.ascontiguousarray(safe_sparse_dot(A, B.T, dense_output=True))
 
     def _affine(self, A: Any, B: Any) -> NDArray:
