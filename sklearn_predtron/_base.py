@@ -465,6 +465,15 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         -------
         bound : float
             What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronBinaryClassifier
+        >>> from sklearn_predtron.theory import theorem_of
+        >>> X, y = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]], [1, 1, 0, 0]
+        >>> model = PredtronBinaryClassifier(update="perceptron", fit_intercept=False).partial_fit(X, y, classes=[0, 1])
+        >>> model.cumulative_loss_, round(model.loss_bound(margin=2.5, radius=5**0.5), 6), theorem_of(model)
+        (1.0, 3.2, "the perceptron's bound (Novikoff 1962)")
         """
         if not margin > 0:
             raise ValueError(f"margin={margin} must be positive: the bounds are for separable data.")

@@ -223,6 +223,15 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         -------
         margin : float
             The margin gamma, for `loss_bound`; nan where the weights are zero.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronClassifier
+        >>> X = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]]
+        >>> y = ["a", "a", "b", "b"]
+        >>> model = PredtronClassifier(fit_intercept=False, random_state=0).fit(X, y)
+        >>> round(model.margin(X, y), 2)
+        1.96
         """
         return float(self._margins(X, y).min())
 

@@ -283,6 +283,15 @@ class PredtronLabelRanker(BaseRanker):
         -------
         margin : float
             The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no row can be ranked wrongly.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronLabelRanker
+        >>> X = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]]
+        >>> relevance = [[1, 0], [0, 1], [0, 0], [0, 1]]
+        >>> model = PredtronLabelRanker(update="loss_driven", fit_intercept=False, random_state=0).fit(X, relevance)
+        >>> round(model.margin(X, relevance), 3)
+        0.188
         """
         return float(self._margins(X, y).min(initial=np.inf))
 

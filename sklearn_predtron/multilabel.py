@@ -333,6 +333,15 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         -------
         margin : float
             The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no set loses.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronMultilabelClassifier
+        >>> X = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]]
+        >>> Y = [[1, 1], [1, 1], [0, 0], [0, 1]]
+        >>> model = PredtronMultilabelClassifier(intercept_scaling=1.0, random_state=0).fit(X, Y)
+        >>> round(model.margin(X, Y), 2)
+        0.73
         """
         return float(self._margins(X, y).min())
 

@@ -396,6 +396,14 @@ class PredtronRanker(BaseRanker):
         -------
         margin : float
             The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no query can be ranked wrongly.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronRanker
+        >>> X, y, qid = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]], [1, 0, 1, 0], [0, 0, 1, 1]
+        >>> model = PredtronRanker(update="max_pair", random_state=0).fit(X, y, qid=qid)
+        >>> round(model.margin(X, y, qid=qid), 6)  # of pairs
+        1.414214
         """
         return float(self._margins(X, y, qid).min(initial=np.inf))
 
@@ -416,11 +424,20 @@ class PredtronRanker(BaseRanker):
             Frobenius norm, which is larger.
         c_L : float, default=None
             The least positive loss of a ranking of the queries, which `theory.loss_constants` finds; the bounds of "adaptive" and
-            "passive_aggressive" need it.  None takes what an update with eta="theory" has seen of the queries that lost.
+            "passive_aggressive" need it.  None takes what an update with eta="theory" has seen of the queries that lost.  The
+            bound of "slam" takes its least positive weight for it, which it has always seen.
 
         Returns
         -------
         bound : float
             What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronRanker
+        >>> X, y, qid = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]], [1, 0, 1, 0], [0, 0, 1, 1]
+        >>> model = PredtronRanker(update="max_pair", random_state=0).fit(X, y, qid=qid)
+        >>> round(model.cumulative_loss_, 3), round(model.loss_bound(model.margin(X, y, qid=qid), radius=5**0.5), 6)
+        (0.369, 10.0)
         """
         return super().loss_bound(margin, radius, c_L)
