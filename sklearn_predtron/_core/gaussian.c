@@ -3,8 +3,6 @@
 
 #include "gaussian.h"
 
-#include "dispatch.h"
-
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,13 +12,22 @@
 #define MAGIC 6755399441055744.0 /* 1.5 * 2^52: its last bits are the whole number that was added */
 #define PICK(mask, a, b) (((mask) & (a)) | (~(mask) & (b)))
 
+/* Run-time dispatch where the compiler and the loader know how. */
+#if defined(__has_attribute) && defined(__x86_64__) && defined(__GLIBC__)
+#if __has_attribute(target_clones)
+#define DISPATCHES
+#endif
+#endif
+
 #ifdef DISPATCHES
 #define LANES 8
 #define NAME(name) name##_of_eight
 #define TARGET __attribute__((target("avx512f")))
 #include "gaussian.c"
+#define TARGET __attribute__((target_clones("fma", "default")))
+#else
+#define TARGET
 #endif
-#define TARGET DISPATCHED
 #define LANES 4
 #define NAME(name) name##_of_four
 #include "gaussian.c"

@@ -6,8 +6,6 @@
 
 #include "kernels.h"
 
-#include "dispatch.h"
-
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -49,6 +47,16 @@ typedef double lanes;
 #define ZERO 0
 #define INLINE static inline
 #define PREFETCH(p) ((void)(p))
+#endif
+
+/* Run-time dispatch where the compiler and the loader know how. */
+#if defined(__has_attribute) && defined(__x86_64__) && defined(__GLIBC__)
+#if __has_attribute(target_clones)
+#define DISPATCHED __attribute__((target_clones("fma", "default")))
+#endif
+#endif
+#ifndef DISPATCHED
+#define DISPATCHED
 #endif
 
 enum { AHEAD = 24 }; /* non-zeros between a prefetch and its use: measured, flat from 16 to 32 */

@@ -2,8 +2,6 @@
  * depend on its place in the row alone. */
 #include "scaling.h"
 
-#include "dispatch.h"
-
 #include <math.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -32,6 +30,15 @@ typedef long long mask __attribute__((vector_size(32)));
 #else
 #define INLINE static inline
 #define PREFETCH(p) ((void)(p))
+#endif
+
+#if defined(__has_attribute) && defined(__x86_64__) && defined(__GLIBC__)
+#if __has_attribute(target_clones)
+#define DISPATCHED __attribute__((target_clones("fma", "default")))
+#endif
+#endif
+#ifndef DISPATCHED
+#define DISPATCHED
 #endif
 
 enum { AHEAD = 24 }; /* non-zeros between a prefetch and its use */
