@@ -354,7 +354,7 @@ def test_sets_of_labels(capsys, sets, tmp_path, loss):
     arguments = ["--task", "multilabel", "--loss", loss, "--no-shuffle", "--chunk", 30, "--predictions", tmp_path / "p"]
     code, (ours, peer), err = run(capsys, sets["a"], "--test", sets["test"], "--save", tmp_path / "model", *arguments)
     (X, Y), (X_test, Y_test) = sets["of a"], sets["of test"]
-    model = PredtronMultilabelClassifier(loss=loss).partial_fit(sparse.csr_matrix(X), Y)  # as rows of files: rounding decides ties
+    model = PredtronMultilabelClassifier(loss=loss).partial_fit(sparse.csr_matrix(X), Y)  # as of files: rounding decides ties
     assert (code, err) == (0, "")
     assert_allclose(joblib.load(tmp_path / "model").coef_, model.coef_)
     assert ours["progressive loss"] == f"{model.cumulative_loss_ / 200:.4f}"
