@@ -37,18 +37,17 @@ def families():
     sets = (X @ np.random.default_rng(1).standard_normal((X.shape[1], 5)) > 0).astype(int)
     relevances = sets * np.random.default_rng(2).integers(1, 4, sets.shape)
     qid = np.repeat(np.arange(9), 5)
-    stated = [update for update in updates() if getattr(update, "eta", None) != "theory"]  # by losses of rankings it is not
     general = [
-        (PredtronClassifier, y, updates()),
-        (PredtronBinaryClassifier, y > 1, updates()),
-        (PredtronOrdinalClassifier, y, updates()),
-        (PredtronMultilabelClassifier, sets, updates()),
-        (PredtronLabelRanker, relevances, stated),
+        (PredtronClassifier, y),
+        (PredtronBinaryClassifier, y > 1),
+        (PredtronOrdinalClassifier, y),
+        (PredtronMultilabelClassifier, sets),
+        (PredtronLabelRanker, relevances),
     ]
-    found = [(kind(update=update), labels, {}) for kind, labels, its_updates in general for update in its_updates]
+    found = [(kind(update=update), labels, {}) for kind, labels in general for update in updates()]
     found += [(PredtronOrdinalClassifier(representation="shared", update=update), y, {}) for update in [*updates(), PRank()]]
     found += [(PredtronLabelRanker(update=MMP()), sets, {})]
-    found += [(PredtronRanker(update=update), y, {"qid": qid}) for update in [*stated, Slam(), MaxPair(), ListNet()]]
+    found += [(PredtronRanker(update=update), y, {"qid": qid}) for update in [*updates(), Slam(), MaxPair(), ListNet()]]
     return X, found
 
 
