@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The kernelised learner in constant memory: a row makes place for the next, handing its coefficients to the most similar."""
 from libc.math cimport INFINITY, sqrt
 

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Losses on sets of labels beyond the closed forms: any function of the counts, and sets of exactly k labels."""
 from libc.math cimport INFINITY
 

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The cumulative loss against rounds, in bounded memory."""
 import numpy as np
 

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Exact loss-augmented inference for rankings, in little more than a sort.
 
 The ranking that maximises sum_i f(pos_i) s_i - D(pos_i) a_i.  Summed by parts over the gaps between neighbouring positions, an

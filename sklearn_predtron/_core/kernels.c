@@ -205,21 +205,11 @@ DISPATCHED double kernels_move_classes(ptrdiff_t p, const double *x, double last
 
 const Kernels *kernels_for(size_t value_size, size_t index_size)
 {
-    static Kernels table[2][3];
-    const int wide = value_size == sizeof(double);
-    const int sparse = index_size == 0 ? 0 : (index_size == sizeof(int32_t) ? 1 : 2);
-    Kernels *k = &table[wide][sparse];
-    if (!k->value_size) {
-        switch (3 * wide + sparse) {
-        case 0: fill_dense_float(k); break;
-        case 1: fill_int32_float(k); break;
-        case 2: fill_int64_float(k); break;
-        case 3: fill_dense_double(k); break;
-        case 4: fill_int32_double(k); break;
-        default: fill_int64_double(k);
-        }
-    }
-    return k;
+    static const Kernels *const table[2][3] = {
+        {&kernels_dense_float, &kernels_int32_float, &kernels_int64_float},
+        {&kernels_dense_double, &kernels_int32_double, &kernels_int64_double},
+    };
+    return table[value_size == sizeof(double)][index_size == 0 ? 0 : index_size == sizeof(int32_t) ? 1 : 2];
 }
 
 #else /* the template */
@@ -554,27 +544,21 @@ DISPATCHED int NAME(finite)(ptrdiff_t n, const void *values)
     return SUM(s0) + rest == 0;
 }
 
-static void NAME(fill)(Kernels *k)
-{
-    k->value_size = sizeof(VALUE);
+static const Kernels NAME(kernels) = {
+    .value_size = sizeof(VALUE),
 #ifdef INDEX
-    k->index_size = sizeof(INDEX);
-#else
-    k->index_size = 0;
+    .index_size = sizeof(INDEX),
 #endif
-    k->scores[BY_CLASS] = NAME(class_scores);
-    k->scores[BY_FEATURE] = NAME(feature_scores);
-    k->scores[ONE_CLASS] = NAME(one_score);
-    k->add[BY_CLASS] = k->add[ONE_CLASS] = NAME(class_add);
-    k->add[BY_FEATURE] = NAME(feature_add);
-    k->fetch = NAME(fetch);
-    k->norm2 = NAME(norm2);
-    k->sum_of_powers = NAME(sum_of_powers);
-    k->combine = NAME(combine);
-    k->unpack = NAME(unpack);
-    k->take_norm2 = NAME(take_norm2);
-    k->finite = NAME(finite);
-}
+    .scores = {[BY_CLASS] = NAME(class_scores), [BY_FEATURE] = NAME(feature_scores), [ONE_CLASS] = NAME(one_score)},
+    .add = {[BY_CLASS] = NAME(class_add), [BY_FEATURE] = NAME(feature_add), [ONE_CLASS] = NAME(class_add)},
+    .fetch = NAME(fetch),
+    .norm2 = NAME(norm2),
+    .sum_of_powers = NAME(sum_of_powers),
+    .combine = NAME(combine),
+    .take_norm2 = NAME(take_norm2),
+    .unpack = NAME(unpack),
+    .finite = NAME(finite),
+};
 
 #undef POSITION
 #undef VALUE

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Cycles of positive gain in the residual network: a node for each position and chain, joined along the chains (lanes).
 
 An item of a chain moves over a gap along its lane; at a position the chain that comes in pushes its holder out.

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The one loop: every family, every norm, every update, dense and sparse, batch and stream."""
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport isfinite

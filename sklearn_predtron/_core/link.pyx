@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What weights under p-norms share: W = link(Theta), the steps being Theta's (paper 001, B.2)."""
 from libc.math cimport INFINITY, NAN, fabs, sqrt
 from libc.math cimport pow as libm_pow

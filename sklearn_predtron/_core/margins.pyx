@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What the margins predicted so far were worth: the threshold of the online reject rule."""
 from libc.math cimport frexp
 

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Ranks on a scale: the thermometer code and the rule of PRank."""
 from libc.math cimport sqrt
 

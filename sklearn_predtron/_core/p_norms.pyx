@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The p-norm of all weights, and that of their columns' lengths (paper 001, B.2)."""
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.math cimport pow as libm_pow

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Kendall's tau by hinges on pairs (UML 17.4), which no sum over positions is."""
 import numpy as np
 

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Problems written in Python: slower, the same loop."""
 from libc.stdint cimport uintptr_t
 

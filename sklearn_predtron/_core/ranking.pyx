@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 from libc.math cimport INFINITY, sqrt
 
 import numpy as np

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Updates that take their direction from pairs of items, without a competitor."""
 from libc.math cimport INFINITY, exp, sqrt
 from libc.stdint cimport uint64_t

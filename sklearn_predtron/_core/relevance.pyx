@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 import numpy as np
 
 from sklearn_predtron._core.problem cimport Labels

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The kernelised learner: W is a sum over rows that were kept, each with a coefficient for every score."""
 from libc.float cimport DBL_EPSILON
 from libc.math cimport NAN, fabs, isfinite, sqrt

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Weights of features that are standardised as they come (dual averaging under a running centre and scale)."""
 from libc.float cimport DBL_EPSILON
 from libc.math cimport fabs, sqrt

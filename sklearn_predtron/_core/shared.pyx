@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """One direction for all scores, under any norm, with ordered thresholds."""
 import numpy as np
 

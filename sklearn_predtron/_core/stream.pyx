@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The short way from one row in Python's hands to the loop."""
 from libc.math cimport INFINITY
 

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Problems over an explicit table of predictions: any loss matrix, any code matrix."""
 from libc.math cimport INFINITY
 

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Linear predictors under the trace norm: a Schatten norm of the weights, by the eigenvectors of a d x d matrix."""
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.math cimport NAN, isfinite, sqrt
