@@ -11,7 +11,13 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 CORE = Path("sklearn_predtron/_core")
-BY_HAND = {"rows": ["kernels.c"], "link": ["kernels.c"], "p_norms": ["kernels.c"], "scaled": ["scaling.c"], "rkhs": ["gaussian.c"]}
+BY_HAND = {
+    "rows": ["kernels.c"],
+    "link": ["kernels.c"],
+    "p_norms": ["kernels.c"],
+    "scaled": ["scaling.c"],
+    "rkhs": ["gaussian.c"],
+}
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g1"]
 VARIANTS = {"": ["-O3", "-g0"], "bounds": ["-O2", "-g0"], "sanitize": ["-O1", *SANITIZE]}
 
@@ -25,7 +31,8 @@ if not stamp.exists() or stamp.read_text() != variant:
     stamp.parent.mkdir(exist_ok=True)
     stamp.write_text(variant)
 
-shared = "sklearn_predtron._core._cython"  # what Cython's modules have in common, compiled once
+# What Cython's modules have in common, compiled once; it is listed in sys.modules without its package, too.
+shared = "sklearn_predtron._core._cython_sklearn_predtron"
 by_hand = [str(path) for path in sorted(CORE.glob("*.h"))]
 extensions = [
     Extension(
@@ -47,7 +54,15 @@ directives = {
 }
 setup(
     ext_modules=cythonize(
-        [Extension(shared, [f"build/cython{variant}/_cython.c"], depends=[str(stamp)], extra_compile_args=VARIANTS[variant]), *extensions],
+        [
+            Extension(
+                shared,
+                [f"build/cython{variant}/_cython_sklearn_predtron.c"],
+                depends=[str(stamp)],
+                extra_compile_args=VARIANTS[variant],
+            ),
+            *extensions,
+        ],
         build_dir=f"build/cython{variant}",
         compiler_directives=directives,
         shared_utility_qualified_name=shared,

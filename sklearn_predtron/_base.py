@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_predtron._bounds import unstated
 from sklearn_predtron._compat import CachedParameterNames, Interval, StrOptions, check_sample_weight
+from sklearn_predtron._core.busy import Busy
 from sklearn_predtron._core.learner import OVERFLOW, Average, Learner, LinearAverage, Observer
 from sklearn_predtron._core.problem import Labels, Problem
 from sklearn_predtron._core.rows import Rows, dense_rows, sparse_rows
@@ -94,7 +95,19 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         """
         return self._fit(X, y, sample_weight=sample_weight)
 
+    @property
+    def _busy(self) -> Busy:
+        """The flag of the call that learns, one for the life of the estimator."""
+        flag = self.__dict__.get("_flag")
+        return self.__dict__.setdefault("_flag", Busy()) if flag is None else flag
+
     def _fit(self, X: Any, y: Any, **given: Any) -> BasePredtron:
+        with self._busy:
+            return self._fit_alone(X, y, **given)
+
+    def _fit_alone(self, X: Any, y: Any, **given: Any) -> BasePredtron:
+        """Fit; no other call learns meanwhile."""
+        self._close_stream()
         before = self._fitted_state()
         try:
             self._validate_params()
@@ -109,7 +122,6 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         except BaseException:
             self._restore(before)
             raise
-        self.__dict__.pop("_stream", None)  # it holds the old learner, should an epoch not end
         learner = self._learner
         try:
             self._run_epochs(X, y, self._shown_to_callbacks(given) or None, rows, labels, weight, order, before)
@@ -146,6 +158,11 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight)
 
     def _partial_fit(self, X: Any, y: Any, **given: Any) -> BasePredtron:
+        with self._busy:
+            return self._partial_fit_alone(X, y, **given)
+
+    def _partial_fit_alone(self, X: Any, y: Any, **given: Any) -> BasePredtron:
+        """Learn from a batch; no other call learns meanwhile."""
         before = self._fitted_state()
         resolved = "_stream" in before
         try:
@@ -227,17 +244,17 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         problem.prepare(labels)
         if not fresh:
             self._learner.weights.admit(rows)
+        observer = self._build_observer(problem, None if fresh else self._learner.observer)
         update = resolve(Update, self.update, "update").build(problem, self._kappa)
         average = self._build_average()
         if fresh:
             weights = self._build_weights(problem, rows, average=average is not None)
             weights.admit(rows)
-            weights.watch_radius(update.radius_needed, update.radius_of_rows)
             self._learner = Learner(weights, problem, update, average or Average())
+            self._learner.change(problem, update, average, observer)
             self._fixed = self._fixed_parameters()
         else:
-            self._change_parts(problem, update, average)
-        self._learner.observer = self._build_observer(problem, self._learner.observer)
+            self._change_parts(problem, update, average, observer)
 
     def _build_weights(self, problem: Problem, rows: Rows, *, average: bool) -> Weights:
         norm, intercept = resolve(Norm, self.norm, "norm"), self._build_intercept()
@@ -251,7 +268,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
     def _build_intercept(self) -> Intercept:
         return Intercept(self.fit_intercept, self._scaling())
 
-    def _change_parts(self, problem: Problem, update: Any, average: Average | None) -> None:
+    def _change_parts(self, problem: Problem, update: Any, average: Average | None, observer: Observer | None) -> None:
         """Take over what set_params changed since the last call."""
         learner = self._learner
         for name, value in self._fixed_parameters().items():
@@ -267,13 +284,13 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             )
         if type(update) is type(learner.update):
             update.restore(learner.update.state())
-        learner.problem, learner.update = problem, update
-        learner.weights.watch_radius(update.radius_needed, update.radius_of_rows)
-        if average is None:
-            learner.weights.stop_average()
-        else:
-            learner.weights.start_average()
-            learner.average = average
+        if learner.weights.averaging != (average is not None):
+            self._learner = learner = copy.deepcopy(learner)  # others may be reading the average
+            if average is None:
+                learner.weights.stop_average()
+            else:
+                learner.weights.start_average()
+        learner.change(problem, update, average, observer)
 
     def _fixed_parameters(self) -> dict[str, Any]:
         """What the weights are made of, and so cannot change while they live."""
@@ -356,7 +373,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
     # ------------------------------------------------------------------------------------------------------ fitted state
 
     def _fitted_state(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if "callback" not in name}
+        return {name: value for name, value in vars(self).items() if "callback" not in name and name != "_flag"}
 
     def _restore(self, before: dict[str, Any]) -> None:
         for name in self._fitted_state():
@@ -374,7 +391,8 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
     def __setattr__(self, name: str, value: Any) -> None:
         """A parameter that is set takes effect at the next call: what was made of the parameters is dropped."""
         if not (name.startswith("_") or name.endswith("_")):
-            self.__dict__.pop("_stream", None)
+            self._check_free()
+            self._close_stream()
         super().__setattr__(name, value)
 
     def set_params(self, **params: Any) -> BasePredtron:
@@ -392,7 +410,8 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         self : object
             The estimator.
         """
-        self.__dict__.pop("_stream", None)
+        self._check_free()
+        self._close_stream()
         for name, value in params.items():
             part, _, inner = name.partition("__")
             alias = params.get(part, getattr(self, part, None))
@@ -403,8 +422,19 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
                 )
         return super().set_params(**params)
 
+    def _check_free(self) -> None:
+        """Raise RuntimeError while a call learns by the present parameters."""
+        if "_flag" in self.__dict__:
+            self._busy.check_free()
+
+    def _close_stream(self) -> None:
+        """Drop the short way, which holds the present learner and parameters."""
+        stream = self.__dict__.pop("_stream", None)
+        if stream is not None:
+            stream.close()
+
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_stream"}
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_stream", "_flag")}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learner")
@@ -502,7 +532,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
 
     def _at_unit_norm(self, margins: NDArray) -> NDArray:
         """Margins under weights that predict the same and have norm 1; nan where these are zero."""
-        length = self._learner.weights.length()
+        length = self._readable_weights().length()
         return margins / length if length > 0 else np.full(len(margins), np.nan)
 
 

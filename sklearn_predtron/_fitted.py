@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.weights import Weights
 
 
 class Fitted:
@@ -14,21 +15,27 @@ class Fitted:
 
     _learner: Learner
 
+    def _readable_weights(self) -> Weights:
+        """The weights, unless another call is moving what they are made of."""
+        learner = self._learner
+        learner.check_readable()
+        return learner.weights
+
     @property
     def coef_(self) -> NDArray:
         """Weights that predict, of shape (d, n_features): the average of the iterates, or the last one."""
-        weights = self._learner.weights
+        weights = self._readable_weights()
         return weights.primal(weights.mean()[0])
 
     @property
     def intercept_(self) -> NDArray:
         """Offsets of the scores that predict, of shape (d,)."""
-        return self._learner.weights.mean()[1]
+        return self._readable_weights().mean()[1]
 
     @property
     def last_coef_(self) -> NDArray:
         """Weights of the last iterate, of shape (d, n_features)."""
-        weights = self._learner.weights
+        weights = self._readable_weights()
         return weights.primal(weights.last()[0])
 
     @property
@@ -52,7 +59,7 @@ class Fitted:
         return self._expansion().lost
 
     def _expansion(self) -> Any:
-        expansion = self._learner.weights.expansion
+        expansion = self._readable_weights().expansion
         if expansion is None:
             raise AttributeError("dual_coef_, support_ and budget_loss_ are for norm=RKHS(...); other norms have coef_.")
         return expansion
@@ -60,7 +67,7 @@ class Fitted:
     @property
     def last_intercept_(self) -> NDArray:
         """Offsets of the last iterate, of shape (d,)."""
-        return self._learner.weights.last()[1]
+        return self._readable_weights().last()[1]
 
     @property
     def t_(self) -> int:

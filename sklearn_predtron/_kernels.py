@@ -95,6 +95,7 @@ class Support:
         self.kernel = kernel
         self.n = 0
         self.kept: Any = np.empty((0, p))  # with room for more where it is dense
+        self._read = False  # whether others may be reading `kept`
 
     @property
     def rows(self) -> Any:
@@ -115,6 +116,13 @@ class Support:
         of = f", degree={self.kernel.degree:g} and coef0={self.kernel.coef0:g}" if self.kernel.kernel in POSITIVE else ""
         return f"kernel={self.kernel.kernel!r}{of}, not known to be positive"
 
+    def lent(self) -> Support:
+        """Return a support for reading that keeps the present rows, whatever becomes of them here."""
+        reader = object.__new__(Support)
+        reader.kernel, reader.n, reader.kept, reader._read = self.kernel, self.n, self.kept, True
+        self._read = True
+        return reader
+
     def against(self, block: Any, begin: int, end: int) -> NDArray:
         """Kernels of the rows of a block and the rows begin to end."""
         return self.kernel(block, self.kept[begin:end])
@@ -131,7 +139,7 @@ class Support:
         if sparse.issparse(self.kept):
             self._put_sparse(places, sparse.csr_matrix(rows), n)
         else:
-            self._make_room(n)
+            self._make_room(n, overwriting=places.min() < self.n)
             self.kept[places] = rows.toarray() if sparse.issparse(rows) else rows
         self.n = n
 
@@ -141,14 +149,15 @@ class Support:
         stacked = sparse.vstack([self.kept, rows], format="csr")
         self.kept = stacked if n == stacked.shape[0] and (origin == np.arange(n)).all() else stacked[origin]
 
-    def _make_room(self, n: int) -> None:
-        if n > len(self.kept) or not self.kept.flags.writeable:  # as those of a memory map
-            grown = np.empty((max(n, 2 * len(self.kept)), self.kept.shape[1]))
+    def _make_room(self, n: int, *, overwriting: bool) -> None:
+        full = n > len(self.kept)
+        if full or (overwriting and self._read) or not self.kept.flags.writeable:  # as those of a memory map
+            grown = np.empty((max(n, 2 * len(self.kept)) if full else len(self.kept), self.kept.shape[1]))
             grown[: self.n] = self.kept[: self.n]
-            self.kept = grown
+            self.kept, self._read = grown, False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "kept": self.rows.copy()}
+        return {**vars(self), "kept": self.rows.copy(), "_read": False}
 
 
 class PrecomputedSupport:
@@ -159,6 +168,17 @@ class PrecomputedSupport:
 
     def __init__(self) -> None:
         self.columns = np.zeros(0, dtype=np.intp)
+
+    @property
+    def n(self) -> int:
+        """How many are kept."""
+        return len(self.columns)
+
+    def lent(self) -> PrecomputedSupport:
+        """Return a support for reading that keeps the present columns, whatever becomes of them here."""
+        reader = PrecomputedSupport()
+        reader.columns = self.columns
+        return reader
 
     @property
     def rows(self) -> Any:

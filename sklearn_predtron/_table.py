@@ -99,7 +99,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         if hasattr(self, "feature_names_in_") or self.class_weight == "balanced":
             return None
         codes = {label: code for code, label in enumerate(self.classes_.tolist())}
-        return Stream(self._learner, CodeReader(codes, None if self.class_weight is None else self._class_weights()))
+        return Stream(self._learner, CodeReader(codes, None if self.class_weight is None else self._class_weights()), self._busy)
 
     # ------------------------------------------------------------------------------------------------------------ problem
 

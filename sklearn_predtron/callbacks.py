@@ -71,7 +71,7 @@ class LossHistory:
         """
         learner = check_predtron(estimator)._learner
         if learner.history is None or learner.history.size != self.size:
-            learner.history = History(self.size, learner.t, learner.cumulative_loss)
+            learner.record(History(self.size, learner.t, learner.cumulative_loss))
         return self
 
     @staticmethod

@@ -82,10 +82,7 @@ class RejectingClassifier(BaseTableClassifier):
     def _build_observer(self, problem: Table, observer: Observer | None) -> Observer | None:
         if self.reject_cost is None or self.reject_rule != "online":
             return None
-        if observer is None:
-            return Margins(problem, len(self.classes_))
-        observer.problem = problem
-        return observer
+        return Margins(problem, len(self.classes_)) if observer is None else observer
 
     def _reject_costs(self, largest: float) -> NDArray:
         """beta of each class, checked."""
@@ -142,11 +139,12 @@ class RejectingClassifier(BaseTableClassifier):
         beta = costs[:, -1]
         if self.reject_rule == "margin":
             return costs[best[:, 1], best[:, 0]] - 2 * beta[best[:, 0]]
-        if self._learner.observer is None:
+        observer = self._learner.observer
+        if observer is None:
             raise ValueError(
                 "reject_rule='online' chooses its threshold while it learns; call fit or partial_fit after setting it."
             )
-        return self._learner.observer.threshold(beta)
+        return observer.threshold(beta)
 
 
 def reject_code(k: int) -> NDArray:

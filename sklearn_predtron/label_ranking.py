@@ -182,7 +182,7 @@ class PredtronLabelRanker(BaseRanker):
         return Relevances(y.ravel(), np.arange(len(y) + 1, dtype=np.intp) * y.shape[1])
 
     def _open_stream(self) -> Stream | None:
-        return None if hasattr(self, "feature_names_in_") else Stream(self._learner, RelevanceReader(self._n_labels))
+        return None if hasattr(self, "feature_names_in_") else Stream(self._learner, RelevanceReader(self._n_labels), self._busy)
 
     # -------------------------------------------------------------------------------------------------------- prediction
 

@@ -218,7 +218,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         if hasattr(self, "feature_names_in_"):
             return None
         codes = {label: code for code, label in enumerate(self.classes_.tolist())}
-        return Stream(self._learner, IndicatorReader(self._n_labels, CodeReader(codes) if self._single else None))
+        return Stream(self._learner, IndicatorReader(self._n_labels, CodeReader(codes) if self._single else None), self._busy)
 
     def _build_problem(self) -> Subset:
         resolve(SubsetRepresentation, self.representation, "representation")

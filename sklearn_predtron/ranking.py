@@ -240,7 +240,7 @@ class PredtronRanker(BaseRanker):
         return super()._shown_to_callbacks({name if key == "qid" else key: value for key, value in given.items()})
 
     def _open_stream(self) -> Stream | None:
-        return None if hasattr(self, "feature_names_in_") else Stream(self._learner, QueryReader())
+        return None if hasattr(self, "feature_names_in_") else Stream(self._learner, QueryReader(), self._busy)
 
     def _build_intercept(self) -> Intercept:
         return Intercept(False, 1.0)

@@ -258,7 +258,8 @@ class Forgetful(PredtronClassifier):
     def __setstate__(self, state):
         super().__setstate__(state)
         if "_learner" in state:
-            self._learner.update = type(self._learner.update)(1.0)
+            learner = self._learner
+            learner.change(learner.problem, type(learner.update)(1.0), learner.average, None)
 
 
 class Relative(PredtronClassifier):

@@ -240,6 +240,6 @@ def test_the_learner_takes_histories_alone():
     X, y = make_data()
     model = PredtronClassifier(random_state=0).fit(X, y)
     with pytest.raises(TypeError):
-        model._learner.history = []
+        model._learner.record([])
     with pytest.raises(ValueError, match="size=3 must be at least 4"):
         History(3)

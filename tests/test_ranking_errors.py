@@ -71,7 +71,7 @@ def bad_functions():
 
 def state_of(model):
     """What can be compared where functions cannot be pickled."""
-    return state(model) if hasattr(model, "n_features_in_") else sorted(vars(model))
+    return state(model) if hasattr(model, "n_features_in_") else sorted(model.__getstate__())
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero")

@@ -287,7 +287,8 @@ def test_weights_shrunk_to_zero(average):
     X, y = data(n=40, k=4)
     alpha, eta = 0.5, 2.0
     model = make(PerceptronUpdate(), average).partial_fit(X[:20], y[:20], classes=range(4))
-    model._learner.update = core.Subgradient(alpha, eta)
+    learner = model._learner
+    learner.change(learner.problem, core.Subgradient(alpha, eta), learner.average if learner.weights.averaging else None, None)
     model._learner.learn(dense_rows(X[20:]), Codes(y[20:].astype(np.intp)))
     reference = reference_for(PerceptronUpdate(), OneHot(), ZeroOne(), 4, X.shape[1]).learn(X[:20], y[:20])
     reference.rule, reference.parameters.alpha, reference.parameters.eta = "subgradient", alpha, eta

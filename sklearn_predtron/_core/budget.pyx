@@ -7,6 +7,8 @@ from sklearn_predtron._core.rkhs cimport RKHS
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.weights cimport Intercept
 
+from sklearn_predtron._core.state import MOST, length_of, reals, restored, wholes
+
 # What differs by less is equal: rounding, which depends on the layout of X and on blocks, does not say which row goes.
 cdef double ALIKE = 1e-9
 
@@ -19,6 +21,8 @@ cdef class Budgeted(RKHS):
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, support, Intercept intercept, Py_ssize_t budget, bint averaging=True,
                  bint block=False):
+        if not 0 < budget < MOST:
+            raise ValueError(f"budget={budget} must be at least 1.")
         self.budget = budget
         self.among = np.zeros((1, 1))
         self.apart = np.zeros(budget)
@@ -35,8 +39,12 @@ cdef class Budgeted(RKHS):
         cdef const double[:, ::1] among
         cdef const double[::1] apart
         cdef const Py_ssize_t[::1] nearest
-        RKHS.__setstate__(self, state[0])
-        among, apart, nearest = state[1]
+        cdef Py_ssize_t n = length_of(state, 0, 0, 4)
+        if n > self.budget:
+            raise ValueError(f"The saved state of a Budgeted is damaged: {n} rows are kept in a budget of {self.budget}.")
+        pattern = tuple, (reals(n, n), reals(n), wholes(n, least=-1, most=n - 1))
+        inherited, (among, apart, nearest) = restored(self, state, pattern)
+        RKHS.__setstate__(self, inherited)
         self.among[:self.n, :self.n] = among
         self.apart[:self.n] = apart
         self.nearest[:self.n] = nearest

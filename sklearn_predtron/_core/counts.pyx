@@ -103,6 +103,8 @@ cdef class AtK(Subset):
 
     def __init__(self, Py_ssize_t m, Py_ssize_t k, bint recall):
         Subset.__init__(self, m)
+        if not 0 < k <= m:
+            raise ValueError(f"k={k} must be at least 1 and at most {m}.")
         self.k = k
         self.recall = recall
         self.c_L, self.C_L = 1 / <double> (m if recall else k), 1

@@ -1,6 +1,8 @@
 """The cumulative loss against rounds, in bounded memory."""
 import numpy as np
 
+from sklearn_predtron._core.state import MOST, count, length_of, real, reals, restored, whole, wholes
+
 
 cdef class History:
     """The cumulative loss after rounds that are multiples of a stride; where `size` is reached the stride doubles.
@@ -24,8 +26,13 @@ cdef class History:
         return type(self), (self.size,), state
 
     def __setstate__(self, state):
-        self.stride, self.t, self.loss, rounds, losses = state
-        self.n = len(rounds)
+        n = max(1, min(length_of(state, 3), self.size - 1))
+        pattern = whole(1), count, real, wholes(n, least=0, most=MOST), reals(n)
+        stride, self.t, self.loss, rounds, losses = restored(self, state, pattern)
+        if stride & (stride - 1):
+            raise ValueError(f"The saved state of a History is damaged: {stride} is no power of two.")
+        self.stride = stride
+        self.n = n
         np.asarray(self.rounds)[:self.n] = rounds
         np.asarray(self.losses)[:self.n] = losses
 

@@ -1,3 +1,4 @@
+from sklearn_predtron._core.busy cimport Busy
 from sklearn_predtron._core.history cimport History
 from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Labels, Problem, Round
@@ -12,19 +13,25 @@ cdef class Average:
 
 
 cdef class Observer:
+    cdef int check(self, Problem problem) except -1
     cdef void see(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil
 
 
 cdef class Learner:
     cdef readonly Weights weights
-    cdef public Problem problem
-    cdef public Update update
-    cdef public Average average
-    cdef public Observer observer
-    cdef public History history
+    cdef readonly Problem problem
+    cdef readonly Update update
+    cdef readonly Average average
+    cdef readonly Observer observer
+    cdef readonly History history
+    cdef Busy busy
     cdef readonly Py_ssize_t t, n_mistakes, n_updates
     cdef readonly double cumulative_loss
     cdef readonly bint weighted       # whether any round had a weight other than 1
+    cdef int check(self) except -1
+    cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight) except -1
+    cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
+                                 bint observed) except -2
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                         Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g, bint observed) noexcept nogil
     cdef void step(self, View* x, const Direction* g, Round* r) noexcept nogil

@@ -1,7 +1,10 @@
 """The one loop: every family, every norm, every update, dense and sparse, batch and stream."""
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport isfinite
+from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
+
+from sklearn_predtron._core.busy import BUSY
+from sklearn_predtron._core.state import between, count, flag, optional, real, restored
 
 OVERFLOW = "X holds values so large that the scores overflow; scale the features down."
 
@@ -19,7 +22,7 @@ cdef class Average:
         return type(self), (), self.keep
 
     def __setstate__(self, keep):
-        self.keep = keep
+        self.keep = restored(self, keep, between(1e-300, 1))
 
     cdef double weight(self, const Round* r) noexcept nogil:
         """The weight of round r.t, relative to the next ones'."""
@@ -36,26 +39,83 @@ cdef class LinearAverage(Average):
 cdef class Observer:
     """Is shown what the average predicts for each row before the row is learned."""
 
+    def watch(self, Problem problem not None):
+        """Observe the predictions of a problem from here on."""
+
+    cdef int check(self, Problem problem) except -1:
+        """Raise ValueError where the predictions of the problem cannot be observed."""
+        return 0
+
     cdef void see(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
         """Scores and label of a round; rounds so far count keep times as much as before, this one counts weight."""
 
 
 cdef class Learner:
-    """Weights, a problem, an update and an average, and what has happened so far."""
+    """Weights, a problem, an update and an average, and what has happened so far.
+
+    One call at a time learns; another, in any thread or from within the user's own problem, raises RuntimeError.  Scores may
+    be read meanwhile, each weight as of some round in between, but for those of a kernel expansion, whose rows move.
+    """
+
+    def __cinit__(self):
+        self.busy = Busy()
+
     def __init__(self, Weights weights not None, Problem problem not None, Update update not None, Average average not None):
         self.weights = weights
         self.problem = problem
         self.update = update
         self.average = average
+        self.check()
+
+    cdef int check(self) except -1:
+        """Raise ValueError where the parts do not go together: the loop trusts that they do."""
+        cdef Problem problem = self.problem
+        if problem is None or problem.d < 1 or problem.d != self.weights.d or self.weights.p < 1:
+            raise ValueError(f"weights for {self.weights.d} scores do not go with a problem of {problem.d}.")
+        if problem.block != self.weights.block:
+            raise ValueError("weights of rows do not go with a problem of blocks, nor the other way round.")
+        self.update.check(problem)
+        if self.observer is not None:
+            self.observer.check(problem)
+        return 0
+
+    def change(self, Problem problem not None, Update update not None, Average average, Observer observer):
+        """Go on with other parts; `average` is None where the last iterate predicts."""
+        before = self.problem, self.update, self.average, self.observer
+        self.busy.refuse()
+        self.problem, self.update, self.average, self.observer = problem, update, average or self.average, observer
+        try:
+            if observer is not None:
+                observer.watch(problem)
+            self.check()
+        except BaseException:
+            self.problem, self.update, self.average, self.observer = before
+            raise
+        self.weights.watch_radius(update.radius_needed, update.radius_of_rows)
+
+    def record(self, History history):
+        """Record the cumulative loss from here on."""
+        self.busy.refuse()
+        self.history = history
+
+    def check_readable(self):
+        """Raise RuntimeError where another call is moving what a reader would read."""
+        if self.busy.held and self.weights.expansion is not None:
+            raise RuntimeError(f"{BUSY}  With a kernel, whose rows move meanwhile, it cannot be read either.")
 
     def __reduce__(self):
+        self.busy.refuse()
         parts = (self.weights, self.problem, self.update, self.average)
         return Learner, parts, (
             self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted, self.observer, self.history)
 
     def __setstate__(self, state):
+        if self.weights is None:
+            raise ValueError("The saved state of a Learner is damaged: it has no parts.")
+        pattern = count, count, count, between(0, INFINITY), flag, optional(Observer), optional(History)
         (self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted, self.observer,
-         self.history) = state
+         self.history) = restored(self, state, pattern)
+        self.check()
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
               const double[::1] weight=None, bint observed=True):
@@ -66,7 +126,32 @@ cdef class Learner:
         Returns -1, or the row whose scores were not finite, before which it stopped.  An exception (an interrupt, or the
         user's own problem's) leaves the state of the last complete round.
         """
-        cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1
+        self.busy.take()
+        try:
+            self.check_rounds(rows, labels, order, weight)
+            return self.learn_rounds(rows, labels, order, weight, observed)
+        finally:
+            self.busy.release()
+
+    cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight) except -1:
+        """Raise ValueError where the arguments do not go together: the loop trusts that they do."""
+        cdef Py_ssize_t i
+        if self.weights is None:
+            raise ValueError("the learner has no parts.")
+        if rows.p != self.weights.p:
+            raise ValueError(f"rows must have {self.weights.p} features, got {rows.p}.")
+        self.problem.check(rows, labels)
+        if weight is not None and weight.shape[0] != rows.n:
+            raise ValueError(f"there are {rows.n} rounds and {weight.shape[0]} weights; both must be the same number.")
+        if order is not None:
+            for i in range(order.shape[0]):
+                if not 0 <= order[i] < rows.n:
+                    raise ValueError(f"order must hold numbers from 0 to {rows.n - 1}, got {order[i]}.")
+        return 0
+
+    cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
+                                 bint observed) except -2:
+        cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1, before = self.t
         cdef Py_ssize_t d = rows.longest * self.problem.d
         cdef double* scratch
         cdef Direction g
@@ -92,7 +177,7 @@ cdef class Learner:
                 PyErr_CheckSignals()
         finally:
             free(scratch)
-            self.weights.conclude()
+            self.weights.conclude(self.t > before)
         return bad
 
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
@@ -164,7 +249,11 @@ cdef class Learner:
         """Scores W x + b of the average (or of the last iterate), into out (n, d)."""
         cdef Py_ssize_t i, done = 0, end
         cdef View x
-        cdef Weights weights = self.weights.plain(mean)
+        cdef Weights weights
+        if self.weights is None or rows.p != self.weights.p or rows.longest != 1:
+            raise ValueError("rows must be single, and have as many features as the weights.")
+        self.check_readable()
+        weights = self.weights.plain(mean)
         if out.shape[0] != rows.n or out.shape[1] != self.problem.d:
             raise ValueError(f"out must have shape {(rows.n, self.problem.d)}, got {(out.shape[0], out.shape[1])}.")
         while done < rows.n:

@@ -10,7 +10,7 @@ cdef enum:
 cdef class Linked(Weights):
     cdef readonly double q
     cdef readonly Intercept intercept
-    cdef readonly bint by_feature, block, radius_needed, radius_of_rows
+    cdef readonly bint by_feature, radius_needed, radius_of_rows
     cdef readonly double radius2
     cdef double[::1] theta, u, total, offset
     cdef Matrix U, U_alone            # with the offset of the present round, and with none

@@ -9,7 +9,8 @@ from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport View, of_doubles, row_of
 from sklearn_predtron._core.weights cimport Intercept, Weights
 
-from sklearn_predtron._core.weights import aligned_zeros
+from sklearn_predtron._core.state import count, flag, real, reals, restored, whole, wholes
+from sklearn_predtron._core.weights import aligned_zeros, check_sizes
 
 cdef enum:
     STRETCHES = 64
@@ -27,8 +28,11 @@ cdef class Linked(Weights):
     afresh over each stretch in which it has changed little, and owed is the rest of one stretch and all later ones.
     The intercept is feature p, of length sqrt(r2): b = sqrt(r2) W_p.
     """
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint by_feature=True, bint averaging=True,
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, double q, bint by_feature=True, bint averaging=True,
                  bint block=False):
+        check_sizes(d, p, block)
+        if not 1 < q < INFINITY:
+            raise ValueError(f"q={q} must be a number above 1.")
         self.d = d
         self.p = p
         self.q = q
@@ -67,9 +71,11 @@ cdef class Linked(Weights):
 
     def __setstate__(self, state):
         cdef const double[::1] theta, u
-        theta, u = state[0][:2]
-        self.total, self.stretch, self.since, self.had = map(np.array, state[0][2:])    # read-only ones from a memory map
-        numbers = state[1]
+        cdef Py_ssize_t lines = self.lines if self.averaging else 0
+        arrays = (reals(self.theta.shape[0]), reals(self.u.shape[0]), reals(self.total.shape[0]),
+                  reals(STRETCHES if self.averaging else 0), wholes(lines, least=0, most=STRETCHES - 1), reals(lines))
+        numbers = *[real] * 4, count, real, real, whole(0, STRETCHES - 1), real, real, flag, flag
+        (theta, u, self.total, self.stretch, self.since, self.had), numbers = restored(self, state, (arrays, numbers))
         (self.unit, self.c, self.mass, self.most, self.moved, self.rounds_mass, self.inflation, self.now,
          self.c_at_start, self.radius2, needed, of_rows) = numbers
         self.theta[:] = theta
@@ -147,7 +153,7 @@ cdef class Linked(Weights):
         cdef Py_ssize_t c, j, k, begin, n
         cdef Py_ssize_t at[BUFFER]
         cdef double value[BUFFER]
-        cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0, owed = self.owed(self.p)
+        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0, owed = self.owed(self.p)
         for c in range(self.d):
             t[c] = root * (self.total[self.p * self.stride + c] + owed * self.u[self.p * self.stride + c])
         for begin in range(0, row.n, 256):
@@ -161,7 +167,7 @@ cdef class Linked(Weights):
 
     cdef double mean_of_class(self, const View* x, const Row* row, Py_ssize_t c) noexcept nogil:
         """A class's score by the sum of the iterates, where lines are classes."""
-        cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0, offset, score
+        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0, offset, score
         cdef Matrix line = self.U
         line.offset, line.d, line.layout = &offset, 1, ONE_CLASS
         line.data = &self.u[c * self.stride]
@@ -175,7 +181,7 @@ cdef class Linked(Weights):
     cdef void last_scores(self, const View* x, double* t) noexcept nogil:
         """The scores of the last iterate, without a trace in what others may be reading."""
         cdef Py_ssize_t r, c
-        cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0
+        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0
         cdef Row spare
         for r in range(x.m):
             x.k.scores[self.U.layout](row_of(x, r, &spare), &self.U_alone, self.c, False, t + r * self.d)
@@ -521,7 +527,7 @@ cdef class Linked(Weights):
     def _shaped(self, flat):
         """(d, p) and (d,): features, and the intercept."""
         matrix = self._matrix(flat)
-        return matrix[:, :self.p], self.intercept.r2() ** 0.5 * matrix[:, self.p]
+        return matrix[:, :self.p], self.intercept.r2_read() ** 0.5 * matrix[:, self.p]
 
     def last(self):
         """W (d, p) and b (d,) of the last iterate, copied."""

@@ -4,7 +4,10 @@ from libc.math cimport frexp
 import numpy as np
 
 from sklearn_predtron._core.learner cimport Observer
+from sklearn_predtron._core.problem cimport Problem
 from sklearn_predtron._core.table cimport Table
+
+from sklearn_predtron._core.state import between, reals, restored
 
 cdef enum:
     PER_OCTAVE = 16     # bins between a margin and its double
@@ -31,26 +34,40 @@ cdef inline Py_ssize_t bin_of(double margin) noexcept nogil:
 
 cdef class Margins(Observer):
     """A histogram of the margins between the two best predictions, each predicted before its row was learned."""
-    cdef public Table problem
+    cdef readonly Table problem
     cdef double[:, ::1] seen       # weight of the rounds of each true class in each bin
     cdef double[::1] lost          # weighted loss of the best prediction in each bin
     cdef double unit               # of weight, grows as the past is forgotten
 
     def __init__(self, Table problem not None, Py_ssize_t n_labels):
-        self.problem = problem
+        self.watch(problem)
+        if not 0 < n_labels <= problem.right.shape[0]:
+            raise ValueError(f"n_labels={n_labels} must be at least 1 and at most {problem.right.shape[0]}.")
         self.seen = np.zeros((N_BINS, n_labels))
         self.lost = np.zeros(N_BINS)
         self.unit = 1
+
+    def watch(self, Table problem not None):
+        """Observe the predictions of a problem from here on."""
+        if problem.k < 2:
+            raise ValueError("problem has no predictions.")
+        self.problem = problem
+
+    cdef int check(self, Problem problem) except -1:
+        if problem.d != self.problem.d or (<Table?> problem).right.shape[0] != self.seen.shape[1]:
+            raise ValueError("the margins are those of another problem.")
+        return 0
 
     def __reduce__(self):
         state = np.array(self.seen), np.array(self.lost), self.unit
         return type(self), (self.problem, self.seen.shape[1]), state
 
     def __setstate__(self, state):
-        self.seen, self.lost, self.unit = state
+        pattern = reals(N_BINS, self.seen.shape[1], least=0), reals(N_BINS, least=0), between(1e-300, 1e300)
+        self.seen, self.lost, self.unit = restored(self, state, pattern)
 
     cdef void see(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
-        cdef double* s = self.problem.decoded(t)
+        cdef double* s = self.problem.decoded(t, &self.problem.scratch[0])
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0], sigma, best = 0, second = 1, place
         if s[1] > s[0]:
             best, second = 1, 0

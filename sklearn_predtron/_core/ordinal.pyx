@@ -16,27 +16,26 @@ cdef class Thermometer(Table):
     """
 
     def __init__(self, Py_ssize_t k, cost=None, bint shared=False):
+        self.set_loss(k, k - 1, cost)
         self.scale = 1 / sqrt(k - 1)
         self.shared = shared
-        self.scratch = np.empty(k)
-        self.set_loss(k, k - 1, cost)
 
     def __reduce__(self):
         return type(self), (self.k, self.cost_matrix, self.shared)
 
-    cdef double* decoded(self, double* t) noexcept nogil:
+    cdef double* decoded(self, double* t, double* room) noexcept nogil:
         # Scaled at the end: sums of whole numbers are exact, and so are their ties.
         cdef Py_ssize_t j
         cdef double s = 0
         for j in range(self.d):
             s -= t[j]
-        self.scratch[0] = s
+        room[0] = s
         for j in range(self.d):
             s += 2 * t[j]
-            self.scratch[j + 1] = s
+            room[j + 1] = s
         for j in range(self.k):
-            self.scratch[j] *= self.scale
-        return &self.scratch[0]
+            room[j] *= self.scale
+        return room
 
     cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, Direction* g) noexcept nogil:
         cdef Py_ssize_t j
@@ -54,6 +53,11 @@ cdef class Thermometer(Table):
 
 cdef class PRank(Update):
     """Every threshold on the wrong side of the score, or on it, moves by one (Crammer and Singer 2001)."""
+
+    cdef int check(self, Problem problem) except -1:
+        if not isinstance(problem, Thermometer):
+            raise ValueError(f"PRank learns ranks on a scale, got a {type(problem).__name__}.")
+        return 0
 
     cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0], predicted = 0, j

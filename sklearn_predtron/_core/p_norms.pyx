@@ -8,6 +8,8 @@ from sklearn_predtron._core.kernels cimport Direction, kernels_move, kernels_mov
 from sklearn_predtron._core.link cimport BUFFER, Linked
 from sklearn_predtron._core.weights cimport Intercept
 
+from sklearn_predtron._core.state import reals, restored
+
 
 cdef class PNorm(Linked):
     """|W|_r of all entries, 1/r + 1/q = 1: u = sign(theta) |theta|^(q - 1)."""
@@ -94,6 +96,8 @@ cdef class Group(Linked):
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint by_feature=True, bint averaging=True):
         Linked.__init__(self, d, p, intercept, q, by_feature, averaging)
+        if d < 2:
+            raise ValueError(f"the norm of columns is for two scores or more, got {d}.")
         self.part = np.zeros(p + 1 if by_feature else self.stride)
         self.push = np.zeros(self.stride if by_feature else d)
         self.lines_owed = np.zeros(d)
@@ -103,8 +107,8 @@ cdef class Group(Linked):
         return type(self), arguments, (Linked.__reduce__(self)[2], np.array(self.part))
 
     def __setstate__(self, state):
-        Linked.__setstate__(self, state[0])
-        self.part = np.array(state[1])
+        inherited, self.part = restored(self, state, (tuple, reals(self.part.shape[0])))
+        Linked.__setstate__(self, inherited)
 
     cdef double direction_norm(self, const Direction* g) noexcept nogil:
         cdef Py_ssize_t i
@@ -193,7 +197,7 @@ cdef class Group(Linked):
 def whole(Linked weights):
     """W with the column of the intercept's feature."""
     W, b = weights.mean()
-    r2 = weights.intercept.r2()
+    r2 = weights.intercept.r2_read()
     return np.column_stack([W, b / r2 ** 0.5]) if r2 > 0 else W
 
 

@@ -1,5 +1,6 @@
 """A prediction space with its loss, its representation and its decoder."""
 from sklearn_predtron._core.kernels cimport Direction
+from sklearn_predtron._core.rows cimport Rows
 
 cdef struct Round:                 # what problem, update and bookkeeping tell each other about a round
     Py_ssize_t t                   # its number, from 1
@@ -21,6 +22,7 @@ cdef class Labels:
 
 cdef class Codes(Labels):
     cdef const Py_ssize_t[::1] codes
+    cdef readonly Py_ssize_t most        # the largest of them
 
 
 cdef class Problem:
@@ -31,6 +33,7 @@ cdef class Problem:
     cdef readonly bint thorough        # every score has to be finite; else the first one tells
     cdef readonly bint fallible        # the user's own: a round may end in an exception
     cdef bint failed
+    cdef int check(self, Rows rows, Labels labels) except -1
     cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
     cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
     cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, Direction* g) noexcept nogil

@@ -24,8 +24,14 @@ cdef class Codes(Labels):
     """Labels numbered 0, 1, ..."""
 
     def __init__(self, const Py_ssize_t[::1] codes):
+        cdef Py_ssize_t i, most = -1
+        for i in range(codes.shape[0]):
+            if codes[i] < 0:
+                raise ValueError(f"codes must not be negative, got {codes[i]}.")
+            most = max(most, codes[i])
         self.codes = codes
         self.n = codes.shape[0]
+        self.most = most
 
     cdef const void* at(self, Py_ssize_t i) noexcept nogil:
         return &self.codes[i]
@@ -47,6 +53,14 @@ cdef class Problem:
 
     cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, Direction* g) noexcept nogil:
         """g = rep(competitor) - rep(sigma_y) for the competitor found last."""
+
+    cdef int check(self, Rows rows, Labels labels) except -1:
+        """Raise ValueError where labels are not of the problem's kind, or do not belong to the rows."""
+        if rows.longest != 1 and not self.block:
+            raise ValueError(f"rounds must be single rows, got up to {rows.longest} rows a round.")
+        if labels.n != rows.n:
+            raise ValueError(f"there are {rows.n} rounds and {labels.n} labels; both must be the same number.")
+        return 0
 
     def prepare(self, Labels labels):
         """Get ready for labels to come; raise, before anything is changed, where they cannot be learned from."""

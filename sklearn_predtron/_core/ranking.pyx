@@ -4,11 +4,13 @@ import numpy as np
 
 from sklearn_predtron._core.inference cimport Inference
 from sklearn_predtron._core.kernels cimport Direction
-from sklearn_predtron._core.problem cimport Problem, Round
+from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron._core.relevance cimport Relevance, Relevances
+from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.sorting cimport sort_descending
 
 from sklearn_predtron._core.sorting import KEYED
+from sklearn_predtron._core.state import MOST
 
 
 cdef class Ranking(Problem):
@@ -19,6 +21,8 @@ cdef class Ranking(Problem):
     """
 
     def __init__(self, Py_ssize_t n_labels, representation, measure):
+        if not 0 <= n_labels < MOST:
+            raise ValueError(f"n_labels={n_labels} must not be negative.")
         self.d = max(n_labels, 1)
         self.block = n_labels == 0
         self.representation = representation
@@ -32,11 +36,35 @@ cdef class Ranking(Problem):
     def __reduce__(self):
         return type(self), (0 if self.block else self.d, self.representation, self.measure)
 
+    cdef int check(self, Rows rows, Labels labels) except -1:
+        cdef Py_ssize_t i
+        Problem.check(self, rows, labels)
+        self.check_lists(labels)
+        for i in range(rows.n):
+            if (<Relevances> labels).start[i + 1] - (<Relevances> labels).start[i] != rows.size(i) * self.d:
+                raise ValueError(f"list {i} must have {rows.size(i) * self.d} relevances.")
+        return 0
+
+    def check_lists(self, labels, scores=None):
+        """Raise ValueError where labels are no lists for the problem, or scores are not those of their items."""
+        cdef Relevances lists
+        cdef Py_ssize_t i
+        if not isinstance(labels, Relevances):
+            raise ValueError(f"labels must be lists of relevances, got {type(labels).__name__}.")
+        lists = labels
+        for i in range(lists.n):
+            if not self.block and lists.start[i + 1] - lists.start[i] != self.d:
+                raise ValueError(f"every list must have {self.d} relevances.")
+        if scores is not None and len(scores) != lists.y.shape[0]:
+            raise ValueError(f"there are {len(scores)} scores for {lists.y.shape[0]} items.")
+
     def prepare(self, Relevances labels not None):
         """Find the gains of the labels, and as many positions as the longest list has."""
         cdef Py_ssize_t m = labels.longest
         if labels.gain_of is not self:
             gain = self.measure.gain_table(labels)
+            if len(gain) != labels.value.shape[0]:
+                raise ValueError(f"{self.measure!r} must give {labels.value.shape[0]} gains, got {len(gain)}.")
             if m > self.f.shape[0]:
                 self.reserve(m)
             labels.gain = gain
@@ -45,6 +73,8 @@ cdef class Ranking(Problem):
     def reserve(self, Py_ssize_t m):
         """Make room for lists of m items."""
         f = self.representation.table(m)
+        if len(f) != m:
+            raise ValueError(f"{self.representation!r} must give {m} values, got {len(f)}.")
         self.lay_positions(m, f)
         self.square = np.cumsum(np.square(f))
         self.s, self.a = np.empty(m), np.empty(m)
@@ -212,6 +242,7 @@ cdef class Ranking(Problem):
         """L of the rankings that sort the lists by their scores, those of equal scores in the order they are in."""
         cdef double[::1] out = np.zeros(labels.n)
         cdef Py_ssize_t i, begin
+        self.check_lists(labels, scores)
         self.prepare(labels)
         with nogil:
             for i in range(labels.n):
@@ -224,6 +255,7 @@ cdef class Ranking(Problem):
         """The least positive loss of a ranking of each list, infinite where there is none."""
         cdef double[::1] out = np.full(labels.n, np.inf)
         cdef Py_ssize_t i
+        self.check_lists(labels)
         self.prepare(labels)
         with nogil:
             for i in range(labels.n):
@@ -247,6 +279,7 @@ cdef class Ranking(Problem):
         cdef const double[::1] step
         cdef Py_ssize_t i, begin
         cdef Pair pair
+        self.check_lists(labels, scores)
         self.prepare(labels)
         step = np.minimum.accumulate(np.append(np.inf, -np.diff(self.f)))
         with nogil:
@@ -274,6 +307,8 @@ cdef class NDCG(Ranking):
 
     def lay_positions(self, Py_ssize_t m, f):
         D = self.measure.discount_table(m)
+        if len(D) != m:
+            raise ValueError(f"{self.measure!r} must give {m} discounts, got {len(D)}.")
         self.weighing = True
         self.level = np.empty(m)
         self.D = D / D[0]

@@ -7,6 +7,8 @@ from sklearn_predtron._core.problem cimport Problem, Round
 from sklearn_predtron._core.ranking cimport Pair, Ranking
 from sklearn_predtron._core.updates cimport Update
 
+from sklearn_predtron._core.state import between, restored, whole
+
 
 cdef class Scheduled(Update):
     """Updates with a step eta, or eta / sqrt(t) where `fading`."""
@@ -19,6 +21,9 @@ cdef class Scheduled(Update):
 
     def __reduce__(self):
         return type(self), (self.eta, self.fading)
+
+    cdef int check(self, Problem problem) except -1:
+        return of_rankings(self, problem)
 
     cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
         r.loss = 0
@@ -35,6 +40,12 @@ cdef class Scheduled(Update):
         return r.weight * (self.eta / sqrt(<double> r.t) if self.fading else self.eta)
 
 
+cdef int of_rankings(Update update, Problem problem) except -1:
+    if not isinstance(problem, Ranking):
+        raise ValueError(f"{type(update).__name__} learns rankings, got a {type(problem).__name__}.")
+    return 0
+
+
 cdef inline void clear(Direction* g, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     g.n = n
@@ -49,6 +60,9 @@ cdef class LossAugmented(Update):
     def __init__(self):
         self.measured = self.radius_needed = True
 
+    cdef int check(self, Problem problem) except -1:
+        return of_rankings(self, problem)
+
     def __reduce__(self):
         return type(self), (), self.least
 
@@ -59,7 +73,7 @@ cdef class LossAugmented(Update):
         return self.least
 
     def restore(self, state):
-        self.least = state
+        self.least = restored(self, state, between(0, INFINITY))
 
     cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
         problem.augmented(t, y, m, r)
@@ -94,7 +108,7 @@ cdef class Slam(Scheduled):
         return self.least
 
     def restore(self, state):
-        self.least = state
+        self.least = restored(self, state, between(0, INFINITY))
 
     cdef bint pull(self, Ranking ranking, const double* t, Round* r, Direction* g) noexcept nogil:
         cdef Py_ssize_t i, grade, top
@@ -207,7 +221,7 @@ cdef class MMP(Scheduled):
         return self.drawn
 
     def restore(self, state):
-        self.drawn = state
+        self.drawn = restored(self, state, whole(0, 2 ** 64 - 1))
 
     cdef bint pull(self, Ranking ranking, const double* t, Round* r, Direction* g) noexcept nogil:
         cdef Py_ssize_t i, errors

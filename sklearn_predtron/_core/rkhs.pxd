@@ -6,7 +6,7 @@ from sklearn_predtron._core.weights cimport L2
 cdef class RKHS(L2):
     cdef readonly object support                 # the rows, and the kernel
     cdef readonly Py_ssize_t n                   # rows kept
-    cdef Py_ssize_t given, offset                # rows of the calls so far, and of those before this one
+    cdef Py_ssize_t given, offset, after         # rows of the calls so far, of those before this one, and with it
     cdef Py_ssize_t[::1] number                  # of each row kept, in the order in which rows were given
     cdef readonly double lost
     # The rows of the call, and those of the block that was looked at ahead

@@ -12,7 +12,8 @@ from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.weights cimport L2, Intercept, Weights
 
-from sklearn_predtron._core.weights import aligned_zeros
+from sklearn_predtron._core.state import MOST, count, flag, length_of, nothing, real, reals, restored, wholes
+from sklearn_predtron._core.weights import aligned_zeros, check_sizes
 
 cdef extern from "gaussian.h" nogil:
     void gaussian_of_products(Py_ssize_t n, double scale, double shift, const double* offset, double* v)
@@ -32,7 +33,9 @@ cdef class RKHS(L2):
     a step, not with all that were kept.
     """
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, support, Intercept intercept, bint averaging=True, bint block=False):
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, support not None, Intercept intercept not None, bint averaging=True,
+                 bint block=False):
+        check_sizes(d, p, block)
         L2.__init__(self, d, 1, intercept, True, False, block)
         self.p = p
         self.support = support
@@ -45,7 +48,7 @@ cdef class RKHS(L2):
         if averaging:
             self.start_average()
         self.leave()
-        self.conclude()
+        self.conclude(False)
 
     def __reduce__(self):
         cdef Py_ssize_t used = self.n * self.d
@@ -57,9 +60,16 @@ cdef class RKHS(L2):
         return type(self), arguments, (arrays, numbers)
 
     def __setstate__(self, state):
-        cdef const double[::1] data, total, b, b_total
+        cdef const double[::1] data, b, b_total
         cdef const Py_ssize_t[::1] number
-        (data, total, b, b_total, number), numbers = state
+        cdef Py_ssize_t n = length_of(state, 0, 4)
+        sums = reals(n * self.d)
+        arrays = sums, sums if self.averaging else nothing, reals(self.d), reals(self.b_total.shape[0]), wholes(n, least=0, most=MOST)
+        pattern = arrays, (*[real] * 5, flag, flag, flag, count, real)
+        (data, total, b, b_total, number), numbers = restored(self, state, pattern)
+        if self.support.n != n:
+            raise ValueError(f"The saved state of a {type(self).__name__} is damaged: {n} rows have coefficients, and "
+                             f"{self.support.n} are kept.")
         (self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, needed, of_rows, self.given,
          self.lost) = numbers
         self.watch_radius(needed, of_rows)
@@ -69,7 +79,7 @@ cdef class RKHS(L2):
         self.data[:self.n * self.d] = data
         self.b[:] = b
         if self.averaging:
-            self.total[:self.n * self.d] = total
+            np.asarray(self.total)[:self.n * self.d] = total
             self.b_total[:] = b_total
 
     cdef make_room(self, Py_ssize_t rows):
@@ -96,6 +106,7 @@ cdef class RKHS(L2):
             self.offset = self.given
             self.place = np.full(self.matrix.shape[0], -1, dtype=np.intp)
             self.F_call = np.zeros(0)
+            self.after = self.offset + rows.given
         elif self.F_call.shape[0] == 0:
             self.score_call()
         self.in_call = rows.numbers
@@ -110,10 +121,10 @@ cdef class RKHS(L2):
         self.length_of_block = self.position.shape[0]
         self.shown = shown and self.averaging
         self.next = 0
-        self.K = self.support.between(self.block_rows, self.block_rows, self.numbers_of(np.asarray(self.position)))
+        self.K = sized(self.support.between(self.block_rows, self.block_rows, self.numbers_of(np.asarray(self.position))),
+                       self.length_of_block, self.length_of_block)
         self.change = np.zeros(self.length_of_block * self.d)
         self.prepare()
-        self.given = self.offset + rows.given      # not before: a kernel that fails leaves nothing behind
         return last
 
     cdef prepare(self):
@@ -177,7 +188,9 @@ cdef class RKHS(L2):
         self.change[:] = 0
         self.block_rows = None
 
-    cdef conclude(self):
+    cdef conclude(self, bint learned):
+        if learned:                     # rows of which none was learned do not count
+            self.given = self.after
         self.keep()
         self.matrix = self.in_call = None
         self.position = np.zeros(0, dtype=np.intp)
@@ -349,13 +362,13 @@ cdef class RKHS(L2):
 
     def plain(self, bint mean=True):
         W, b = self.mean() if mean else self.last()
-        return Expansion(self.p, np.ascontiguousarray(W.T), b, self.support)
+        return Expansion(self.p, np.ascontiguousarray(W.T), b, self.support.lent())
 
     def length(self):
         """The norm of the function that predicts, and of its intercept."""
         cdef Py_ssize_t begin
         W, b = self.mean()
-        rows, square, r2 = self.support.rows, 0.0, self.intercept.r2()
+        rows, square, r2 = self.support.rows, 0.0, self.intercept.r2_read()
         for begin in range(0, self.n, BLOCK):
             part = rows[begin:begin + BLOCK]
             for other in range(0, self.n, TILE):
@@ -377,6 +390,8 @@ cdef class Expansion(Weights):
         self.W = W
         self.b = b
         self.support = support
+        if self.b.shape[0] != self.d:
+            raise ValueError(f"b must hold {self.d} offsets, got {self.b.shape[0]}.")
 
     cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                             bint shown) except -1:
@@ -397,6 +412,13 @@ cdef class Expansion(Weights):
 
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
         self.scores(x, t)
+
+
+def sized(kernels, Py_ssize_t rows, Py_ssize_t columns):
+    """Return kernels, if they are as many as the loop will read."""
+    if kernels.shape != (rows, columns):
+        raise ValueError(f"kernels of {rows} and {columns} rows have shape {kernels.shape}.")
+    return kernels
 
 
 def expanded(kernels, Py_ssize_t m, coefficients):

@@ -31,6 +31,10 @@ cdef class Rows:
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         """Start to fetch what round i will read."""
 
+    cdef Py_ssize_t size(self, Py_ssize_t i) noexcept:
+        """Return the number of rows of round i."""
+        return 1
+
     cdef Py_ssize_t rounds_of(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, Py_ssize_t most):
         """Where rounds from the first on end that have `most` rows, or a round more."""
         return min(first + most, last)
@@ -134,6 +138,9 @@ cdef class QueryRows(Rows):
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         self.documents.prefetch(self.start[i])
+
+    cdef Py_ssize_t size(self, Py_ssize_t i) noexcept:
+        return self.start[i + 1] - self.start[i]
 
     cdef Py_ssize_t rounds_of(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, Py_ssize_t most):
         cdef Py_ssize_t i, end = first, rows = 0

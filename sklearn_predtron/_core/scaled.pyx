@@ -22,6 +22,7 @@ from sklearn_predtron._core.scaling cimport (
 )
 from sklearn_predtron._core.weights cimport L2, Intercept
 
+from sklearn_predtron._core.state import count, flag, real, reals, restored
 from sklearn_predtron._core.weights import aligned_zeros
 
 cdef enum:
@@ -83,7 +84,8 @@ cdef class Scaled(L2):
 
     def __setstate__(self, state):
         cdef const double[::1] statistics
-        inherited, statistics, numbers = state
+        numbers = (flag, flag, flag, count, real, real), reals(self.d), reals(self.d)
+        inherited, statistics, numbers = restored(self, state, (tuple, reals(self.statistics.shape[0]), numbers))
         L2.__setstate__(self, inherited)
         self.statistics[:] = statistics
         self._set_numbers(numbers)
@@ -425,7 +427,7 @@ cdef class Scaled(L2):
         if self.block:
             return theta * self._field(1), beta
         W = (theta - np.outer(beta, self._field(0))) * self._field(1)
-        return W, self.intercept.r2() * beta - W @ self._field(0)
+        return W, self.intercept.r2_read() * beta - W @ self._field(0)
 
     def last(self):
         """W (d, p) and b (d,) of the last iterate, copied."""
@@ -443,7 +445,7 @@ cdef class Scaled(L2):
         theta, beta = self._sums()
         if not self.block:
             theta = theta - np.outer(beta, self._field(0))
-        return float(np.sqrt((theta ** 2 * self._field(1)).sum() + self.intercept.r2() * (beta ** 2).sum()))
+        return float(np.sqrt((theta ** 2 * self._field(1)).sum() + self.intercept.r2_read() * (beta ** 2).sum()))
 
     def plain(self, bint mean=True):
         """Weights for rows as they are, converted once for as long as nothing is learned."""

@@ -6,6 +6,9 @@ from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.weights cimport Intercept, Weights
 
+from sklearn_predtron._core.state import flag, real, reals, restored
+from sklearn_predtron._core.weights import check_sizes
+
 
 cdef class Shared(Weights):
     """t_k = <u, x> + b_k with b_1 >= b_2 >= ...: the inner weights are u, without an intercept.
@@ -22,6 +25,9 @@ cdef class Shared(Weights):
     cdef double mass
 
     def __init__(self, Weights inner not None, Py_ssize_t d, Intercept intercept not None):
+        check_sizes(d, inner.p)
+        if inner.d != 1 or inner.block:
+            raise ValueError(f"the direction must be of one score, got {inner.d}.")
         self.inner = inner
         self.d = d
         self.p = inner.p
@@ -40,7 +46,8 @@ cdef class Shared(Weights):
         return Shared, (self.inner, self.d, self.intercept), state
 
     def __setstate__(self, state):
-        self.b, self.total, self.mass, self.radius2, radius_needed = state
+        pattern = reals(self.d), reals(self.d), real, real, flag
+        self.b, self.total, self.mass, self.radius2, radius_needed = restored(self, state, pattern)
         self.watch_radius(radius_needed)
 
     def start_average(self):
@@ -64,7 +71,7 @@ cdef class Shared(Weights):
 
     def effective_radius(self, double radius):
         """R^2 = d |x|^2 + r2, for every score's step is along u."""
-        r2 = self.intercept.r2()
+        r2 = self.intercept.r2_read()
         if radius ** 2 < r2:
             raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
         return (self.d * self.inner.inverse_convexity * (radius ** 2 - r2) + r2) ** 0.5
@@ -79,7 +86,7 @@ cdef class Shared(Weights):
 
     def length(self):
         """The norm of u and of the thresholds."""
-        return float(np.sqrt(self.inner.length() ** 2 + (self._thresholds() ** 2).sum() / self.intercept.r2()))
+        return float(np.sqrt(self.inner.length() ** 2 + (self._thresholds() ** 2).sum() / self.intercept.r2_read()))
 
     def plain(self, bint mean=True):
         cdef Weights inner = self.inner.plain(mean)
@@ -107,8 +114,8 @@ cdef class Shared(Weights):
                             bint shown) except -1:
         return self.inner.foresee(rows, order, first, last, shown)
 
-    cdef conclude(self):
-        self.inner.conclude()
+    cdef conclude(self, bint learned):
+        self.inner.conclude(learned)
 
     def leave(self):
         self.inner.leave()

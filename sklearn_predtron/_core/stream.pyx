@@ -3,6 +3,7 @@ from libc.math cimport INFINITY
 
 import numpy as np
 
+from sklearn_predtron._core.busy cimport Busy
 from sklearn_predtron._core.learner cimport Learner
 from sklearn_predtron._core.problem cimport Codes, Labels
 from sklearn_predtron._core.relevance cimport Relevances
@@ -48,7 +49,9 @@ cdef class CodeReader(LabelReader):
         cdef Py_ssize_t i
         if type(y) is np.ndarray and y.ndim == 1:
             y = y.tolist()
-        elif type(y) is not list:
+        elif type(y) is list:
+            y = y.copy()        # what the labels do while they are looked up cannot change it
+        else:
             return None
         if len(y) != n:
             return None
@@ -180,13 +183,27 @@ cdef class Stream:
     """A learner and a reader of its labels: takes labelled rows as they come, without ceremony."""
     cdef Learner learner
     cdef LabelReader reader
+    cdef Busy busy
+    cdef bint closed
 
-    def __init__(self, Learner learner not None, LabelReader reader not None):
+    def __init__(self, Learner learner not None, LabelReader reader not None, Busy busy not None):
         self.learner = learner
         self.reader = reader
+        self.busy = busy
+
+    def close(self):
+        """Take no more rows: the estimator has another learner, or other parameters."""
+        self.closed = True
 
     def take(self, X, y):
         """Learn from the rows and return True; or return False, having done nothing, where the long way is needed."""
+        self.busy.take()
+        try:
+            return not self.closed and self.learn(X, y)
+        finally:
+            self.busy.release()
+
+    cdef bint learn(self, X, y) except -1:
         cdef Rows rows = plain_rows(X)
         cdef Labels labels
         if rows is None or rows.p != self.learner.weights.p or not rows.finite():

@@ -18,6 +18,7 @@ cdef class Subset(Problem):
     cdef unsigned char[::1] rival, right   # competitor and sigma_y, 1 for a label that is on
     cdef Keyed[::1] positive, negative, spare
     cdef Py_ssize_t P, N                   # labels that are on in y, and off
+    cdef int check_sets(self, Labels labels) except -1
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil
     cdef void decode(self, const double* t, unsigned char* sigma, Keyed* room) noexcept nogil

@@ -5,9 +5,11 @@ import numpy as np
 
 from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Labels, Problem, Round
+from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.sorting cimport Keyed, sort_descending
 
 from sklearn_predtron._core.sorting import KEYED
+from sklearn_predtron._core.state import MOST
 
 
 cdef class Indicators(Labels):
@@ -62,6 +64,8 @@ cdef class Subset(Problem):
     """
 
     def __init__(self, Py_ssize_t m):
+        if not 0 < m < MOST:
+            raise ValueError(f"m={m} must be at least 1.")
         self.d = m
         self.root = 1 / sqrt(m)
         self.monotone = True
@@ -70,6 +74,21 @@ cdef class Subset(Problem):
 
     def __reduce__(self):
         return type(self), (self.d,)
+
+    cdef int check(self, Rows rows, Labels labels) except -1:
+        Problem.check(self, rows, labels)
+        return self.check_sets(labels)
+
+    cdef int check_sets(self, Labels labels) except -1:
+        """Raise ValueError where labels are no sets of m labels."""
+        cdef Py_ssize_t m = -1
+        if isinstance(labels, Indicators):
+            m = (<Indicators> labels).rows.shape[1]
+        elif isinstance(labels, SparseIndicators):
+            m = (<SparseIndicators> labels).row.shape[0]
+        if m != self.d:
+            raise ValueError(f"labels must be indicators of {self.d} labels.")
+        return 0
 
     # ---------------------------------------------------------------------------------------------- what a loss defines
 
@@ -193,10 +212,16 @@ cdef class Subset(Problem):
         cdef unsigned char[:, ::1] sigma = np.empty((scores.shape[0], self.d), dtype=np.uint8)
         cdef Keyed[::1] room = np.empty(2 * self.d, dtype=KEYED)
         cdef Py_ssize_t i
+        self.check_scores(scores)
         with nogil:
             for i in range(scores.shape[0]):
                 self.decode(&scores[i, 0], &sigma[i, 0], &room[0])
         return np.asarray(sigma)
+
+    def check_scores(self, const double[:, ::1] scores):
+        """Raise ValueError unless there are d scores in each row."""
+        if scores.shape[1] != self.d:
+            raise ValueError(f"scores must have {self.d} columns, got {scores.shape[1]}.")
 
     cdef double losing(self, double* right) noexcept nogil:
         """The best score of a set that loses, or is ahead of sigma_y, as the sum of its keys; and that of sigma_y."""
@@ -219,6 +244,10 @@ cdef class Subset(Problem):
 
     def margins(self, const double[:, ::1] scores, Labels labels not None):
         """<rep(sigma_y), t> less the best score of a set that loses or is ahead, shape (n,)."""
+        self.check_scores(scores)
+        self.check_sets(labels)
+        if labels.n != scores.shape[0]:
+            raise ValueError(f"there are {scores.shape[0]} rows of scores and {labels.n} labels.")
         make, arguments = self.__reduce__()
         cdef Subset own = make(*arguments)      # with room of its own: others may be learning, or asking too
         cdef double[::1] margins = np.empty(scores.shape[0])
@@ -318,6 +347,8 @@ cdef class FBeta(Subset):
 
     def __init__(self, Py_ssize_t m, double beta):
         Subset.__init__(self, m)
+        if not 0 < beta < INFINITY:
+            raise ValueError(f"beta={beta} must be a positive number.")
         self.beta2 = beta ** 2
         self.C_L = 1
         P = np.arange(1, m + 1)

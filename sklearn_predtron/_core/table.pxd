@@ -8,7 +8,7 @@ cdef class Table(Problem):
     cdef const Py_ssize_t[::1] right
     cdef double[::1] scratch
     cdef set_loss(self, Py_ssize_t k, Py_ssize_t d, cost)
-    cdef double* decoded(self, double* t) noexcept nogil
+    cdef double* decoded(self, double* t, double* room) noexcept nogil
     cdef inline const double* loss_row(self, Py_ssize_t label) noexcept nogil
     cdef inline double loss_at(self, Py_ssize_t sigma, Py_ssize_t label) noexcept nogil:
         """L(sigma, y)."""

@@ -4,7 +4,8 @@ from libc.math cimport INFINITY
 import numpy as np
 
 from sklearn_predtron._core.kernels cimport Direction
-from sklearn_predtron._core.problem cimport Problem, Round
+from sklearn_predtron._core.problem cimport Codes, Labels, Problem, Round
+from sklearn_predtron._core.rows cimport Rows
 
 # The searches below take no branch on a score until a rival is found: on most rounds there is none, and the processor
 # can go on to the next row while this one's scores are still being summed.  A score that overflowed may not be found again:
@@ -65,19 +66,28 @@ cdef class Table(Problem):
     """
 
     def __init__(self, code, cost=None):
-        self.rep = np.ascontiguousarray(code, dtype=np.float64)
-        self.scratch = np.empty(len(code))
+        code = np.ascontiguousarray(code, dtype=np.float64)
+        if code.ndim != 2 or not np.isfinite(code).all():
+            raise ValueError(f"code must hold finite numbers, a row for each prediction, got shape {code.shape}.")
+        self.rep = code
         self.set_loss(self.rep.shape[0], self.rep.shape[1], cost)
 
     cdef set_loss(self, Py_ssize_t k, Py_ssize_t d, cost):
+        if k < 2 or d < 1:
+            raise ValueError(f"there must be at least two predictions and a score, got {k} and {d}.")
         self.k = k
         self.d = d
+        self.scratch = np.empty(k)
         if cost is None:
             self.loss_of = NULL
             self.right = np.arange(k)
             self.c_L = self.C_L = 1.0
             return
         cost = np.ascontiguousarray(cost, dtype=np.float64)
+        if cost.ndim != 2 or not 0 < cost.shape[0] <= k or cost.shape[1] != k:
+            raise ValueError(f"cost must have a row for each label and {k} columns, got shape {cost.shape}.")
+        if not (np.isfinite(cost).all() and (cost >= 0).all() and cost.any()):
+            raise ValueError("cost must hold finite numbers that are not negative, nor all of them 0.")
         self.cost = cost
         self.loss_of = &self.cost[0, 0]
         right = cost.argmin(axis=1)
@@ -95,16 +105,22 @@ cdef class Table(Problem):
     def __reduce__(self):
         return type(self), (np.asarray(self.rep), self.cost_matrix)
 
-    cdef double* decoded(self, double* t) noexcept nogil:
-        """The k decoded scores <rep(sigma), t>."""
+    cdef int check(self, Rows rows, Labels labels) except -1:
+        Problem.check(self, rows, labels)
+        if not isinstance(labels, Codes) or (<Codes> labels).most >= self.right.shape[0]:
+            raise ValueError(f"labels must be codes below {self.right.shape[0]}.")
+        return 0
+
+    cdef double* decoded(self, double* t, double* room) noexcept nogil:
+        """The k decoded scores <rep(sigma), t>, in the room for them unless they are t."""
         cdef Py_ssize_t sigma, c
         cdef double s
         for sigma in range(self.k):
             s = 0
             for c in range(self.d):
                 s += self.rep[sigma, c] * t[c]
-            self.scratch[sigma] = s
-        return &self.scratch[0]
+            room[sigma] = s
+        return room
 
     cdef inline const double* loss_row(self, Py_ssize_t label) noexcept nogil:
         """L(., label) of the k predictions; NULL for the 0-1 loss."""
@@ -114,11 +130,11 @@ cdef class Table(Problem):
 
     cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
-        self.find_predicted(self.decoded(t), label, r)
+        self.find_predicted(self.decoded(t, &self.scratch[0]), label, r)
 
     cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
-        self.find_augmented(self.decoded(t), label, r)
+        self.find_augmented(self.decoded(t, &self.scratch[0]), label, r)
 
     cdef inline void no_rival(self, Py_ssize_t label, Round* r) noexcept nogil:
         r.rival = r.right = self.right[label]
@@ -165,13 +181,16 @@ cdef class Table(Problem):
     def decision(self, const double[:, ::1] scores):
         """Decoded scores <rep(sigma), t> for each row of scores, shape (n, k); a row's bits do not depend on the others."""
         cdef double[:, ::1] decision = np.empty((scores.shape[0], self.k))
-        cdef double* s
-        cdef Py_ssize_t i, sigma
+        cdef Py_ssize_t i
+        self.check_scores(scores)
         for i in range(scores.shape[0]):
-            s = self.decoded(<double*> &scores[i, 0])
-            for sigma in range(self.k):
-                decision[i, sigma] = s[sigma]
+            self.decoded(<double*> &scores[i, 0], &decision[i, 0])
         return np.asarray(decision)
+
+    def check_scores(self, const double[:, ::1] scores):
+        """Raise ValueError unless there are d scores in each row."""
+        if scores.shape[1] != self.d:
+            raise ValueError(f"scores must have {self.d} columns, got {scores.shape[1]}.")
 
     def predict(self, const double[:, ::1] scores):
         """The prediction of each row of scores, shape (n,); of several the first."""
@@ -197,7 +216,7 @@ cdef class OneHot(Table):
     def __reduce__(self):
         return type(self), (self.k, self.cost_matrix)
 
-    cdef double* decoded(self, double* t) noexcept nogil:
+    cdef double* decoded(self, double* t, double* room) noexcept nogil:
         return t
 
     cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, Direction* g) noexcept nogil:
@@ -208,6 +227,7 @@ cdef class OneHot(Table):
         g.value[1] = -1
 
     def decision(self, const double[:, ::1] scores):
+        self.check_scores(scores)
         return np.asarray(scores)
 
 

@@ -1,6 +1,6 @@
 """Linear predictors under the trace norm: a Schatten norm of the weights, by the eigenvectors of a d x d matrix."""
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from libc.math cimport NAN, isfinite, sqrt
+from libc.math cimport INFINITY, NAN, isfinite, sqrt
 
 import numpy as np
 from scipy.linalg.cython_blas cimport dgemm, dsyrk
@@ -10,6 +10,8 @@ from sklearn_predtron._core.kernels cimport BY_FEATURE, Direction, Matrix, Row
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport View, row_of, squared_norm
 from sklearn_predtron._core.weights cimport L2, Intercept
+
+from sklearn_predtron._core.state import count, nothing, real, reals, restored
 from sklearn_predtron._core.weights import aligned_zeros
 
 # K is computed anew after so many steps for each score (and no fewer than the second): what a step adds to K's error is a
@@ -46,6 +48,8 @@ cdef class Trace(L2):
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, double q, Intercept intercept, bint by_feature=False, bint averaging=True):
         L2.__init__(self, d, p, intercept, by_feature, averaging)
+        if not 1 < q < INFINITY or d < 2:
+            raise ValueError(f"q={q} must be a number above 1, and there must be two scores or more, got {d}.")
         self.q = q
         self.K, self.M, self.vectors = aligned_zeros(d * d), aligned_zeros(d * d), aligned_zeros(d * d)
         self.values, self.work = aligned_zeros(d), aligned_zeros(1 + 6 * d + 2 * d * d)
@@ -59,13 +63,16 @@ cdef class Trace(L2):
         return type(self), arguments, (L2.__reduce__(self)[2], arrays, (self.steps, self.peak))
 
     def __setstate__(self, state):
-        cdef const double[::1] K, M, C
-        kept, (K, M, C), (self.steps, self.peak) = state
-        L2.__setstate__(self, kept)
+        cdef const double[::1] K, M
+        square = reals(self.d * self.d)
+        pattern = tuple, (square, square, square if self.averaging else nothing), (count, real)
+        inherited, (K, M, C), (steps, peak) = restored(self, state, pattern)
+        L2.__setstate__(self, inherited)
+        self.steps, self.peak = steps, peak
         self.K[:] = K
         self.M[:] = M
         if self.averaging:
-            self.C[:] = C
+            np.asarray(self.C)[:] = C
 
     def start_average(self):
         """Average the iterates from here on."""
@@ -75,7 +82,7 @@ cdef class Trace(L2):
 
     def effective_radius(self, double radius):
         """R^2 = (q - 1) |x|^2 + r2: W is measured by S(r), whose square / 2 is 1 / (q - 1)-strongly convex, b by its length."""
-        r2 = self.intercept.r2()
+        r2 = self.intercept.r2_read()
         if radius ** 2 < r2:
             raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
         return ((self.q - 1) * (radius ** 2 - r2) + r2) ** 0.5
@@ -83,26 +90,18 @@ cdef class Trace(L2):
     def length(self):
         """sqrt(|W|_S(r)^2 + |b|^2 / r2) of the weights that predict, where 1 / r + 1 / q = 1."""
         coef, b = self.mean()
-        r, r2 = self.q / (self.q - 1), self.intercept.r2()
+        r, r2 = self.q / (self.q - 1), self.intercept.r2_read()
         return float(np.hypot(schatten(coef, r), np.linalg.norm(b) / r2 ** 0.5 if r2 > 0 else 0.0))
 
     # ------------------------------------------------------------------------------------------------------- the rounds
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
-        cdef double near[NEAR]
-        cdef double* product = room(near, self.d)
         cdef Py_ssize_t r
         cdef Row spare
-        if product == NULL:
-            self.fail(x, t)
-            return
         for r in range(x.m):
-            x.k.scores[self.W.layout](row_of(x, r, &spare), &self.bare, 1, False, product)
-            self.link(self.scale, self.M, self.b, product, False, t + r * self.d)
-        for r in range(self.d):
-            self.product[r] = product[r]
+            x.k.scores[self.W.layout](row_of(x, r, &spare), &self.bare, 1, False, &self.product[0])
+            self.link(self.scale, self.M, self.b, &self.product[0], False, t + r * self.d)
         self.known = x.m == 1
-        leave(product, near)
 
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
         cdef double near[NEAR]
@@ -111,9 +110,7 @@ cdef class Trace(L2):
         cdef Py_ssize_t r
         cdef const Row* row
         cdef Row spare
-        if not self.averaging or self.mass == 0:
-            self.scores(x, t)
-            return
+        cdef bint averaged = self.averaging and self.mass != 0
         product = room(near, self.d)
         if product == NULL:
             self.fail(x, t)
@@ -122,6 +119,9 @@ cdef class Trace(L2):
             row = row_of(x, r, &spare)
             s = t + r * self.d
             x.k.scores[self.W.layout](row, &self.bare, 1, False, product)
+            if not averaged:
+                self.link(self.scale, self.M, self.b, product, False, s)
+                continue
             self.link(self.weight / self.mass, self.M, self.b, product, False, s)
             self.link(self.total_scale / self.mass, self.C, self.zeros, product, True, s)
             x.k.scores[self.W.layout](row, &self.U, self.total_scale / self.mass, True, s)

@@ -1,5 +1,7 @@
 from libc.math cimport INFINITY, exp, fabs, log
 
+from sklearn_predtron._core.state import count, real, restored
+
 
 cdef inline bint positive(const Round* r) noexcept nogil:
     """Whether the hinge is positive beyond rounding."""
@@ -11,6 +13,10 @@ cdef class Update:
 
     def __cinit__(self):
         self.least = INFINITY
+
+    cdef int check(self, Problem problem) except -1:
+        """Raise ValueError where the update cannot learn the problem."""
+        return 0
 
     cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
         """Fill r.loss; if the round calls for a step, fill g as well and return True."""
@@ -136,7 +142,7 @@ cdef class Adaptive(Update):
         return self.log_cap, self.count
 
     def restore(self, state):
-        self.log_cap, self.count = state
+        self.log_cap, self.count = restored(self, state, (real, count))
 
     cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, Direction* g) noexcept nogil:
         problem.augmented(t, y, m, r)

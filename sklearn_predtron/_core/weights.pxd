@@ -6,13 +6,14 @@ from sklearn_predtron._core.rows cimport Rows, View
 cdef class Weights:
     cdef readonly Py_ssize_t d, p
     cdef readonly bint observing, averaging
+    cdef readonly bint block      # the rows of a round have one score each, not a row d
     cdef readonly bint large      # too large for the caches near the core
     cdef readonly double inverse_convexity    # q - 1, where half the norm's square is strongly convex to 1 / (q - 1)
     cdef readonly bint meeting, ready, frozen    # whether meet is called, whether steps may be taken, whether statistics run
     cdef public bint careful      # whether a round that meet began may be called off
     cdef begin(self, Rows rows, bint fresh)
     cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, bint shown) except -1
-    cdef conclude(self)
+    cdef conclude(self, bint learned)
     cdef bint meet(self, View* x) noexcept nogil
     cdef void forget(self) noexcept nogil
     cdef void scores(self, const View* x, double* t) noexcept nogil
@@ -35,10 +36,11 @@ cdef class Intercept:
     cdef Py_ssize_t known_at
     cdef void observe(self, double norm2) noexcept nogil
     cdef double r2(self) noexcept nogil
+    cdef double r2_read(self) noexcept nogil
 
 
 cdef class L2(Weights):
-    cdef readonly bint by_feature, block, radius_needed, radius_of_rows
+    cdef readonly bint by_feature, radius_needed, radius_of_rows
     cdef readonly Intercept intercept
     cdef double[::1] data, total, b, b_total
     cdef Matrix W, U
@@ -48,6 +50,7 @@ cdef class L2(Weights):
     cdef double[::1] combined         # of the rows of a round, by a direction: what a step adds, but for its size
     cdef bint is_combined, used       # whether it is of the present round; whether it is not zeros
     cdef bint empty
+    cdef void iterate_scores(self, const View* x, double* t) noexcept nogil
     cdef void combine(self, View* x, const Direction* g) noexcept nogil
     cdef void step_offsets(self, const Direction* g, double change, double owed) noexcept nogil
     cdef void add_rows(self, View* x, const Direction* g, double change, double owed) noexcept nogil

@@ -1,4 +1,4 @@
-from libc.float cimport DBL_EPSILON
+from libc.float cimport DBL_EPSILON, DBL_MAX
 from libc.math cimport INFINITY, exp2, fabs, frexp, log2, sqrt
 
 import numpy as np
@@ -6,6 +6,8 @@ import numpy as np
 from sklearn_predtron._core.kernels cimport BY_CLASS, BY_FEATURE, ONE_CLASS, Direction, Matrix, Row
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, largest_norm, row_of, squared_norm
+
+from sklearn_predtron._core.state import MOST, between, count, flag, real, reals, restored, whole
 
 cdef enum:
     BREATH = 4096   # rounds between two looks at pending interrupts
@@ -19,6 +21,12 @@ def aligned_zeros(Py_ssize_t n):
     spare = np.zeros(n + 8)
     start = -spare.ctypes.data % 64 // 8
     return spare[start:start + n]
+
+
+def check_sizes(Py_ssize_t d, Py_ssize_t p, bint block=False):
+    """Raise ValueError where weights of d scores and p features make no sense."""
+    if d < 1 or p < 1 or (block and d > 1) or d > MOST // 64 // (p + 16):
+        raise ValueError(f"weights cannot have {d} scores and {p} features.")
 
 
 cdef class Weights:
@@ -42,8 +50,8 @@ cdef class Weights:
         """
         return min(first + BREATH, last)
 
-    cdef conclude(self):
-        """The rows are no longer there."""
+    cdef conclude(self, bint learned):
+        """The rows are no longer there; whether any round of theirs was learned."""
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
@@ -62,7 +70,7 @@ cdef class Weights:
         """t = W x + b, for each row of the view."""
 
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
-        """The same with the average of the iterates (the last iterate where none is kept)."""
+        """The same with the average of the iterates (the last iterate where none is kept), and without a trace."""
 
     cdef void fetch(self, const View* x) noexcept nogil:
         """Start to fetch what the scores of a round to come will read; called where they are sparse and the weights large."""
@@ -135,7 +143,8 @@ cdef class Intercept:
         return Intercept, (self.fitted, scaling), (self.fixed, self.mantissa, self.exponent, self.count)
 
     def __setstate__(self, state):
-        self.fixed, self.mantissa, self.exponent, self.count = state
+        pattern = between(0, DBL_MAX), between(1e-300, 1), whole(), count
+        self.fixed, self.mantissa, self.exponent, self.count = restored(self, state, pattern)
 
     cdef void observe(self, double norm2) noexcept nogil:
         cdef int exponent
@@ -152,10 +161,15 @@ cdef class Intercept:
             self.known_at = self.count
         return self.known
 
+    cdef double r2_read(self) noexcept nogil:
+        """The same for those who only read, perhaps beside a thread that learns."""
+        cdef Py_ssize_t count = self.count
+        return exp2((self.exponent + log2(self.mantissa)) / count) if self.automatic and count > 0 else self.fixed
+
     @property
     def squared_length(self):
         """r2 as of now."""
-        return self.r2()
+        return self.r2_read()
 
 
 cdef class L2(Weights):
@@ -165,8 +179,9 @@ cdef class L2(Weights):
     data changes total by what leaves the sum as it was, so a round without a step touches nothing.
     """
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, bint by_feature=False, bint averaging=True,
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, bint by_feature=False, bint averaging=True,
                  bint block=False):
+        check_sizes(d, p, block)
         self.d = d
         self.p = p
         self.intercept = intercept
@@ -194,7 +209,9 @@ cdef class L2(Weights):
 
     def __setstate__(self, state):
         cdef const double[::1] data, b, total, b_total
-        (data, b, total, b_total), numbers = state
+        arrays = (reals(self.data.shape[0]), reals(self.d), reals(self.total.shape[0]), reals(self.b_total.shape[0]))
+        pattern = arrays, (*[real] * 5, *[flag] * 3)
+        (data, b, total, b_total), numbers = restored(self, state, pattern)
         self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, needed, of_rows = numbers
         self.watch_radius(needed, of_rows)
         self.data[:] = data
@@ -231,9 +248,13 @@ cdef class L2(Weights):
         self.observing = needed or self.intercept.automatic
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
+        self.is_combined = False
+        self.iterate_scores(x, t)
+
+    cdef void iterate_scores(self, const View* x, double* t) noexcept nogil:
+        """The scores of the last iterate, without a trace."""
         cdef Py_ssize_t r
         cdef Row spare
-        self.is_combined = False
         for r in range(x.m):
             x.k.scores[self.W.layout](row_of(x, r, &spare), &self.W, self.scale, False, t + r * self.d)
 
@@ -242,7 +263,7 @@ cdef class L2(Weights):
         cdef const Row* row
         cdef Row spare
         if not self.averaging or self.mass == 0:
-            self.scores(x, t)
+            self.iterate_scores(x, t)
             return
         for r in range(x.m):
             row = row_of(x, r, &spare)
