@@ -115,10 +115,10 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             if not fresh:
                 self._learner = copy.deepcopy(self._learner)  # what it was is given back if the call fails
             X, rows, labels, weight, order = self._read(X, y, fresh=fresh, **given)
-            # A new learner finds out in its first round with a bad row; until then nothing is owed to the old state.
-            if not fresh or order is not None:
-                self._check_finite(X, rows)
             self._prepare_learner(rows, labels, fresh)
+            # A new learner finds out in its first round with a bad row, whose scores are not finite; kernels may hide it.
+            if not fresh or order is not None or self._learner.weights.expansion is not None:
+                self._check_finite(X, rows)
         except BaseException:
             self._restore(before)
             raise
@@ -339,9 +339,10 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             steps, loss, rounds = learner.n_updates, learner.cumulative_loss, learner.t
             try:
                 bad = learner.learn(rows, labels, self._epoch_order(rows.n, order, random), weight, observed=number == 0)
-            except BaseException:
-                if number == 0 and learner.t == rounds:
-                    self._restore(before)  # nothing was learned: the problem was no good from the start
+            except BaseException as error:
+                refused = learner.refused and isinstance(error, Exception)
+                if refused or (number == 0 and learner.t == rounds):
+                    self._restore(before)  # the rows, or the problem, were no good from the start
                 raise
             if bad >= 0:
                 self._restore(before)

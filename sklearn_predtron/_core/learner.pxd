@@ -27,6 +27,7 @@ cdef class Learner:
     cdef Busy busy
     cdef readonly Py_ssize_t t, n_mistakes, n_updates
     cdef readonly double cumulative_loss
+    cdef readonly bint refused        # whether the last call ended because rows were refused before their rounds
     cdef readonly bint weighted       # whether any round had a weight other than 1
     cdef int check(self) except -1
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight) except -1

@@ -127,6 +127,7 @@ cdef class Learner:
         user's own problem's) leaves the state of the last complete round.
         """
         self.busy.take()
+        self.refused = False
         try:
             self.check_rounds(rows, labels, order, weight)
             return self.learn_rounds(rows, labels, order, weight, observed)
@@ -168,7 +169,9 @@ cdef class Learner:
             self.weights.begin(rows, observed)
             observed = observed and self.observer is not None
             while done < n and bad < 0:
+                self.refused = True
                 end = self.weights.foresee(rows, order, done, n, observed)
+                self.refused = False
                 with nogil:
                     bad = self.run(rows, labels, order, weight, done, end, scratch, &g, observed)
                 done = end
