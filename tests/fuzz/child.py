@@ -1,4 +1,4 @@
-"""Run cases of one part, seed after seed, in a process that may crash: `python -m tests.fuzz.child FOLDER PART SEED CASES SECONDS TIMEOUT`."""
+"""Run cases of one part, seed after seed, in a process that may crash: FOLDER PART SEED CASES SECONDS TIMEOUT."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 import warnings
+from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
@@ -23,6 +24,7 @@ DIFFERENCES = {
     "expected qid:ID": "with query ids each row must say its query; scikit-learn reads an absent one as it likes",
     "is longer than": "memory is bounded by chunk_bytes",
 }
+WIDEST = 2**31 - 1
 
 
 def run(seed: int) -> str:
@@ -77,7 +79,7 @@ def draw_line(random: np.random.Generator, how: dict[str, Any], qid: int) -> byt
     first = 0 if how["zero_based"] is True or random.random() < 0.1 else 1
     indices = np.flatnonzero(random.random(random.choice([4, 12, 29])) < 0.4) + first
     if random.random() < 0.02:
-        indices = np.append(indices, random.choice([10**6, 2**31 - 1, 2**31, 2**40]))
+        indices = np.append(indices, random.choice([10**6, 2**31 - 2, 2**31, 2**40]))
     fields = [draw_label(random, how)]
     if how["query_id"] or random.random() < 0.05:
         fields.append(b"qid:%d" % qid if random.random() < 0.97 else b"qid:%d" % (2**62 + qid))
@@ -175,21 +177,35 @@ def check_refusal(rows: Any, error: BrokenLineError, text: bytes, how: dict[str,
 
 def read(path: str, how: dict[str, Any], **chunks: int) -> tuple[Any, BrokenLineError | None]:
     """Read all rows by chunks: X, the labels as lists, the queries; and what the first broken line raised."""
-    reader, parts, error = SvmlightReader(path, **how, **chunks), [], None
-    found = reader.scan()
+    found = SvmlightReader(path, **how, **chunks).scan()
+    classes = found.classes
+    if found.error is not None:
+        # A scan ends there: what it finds of width and labels is of the rows before, and may not hold for the broken one.
+        how = {**how, "n_features": how["n_features"] or WIDEST, "zero_based": bool(how["zero_based"])}
+        classes = labels_in(path)
+    reader, parts, error = SvmlightReader(path, **how, **chunks, classes=classes if how["multilabel"] else None), [], None
     try:
         parts.extend(reader)
     except BrokenLineError as broken:
         error = broken
-    if how["n_features"] is None:
-        # With a width given a line may be broken that a scan can read.
+    if how["n_features"] in (None, WIDEST):
         assert str(found.error) == str(error), f"scan says {found.error}, and iteration {error}"
         assert found.n_rows == sum(X.shape[0] for X, _, _ in parts)
     if not parts:
         return None, error
     X = sparse.vstack([X for X, _, _ in parts], format="csr")
-    y = [labels(found.classes, part) for _, part, _ in parts] if how["multilabel"] else [y for _, y, _ in parts]
+    y = [labels(reader.classes, part) for _, part, _ in parts] if how["multilabel"] else [y for _, y, _ in parts]
     return (X, np.concatenate(y), np.concatenate([qid for _, _, qid in parts]) if how["query_id"] else None), error
+
+
+def labels_in(path: str) -> list[float]:
+    """List all that may be a label in a file."""
+    found = set()
+    with open(path, "rb") as file:
+        for token in re.findall(rb"[^\s,:#]+", file.read()):
+            with suppress(ValueError):
+                found.add(float(token))
+    return [label for label in found if np.isfinite(label)]
 
 
 def labels(classes: np.ndarray, indicators: Any) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ class Lesson:
     def stream(self, model: Any, cuts: Any = ()) -> Any:
         """Let a model go on with the rows in several calls, between which the cuts lie."""
         edges = [0, *cuts, self.n]
-        for first, end in zip(edges[:-1], edges[1:], strict=True):
+        for first, end in pairwise(edges):
             self.part(first, end).partial_fit(model)
         return model
 
@@ -142,7 +143,7 @@ def draw_layout(random: np.random.Generator, X: np.ndarray, wild: bool = False) 
 def disordered(S: Any, *, duplicates: bool) -> Any:
     """Store the same matrix with the entries of each row backwards, and perhaps each value in two halves."""
     times = 2 if duplicates else 1
-    order = [i for a, b in zip(S.indptr[:-1], S.indptr[1:], strict=True) for i in list(range(b - 1, a - 1, -1)) * times]
+    order = [i for a, b in pairwise(S.indptr) for i in list(range(b - 1, a - 1, -1)) * times]
     order = np.array(order, dtype=np.intp)
     parts = (S.data[order] / np.asarray(times, S.dtype), S.indices[order], S.indptr * times)
     return type(S)(parts, shape=S.shape)

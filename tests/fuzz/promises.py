@@ -91,7 +91,7 @@ def alike(model: Any, other: Any, X: Any, of_other: Any = None) -> bool:
 
 
 def steady(case: Case, random: np.random.Generator, way: int) -> bool:
-    """Tell whether changes like those of rounding leave what is learned: no decision was near a tie, which may fall either way."""
+    """Tell whether changes like those of rounding leave what is learned: no decision was near a tie."""
     rows = dense(case.lesson.X).astype(np.float64)
     model = one_way(case, rows, way)
     near = (rows * (1 + 1e-13 * random.standard_normal(rows.shape)) for _ in range(12))

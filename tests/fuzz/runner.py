@@ -55,7 +55,8 @@ def run_part(
         if report.seconds >= seconds:
             break
         left = min(seconds - report.seconds, ENDLESS)
-        seed = run_child(report, seed, cases - report.cases, left, timeout * slowness, START * slowness)
+        few = min(cases - report.cases, getattr(load(part), "BATCH", ENDLESS))
+        seed = run_child(report, seed, few, left, timeout * slowness, START * slowness)
     report.seconds = time.monotonic() - begin
     return report
 
@@ -95,7 +96,8 @@ def add(report: Report, folder: Path, first: int, status: int, hung: bool) -> in
     # The process ended in a case that it did not count.
     report.cases += 1
     faults, note = read_text(folder / "faults"), read_text(folder / "note")
-    text = f"{how_ended(status, faults, hung)}  Note: {note or '-'}\n{faults}\n{read_text(folder / 'stderr')[-6000:]}"
+    batch = f"The process began with seed {first}, and an earlier case may be to blame."
+    text = f"{how_ended(status, faults, hung)}  {batch}  Note: {note or '-'}\n{faults}\n{read_text(folder / 'stderr')[-6000:]}"
     module = load(report.part)
     if hasattr(module, "excused") and module.excused(status, note):
         report.excused += 1
