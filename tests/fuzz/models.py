@@ -183,6 +183,11 @@ def draw_code(random: np.random.Generator, k: int) -> Code:
     return Code(code / np.linalg.norm(code, axis=1, keepdims=True))
 
 
+def plain(kind: type, settings: dict[str, Any]) -> Any:
+    """Make an estimator of a family, with its own loss and representation."""
+    return kind(Circle(3), **settings) if issubclass(kind, Predtron) else kind(**settings)
+
+
 def table_case(random: np.random.Generator, kind: type) -> Case:
     """Draw a classifier."""
     binary = not kind().__sklearn_tags__().classifier_tags.multi_class

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .child import load
@@ -41,6 +41,7 @@ class Report:
     learned: int = 0
     refused: int = 0
     excused: int = 0
+    ended: int = 0  # processes that a case ended, and that are findings
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
 
@@ -56,7 +57,11 @@ def run_part(
             break
         left = min(seconds - report.seconds, ENDLESS)
         few = min(cases - report.cases, getattr(load(part), "BATCH", ENDLESS))
-        seed = run_child(report, seed, few, left, timeout * slowness, START * slowness)
+        limits = timeout * slowness, START * slowness
+        ended = report.ended
+        seed = run_child(report, seed, few, left, *limits)
+        if report.ended > ended:
+            report.findings[-1] = alone(report.findings[-1], *limits)
     report.seconds = time.monotonic() - begin
     return report
 
@@ -83,6 +88,15 @@ def run_child(report: Report, seed: int, cases: int, seconds: float, timeout: fl
         return add(report, folder, seed, child.returncode, hung)
 
 
+def alone(finding: Finding, timeout: float, start: float) -> Finding:
+    """Say of a case that ended its process whether it does so alone: memory may have been corrupted by an earlier one."""
+    report = Report(finding.part)
+    run_child(report, finding.seed, 1, ENDLESS, timeout, start)
+    if report.findings or report.excused:
+        return replace(finding, text=f"Alone the case fails too.  {finding.text}")
+    return replace(finding, text=f"Alone the case passes; an earlier one may be to blame.  {finding.text}")
+
+
 def add(report: Report, folder: Path, first: int, status: int, hung: bool) -> int:
     """Add what a child has left in its folder to the report, and return the seed to go on from."""
     numbers = read_numbers(folder)
@@ -96,12 +110,13 @@ def add(report: Report, folder: Path, first: int, status: int, hung: bool) -> in
     # The process ended in a case that it did not count.
     report.cases += 1
     faults, note = read_text(folder / "faults"), read_text(folder / "note")
-    batch = f"The process began with seed {first}, and an earlier case may be to blame."
-    text = f"{how_ended(status, faults, hung)}  {batch}  Note: {note or '-'}\n{faults}\n{read_text(folder / 'stderr')[-6000:]}"
+    text = f"{how_ended(status, faults, hung)}  The process began with seed {first}.  Note: {note or '-'}\n{faults}\n"
+    text += read_text(folder / "stderr")[-6000:]
     module = load(report.part)
     if hasattr(module, "excused") and module.excused(status, note):
         report.excused += 1
     else:
+        report.ended += 1
         report.findings.append(Finding(report.part, numbers[SEED], text))
     return max(first, numbers[SEED]) + 1
 

@@ -99,26 +99,27 @@ class Tree:
 
     def __init__(self, random: np.random.Generator):
         self.random = random
-        self.places: list[tuple[Any, Any]] = []  # containers and keys, of everything but functions
+        self.places: list[tuple[Any, Any, str]] = []  # containers, keys and owners, of everything but functions
         self.objects: list[Made] = []
         self.changed = ""
 
-    def take_apart(self, value: Any) -> Any:
+    def take_apart(self, value: Any, owner: str = "model") -> Any:
         """Turn an object of the package, and what it consists of, into `Made` and lists."""
         if isinstance(value, (tuple, list)):
-            parts: Any = [self.take_apart(one) for one in value]
-            self.places += [(parts, i) for i in range(len(parts))]
+            parts: Any = [self.take_apart(one, f"{owner}.{i}") for i, one in enumerate(value)]
+            self.places += [(parts, i, owner) for i in range(len(parts))]
             return Sequence(type(value), parts)
         if isinstance(value, dict):
-            parts = {key: self.take_apart(one) for key, one in value.items()}
-            self.places += [(parts, key) for key in parts]
+            parts = {key: self.take_apart(one, f"{owner}.{key}") for key, one in value.items()}
+            self.places += [(parts, key, owner) for key in parts]
             return parts
         if not type(value).__module__.startswith("sklearn_predtron"):
             return value
         reduced = value.__reduce_ex__(2)
         state = reduced[2] if len(reduced) > 2 else None
-        made = Made(reduced[0], self.take_apart(reduced[1]), self.take_apart(state))
-        self.places += [(made.parts, 1), (made.parts, 2)]
+        name = type(value).__name__
+        made = Made(reduced[0], self.take_apart(reduced[1], f"{name}()"), self.take_apart(state, f"{name}.state"))
+        self.places += [(made.parts, 1, name), (made.parts, 2, name)]
         self.objects.append(made)
         return made
 
@@ -126,10 +127,10 @@ class Tree:
         """Change a random place."""
         if not self.places:
             return
-        container, key = self.places[self.random.integers(len(self.places))]
+        container, key, owner = self.places[self.random.integers(len(self.places))]
         old = container[key]
         container[key] = self.strange(old)
-        self.changed += f"{shown(old)} became {shown(container[key])}; "
+        self.changed += f"{owner}[{key!r}] {shown(old)} became {shown(container[key])}; "
         Watch.note(self.changed)
 
     def strange(self, value: Any) -> Any:
@@ -163,13 +164,15 @@ class Tree:
         return draw(random, [*anything, *self.objects[:8], other[0][other[1]], other[0][other[1]]])
 
 
-def shown(value: Any) -> str:
+def shown(value: Any, deep: bool = True) -> str:
     """Show a value in a few words."""
     if isinstance(value, Made):
-        made = value.parts[1].parts[0] if getattr(value.parts[0], "__name__", "") == "__newobj__" else value.parts[0]
-        return getattr(made, "__name__", str(made))
+        return f"an object of {getattr(value.parts[0], '__name__', '?')}"
     if isinstance(value, Sequence):
-        return f"{value.kind.__name__} of {len(value.parts)} ({', '.join(shown(one)[:12] for one in value.parts)})"[:80]
+        inner = ", ".join(shown(one, False)[:12] for one in value.parts) if deep else "..."
+        return f"{value.kind.__name__} of {len(value.parts)} ({inner})"[:80]
+    if isinstance(value, dict):
+        return f"dict of {len(value)}"
     text = f"{value.dtype}{value.shape} {value.ravel()[:4]}" if isinstance(value, np.ndarray) else repr(value)
     return " ".join(text.split())[:60]
 
