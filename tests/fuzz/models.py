@@ -1,0 +1,267 @@
+"""Draw estimators: every family with every norm, update, representation and loss, found by discovery."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+import sklearn_predtron
+from sklearn_predtron import Predtron, PredtronLabelRanker, PredtronMultilabelClassifier, PredtronRanker, Problem
+from sklearn_predtron._base import BasePredtron
+from sklearn_predtron._parts import kinds
+from sklearn_predtron._table import BaseTableClassifier
+from sklearn_predtron.losses import CostMatrix, CountLoss, RankingLoss, SubsetLoss, TableLoss
+from sklearn_predtron.norms import RKHS, Group, Norm, PNorm, Trace
+from sklearn_predtron.representations import Code, RankingRepresentation, TableRepresentation, UserRank
+from sklearn_predtron.updates import Update
+
+from . import lessons
+from .lessons import Lesson
+
+# Updates that the families of other lists than theirs refuse; they are drawn for rankers, and now and then for all.
+RANKERS_ONLY = {"slam", "max_pair", "listnet", "mmp"}
+GRADES = {"ap": (0, 1), "swapped_pairs": (0, 2)}
+# Values of the parts' parameters, beside their defaults.
+SETTINGS: dict[str, dict[str, list[Any]]] = {
+    "adaptive": {"kappa": [0.2, 3.0]},
+    "predtron": {"eta": [0.1, "theory"]},
+    "loss_driven": {"eta": [0.3, "theory"]},
+    "perceptron": {"eta": [0.7]},
+    "passive_aggressive": {
+        "C": [0.01, 1.0],
+        "variant": ["pa1", "pa2"],
+        "competitor": ["augmented", "predicted"],
+        "target": ["loss", "constant"],
+    },
+    "subgradient": {"alpha": [0.1, 0.01], "eta": [0.5, "pegasos"]},
+    "slam": {"eta": [0.5, "theory", "invsqrt"]},
+    "max_pair": {"weighted": [True, False]},
+    "listnet": {"eta": [0.5, "invsqrt"]},
+    "mmp": {"cost": ["is_error", "error_set", "normalised"], "weights": ["uniform", "max", "random"]},
+    "ndcg": {"k": [None, 1, 3], "gain": ["exponential", "linear"]},
+    "f1": {"beta": [0.5, 2.0]},
+    "power": {"alpha": [0.5, 2.0]},
+}
+
+
+class Circle(Problem):
+    """Predict a place on a circle of k; the loss is the way round."""
+
+    c_L = 1.0
+
+    def __init__(self, k: int = 6):
+        self.k = k
+
+    n_scores = 2
+
+    @property
+    def C_L(self) -> float:  # type: ignore[override]
+        """Tell the longest way round."""
+        return float(self.k // 2)
+
+    def _code(self) -> np.ndarray:
+        angle = np.arange(self.k) * 2 * np.pi / self.k
+        return np.column_stack([np.cos(angle), np.sin(angle)])
+
+    def decode(self, t: Any) -> int:
+        """Find the nearest place."""
+        return int((self._code() @ t).argmax())
+
+    def loss(self, prediction: Any, y: Any) -> float:
+        """Tell the way round."""
+        way = abs(prediction - y) % self.k
+        return float(min(way, self.k - way))
+
+    def representation(self, prediction: Any) -> np.ndarray:
+        """Represent a place by its point."""
+        return self._code()[prediction]
+
+    def augmented_decode(self, t: Any, y: Any) -> int:
+        """Find the competitor."""
+        return int((self._code() @ t + [self.loss(place, y) for place in range(self.k)]).argmax())
+
+
+def root_rank(j: Any) -> Any:
+    """Fall like a root."""
+    return -np.sqrt(j)
+
+
+def misses_and_hits(a: int, b: int, c: int, d: int) -> float:
+    """Weigh misses twice; a loss of counts that no alias names."""
+    return (b + 2.0 * c) / (a + b + 2 * c + 1)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Hold an estimator, which is cloned, and what it learns."""
+
+    estimator: Any
+    lesson: Lesson
+
+    def new(self) -> Any:
+        """Make a fresh estimator with the seed 0."""
+        return clone(self.estimator)
+
+    def __repr__(self) -> str:
+        lesson = self.lesson
+        kind = f"{type(lesson.X).__name__} {lesson.X.dtype}"
+        text = " ".join(repr(self.estimator).split())
+        weight = "" if lesson.weight is None else ", weighted"
+        return f"{text[:400]} with {lesson.X.shape} {kind}, {lesson.values}{weight}"
+
+
+def families() -> list[type]:
+    """Find the public estimators."""
+    public = [getattr(sklearn_predtron, name) for name in sklearn_predtron.__all__]
+    return [kind for kind in public if issubclass(kind, BasePredtron)]
+
+
+def draw(random: np.random.Generator, values: list[Any]) -> Any:
+    """Draw one of the values, as it is."""
+    return values[random.integers(len(values))]
+
+
+def draw_part(random: np.random.Generator, kind: type) -> Any:
+    """Draw an instance of a part, or its alias."""
+    settings = SETTINGS.get(kind.alias or "", {})
+    chosen = {name: draw(random, values) for name, values in settings.items() if random.random() < 0.4}
+    return kind(**chosen) if chosen or random.random() < 0.3 else kind.alias
+
+
+def draw_norm(random: np.random.Generator) -> Any:
+    """Draw a norm; kernels less often, for they are slow."""
+    kind = draw(random, [norm for norm in kinds(Norm) if norm is not RKHS or random.random() < 0.5])
+    if random.random() < 0.5:
+        if kind in (PNorm, Group, Trace):
+            return kind(q=draw(random, [2, 2.5, 3, 4, 8, 40]))
+        if kind is RKHS:
+            kernel = draw(random, ["rbf", "linear", "poly", "cosine", "sigmoid", "laplacian"])
+            budget = draw(random, [None, 1, 4])
+            return RKHS(kernel, gamma=draw(random, [None, 0.1, 3.0]), degree=draw(random, [2, 3, 2.5]), budget=budget)
+    return kind.alias
+
+
+def draw_update(random: np.random.Generator, ranker: bool) -> Any:
+    """Draw an update, mostly of those made for the family."""
+    strict = random.random() < 0.97
+    known = [kind for kind in kinds(Update) if not strict or ranker or kind.alias not in RANKERS_ONLY]
+    return draw_part(random, draw(random, known)) if random.random() < 0.7 else "adaptive"
+
+
+def common_settings(random: np.random.Generator, kind: type, ranker: bool) -> dict[str, Any]:
+    """Draw what all families have."""
+    settings = {
+        "norm": draw_norm(random),
+        "update": draw_update(random, ranker),
+        "average": draw(random, ["linear", "linear", "uniform", False, 5.0, 0.01]),
+        "max_iter": draw(random, [1, 2, 3, 3, 10]),
+        "shuffle": random.random() < 0.8,
+        "random_state": 0,
+        "fit_intercept": random.random() < 0.8,
+        "intercept_scaling": draw(random, ["auto", "auto", "auto", 1.0, 0.01]),
+        "tol": draw(random, [None, None, 0.0]),
+        "warm_start": random.random() < 0.1,
+    }
+    taken = kind._get_param_names()
+    return {name: value for name, value in settings.items() if name in taken}
+
+
+def draw_costs(random: np.random.Generator, k: int) -> CostMatrix:
+    """Draw a matrix of costs."""
+    costs = random.integers(13, 192, (k, k)) / 64
+    np.fill_diagonal(costs, 0)
+    return CostMatrix(costs)
+
+
+def draw_code(random: np.random.Generator, k: int) -> Code:
+    """Draw a code of unit vectors."""
+    code = random.standard_normal((k, draw(random, [2, 3, 5])))
+    return Code(code / np.linalg.norm(code, axis=1, keepdims=True))
+
+
+def plain(kind: type, settings: dict[str, Any]) -> Any:
+    """Make an estimator of a family, with its own loss and representation."""
+    return kind(Circle(3), **settings) if issubclass(kind, Predtron) else kind(**settings)
+
+
+def table_case(random: np.random.Generator, kind: type) -> Case:
+    """Draw a classifier."""
+    binary = not kind().__sklearn_tags__().classifier_tags.multi_class
+    many = random.random() < 0.005
+    k = 2 if binary else 1000 if many else draw(random, [2, 3, 3, 4, 7])
+    settings = common_settings(random, kind, False)
+    lesson = lessons.class_lesson(random, k)
+    if random.random() < 0.6 and not many:
+        representations = [one for one in kinds(TableRepresentation) if one.alias != "sign" or k == 2]
+        settings["representation"] = draw(random, [*representations, Code])
+        code = settings["representation"] is Code
+        settings["representation"] = draw_code(random, k) if code else settings["representation"].alias
+    if random.random() < 0.4 and not many:
+        settings["loss"] = draw(random, [*(one.alias for one in kinds(TableLoss)), draw_costs(random, k)])
+    taken = kind._get_param_names()
+    if "reject_cost" in taken and random.random() < 0.3:
+        text = lesson.classes.dtype.kind == "U"
+        settings["reject_cost"] = draw(random, [0.05, 0.2, 0.5]) if random.random() < 0.7 else random.uniform(0.01, 0.5, k)
+        settings |= {"reject_label": "none" if text else -99, "reject_rule": draw(random, ["online", "margin", "code"])}
+    if random.random() < 0.2:
+        weights = {label: draw(random, [0.5, 1.0, 2.0, 0.0]) for label in lesson.classes.tolist()}
+        settings["class_weight"] = "balanced" if random.random() < 0.3 else weights
+    return Case(kind(**settings), lesson)
+
+
+def subset_case(random: np.random.Generator, kind: type) -> Case:
+    """Draw a multilabel classifier."""
+    settings = common_settings(random, kind, False)
+    m = draw(random, [2, 3, 5, 9])
+    loss = draw(random, [*kinds(SubsetLoss), CountLoss])
+    settings["loss"] = CountLoss(misses_and_hits) if loss is CountLoss else draw_part(random, loss)
+    return Case(kind(**settings), lessons.set_lesson(random, m))
+
+
+def ranking_case(random: np.random.Generator, kind: type) -> Case:
+    """Draw a ranker of documents or of labels."""
+    settings = common_settings(random, kind, True)
+    loss = draw(random, kinds(RankingLoss))
+    settings["loss"] = draw_part(random, loss)
+    grades = GRADES.get(loss.alias or "", (0, 1, 2, 3))
+    representation = draw(random, [*kinds(RankingRepresentation), UserRank])
+    settings["representation"] = root_rank if representation is UserRank else draw_part(random, representation)
+    if issubclass(kind, PredtronRanker):
+        return Case(kind(**settings), lessons.query_lesson(random, grades, long=random.random() < 0.0005))
+    return Case(kind(**settings), lessons.label_list_lesson(random, draw(random, [2, 3, 5, 9]), grades))
+
+
+def python_case(random: np.random.Generator, kind: type) -> Case:
+    """Draw a learner of a problem in Python."""
+    k = draw(random, [3, 6])
+    return Case(kind(Circle(k), **common_settings(random, kind, False)), lessons.object_lesson(random, k))
+
+
+def draw_case(random: np.random.Generator, kind: type | None = None) -> Case:
+    """Draw an estimator of any family, or of the one given, and a dense lesson for it."""
+    kind = draw(random, families()) if kind is None else kind
+    if issubclass(kind, BaseTableClassifier):
+        return table_case(random, kind)
+    if issubclass(kind, PredtronMultilabelClassifier):
+        return subset_case(random, kind)
+    if issubclass(kind, (PredtronRanker, PredtronLabelRanker)):
+        return ranking_case(random, kind)
+    if issubclass(kind, Predtron):
+        return python_case(random, kind)
+    raise AssertionError(f"{kind.__name__} is a family that the fuzzer does not know; teach models.draw_case to draw it")
+
+
+# Warnings that the package documents; any other is an error.
+ALLOWED = ["The labels are text", "The rows of representation were brought", "A column-vector y was passed"]
+
+
+def watch_warnings() -> None:
+    """Make warnings errors, but those that the package documents."""
+    warnings.resetwarnings()
+    warnings.simplefilter("error")
+    for message in ALLOWED:
+        warnings.filterwarnings("ignore", message=message)

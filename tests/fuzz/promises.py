@@ -1,0 +1,296 @@
+"""Check what the package promises of a case: each function takes a case and a generator, and raises where a promise is broken."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from sklearn_predtron.estimator_checks import assert_same, assert_same_bits, frozen, is_same, scores_of
+from sklearn_predtron.norms import RKHS
+
+from .lessons import Count, Lesson, disordered, draw_cuts
+from .models import Case
+
+PROMISES: list[Callable[[Case, np.random.Generator], None]] = []
+
+
+def promise(function: Callable[[Case, np.random.Generator], None]) -> Callable[[Case, np.random.Generator], None]:
+    """Add a function to the list."""
+    PROMISES.append(function)
+    return function
+
+
+def draw_way(random: np.random.Generator, lesson: Lesson) -> Callable[[Any], Any]:
+    """Draw whether a model is fitted or streamed; it is streamed where a class is missing, or every weight is 0."""
+    weight = np.ones(len(lesson.y)) if lesson.weight is None else lesson.weight
+    complete = lesson.classes is None or len(np.unique(lesson.y[weight > 0])) == len(lesson.classes)
+    return lesson.fit if weight.any() and complete and random.random() < 0.5 else lesson.partial_fit
+
+
+def kernel(case: Case) -> bool:
+    """Tell whether scores come of a kernel, which is computed block by block, by Python and BLAS."""
+    return case.estimator.norm == "rkhs" or isinstance(case.estimator.norm, RKHS)
+
+
+@promise
+def any_split(case: Case, random: np.random.Generator) -> None:
+    """Learn a batch as any split of it, to the last bit."""
+    # A kernel's scores may differ in the last bits, by which ties fall either way.
+    if kernel(case) and not case.lesson.calm:
+        return
+    whole = case.lesson.partial_fit(case.new())
+    assert_same(case.lesson.stream(case.new(), draw_cuts(random, case.lesson.n)), whole, "split, or in one call")
+
+
+@promise
+def short_way(case: Case, random: np.random.Generator) -> None:
+    """Learn single rows as arrays, which go the short way, as they are learned in lists."""
+    lesson = replace(case.lesson, X=dense(case.lesson.X), weight=None)
+    if kernel(case) and not case.lesson.calm:
+        return
+    plain, listed = lesson.stream(case.new(), range(1, lesson.n)), case.new()
+    for i in range(lesson.n):
+        one = lesson.part(i, i + 1)
+        if i == 0:
+            one.partial_fit(listed)
+            continue
+        Count.learned += 1
+        listed.partial_fit(one.X.tolist(), one.y.tolist())
+    assert_same(listed, plain, "single rounds as lists, or as arrays")
+
+
+def dense(X: Any) -> np.ndarray:
+    """Store rows as a C-contiguous array."""
+    return X.toarray() if sparse.issparse(X) else np.ascontiguousarray(X)
+
+
+@promise
+def dense_or_sparse(case: Case, random: np.random.Generator) -> None:
+    """Learn dense and CSR rows the same, but for rounding."""
+    # Near ties and the limits of doubles, rounding flips decisions.
+    if kernel(case) or not case.lesson.calm or case.lesson.X.dtype == np.float32:
+        return
+    rows = dense(case.lesson.X)
+    plain, other = (one_way(case, X, 0) for X in [rows, sparse.csr_array(rows)])
+    if not (alike(plain, other, rows) and plain.t_ == other.t_) and steady(case, random, 0):
+        raise AssertionError(f"dense rows give {scores_of(plain, rows)}, and CSR rows {scores_of(other, rows)}")
+
+
+def alike(model: Any, other: Any, X: Any, of_other: Any = None) -> bool:
+    """Tell whether two models give the same scores, but for rounding."""
+    expected = scores_of(model, X)
+    found = scores_of(other, X if of_other is None else of_other)
+    return np.allclose(found, expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max(initial=1e-300))
+
+
+def steady(case: Case, random: np.random.Generator, way: int) -> bool:
+    """Tell whether changes like those of rounding leave what is learned: no decision was near a tie."""
+    rows = dense(case.lesson.X).astype(np.float64)
+    model = one_way(case, rows, way)
+    near = (rows * (1 + 1e-13 * random.standard_normal(rows.shape)) for _ in range(12))
+    return all(alike(model, one_way(case, X, way), X) for X in near)
+
+
+@promise
+def any_layout(case: Case, random: np.random.Generator) -> None:
+    """Learn rows the same however they are stored, to the last bit."""
+    X = case.lesson.X
+    if sparse.issparse(X):
+        plain = sparse.csr_array(X).copy()
+        plain.sum_duplicates()
+        others = [sparse.csr_matrix(plain), disordered(plain, duplicates=False), sparse.coo_array(plain), sparse.csc_array(plain)]
+    else:
+        plain = np.ascontiguousarray(X)
+        others = [np.asfortranarray(plain), np.repeat(plain, 2, axis=1)[:, ::2], plain.astype(plain.dtype.newbyteorder())]
+        others += [plain.astype(np.float64), plain.tolist()]
+    way = random.integers(2)
+    model, other = (one_way(case, X, way) for X in [plain, others[random.integers(len(others))]])
+    assert_same_bits(other, model, "in one layout, or another")
+
+
+def one_way(case: Case, X: Any, way: int) -> Any:
+    """Teach a fresh model rows in one of two ways."""
+    lesson = replace(case.lesson, X=X)
+    return (lesson.fit if way else lesson.partial_fit)(case.new())
+
+
+@promise
+def failures_leave_no_trace(case: Case, random: np.random.Generator) -> None:
+    """Raise a ValueError for bad input, and leave the model as it was."""
+    half = max(1, case.lesson.n // 2)
+    model = case.lesson.part(0, half).partial_fit(case.new())
+    before, known = frozen(model), set(vars(model))
+    bad = bad_lessons(case.lesson)
+    for name in random.permutation(sorted(bad))[:3]:
+        for call in ["partial_fit", "fit"] if name not in BAD_IN_STREAMS else ["partial_fit"]:
+            try:
+                getattr(bad[name], call)(model)
+            except ValueError as error:
+                assert " " in str(error), f"{call} with {name}: no words in {str(error)!r}"
+            else:
+                raise AssertionError(f"{call} with {name} raised nothing")
+            untouched = is_same(frozen(model), before) and set(vars(model)) == known
+            assert untouched, f"{call} with {name} failed and left a trace"
+
+
+BAD_IN_STREAMS = ["too many features", "a strange label"]
+
+
+def bad_lessons(lesson: Lesson) -> dict[str, Lesson]:
+    """Spoil rows, labels and weights."""
+    X = dense(lesson.X)
+    rows = X.shape[0]
+    weight = np.ones(rows)
+    bad = {
+        "NaN in X": replace(lesson, X=spoiled(X, np.nan)),
+        "infinity in X": replace(lesson, X=spoiled(X, -np.inf)),
+        "NaN in sparse X": replace(lesson, X=sparse.csr_array(spoiled(X, np.nan))),
+        "too many features": replace(lesson, X=np.hstack([X, X])),
+        "too few labels": replace(lesson, y=lesson.y[1:]),
+        "too many rows": replace(lesson, X=np.vstack([X, X])),
+        "a negative weight": replace(lesson, weight=spoiled(weight, -1)),
+        "NaN as a weight": replace(lesson, weight=spoiled(weight, np.nan)),
+        "infinity as a weight": replace(lesson, weight=spoiled(weight, np.inf)),
+        "too few weights": replace(lesson, weight=weight[1:]),
+        "no rows": lesson.take(slice(0, 0)) if lesson.qid is None else replace(lesson, X=X[:0]),
+    }
+    if lesson.classes is not None:
+        strange = "strange" if lesson.classes.dtype.kind == "U" else 12345
+        bad["a strange label"] = replace(lesson, y=np.append(lesson.y[1:], strange))
+    elif lesson.y.ndim == 2:
+        bad["a strange label"] = replace(lesson, y=spoiled(lesson.y.astype(float), -3))
+    return bad
+
+
+def spoiled(array: np.ndarray, value: float) -> np.ndarray:
+    """Copy an array, and set its last row to a value."""
+    array = array.copy()
+    array[-1] = value
+    return array
+
+
+@promise
+def scale_free(case: Case, random: np.random.Generator) -> None:
+    """Predict the same from X times a power of two, under the default update and intercept and norms that allow it."""
+    standard = {"update": "adaptive", "intercept_scaling": "auto"}
+    if any(getattr(case.estimator, name, value) != value for name, value in standard.items()):
+        return
+    if case.estimator.norm not in ("l2", "scaled") or not case.lesson.calm:
+        return
+    factor = 2.0 ** random.integers(-40, 40)
+    way = random.integers(2)
+    X = dense(case.lesson.X).astype(np.float64) if random.random() < 0.5 else sparse.csr_array(case.lesson.X, dtype=np.float64)
+    model, scaled = one_way(case, X, way), one_way(case, X * factor, way)
+    same = alike(model, scaled, X, X * factor) and (case.lesson.qid is not None or same_predictions(model, scaled, X, factor))
+    if not same and steady(case, random, way):
+        raise AssertionError(f"X gives {scores_of(model, X)}, and {factor} X {scores_of(scaled, X * factor)}")
+
+
+def same_predictions(model: Any, scaled: Any, X: Any, factor: float) -> bool:
+    """Tell whether two models predict the same from X, and from X times a factor."""
+    return np.array_equal(model.predict(X), scaled.predict(X * factor))
+
+
+@promise
+def names_of_classes(case: Case, random: np.random.Generator) -> None:
+    """Learn the same weights whatever the classes are called, if their order stays."""
+    estimator, classes = case.estimator, case.lesson.classes
+    if classes is None or estimator.class_weight is not None or getattr(estimator, "reject_cost", None) is not None:
+        return
+    names = np.cumsum(random.integers(1, 99, len(classes))) - 1000
+    named = replace(case.lesson, y=names[np.searchsorted(classes, case.lesson.y)], classes=names)
+    way = random.integers(2)
+    model, other = ((one.fit if way else one.partial_fit)(case.new()) for one in [case.lesson, named])
+    kind = "dual_coef_" if kernel(case) else "coef_"
+    for attribute in [kind, f"last_{kind}", "intercept_", "t_", "n_updates_", "cumulative_loss_"]:
+        assert_array_equal(getattr(other, attribute), getattr(model, attribute), err_msg=attribute)
+
+
+@promise
+def pickled_in_mid_stream(case: Case, random: np.random.Generator) -> None:
+    """Go on as a pickled or copied model as the model itself does, to the last bit."""
+    half = case.lesson.n // 2
+    if half == 0:
+        return
+    model = draw_way(random, case.lesson.part(0, half))(case.new())
+    other = pickle.loads(pickle.dumps(model)) if random.random() < 0.7 else copy.deepcopy(model)
+    assert_same_bits(other, model, "a copy, or the model")
+    for one in [model, other]:
+        case.lesson.part(half, case.lesson.n).partial_fit(one)
+    assert_same_bits(other, model, "a copy that was taught on, or the model")
+    assert_array_equal(other.predict(case.lesson.X), model.predict(case.lesson.X))
+
+
+@promise
+def finite(case: Case, random: np.random.Generator) -> None:
+    """Learn finite weights, losses and scores."""
+    model = draw_way(random, case.lesson)(case.new())
+    kind = "dual_coef_" if kernel(case) else "coef_"
+    for attribute in [kind, f"last_{kind}", "intercept_", "last_intercept_", "cumulative_loss_"]:
+        assert np.isfinite(getattr(model, attribute)).all(), f"{attribute} is not finite: {getattr(model, attribute)}"
+    assert model.cumulative_loss_ >= 0 and 0 <= model.n_mistakes_ <= model.t_ and 0 <= model.n_updates_ <= model.t_
+    assert np.isfinite(scores_of(model, case.lesson.X)).all()
+
+
+@promise
+def zero_weight(case: Case, random: np.random.Generator) -> None:
+    """Learn rows of weight 0 as if they were absent, to the last bit."""
+    lesson, rows = case.lesson, case.lesson.X.shape[0]
+    weight = np.ones(rows) if lesson.weight is None else lesson.weight
+    weight = np.where(random.random(rows) < 0.4, 0.0, weight)
+    there = np.flatnonzero(weight)
+    if len(there) == 0 or (kernel(case) and not case.lesson.calm):
+        return
+    whole = replace(lesson, weight=weight)
+    left = whole.take(there)
+    way = draw_way(random, left).__name__
+    models = [getattr(one, way)(case.new()) for one in [left, whole]]
+    assert_same(models[1], models[0], "rows of weight 0, or no such rows")
+
+
+@promise
+def weight_of_one(case: Case, random: np.random.Generator) -> None:
+    """Learn rows of weight 1 as rows without weights."""
+    plain = replace(case.lesson, weight=None)
+    weighted = replace(plain, weight=np.ones(plain.X.shape[0]))
+    way = random.integers(2)
+    models = [(one.fit if way else one.partial_fit)(case.new()) for one in [plain, weighted]]
+    assert_same_bits(models[1], models[0], "weights of 1, or none")
+
+
+@promise
+def one_row_as_in_a_batch(case: Case, random: np.random.Generator) -> None:
+    """Predict a row as in a batch, to the last bit."""
+    if kernel(case) and not case.lesson.calm:
+        return
+    model, X = draw_way(random, case.lesson)(case.new()), case.lesson.X
+    X = sparse.csr_array(X) if sparse.issparse(X) else X
+    scores, predicted = scores_of(model, X), model.predict(X)
+    for i in random.permutation(X.shape[0])[:4]:
+        row = X[i : i + 1]
+        what = f"row {i} alone, or in a batch"
+        if kernel(case):
+            near = 1e-9 * (np.abs(scores).max(initial=0) + np.abs(model.dual_coef_).max(initial=0))
+            assert_allclose(scores_of(model, row)[0], scores[i], rtol=1e-9, atol=near, err_msg=what)
+        else:
+            assert_array_equal(scores_of(model, row)[0], scores[i], err_msg=what)
+            assert_array_equal(model.predict(row)[0], predicted[i], err_msg=what)
+
+
+@promise
+def same_seed(case: Case, random: np.random.Generator) -> None:
+    """Fit the same model again, to the last bit."""
+    seeded = case.new().set_params(random_state=int(random.integers(1000)))
+    again = copy.deepcopy(seeded)
+    model = case.lesson.fit(seeded)
+    assert_same_bits(case.lesson.fit(again), model, "fitted twice with one seed")
+    if not seeded.warm_start:
+        again = frozen(case.lesson.fit(model))
+        assert is_same(again, frozen(case.lesson.fit(model))), "fitted again"

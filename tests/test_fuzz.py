@@ -1,0 +1,119 @@
+"""The fuzzers run, replay what they once found, and find what is planted."""
+
+import signal
+
+import numpy as np
+import pytest
+from fuzz import files, interrupts, learning, models, promises, runner
+from fuzz.__main__ import main
+from fuzz.lessons import Count, Lesson
+from fuzz.models import Case
+from fuzz.seeds import SEEDS
+
+from sklearn_predtron import PredtronClassifier
+
+FEW = {"learning": 60, "files": 25, "interrupts": 8, "threads": 2, "states": 25, "pickles": 25}
+
+
+class SplitMatters(PredtronClassifier):
+    """Learns the rows of each call backwards."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        return super().partial_fit(X[::-1], y[::-1], classes=classes, sample_weight=sample_weight)
+
+
+class Traced(PredtronClassifier):
+    """A call that fails leaves a trace."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.calls_ = getattr(self, "calls_", 0) + 1
+        return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+
+
+class NoWords(PredtronClassifier):
+    """Fails by a bare exception."""
+
+    def fit(self, X, y, sample_weight=None):
+        raise IndexError
+
+
+@pytest.fixture
+def lesson():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((12, 4))
+    return Lesson(X, np.arange(12) % 3, classes=np.arange(3))
+
+
+@pytest.mark.parametrize(
+    ("faulty", "promise"),
+    [(SplitMatters, promises.any_split), (Traced, promises.failures_leave_no_trace), (NoWords, promises.finite)],
+)
+def test_a_planted_fault_is_found(faulty, promise, lesson):
+    random = np.random.default_rng(1)
+    good = Case(PredtronClassifier(random_state=0), lesson)
+    assert learning.check(good, random, [promise]) == "checked"
+    with pytest.raises((AssertionError, IndexError)):
+        learning.check(Case(faulty(random_state=0), lesson), random, [promise])
+
+
+def test_crashes_are_found_and_survived():
+    report = runner.run_part("planted", 0, cases=6, timeout=0.5)
+    assert report.cases == 6
+    crash, assertion, endless = report.findings
+    assert (crash.seed, assertion.seed, endless.seed) == (1, 2, 4)
+    assert signal.SIGSEGV.name in crash.text and "Alone the case fails too" in crash.text
+    assert "planted.py" in crash.text
+    assert "AssertionError: planted" in assertion.text
+    assert "took too long" in endless.text
+    table = runner.table([report])
+    assert table.splitlines()[1].split()[:2] == ["planted", "6"]
+    assert "--only planted --seed 1 --cases 1" in runner.describe(crash)
+
+
+def test_the_command_line(capsys):
+    assert main(["--only", "learning", "--seed", "3", "--cases", "1"]) == 0
+    assert "seed 3" in capsys.readouterr().out
+    assert main(["--only", "files", "--seed", "0", "--cases", "2"]) == 0
+    assert "findings" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("part", ["learning", "files", "interrupts", "threads", "states", "pickles"])
+def test_some_cases_of_each_part(part):
+    report = runner.run_part(part, 0, cases=FEW[part])
+    assert not report.findings, "\n".join(runner.describe(finding) for finding in report.findings)
+    assert report.cases == FEW[part]
+    assert report.learned > 0 or part == "files"
+
+
+def test_all_families_and_promises_are_drawn():
+    random = np.random.default_rng(0)
+    drawn = {type(models.draw_case(random).estimator) for _ in range(100)}
+    assert drawn == set(models.families())
+    assert len(promises.PROMISES) >= 12
+
+
+def test_learning_calls_are_counted(lesson):
+    before = Count.learned
+    lesson.stream(PredtronClassifier(), [3, 6])
+    assert Count.learned - before == 3
+
+
+def test_an_interrupt_comes():
+    assert interrupts.interrupted(lambda: [sum(range(1000)) for _ in range(10**7)], 0.01)
+    assert not interrupts.interrupted(lambda: None, 5.0)
+
+
+def test_files_that_differ_are_found(tmp_path):
+    path, how = tmp_path / "file.svm", {"multilabel": False, "query_id": False, "zero_based": False, "n_features": None}
+    text = b"1 1:0.5\n0 2:1\n"
+    path.write_bytes(text)
+    how["dtype"] = np.float64
+    assert files.compare(np.random.default_rng(0), str(path), text, how) == "read"
+    with pytest.raises(AssertionError):
+        files.compare(np.random.default_rng(0), str(path), text.replace(b"0.5", b"0.6"), how)
+
+
+@pytest.mark.parametrize(("part", "seed", "what"), SEEDS)
+def test_what_was_found_stays_mended(part, seed, what):
+    report = runner.run_part(part, seed, cases=1)
+    assert not report.findings, "\n".join(runner.describe(finding) for finding in report.findings)
