@@ -51,6 +51,7 @@ directives = {
     "initializedcheck": variant == "bounds",
     "wraparound": False,
     "cdivision": True,
+    "auto_pickle": False,  # a class says itself how it is saved, and checks what it is given
 }
 setup(
     ext_modules=cythonize(

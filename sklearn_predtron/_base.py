@@ -109,6 +109,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         """Fit; no other call learns meanwhile."""
         self._close_stream()
         before = self._fitted_state()
+        learner, rounds = None, 0
         try:
             self._validate_params()
             fresh = not (self.warm_start and hasattr(self, "_learner"))
@@ -119,14 +120,17 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             # A new learner finds out in its first round with a bad row, whose scores are not finite; kernels may hide it.
             if not fresh or order is not None or self._learner.weights.expansion is not None:
                 self._check_finite(X, rows)
-        except BaseException:
-            self._restore(before)
+            learner, rounds = self._learner, self._learner.t
+            self._run_epochs(X, y, self._shown_to_callbacks(given) or None, rows, labels, weight, order)
+        except BaseException as error:
+            # Where rows were refused, and where nothing was learned: the rows, or the problem, were no good from the start.
+            refused = learner is not None and learner.refused and isinstance(error, Exception)
+            if learner is None or learner.t == rounds or refused:
+                self._restore(before)
             raise
-        learner = self._learner
-        try:
-            self._run_epochs(X, y, self._shown_to_callbacks(given) or None, rows, labels, weight, order, before)
         finally:
-            learner.weights.leave()
+            if learner is not None:
+                learner.weights.leave()
         self._stream = self._open_stream()
         return self
 
@@ -324,7 +328,6 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         labels: Labels,
         weight: NDArray | None,
         order: NDArray | None,
-        before: dict[str, Any],
     ) -> None:
         learner = self._learner
         epochs = self._epochs if self.max_iter is None else self.max_iter
@@ -337,15 +340,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             epoch = task.subcontext(task_name="epoch")
             epoch.call_on_fit_task_begin(estimator=self, **data)
             steps, loss, rounds = learner.n_updates, learner.cumulative_loss, learner.t
-            try:
-                bad = learner.learn(rows, labels, self._epoch_order(rows.n, order, random), weight, observed=number == 0)
-            except BaseException as error:
-                refused = learner.refused and isinstance(error, Exception)
-                if refused or (number == 0 and learner.t == rounds):
-                    self._restore(before)  # the rows, or the problem, were no good from the start
-                raise
-            if bad >= 0:
-                self._restore(before)
+            if learner.learn(rows, labels, self._epoch_order(rows.n, order, random), weight, observed=number == 0) >= 0:
                 self._raise_not_finite(X)
             self.n_iter_ += 1
             self.loss_curve_.append((learner.cumulative_loss - loss) / (learner.t - rounds))
@@ -374,7 +369,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
     # ------------------------------------------------------------------------------------------------------ fitted state
 
     def _fitted_state(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if "callback" not in name and name != "_flag"}
+        return {name: value for name, value in vars(self).copy().items() if "callback" not in name and name != "_flag"}
 
     def _restore(self, before: dict[str, Any]) -> None:
         for name in self._fitted_state():
@@ -435,7 +430,8 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             stream.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name not in ("_stream", "_flag")}
+        state = super().__getstate__().copy()  # at once: another thread may be fitting
+        return {name: value for name, value in state.items() if name not in ("_stream", "_flag")}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learner")
@@ -533,7 +529,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
 
     def _at_unit_norm(self, margins: NDArray) -> NDArray:
         """Margins under weights that predict the same and have norm 1; nan where these are zero."""
-        length = self._readable_weights().length()
+        length = self._learner.read(lambda weights: weights.length())
         return margins / length if length > 0 else np.full(len(margins), np.nan)
 
 

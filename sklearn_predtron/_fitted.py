@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.weights import Weights
 
 
 class Fitted:
@@ -15,59 +15,51 @@ class Fitted:
 
     _learner: Learner
 
-    def _readable_weights(self) -> Weights:
-        """The weights, unless another call is moving what they are made of."""
-        learner = self._learner
-        learner.check_readable()
-        return learner.weights
-
     @property
     def coef_(self) -> NDArray:
         """Weights that predict, of shape (d, n_features): the average of the iterates, or the last one."""
-        weights = self._readable_weights()
-        return weights.primal(weights.mean()[0])
+        return self._learner.read(lambda weights: weights.primal(weights.mean()[0]))
 
     @property
     def intercept_(self) -> NDArray:
         """Offsets of the scores that predict, of shape (d,)."""
-        return self._readable_weights().mean()[1]
+        return self._learner.read(lambda weights: weights.mean()[1])
 
     @property
     def last_coef_(self) -> NDArray:
         """Weights of the last iterate, of shape (d, n_features)."""
-        weights = self._readable_weights()
-        return weights.primal(weights.last()[0])
+        return self._learner.read(lambda weights: weights.primal(weights.last()[0]))
 
     @property
     def dual_coef_(self) -> NDArray:
         """With a kernel, the coefficients of the support that predict, of shape (d, n_support)."""
-        return self._expansion().mean()[0]
+        return self._of_expansion(lambda expansion: expansion.mean()[0])
 
     @property
     def last_dual_coef_(self) -> NDArray:
         """With a kernel, the coefficients of the support in the last iterate, of shape (d, n_support)."""
-        return self._expansion().last()[0]
+        return self._of_expansion(lambda expansion: expansion.last()[0])
 
     @property
     def support_(self) -> NDArray:
         """With a kernel, the rows of the support, numbered in the order in which all rows so far were given."""
-        return self._expansion().numbers
+        return self._of_expansion(lambda expansion: expansion.numbers)
 
     @property
     def budget_loss_(self) -> float:
         """With a kernel and a budget, the sum of the lengths of what was cut off the weights."""
-        return self._expansion().lost
+        return self._of_expansion(lambda expansion: expansion.lost)
 
-    def _expansion(self) -> Any:
-        expansion = self._readable_weights().expansion
-        if expansion is None:
+    def _of_expansion(self, reader: Callable[[Any], Any]) -> Any:
+        """What a reader finds in the weights of a kernel."""
+        if self._learner.weights.expansion is None:
             raise AttributeError("dual_coef_, support_ and budget_loss_ are for norm=RKHS(...); other norms have coef_.")
-        return expansion
+        return self._learner.read(lambda weights: reader(weights.expansion))
 
     @property
     def last_intercept_(self) -> NDArray:
         """Offsets of the last iterate, of shape (d,)."""
-        return self._readable_weights().last()[1]
+        return self._learner.read(lambda weights: weights.last()[1])
 
     @property
     def t_(self) -> int:

@@ -137,17 +137,18 @@ class Support:
         if self.n == 0 and sparse.issparse(rows):
             self.kept = rows[:0]
         if sparse.issparse(self.kept):
-            self._put_sparse(places, sparse.csr_matrix(rows), n)
+            self.kept, self.n = self._stacked(places, sparse.csr_matrix(rows), n), n
         else:
             self._make_room(n, overwriting=places.min() < self.n)
             self.kept[places] = rows.toarray() if sparse.issparse(rows) else rows
-        self.n = n
+            self.n = n
 
-    def _put_sparse(self, places: NDArray, rows: Any, n: int) -> None:
+    def _stacked(self, places: NDArray, rows: Any, n: int) -> Any:
+        """Return the sparse rows kept with others in the given places."""
         origin = np.arange(n)
         origin[places] = self.n + np.arange(len(places))
         stacked = sparse.vstack([self.kept, rows], format="csr")
-        self.kept = stacked if n == stacked.shape[0] and (origin == np.arange(n)).all() else stacked[origin]
+        return stacked if n == stacked.shape[0] and (origin == np.arange(n)).all() else stacked[origin]
 
     def _make_room(self, n: int, *, overwriting: bool) -> None:
         full = n > len(self.kept)

@@ -17,12 +17,15 @@ def one_dimensional(y: Any) -> NDArray:
     return y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
 
 
-def find_classes(y: NDArray) -> tuple[NDArray, NDArray]:
-    """The sorted distinct labels, and the number of each row's; without a sort of all rows."""
+def find_classes(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
+    """The sorted distinct labels, and the number of each row's; without a sort of all rows.
+
+    y may be a list of classes in place of the targets of rows.
+    """
     if len(y) == 0:
         raise ValueError("y is empty; it must have a label for each row of X.")
     if y.dtype.kind not in "iub":
-        check_classification_targets(y)
+        check_classification_targets(y if targets else np.repeat(y, 3))  # that no label comes twice is no sign of a regression
     if y.dtype.kind in "OUST":
         return _find_hashed(y)
     lowest, highest = y.min(), y.max()

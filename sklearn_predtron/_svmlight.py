@@ -191,6 +191,8 @@ class Lines:
             raise ValueError("the label is not finite")
         if self.relevance and (labels.values < 0).any():
             raise ValueError("the relevance is negative")
+        if X.shape[1] > 2**31 - 1:
+            raise ValueError("the index is too large")
         if not np.isfinite(X.data).all():
             raise ValueError(f"the value is not a finite {self.dtype}")
         if self.classes is not None and not np.isin(labels.values, self.classes).all():
@@ -225,7 +227,7 @@ class Lines:
         elif "Invalid index" in reason:
             reason = f"the indices count from {0 if self.zero_based else 1} (zero_based={self.zero_based})"
         elif "too large" in reason:
-            reason = f"the index is beyond {2**31 - 1}"
+            reason = f"the index is beyond {2**31 - 1 - bool(self.zero_based)}"
         return f"{place(fields[wrong])}: {reason}"
 
 

@@ -50,7 +50,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         elif classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         else:
-            found = find_classes(column_or_1d(classes))[0]
+            found = find_classes(column_or_1d(classes), targets=False)[0]
             codes = encode(y, found)
         self._check_classes(found, ordered=given is not None)
         self.classes_ = found

@@ -191,7 +191,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         else:
             if partial and classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit where y is one label.")
-            found = find_classes(column_or_1d(classes) if partial else flat(y, warn=False))[0]
+            found = find_classes(column_or_1d(classes) if partial else flat(y, warn=False), targets=not partial)[0]
             if len(found) != 2:
                 what = "multiclass" if len(found) > 2 else "a single class"
                 raise ValueError(

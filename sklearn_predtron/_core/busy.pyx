@@ -7,8 +7,8 @@ from cpython.pythread cimport (
     PyThread_release_lock,
 )
 
-BUSY = ("This model is learning in another call; wait until that call has ended (where several threads share a model, by a lock "
-        "of your own).")
+BUSY = ("This model is learning in another call, or being copied; wait until that call has ended (where several threads share a "
+        "model, by a lock of your own).")
 
 
 cdef class Busy:

@@ -25,6 +25,7 @@ cdef class Learner:
     cdef readonly Observer observer
     cdef readonly History history
     cdef Busy busy
+    cdef Py_ssize_t calls             # that have learned
     cdef readonly Py_ssize_t t, n_mistakes, n_updates
     cdef readonly double cumulative_loss
     cdef readonly bint refused        # whether the last call ended because rows were refused before their rounds

@@ -4,8 +4,9 @@ from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
 
 from sklearn_predtron._core.busy import BUSY
-from sklearn_predtron._core.state import between, count, flag, optional, real, restored
+from sklearn_predtron._core.state import between, capture, count, flag, optional, restored
 
+MOVING = f"{BUSY}  With a kernel, whose rows move meanwhile, it cannot be read either."
 OVERFLOW = "X holds values so large that the scores overflow; scale the features down."
 
 cdef enum:
@@ -98,16 +99,34 @@ cdef class Learner:
         self.busy.refuse()
         self.history = history
 
-    def check_readable(self):
-        """Raise RuntimeError where another call is moving what a reader would read."""
-        if self.busy.held and self.weights.expansion is not None:
-            raise RuntimeError(f"{BUSY}  With a kernel, whose rows move meanwhile, it cannot be read either.")
+    def read(self, reader):
+        """Return reader(weights); raise RuntimeError if another call moves the rows of a kernel expansion meanwhile."""
+        cdef Py_ssize_t calls = self.calls
+        cdef bint moving = self.weights.expansion is not None
+        if moving and self.busy.held:
+            raise RuntimeError(MOVING)
+        try:
+            found = reader(self.weights)
+        except Exception:
+            if moving and self.calls != calls:
+                raise RuntimeError(MOVING) from None
+            raise
+        if moving and self.calls != calls:
+            raise RuntimeError(MOVING)
+        return found
 
     def __reduce__(self):
-        self.busy.refuse()
-        parts = (self.weights, self.problem, self.update, self.average)
-        return Learner, parts, (
-            self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted, self.observer, self.history)
+        """All at once: what learns while the rest is being pickled cannot tear it."""
+        captured = {}
+        self.busy.take()
+        try:
+            parts = self.weights, self.problem, self.update, self.average
+            parts = tuple([capture(part, captured) for part in parts])
+            observed = capture(self.observer, captured), capture(self.history, captured)
+            numbers = self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted
+        finally:
+            self.busy.release()
+        return Learner, parts, (*numbers, *observed)
 
     def __setstate__(self, state):
         if self.weights is None:
@@ -127,6 +146,7 @@ cdef class Learner:
         user's own problem's) leaves the state of the last complete round.
         """
         self.busy.take()
+        self.calls += 1
         self.refused = False
         try:
             self.check_rounds(rows, labels, order, weight)
@@ -175,6 +195,7 @@ cdef class Learner:
                 with nogil:
                     bad = self.run(rows, labels, order, weight, done, end, scratch, &g, observed)
                 done = end
+                self.refused = bad >= 0
                 if self.problem.failed:
                     self.problem.reraise()
                 PyErr_CheckSignals()
@@ -255,8 +276,7 @@ cdef class Learner:
         cdef Weights weights
         if self.weights is None or rows.p != self.weights.p or rows.longest != 1:
             raise ValueError("rows must be single, and have as many features as the weights.")
-        self.check_readable()
-        weights = self.weights.plain(mean)
+        weights = self.read(plain_mean if mean else plain_last)
         if out.shape[0] != rows.n or out.shape[1] != self.problem.d:
             raise ValueError(f"out must have shape {(rows.n, self.problem.d)}, got {(out.shape[0], out.shape[1])}.")
         while done < rows.n:
@@ -269,6 +289,14 @@ cdef class Learner:
                     else:
                         weights.scores(&x, &out[i, 0])
             done = end
+
+
+def plain_mean(weights):
+    return weights.plain(True)
+
+
+def plain_last(weights):
+    return weights.plain(False)
 
 
 cdef inline bint all_finite(const double* t, Py_ssize_t n) noexcept nogil:

@@ -31,8 +31,8 @@ cdef class Linked(Weights):
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, double q, bint by_feature=True, bint averaging=True,
                  bint block=False):
         check_sizes(d, p, block)
-        if not 1 < q < INFINITY:
-            raise ValueError(f"q={q} must be a number above 1.")
+        if not 2 <= q < INFINITY:
+            raise ValueError(f"q={q} must be a number of at least 2.")
         self.d = d
         self.p = p
         self.q = q

@@ -21,6 +21,7 @@ cdef class RKHS(L2):
     cdef bint shown
     cdef prepare(self)
     cdef keep(self)
+    cdef end_call(self)
     cdef follow(self)
     cdef score_call(self)
     cdef make_room(self, Py_ssize_t rows)

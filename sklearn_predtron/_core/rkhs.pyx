@@ -52,7 +52,7 @@ cdef class RKHS(L2):
 
     def __reduce__(self):
         cdef Py_ssize_t used = self.n * self.d
-        arguments = self.d, self.p, self.support, self.intercept, self.averaging, self.block
+        arguments = self.d, self.p, self.support.lent(), self.intercept, self.averaging, self.block
         total = np.array(self.total[:used]) if self.averaging else None
         arrays = np.array(self.data[:used]), total, np.array(self.b), np.array(self.b_total), np.array(self.number[:self.n])
         numbers = (self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, self.radius_needed,
@@ -87,10 +87,11 @@ cdef class RKHS(L2):
         cdef Py_ssize_t n = self.n + rows, room = max(n, 2 * self.number.shape[0])
         if n <= self.number.shape[0]:
             return
-        self.number, self.source = grown(self.number, room), grown(self.source, room)
-        self.data = grown(self.data, room * self.d)
+        source, data = grown(self.source, room), grown(self.data, room * self.d)
         if self.averaging:
             self.total = grown(self.total, room * self.d)
+        self.source, self.data = source, data
+        self.number = grown(self.number, room)      # at last: its length says that all others are as long
 
     # ----------------------------------------------------------------------------------------------------- looking ahead
 
@@ -191,8 +192,16 @@ cdef class RKHS(L2):
     cdef conclude(self, bint learned):
         if learned:                     # rows of which none was learned do not count
             self.given = self.after
-        self.keep()
-        self.matrix = self.in_call = None
+        try:
+            self.keep()
+        except BaseException:
+            self.keep()                 # after an interrupt, say: rows that took a step must be there
+            raise
+        finally:
+            self.end_call()
+
+    cdef end_call(self):
+        self.matrix = self.in_call = self.block_rows = None
         self.position = np.zeros(0, dtype=np.intp)
         self.K = np.zeros((0, 0))
         self.F = self.F_total = self.change = np.zeros(0)

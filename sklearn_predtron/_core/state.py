@@ -141,3 +141,23 @@ def length_of(state: Any, *path: int) -> int:
             return 0
         state = state[place]
     return len(state) if isinstance(state, np.ndarray) and state.ndim else 0
+
+
+class Captured:
+    """An object as it was: pickles and copies of this are of that."""
+
+    def __init__(self, reduced: tuple[Any, ...]):
+        self.reduced = reduced
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.reduced
+
+
+def capture(part: Any, captured: dict[int, Captured]) -> Any:
+    """Return a compiled object as it is now, and with it the compiled objects that it is made of, each once."""
+    if not hasattr(type(part), "__pyx_vtable__"):
+        return part
+    if id(part) not in captured:
+        kind, arguments, *state = part.__reduce__()
+        captured[id(part)] = Captured((kind, tuple(capture(inner, captured) for inner in arguments), *state))
+    return captured[id(part)]

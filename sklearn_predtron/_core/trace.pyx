@@ -48,8 +48,8 @@ cdef class Trace(L2):
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, double q, Intercept intercept, bint by_feature=False, bint averaging=True):
         L2.__init__(self, d, p, intercept, by_feature, averaging)
-        if not 1 < q < INFINITY or d < 2:
-            raise ValueError(f"q={q} must be a number above 1, and there must be two scores or more, got {d}.")
+        if not 2 <= q < INFINITY or d < 2:
+            raise ValueError(f"q={q} must be a number of at least 2, and there must be two scores or more, got {d}.")
         self.q = q
         self.K, self.M, self.vectors = aligned_zeros(d * d), aligned_zeros(d * d), aligned_zeros(d * d)
         self.values, self.work = aligned_zeros(d), aligned_zeros(1 + 6 * d + 2 * d * d)
