@@ -106,6 +106,7 @@ cdef class Learner:
         if moving and self.busy.held:
             raise RuntimeError(MOVING)
         try:
+            self.weights.complete()
             found = reader(self.weights)
         except Exception:
             if moving and self.calls != calls:

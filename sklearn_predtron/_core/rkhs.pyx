@@ -52,6 +52,7 @@ cdef class RKHS(L2):
 
     def __reduce__(self):
         cdef Py_ssize_t used = self.n * self.d
+        self.complete()
         arguments = self.d, self.p, self.support.lent(), self.intercept, self.averaging, self.block
         total = np.array(self.total[:used]) if self.averaging else None
         arrays = np.array(self.data[:used]), total, np.array(self.b), np.array(self.b_total), np.array(self.number[:self.n])
@@ -102,6 +103,7 @@ cdef class RKHS(L2):
                 f"{rows.given} rows and {rows.p} columns" + (", and rows were learned before." if self.given > 0 else "."))
 
     cdef begin(self, Rows rows, bint fresh):
+        self.complete()
         self.matrix = rows.matrix()
         if fresh or self.place is None or self.place.shape[0] != self.matrix.shape[0]:
             self.offset = self.given
@@ -195,13 +197,17 @@ cdef class RKHS(L2):
         try:
             self.keep()
         except BaseException:
-            self.keep()                 # after an interrupt, say: rows that took a step must be there
+            self.complete()             # after an interrupt, say: rows that took a step must be there
             raise
-        finally:
+        self.end_call()
+
+    def complete(self):
+        if self.block_rows is not None:
+            self.keep()
             self.end_call()
 
     cdef end_call(self):
-        self.matrix = self.in_call = self.block_rows = None
+        self.matrix = self.in_call = None
         self.position = np.zeros(0, dtype=np.intp)
         self.K = np.zeros((0, 0))
         self.F = self.F_total = self.change = np.zeros(0)

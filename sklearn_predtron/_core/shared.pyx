@@ -107,6 +107,9 @@ cdef class Shared(Weights):
     def admit(self, Rows rows):
         self.inner.admit(rows)
 
+    def complete(self):
+        self.inner.complete()
+
     cdef begin(self, Rows rows, bint fresh):
         self.inner.begin(rows, fresh)
 

@@ -53,6 +53,9 @@ cdef class Weights:
     cdef conclude(self, bint learned):
         """The rows are no longer there; whether any round of theirs was learned."""
 
+    def complete(self):
+        """Do what an interrupt has left undone of the last call."""
+
     def watch_radius(self, bint needed, bint of_rows=False):
         """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
 
