@@ -259,7 +259,7 @@ class PerceptronEntrant(Peer):
     def __init__(self, classes: NDArray, loss: Any, tally: Tally):
         super().__init__(classes, loss, tally)
         self.estimator = Perceptron(shuffle=False)
-        costs = table_loss(loss).matrix(classes)
+        costs = table_loss(loss).table(classes)
         self.costs = self.score_costs = 1.0 - np.eye(len(classes)) if costs is None else costs
 
     def _fit(self, estimator: Any, X: Any, y: NDArray) -> None:

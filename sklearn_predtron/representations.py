@@ -15,7 +15,8 @@ from sklearn_predtron._core.ordinal import Thermometer as ThermometerTable
 from sklearn_predtron._core.table import OneHot as OneHotTable
 from sklearn_predtron._core.table import Sign as SignTable
 from sklearn_predtron._core.table import Table
-from sklearn_predtron._parts import Part, as_numbers, resolve
+from sklearn_predtron._parts import Part, as_numbers, real_numbers, resolve
+from sklearn_predtron._queries import shortened
 
 __all__ = [
     "Code",
@@ -36,6 +37,9 @@ __all__ = [
 ]
 
 
+UNIT = 1e-6  # how far from 1 the length of a representation may be
+
+
 class TableRepresentation(Part):
     """Base of the representations rep(sigma), one unit vector for each of k predictions."""
 
@@ -54,6 +58,21 @@ class TableRepresentation(Part):
         """
         raise TypeError(f"{type(self).__name__} does not define code(); a table representation must.")
 
+    def table(self, k: int) -> NDArray:
+        """Tabulate the representation, and check it.
+
+        Parameters
+        ----------
+        k : int
+            Number of predictions.
+
+        Returns
+        -------
+        code : ndarray of shape (k, d)
+            A copy of `code(k)`, whose rows are finite, of length 1 to within 1e-6, and all different.
+        """
+        return checked_code(self, self.code(k), k)
+
     def build(self, k: int, cost: NDArray | None) -> Table:
         """Make the compiled problem for k predictions.
 
@@ -69,7 +88,37 @@ class TableRepresentation(Part):
         problem : Table
             The compiled problem.
         """
-        return Table(self.code(k), cost)
+        return Table(self.table(k), cost)
+
+
+def checked_code(representation: TableRepresentation, found: Any, k: int) -> NDArray:
+    """The rows that `code` of a representation returned for k predictions."""
+    code = real_numbers(found)
+    if code is None:
+        raise bad_code(representation, k, f"{shortened(found)}, which does not hold numbers")
+    if code.ndim != 2 or len(code) != k or code.shape[1] == 0:
+        raise bad_code(representation, k, f"shape {code.shape}")
+    if not np.isfinite(code).all():
+        row, column = np.argwhere(~np.isfinite(code))[0]
+        raise bad_code(representation, k, f"{code[row, column]} in row {row}, column {column}")
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(code, axis=1)
+    worst = np.abs(length - 1).argmax()
+    if abs(length[worst] - 1) > UNIT:
+        raise bad_code(representation, k, f"row {worst} of length {length[worst]:.9g}")
+    _, first = np.unique(code, axis=0, return_index=True)
+    if len(first) < k:
+        again = np.setdiff1d(np.arange(k), first)[0]
+        same = (code == code[again]).all(axis=1).argmax()
+        raise bad_code(representation, k, f"equal rows {same} and {again}")
+    return code
+
+
+def bad_code(representation: TableRepresentation, k: int, found: str) -> ValueError:
+    return ValueError(
+        f"{type(representation).__name__}.code({k}) returned {found}; accepted is an array of shape ({k}, d) with d of at least 1, "
+        f"whose rows are finite, of length 1 (to within {UNIT:g}) and all different."
+    )
 
 
 class Sign(TableRepresentation):
@@ -208,10 +257,13 @@ class Code(TableRepresentation):
             raise ValueError(f"representation must be a code matrix of shape ({k}, d), got shape {code.shape}.")
         if not np.isfinite(code).all():
             raise ValueError(f"representation must hold finite numbers, got {code[~np.isfinite(code)].tolist()}.")
+        largest = np.abs(code).max(axis=1, keepdims=True)
+        if not largest.all():
+            raise ValueError(f"representation must not hold a row of zeros, as row {int(largest.argmin())} is.")
+        extreme = ((largest < 1e-100) | (largest > 1e100)).ravel()  # whose squares are not finite, or 0
+        code[extreme] /= largest[extreme]
         length = np.linalg.norm(code, axis=1)
-        if not length.all():
-            raise ValueError(f"representation must not hold a row of zeros, as row {int(length.argmin())} is.")
-        if np.abs(length - 1).max() > 1e-9:
+        if extreme.any() or np.abs(length - 1).max() > 1e-9:
             warnings.warn("The rows of representation were brought to length 1.", UserWarning, stacklevel=2)
         code /= length[:, None]
         if len(np.unique(code, axis=0)) < k:

@@ -417,7 +417,7 @@ def loss_constants(
     if isinstance(found, TableLoss):
         given(classes, "classes", found)
         check_count("classes", classes if np.ndim(classes) == 0 else len(classes), 2)
-        costs = found.matrix(np.arange(classes) if np.ndim(classes) == 0 else np.asarray(classes))
+        costs = found.table(np.arange(classes) if np.ndim(classes) == 0 else np.asarray(classes))
         return (1.0, 1.0) if costs is None else (float(costs[costs > 0].min()), float(costs.max()))
     if isinstance(found, SubsetLoss):
         given(n_labels, "n_labels", found)
