@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 
+LEAST_SQUARE = 1e-290  # below, squares lose digits
 UNIT = 1e-6  # how far from 1 the length of a representation may be
 
 
@@ -321,9 +322,11 @@ class RankingRepresentation(Part):
         Returns
         -------
         f : ndarray of shape (m,)
-            `values(m)`, which are finite and fall strictly.
+            `values(m)`, which are finite, fall strictly and do not depend on m.
         """
-        return checked_positions(self, self.values(m), m)
+        f = checked_positions(self, self.values(m), m)
+        check_no_length(f"representation={self!r}", self.values, f)
+        return f
 
 
 def positions(m: int) -> NDArray:
@@ -432,7 +435,9 @@ class UserRank(RankingRepresentation):
         return self.function(positions(m))
 
     def table(self, m: int) -> NDArray:
-        return checked_positions(self.function, self.values(m), m)
+        f = checked_positions(self.function, self.values(m), m)
+        check_no_length(f"representation={self.function!r}", self.values, f)
+        return f
 
 
 def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
@@ -440,10 +445,13 @@ def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
     f = as_numbers(values, "representation", "a function of the positions whose values are numbers")
     if f.shape != (m,):
         raise ValueError(f"representation={representation!r} gives shape {f.shape} for {m} positions; it must give ({m},).")
-    with np.errstate(over="ignore"):
-        finite = np.isfinite(np.square(f)).all()
-    if not finite:
-        raise ValueError(f"representation={representation!r} is not finite, or its square is not, at all of {len(f)} positions.")
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.cumsum(np.square(f))
+    if not np.isfinite(squares[-1]):
+        raise ValueError(
+            f"representation={representation!r} is not finite, or its square is not, at all of {len(f)} positions, or the sum of "
+            "its squares is not."
+        )
     rising = np.flatnonzero(np.diff(f) >= 0)
     if len(rising):
         j = int(rising[0]) + 1
@@ -451,7 +459,25 @@ def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
             f"representation={representation!r} must fall strictly from position to position, and f({j}) = {f[j - 1]:g}, "
             f"f({j + 1}) = {f[j]:g}."
         )
+    if m > 1 and squares[1] < LEAST_SQUARE:
+        raise ValueError(
+            f"representation={representation!r} has f(1)^2 + f(2)^2 = {squares[1]:g}; f is divided by its length, whose square "
+            f"must be at least {LEAST_SQUARE:g}."
+        )
     return f
+
+
+def check_no_length(what: str, tabulate: Callable[[int], Any], values: NDArray) -> None:
+    """Refuse a function of the positions that has other values for a shorter list."""
+    for m in sorted({len(values) // 2, len(values) - 1} - {0}):
+        shorter = real_numbers(tabulate(m))
+        same = shorter is not None and shorter.shape == (m,)
+        if not (same and np.allclose(shorter, values[:m], rtol=1e-9, atol=1e-9 * np.abs(np.diff(values)).min())):
+            raise ValueError(
+                f"{what} depends on the number of positions: of {len(values)} the first ones have {values[:3].tolist()}, of {m} "
+                f"{shortened(shorter if shorter is None or shorter.ndim == 0 else shorter[:3].tolist())}; accepted is a function of "
+                "the position alone."
+            )
 
 
 def ranking_representation(value: Any) -> RankingRepresentation:

@@ -1,12 +1,14 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Losses on sets of labels beyond the closed forms: any function of the counts, and sets of exactly k labels."""
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, isnan
 
 import numpy as np
 
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.sorting cimport Keyed, sort_descending
 from sklearn_predtron._core.subset cimport Subset
+
+from sklearn_predtron._parts import LARGEST_LOSS, real_number, shortened
 
 
 cdef class Counts(Subset):
@@ -43,7 +45,7 @@ cdef class Counts(Subset):
     cdef tabulate(self):
         try:
             if self.tables[self.P] is None:
-                self.tables[self.P] = table_of(self.function, self.P, self.N)
+                self.tables[self.P] = table_of(self.function, self.P, self.N, self.c_L, self.C_L)
         except BaseException as error:
             self.error = error
             self.failed = True
@@ -74,24 +76,35 @@ cdef class Counts(Subset):
                     best, b[0], c[0] = value, more, missing
 
 
-def table_of(function, Py_ssize_t P, Py_ssize_t N):
+def table_of(function, Py_ssize_t P, Py_ssize_t N, double c_L, double C_L):
     """L at [b, c] for a y with P labels that are on and N that are off, checked."""
     table = np.empty((N + 1, P + 1))
     for b in range(N + 1):
         for c in range(P + 1):
-            value = function(P - c, b, c, N - b)
-            try:
-                table[b, c] = value
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"loss must return a number; at (a, b, c, d) = ({P - c}, {b}, {c}, {N - b}) it returns {value!r}.") from None
-    if table[0, 0] != 0:
-        raise ValueError(f"loss must be 0 without a mistake; at (a, b, c, d) = ({P}, 0, 0, {N}) it is {table[0, 0]}.")
-    if not (np.isfinite(table).all() and (table >= 0).all()):
-        b, c = np.argwhere(~(np.isfinite(table) & (table >= 0)))[0]
-        raise ValueError(
-            f"loss must be finite and not negative; at (a, b, c, d) = ({P - c}, {b}, {c}, {N - b}) it is {table[b, c]}.")
+            table[b, c] = checked_loss(function, P - c, b, c, N - b, c_L, C_L)
     return table
+
+
+def checked_loss(function, a, b, c, d, double c_L, double C_L):
+    """function(a, b, c, d), if that is a loss; c_L and C_L are NaN where they are not stated."""
+    cdef double loss
+    value = function(a, b, c, d)
+    number = real_number(value)
+    where = f"at (a, b, c, d) = {(a, b, c, d)} it is {shortened(value)}, returned by {shortened(function)}"
+    if number is None:
+        raise ValueError(f"loss must return a number; {where}.")
+    loss = number
+    if not 0 <= loss < INFINITY:
+        raise ValueError(f"loss must be finite and not negative; {where}.")
+    if loss > LARGEST_LOSS:
+        raise ValueError(f"loss must be at most {LARGEST_LOSS:g}; {where}.")
+    if b == 0 and c == 0 and loss != 0:
+        raise ValueError(f"loss must be 0 without a mistake; {where}.")
+    if not isnan(c_L) and 0 < loss < c_L * (1 - 1e-9):
+        raise ValueError(f"loss must be 0 or at least c_L = {c_L}, which is stated as the least positive loss; {where}.")
+    if not isnan(C_L) and loss > C_L * (1 + 1e-9):
+        raise ValueError(f"loss must be at most C_L = {C_L}, which is stated as the largest loss; {where}.")
+    return loss
 
 
 cdef class AtK(Subset):
