@@ -309,7 +309,7 @@ class PerceptronsEntrant(Peer):
     def _losses(self, predicted: NDArray, y: NDArray) -> NDArray:
         predicted, y = predicted.astype(bool), y.astype(bool)
         a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted & y, predicted, y))
-        return self.loss.values(a, n_predicted - a, n_true - a, y.shape[1] - n_predicted - n_true + a)
+        return self.loss.evaluate(a, n_predicted - a, n_true - a, y.shape[1] - n_predicted - n_true + a)
 
     def _flaws(self, predicted: NDArray, y: NDArray) -> NDArray:
         return (predicted != y).mean(axis=1)

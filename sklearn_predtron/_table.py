@@ -260,6 +260,6 @@ def check_costs_kept(representation: TableRepresentation, problem: Table, cost: 
     zero_one = 1.0 - np.eye(problem.k)
     if not np.array_equal(zero_one if cost is None else cost, zero_one if kept is None else kept):
         raise ValueError(
-            f"{type(representation).__name__}.build() returned a {type(problem).__name__} of other costs than it was given; accepted "
-            "is one whose `cost_matrix` is `cost`."
+            f"{type(representation).__name__}.build() returned a {type(problem).__name__} of other costs than it was given; "
+            "accepted is one whose `cost_matrix` is `cost`."
         )

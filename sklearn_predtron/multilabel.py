@@ -283,7 +283,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             Values of the loss that was learned for.
         """
         counts = self._counts(X, y)
-        return self._learned_loss.values(*counts)
+        return self._learned_loss.evaluate(*counts)
 
     def _counts(self, X: Any, y: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """True positives, false positives, false negatives and true negatives of each row."""

@@ -117,8 +117,8 @@ def checked_code(representation: TableRepresentation, found: Any, k: int) -> NDA
 
 def bad_code(representation: TableRepresentation, k: int, found: str) -> ValueError:
     return ValueError(
-        f"{type(representation).__name__}.code({k}) returned {found}; accepted is an array of shape ({k}, d) with d of at least 1, "
-        f"whose rows are finite, of length 1 (to within {UNIT:g}) and all different."
+        f"{type(representation).__name__}.code({k}) returned {found}; accepted is an array of shape ({k}, d) with d of at least "
+        f"1, whose rows are finite, of length 1 (to within {UNIT:g}) and all different."
     )
 
 
@@ -471,12 +471,15 @@ def check_no_length(what: str, tabulate: Callable[[int], Any], values: NDArray) 
     """Refuse a function of the positions that has other values for a shorter list."""
     for m in sorted({len(values) // 2, len(values) - 1} - {0}):
         shorter = real_numbers(tabulate(m))
-        same = shorter is not None and shorter.shape == (m,)
-        if not (same and np.allclose(shorter, values[:m], rtol=1e-9, atol=1e-9 * np.abs(np.diff(values)).min())):
+        if (
+            shorter is None
+            or shorter.shape != (m,)
+            or not np.allclose(shorter, values[:m], rtol=1e-9, atol=1e-9 * np.abs(np.diff(values)).min())
+        ):
             raise ValueError(
                 f"{what} depends on the number of positions: of {len(values)} the first ones have {values[:3].tolist()}, of {m} "
-                f"{shortened(shorter if shorter is None or shorter.ndim == 0 else shorter[:3].tolist())}; accepted is a function of "
-                "the position alone."
+                f"{shortened(shorter if shorter is None or shorter.ndim == 0 else shorter[:3].tolist())}; accepted is a function "
+                "of the position alone."
             )
 
 

@@ -26,8 +26,8 @@ class Problem(BaseEstimator):
 
     Each round checks what the methods return, as far as that is cheap: losses are numbers from 0 to 1e100 that agree with c_L and
     C_L, representations are finite and of length 1 (to within 1e-6), `correct` has no loss, and neither `decode` nor
-    `augmented_decode` returns what another prediction of the round beats beyond rounding (1e-9).  A ValueError says what is wrong,
-    and leaves the model as it was after the last complete round.  `estimator_checks.check_problem` looks further.
+    `augmented_decode` returns what another prediction of the round beats beyond rounding (1e-9).  A ValueError says what is
+    wrong, and leaves the model as it was after the last complete round.  `estimator_checks.check_problem` looks further.
 
     Attributes
     ----------

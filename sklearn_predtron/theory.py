@@ -337,7 +337,7 @@ def predictions(data: Described) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     true, numbers = np.unique(data.labels.dense().astype(int), axis=0, return_inverse=True)
     hits, ahead, behind = true @ sets.T, (1 - true) @ sets.T, true @ (1 - sets).T
     counts = [part.ravel() for part in (hits, ahead, behind, m - hits - ahead - behind)]
-    costs = subset_loss(data.model.loss).values(*counts).reshape(hits.shape)
+    costs = subset_loss(data.model.loss).evaluate(*counts).reshape(hits.shape)
     return (2 * sets - 1) / np.sqrt(m), costs, true @ (1 << np.arange(m)), numbers.ravel()
 
 
@@ -459,7 +459,7 @@ def constants_of_sets(loss: SubsetLoss, m: int) -> tuple[float, float]:
     a, b, c = (part.ravel() for part in np.indices((m + 1, m + 1, m + 1)))
     kept = a + b + c <= m
     a, b, c = a[kept], b[kept], c[kept]
-    values = loss.values(a, b, c, m - a - b - c)
+    values = loss.evaluate(a, b, c, m - a - b - c)
     if not values.any():
         raise ValueError(f"loss={loss!r} is 0 for all sets of {m} labels; its constants are those of positive losses.")
     return float(values[values > 0].min()), float(values.max())

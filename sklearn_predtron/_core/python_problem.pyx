@@ -17,6 +17,7 @@ cdef Py_ssize_t MOST_SCORES = 10 ** 8
 cdef double LARGEST_LOSS = 1e100
 cdef double UNIT = 1e-6         # how far from 1 the length of a representation may be
 cdef double ROUNDING = 1e-9     # relative
+DOUBLE = np.dtype(np.float64)   # of the native byte order
 
 
 cdef class Objects(Labels):
@@ -118,7 +119,8 @@ cdef class PythonProblem(Problem):
                     self.refuse_decode(t, prediction, of_prediction, right, of_right, competitor, of_rival)
                 allowed += ROUNDING * max(loss, rival_loss)
                 if rival_loss + of_rival < max(of_right, loss + of_prediction) - allowed:
-                    self.refuse_augmented(t, y, competitor, rival_loss + of_rival, prediction, loss + of_prediction, right, of_right)
+                    self.refuse_augmented(
+                        t, y, competitor, rival_loss + of_rival, prediction, loss + of_prediction, right, of_right)
             self.change = rival_rep - right_rep
             r.rival_loss = rival_loss
             r.gap = self.score(self.change, scores)
@@ -141,34 +143,32 @@ cdef class PythonProblem(Problem):
         if not self.checked:
             return loss
         if not 0 <= loss <= LARGEST_LOSS:
-            raise ValueError(
-                f"{self.name}.loss({shortened(prediction)}, {shortened(y)}) returned {shortened(value)}; accepted are numbers from 0 "
-                f"to {LARGEST_LOSS:g}.")
+            self.refuse_loss(prediction, y, value, f"accepted are numbers from 0 to {LARGEST_LOSS:g}")
         if loss > 0 and loss < self.c_L * (1 - ROUNDING):
-            raise ValueError(
-                f"{self.name}.loss({shortened(prediction)}, {shortened(y)}) returned {loss}, and c_L = {self.c_L} is stated as the "
-                "least positive loss.")
+            self.refuse_loss(prediction, y, value, f"accepted are 0 and numbers from c_L = {self.c_L}, the least positive loss")
         if loss > self.C_L * (1 + ROUNDING):
-            raise ValueError(
-                f"{self.name}.loss({shortened(prediction)}, {shortened(y)}) returned {loss}, and C_L = {self.C_L} is stated as the "
-                "largest loss.")
+            self.refuse_loss(prediction, y, value, f"accepted are numbers up to C_L = {self.C_L}, the largest loss")
         return loss
 
-    cdef representation_of(self, prediction):
+    cdef refuse_loss(self, prediction, y, value, accepted):
+        raise ValueError(
+            f"{self.name}.loss({shortened(prediction)}, {shortened(y)}) returned {shortened(value)}; {accepted}.")
+
+    cpdef representation_of(self, prediction):
         """rep(sigma) as an array of float64, checked."""
         cdef const double[::1] rep
         cdef double square = 0
         cdef Py_ssize_t c
         value = self.inner.representation(prediction)
         array = value
-        if type(value) is not np.ndarray or value.dtype.char != "d" or not value.flags.c_contiguous:
+        if type(value) is not np.ndarray or value.dtype != DOUBLE or not value.flags.c_contiguous:
             array = real_numbers(value)
             if array is None:
                 self.refuse_representation(prediction, f"{shortened(value)}, which does not hold numbers")
         if array.ndim != 1 or array.shape[0] != self.d:
             self.refuse_representation(prediction, f"an array of shape {array.shape}")
         if self.checked:
-            rep = array.astype(np.float64, copy=False)      # of the native byte order
+            rep = array
             for c in range(self.d):
                 square += rep[c] * rep[c]
             if not fabs(sqrt(square) - 1) <= UNIT:
@@ -177,8 +177,8 @@ cdef class PythonProblem(Problem):
 
     cdef refuse_representation(self, prediction, found):
         raise ValueError(
-            f"{self.name}.representation({shortened(prediction)}) returned {found}; accepted is an array of finite numbers of shape "
-            f"(n_scores,) = ({self.d},) and of length 1 (to within {UNIT:g}).")
+            f"{self.name}.representation({shortened(prediction)}) returned {found}; accepted is an array of finite numbers of "
+            f"shape (n_scores,) = ({self.d},) and of length 1 (to within {UNIT:g}).")
 
     cdef double score(self, array, const double* t) except? -1:
         """<rep, t>."""
@@ -213,8 +213,8 @@ cdef class PythonProblem(Problem):
         loss = self.loss_of(right, y)
         if loss != 0:
             raise ValueError(
-                f"{self.name}.correct({shortened(y)}, {shortened(competitor)}) returned {shortened(right)}, whose loss is {loss}; "
-                "accepted is a prediction of loss 0.")
+                f"{self.name}.correct({shortened(y)}, {shortened(competitor)}) returned {shortened(right)}, whose loss is "
+                f"{loss}; accepted is a prediction of loss 0.")
 
     cdef refuse_decode(self, t, prediction, of_prediction, right, of_right, competitor, of_rival):
         better, score = (right, of_right) if of_right >= of_rival else (competitor, of_rival)
@@ -225,8 +225,9 @@ cdef class PythonProblem(Problem):
     cdef refuse_augmented(self, t, y, competitor, found, prediction, of_prediction, right, of_right):
         better, value = (right, of_right) if of_right >= of_prediction else (prediction, of_prediction)
         raise ValueError(
-            f"{self.name}.augmented_decode({shortened(t)}, {shortened(y)}) returned {shortened(competitor)}, where loss + <rep, t> is "
-            f"{found:.9g}; with {shortened(better)} it is {value:.9g}; accepted is a prediction of the largest loss + <rep, t>.")
+            f"{self.name}.augmented_decode({shortened(t)}, {shortened(y)}) returned {shortened(competitor)}, where "
+            f"loss + <rep, t> is {found:.9g}; with {shortened(better)} it is {value:.9g}; accepted is a prediction of "
+            "the largest loss + <rep, t>.")
 
     # --------------------------------------------------------------------------------------------------------- the round
 

@@ -40,7 +40,7 @@ class SubsetLoss(Part):
         """
         raise TypeError(f"{type(self).__name__} does not define of_counts(); a subset loss must.")
 
-    def values(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+    def evaluate(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         """Evaluate the loss, and check it.
 
         Parameters
