@@ -177,7 +177,7 @@ def check_problem(problem: Any, labels: Iterable[Any]) -> None:
     Traceback (most recent call last):
         ...
     AssertionError: Swapped.augmented_decode([0.0], 0) returned 0, where loss + <rep, t> is 0; expected is a
-    maximiser, as 1 with 1
+    maximiser, as 1 with 1...
     """
     labels = list(labels)
     if not labels:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeVar
 
@@ -42,7 +43,7 @@ def real_numbers(value: Any) -> NDArray | None:
         array = np.asarray(value)
     except (TypeError, ValueError):  # rows of different lengths
         return None
-    if array.dtype.kind == "O" and not all(isinstance(item, (Real, np.bool_)) for item in array.flat):
+    if array.dtype.kind == "O" and not all(isinstance(item, (Real, Decimal, np.bool_)) for item in array.flat):
         return None
     if array.dtype.kind not in "biufO" or np.ma.is_masked(value):
         return None
