@@ -17,6 +17,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._base import BasePredtron, check_lengths
+from sklearn_predtron._core.python_problem import PythonProblem
 from sklearn_predtron._core.ranking import Ranking
 from sklearn_predtron._core.relevance import Relevances
 from sklearn_predtron._core.subset import Subset
@@ -448,7 +449,8 @@ def any_loss(alias: Any) -> Any:
 def stated_constants(problem: Problem) -> tuple[float, float]:
     if problem.c_L is None or problem.C_L is None:
         raise ValueError(f"loss={problem!r} does not state c_L and C_L.")
-    return float(problem.c_L), float(problem.C_L)
+    checked = PythonProblem(problem)
+    return checked.c_L, checked.C_L
 
 
 def constants_of_sets(loss: SubsetLoss, m: int) -> tuple[float, float]:

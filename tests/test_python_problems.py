@@ -88,9 +88,7 @@ def test_problems_that_are_incomplete():
         with pytest.raises(TypeError, match=rf"Half does not define {method}\("):
             Predtron(kind()).fit(X, y)
     long = type("Long", (Hours,), {"representation": lambda self, prediction: np.ones(3)})
-    with pytest.raises(
-        ValueError, match=r"Long\.representation\(\d+\) returned an array of shape \(3,\); .* = \(2,\)"
-    ):
+    with pytest.raises(ValueError, match=r"Long\.representation\(\d+\) returned an array of shape \(3,\); .* = \(2,\)"):
         Predtron(long()).fit(X, y)
     with pytest.raises(ValueError, match=r"The 'problem' parameter of Predtron must be .*decode.* Got 'hours'"):
         Predtron("hours").fit(X, y)

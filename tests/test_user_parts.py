@@ -716,9 +716,12 @@ def test_numbers_of_scores_of_any_integer_type():
     ],
 )
 def test_stated_constants_that_are_none(c_L, C_L, message):
-    model = Predtron(type("Bad", (Hours,), {"c_L": c_L, "C_L": C_L})())
+    problem = type("Bad", (Hours,), {"c_L": c_L, "C_L": C_L})()
+    model = Predtron(problem)
     with pytest.raises(ValueError, match=message):
         model.fit(*hours())
+    with pytest.raises(ValueError, match="does not state" if c_L is None or C_L is None else message):
+        loss_constants(problem)
     assert not hasattr(model, "n_features_in_")
 
 

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Losses on sets of labels beyond the closed forms: any function of the counts, and sets of exactly k labels."""
-from libc.math cimport INFINITY, isnan
+from libc.math cimport INFINITY
 
 import numpy as np
 
@@ -8,7 +8,10 @@ from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.sorting cimport Keyed, sort_descending
 from sklearn_predtron._core.subset cimport Subset
 
-from sklearn_predtron._parts import LARGEST_LOSS, real_number, shortened
+from sklearn_predtron._parts import LARGEST_LOSS as LARGEST
+from sklearn_predtron._parts import real_number, shortened
+
+cdef double LARGEST_LOSS = LARGEST
 
 
 cdef class Counts(Subset):
@@ -87,24 +90,27 @@ def table_of(function, Py_ssize_t P, Py_ssize_t N, double c_L, double C_L):
 
 def checked_loss(function, a, b, c, d, double c_L, double C_L):
     """function(a, b, c, d), if that is a loss; c_L and C_L are NaN where they are not stated."""
-    cdef double loss
     value = function(a, b, c, d)
-    number = real_number(value)
-    where = f"at (a, b, c, d) = {(a, b, c, d)} it is {shortened(value)}, returned by {shortened(function)}"
+    kind = type(value)
+    number = value if kind is float or kind is np.float64 or kind is bool or kind is np.bool_ else real_number(value)
+    cdef double loss = float("nan") if number is None else number
+    if 0 <= loss <= LARGEST_LOSS and not (b == 0 and c == 0 and loss != 0) and not (
+            0 < loss < c_L * (1 - 1e-9)) and not loss > C_L * (1 + 1e-9):
+        return loss
     if number is None:
-        raise ValueError(f"loss must return a number; {where}.")
-    loss = number
-    if not 0 <= loss < INFINITY:
-        raise ValueError(f"loss must be finite and not negative; {where}.")
-    if loss > LARGEST_LOSS:
-        raise ValueError(f"loss must be at most {LARGEST_LOSS:g}; {where}.")
-    if b == 0 and c == 0 and loss != 0:
-        raise ValueError(f"loss must be 0 without a mistake; {where}.")
-    if not isnan(c_L) and 0 < loss < c_L * (1 - 1e-9):
-        raise ValueError(f"loss must be 0 or at least c_L = {c_L}, which is stated as the least positive loss; {where}.")
-    if not isnan(C_L) and loss > C_L * (1 + 1e-9):
-        raise ValueError(f"loss must be at most C_L = {C_L}, which is stated as the largest loss; {where}.")
-    return loss
+        accepted = "return a number"
+    elif not 0 <= loss < INFINITY:
+        accepted = "be finite and not negative"
+    elif loss > LARGEST_LOSS:
+        accepted = f"be at most {LARGEST_LOSS:g}"
+    elif b == 0 and c == 0:
+        accepted = "be 0 without a mistake"
+    elif loss < c_L:
+        accepted = f"be 0 or at least c_L = {c_L}, which is stated as the least positive loss"
+    else:
+        accepted = f"be at most C_L = {C_L}, which is stated as the largest loss"
+    raise ValueError(
+        f"loss must {accepted}; at (a, b, c, d) = {(a, b, c, d)} it is {shortened(value)}, returned by {shortened(function)}.")
 
 
 cdef class AtK(Subset):

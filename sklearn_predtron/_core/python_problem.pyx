@@ -135,7 +135,7 @@ cdef class PythonProblem(Problem):
         """L(sigma, y), checked."""
         cdef double loss
         value = self.inner.loss(prediction, y)
-        if type(value) is float or type(value) is int or type(value) is np.float64:
+        if type(value) is float or type(value) is int or type(value) is np.float64 or type(value) is bool:
             loss = value if type(value) is not int else min(value, 2 * LARGEST_LOSS)
         else:
             number = real_number(value)
