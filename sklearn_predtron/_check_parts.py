@@ -23,7 +23,7 @@ from sklearn_predtron._core.subset import Indicators, Subset
 from sklearn_predtron._core.table import Table
 from sklearn_predtron._parts import checked_build
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.losses import CostMatrix, RankingLoss, SubsetLoss, TableLoss
+from sklearn_predtron.losses import CostMatrix, RankingLoss, SubsetLoss, TableLoss, costs_of
 from sklearn_predtron.representations import (
     LinearRank,
     LogRank,
@@ -376,8 +376,8 @@ def check_loss(loss: Any, labels: Any) -> None:
 def check_table_loss(loss: TableLoss, classes: NDArray) -> None:
     """The costs, and the table's answers."""
     k = len(classes)
-    assert_same_table(loss, "matrix(classes)", lambda part: part.table(classes))
-    costs = kept(loss.table, classes)
+    assert_same_table(loss, "matrix(classes)", lambda part: costs_of(part, classes))
+    costs = kept(costs_of, loss, classes)
     problem = OneHot().build(k, costs)
     costs = 1.0 - np.eye(k) if costs is None else costs
     codes = Codes(np.arange(k))
@@ -533,8 +533,8 @@ def check_representation(representation: Any, size: int) -> None:
 
 def check_code(representation: TableRepresentation, k: int) -> None:
     """The code, and the compiled table's answers."""
-    assert_same_table(representation, f"code({k})", lambda part: part.table(k))
-    code = kept(representation.table, k)
+    assert_same_table(representation, f"code({k})", lambda part: type(part).table(part, k))
+    code = kept(type(representation).table, representation, k)
     d, zero_one = code.shape[1], 1.0 - np.eye(k)
     random = np.random.default_rng(0)
     for cost in [None, CostMatrix(random.integers(1, 9, (k, k)) * zero_one).table(np.arange(k))]:

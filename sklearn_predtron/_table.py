@@ -16,7 +16,7 @@ from sklearn_predtron._core.stream import CodeReader, Stream
 from sklearn_predtron._core.table import Table
 from sklearn_predtron._labels import encode, find_classes, one_dimensional
 from sklearn_predtron._parts import as_numbers, checked_build
-from sklearn_predtron.losses import TableLoss, ZeroOne, table_loss
+from sklearn_predtron.losses import TableLoss, ZeroOne, costs_of, table_loss
 from sklearn_predtron.representations import TableRepresentation, table_representation
 
 
@@ -105,14 +105,14 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
 
     def _build_problem(self) -> Table:
         representation, loss = table_representation(self.representation), table_loss(self.loss)
-        k, cost = len(self.classes_), loss.table(self.classes_)
+        k, cost = len(self.classes_), costs_of(loss, self.classes_)
         problem = checked_build(representation, representation.build(k, cost), Table, k=k)
         check_costs_kept(representation, problem, cost)
         return problem
 
     def _costs(self) -> NDArray:
         """L(sigma, y), a row for each true class and a column for each prediction, as the parameters have it now."""
-        cost = table_loss(self.loss).table(self.classes_)
+        cost = costs_of(table_loss(self.loss), self.classes_)
         return 1.0 - np.eye(len(self.classes_)) if cost is None else cost
 
     def _counts_mistakes(self) -> bool:

@@ -89,7 +89,7 @@ class TableRepresentation(Part):
         problem : Table
             The compiled problem.
         """
-        return Table(self.table(k), cost)
+        return Table(type(self).table(self, k), cost)  # it may have a parameter `table` of its own
 
 
 def checked_code(representation: TableRepresentation, found: Any, k: int) -> NDArray:

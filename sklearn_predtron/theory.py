@@ -24,7 +24,7 @@ from sklearn_predtron._core.subset import Subset
 from sklearn_predtron._core.table import Table
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron._queries import Queries, read_document_relevances, read_relevances
-from sklearn_predtron.losses import RankingLoss, SubsetLoss, TableLoss, subset_loss
+from sklearn_predtron.losses import RankingLoss, SubsetLoss, TableLoss, costs_of, subset_loss
 from sklearn_predtron.norms import L2, Group, Norm, PNorm, Trace
 from sklearn_predtron.ranking import PredtronRanker
 from sklearn_predtron.representations import LogRank
@@ -418,7 +418,7 @@ def loss_constants(
     if isinstance(found, TableLoss):
         given(classes, "classes", found)
         check_count("classes", classes if np.ndim(classes) == 0 else len(classes), 2)
-        costs = found.table(np.arange(classes) if np.ndim(classes) == 0 else np.asarray(classes))
+        costs = costs_of(found, np.arange(classes) if np.ndim(classes) == 0 else np.asarray(classes))
         return (1.0, 1.0) if costs is None else (float(costs[costs > 0].min()), float(costs.max()))
     if isinstance(found, SubsetLoss):
         given(n_labels, "n_labels", found)

@@ -101,13 +101,10 @@ class Given(TableLoss):
     """Returns what it was given, or what that makes of k."""
 
     def __init__(self, table):
-        self.table_ = table
-
-    def get_params(self, deep=True):
-        return {"table": self.table_}
+        self.table = table
 
     def matrix(self, classes):
-        return self.table_(len(classes)) if callable(self.table_) else self.table_
+        return self.table(len(classes)) if callable(self.table) else self.table
 
 
 def changed(y, sigma, cost):
@@ -159,7 +156,7 @@ def test_a_loss_that_goes_bad_later():
     """Predictions are evaluated by the loss as it is then."""
     loss = Given(lambda k: 1 - np.eye(k))
     model = PredtronClassifier(loss=loss).fit(X, y3)
-    loss.table_ = lambda k: np.ones((1, 1))
+    loss.table = lambda k: np.ones((1, 1))
     for ask in [model.sample_loss, model.score]:
         with pytest.raises(ValueError, match=r"^Given\.matrix\(\) returned costs of shape \(1, 1\)"):
             ask(X, y3)
@@ -205,11 +202,11 @@ def test_costs_of_a_cost_matrix_that_are_too_large():
 
 
 class GivenCode(TableRepresentation):
-    def __init__(self, rows):
-        self.rows = rows
+    def __init__(self, table):
+        self.table = table
 
     def code(self, k):
-        return self.rows(k)
+        return self.table(k)
 
 
 def with_entry(value):

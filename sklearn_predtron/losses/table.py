@@ -48,6 +48,11 @@ class TableLoss(Part):
         return None if found is None else checked_costs(self, found, len(classes))
 
 
+def costs_of(loss: TableLoss, classes: NDArray) -> NDArray | None:
+    """Return `loss.table(classes)`, also where the loss has a parameter `table` of its own."""
+    return type(loss).table(loss, classes)
+
+
 def checked_costs(loss: TableLoss, found: Any, k: int) -> NDArray:
     """The costs that `matrix` of a loss returned for k classes."""
     costs = real_numbers(found)
