@@ -325,7 +325,7 @@ class RankingRepresentation(Part):
             `values(m)`, which are finite, fall strictly and do not depend on m.
         """
         f = checked_positions(self, self.values(m), m)
-        check_no_length(f"representation={self!r}", self.values, f)
+        check_no_length("representation", self, self.values, f)
         return f
 
 
@@ -436,7 +436,7 @@ class UserRank(RankingRepresentation):
 
     def table(self, m: int) -> NDArray:
         f = checked_positions(self.function, self.values(m), m)
-        check_no_length(f"representation={self.function!r}", self.values, f)
+        check_no_length("representation", self.function, self.values, f)
         return f
 
 
@@ -467,7 +467,7 @@ def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
     return f
 
 
-def check_no_length(what: str, tabulate: Callable[[int], Any], values: NDArray) -> None:
+def check_no_length(parameter: str, function: Any, tabulate: Callable[[int], Any], values: NDArray) -> None:
     """Refuse a function of the positions that has other values for a shorter list."""
     for m in sorted({len(values) // 2, len(values) - 1} - {0}):
         shorter = real_numbers(tabulate(m))
@@ -477,7 +477,7 @@ def check_no_length(what: str, tabulate: Callable[[int], Any], values: NDArray) 
             or not np.allclose(shorter, values[:m], rtol=1e-9, atol=1e-9 * np.abs(np.diff(values)).min())
         ):
             raise ValueError(
-                f"{what} depends on the number of positions: of {len(values)} the first ones have {values[:3].tolist()}, of {m} "
+                f"{parameter}={function!r} depends on the number of positions: of {len(values)} the first ones have {values[:3].tolist()}, of {m} "
                 f"{shortened(shorter if shorter is None or shorter.ndim == 0 else shorter[:3].tolist())}; accepted is a function "
                 "of the position alone."
             )

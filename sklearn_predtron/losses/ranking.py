@@ -188,7 +188,7 @@ class NDCG(RankingLoss):
             `discounts(m)`, which are finite, not negative, never rise and do not depend on m.
         """
         D = checked_discounts(self, self.discounts(m), m)
-        check_no_length(f"discount={self!r}", self.discounts, D)
+        check_no_length("discount", self, self.discounts, D)
         return D
 
     def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
