@@ -477,7 +477,8 @@ def check_no_length(parameter: str, function: Any, tabulate: Callable[[int], Any
             or not np.allclose(shorter, values[:m], rtol=1e-9, atol=1e-9 * np.abs(np.diff(values)).min())
         ):
             raise ValueError(
-                f"{parameter}={function!r} depends on the number of positions: of {len(values)} the first ones have {values[:3].tolist()}, of {m} "
+                f"{parameter}={function!r} depends on the number of positions: of {len(values)} the first ones have "
+                f"{values[:3].tolist()}, of {m} "
                 f"{shortened(shorter if shorter is None or shorter.ndim == 0 else shorter[:3].tolist())}; accepted is a function "
                 "of the position alone."
             )
