@@ -17,7 +17,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn_predtron._base import as_rows
 from sklearn_predtron._core.relevance import Relevances
 from sklearn_predtron._labels import encode
-from sklearn_predtron.losses import Absolute, CostMatrix, ranking_loss, subset_loss, table_loss
+from sklearn_predtron.losses import Absolute, CostMatrix, costs_of, ranking_loss, subset_loss, table_loss
 from sklearn_predtron.metrics import ndcg
 from sklearn_predtron.representations import LogRank
 
@@ -259,7 +259,7 @@ class PerceptronEntrant(Peer):
     def __init__(self, classes: NDArray, loss: Any, tally: Tally):
         super().__init__(classes, loss, tally)
         self.estimator = Perceptron(shuffle=False)
-        costs = table_loss(loss).matrix(classes)
+        costs = costs_of(table_loss(loss), classes)
         self.costs = self.score_costs = 1.0 - np.eye(len(classes)) if costs is None else costs
 
     def _fit(self, estimator: Any, X: Any, y: NDArray) -> None:
@@ -309,7 +309,7 @@ class PerceptronsEntrant(Peer):
     def _losses(self, predicted: NDArray, y: NDArray) -> NDArray:
         predicted, y = predicted.astype(bool), y.astype(bool)
         a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted & y, predicted, y))
-        return self.loss.of_counts(a, n_predicted - a, n_true - a, y.shape[1] - n_predicted - n_true + a)
+        return self.loss.evaluate(a, n_predicted - a, n_true - a, y.shape[1] - n_predicted - n_true + a)
 
     def _flaws(self, predicted: NDArray, y: NDArray) -> NDArray:
         return (predicted != y).mean(axis=1)

@@ -12,6 +12,8 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from sklearn_predtron._core.rkhs import gaussian
+from sklearn_predtron._parts import real_numbers
+from sklearn_predtron._queries import shortened
 
 # Kernels that are positive semidefinite, as the theorems want them; additive_chi2 and sigmoid are not.
 POSITIVE = {"chi2", "cosine", "laplacian", "linear", "poly", "polynomial", "rbf"}
@@ -33,7 +35,7 @@ class Kernel:
 
     def _of_rows(self, A: Any, B: Any) -> NDArray:
         if callable(self.kernel):
-            return self._checked(self.kernel(A, B), (A.shape[0], B.shape[0]))
+            return self._checked(self.kernel(A, B), A, B)
         of_products = getattr(self, f"_{self.kernel}", None)
         if of_products is not None:
             return of_products(A, B)
@@ -47,14 +49,42 @@ class Kernel:
             return self.coef0 >= 0 and float(self.degree).is_integer()
         return callable(self.kernel) or self.kernel in POSITIVE
 
-    def _checked(self, values: Any, shape: tuple[int, int]) -> NDArray:
-        values = np.ascontiguousarray(values, dtype=np.float64)
+    def _checked(self, found: Any, A: Any, B: Any) -> NDArray:
+        """What a callable returned for the rows of A and B."""
+        values, shape = real_numbers(found), (A.shape[0], B.shape[0])
+        accepted = (
+            f"accepted is a callable of two matrices that returns the kernels of their rows, here an array of finite numbers of "
+            f"shape {shape}"
+        )
+        if values is None:
+            raise ValueError(f"kernel={self.kernel!r} returned {shortened(found)}, which does not hold numbers; {accepted}.")
         if values.shape != shape:
             raise ValueError(
-                f"kernel={self.kernel!r} returned shape {values.shape} for {shape[0]} and {shape[1]} rows; accepted is a "
-                f"callable of two matrices that returns the kernels of their rows, here of shape {shape}."
+                f"kernel={self.kernel!r} returned shape {values.shape} for {shape[0]} and {shape[1]} rows; {accepted}."
             )
+        if not np.isfinite(values).all():
+            i, j = np.argwhere(~np.isfinite(values))[0]
+            if all_finite(A[[i]]) and all_finite(B[[j]]):  # what is not finite in X is refused as such
+                raise ValueError(f"kernel={self.kernel!r} returned {values[i, j]} for two rows of finite numbers; {accepted}.")
+        elif A is B:
+            self._check_symmetry(values)
         return values
+
+    def _check_symmetry(self, values: NDArray) -> None:
+        """Refuse kernels of rows among themselves that no k(x, z) = k(z, x) with k(x, x) >= 0 has."""
+        allowed = 1e-6 * np.abs(values).max(initial=0)
+        own = values.diagonal()
+        if own.min(initial=0) < -allowed:
+            raise ValueError(
+                f"kernel={self.kernel!r} returned k(x, x) = {own.min():g}; accepted is a kernel with k(x, x) of at least 0."
+            )
+        apart = np.abs(values - values.T)
+        if apart.max(initial=0) > allowed:
+            i, j = np.unravel_index(apart.argmax(), apart.shape)
+            raise ValueError(
+                f"kernel={self.kernel!r} returned k(x, z) = {values[i, j]:g} and k(z, x) = {values[j, i]:g}; accepted is a "
+                "symmetric kernel, k(x, z) = k(z, x)."
+            )
 
     def _linear(self, A: Any, B: Any) -> NDArray:
         if sparse.issparse(B) and A.shape[0] < B.shape[0]:  # the transpose of the larger one is dear
@@ -204,6 +234,11 @@ class PrecomputedSupport:
         columns[: len(self.columns)] = self.columns
         columns[places] = numbers
         self.columns = columns
+
+
+def all_finite(rows: Any) -> bool:
+    """Whether dense or sparse rows hold finite numbers only."""
+    return bool(np.isfinite(rows.data if sparse.issparse(rows) else rows).all())
 
 
 def as_array(values: Any) -> NDArray:

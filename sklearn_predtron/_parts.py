@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._compat import CachedParameterNames
+from sklearn_predtron._queries import shortened
 
 
 class Part(CachedParameterNames):
@@ -31,12 +34,52 @@ def kinds(base: type[P]) -> list[type[P]]:
     return found
 
 
-def as_numbers(value: Any, parameter: str, accepted: str) -> NDArray:
-    """A copy of `value` as an array of float64."""
+LARGEST_LOSS = 1e100
+
+
+def real_numbers(value: Any) -> NDArray | None:
+    """Copy `value` to an array of float64; return None if it holds anything but real numbers."""
     try:
-        return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{parameter}={value!r} does not hold numbers; accepted is {accepted}.") from None
+        array = np.asarray(value)
+    except (TypeError, ValueError):  # rows of different lengths
+        return None
+    if array.dtype.kind == "O" and not all(isinstance(item, (Real, Decimal, np.bool_)) for item in array.flat):
+        return None
+    if array.dtype.kind not in "biufO" or np.ma.is_masked(value):
+        return None
+    try:
+        with np.errstate(over="ignore"):
+            return np.array(array, dtype=np.float64, order="C")
+    except OverflowError:  # an integer beyond the floats
+        return None
+
+
+def real_number(value: Any) -> float | None:
+    """Convert `value` to a float; return None if it is no single real number."""
+    number = real_numbers(value)
+    return None if number is None or number.ndim > 0 else float(number)
+
+
+def as_numbers(value: Any, parameter: str, accepted: str) -> NDArray:
+    """Copy `value` to an array of float64."""
+    array = real_numbers(value)
+    if array is None:
+        raise ValueError(f"{parameter}={value!r} does not hold numbers; accepted is {accepted}.")
+    return array
+
+
+def checked_build(part: Any, problem: Any, kind: type, **sizes: Any) -> Any:
+    """Return what the `build` of a part made, if it is a compiled `kind` of these sizes."""
+    if isinstance(problem, kind) and all(getattr(problem, name) == size for name, size in sizes.items()):
+        return problem
+    found = shortened(problem)
+    if isinstance(problem, kind):
+        found = f"{type(problem).__name__} with " + " and ".join(f"{name} = {getattr(problem, name)}" for name in sizes)
+    raise ValueError(
+        f"{type(part).__name__}.build() returned {found}; accepted is a compiled {kind.__name__} with "
+        + " and ".join(f"{name} = {size}" for name, size in sizes.items())
+        + "."
+    )
 
 
 def resolve(base: type[P], value: Any, parameter: str) -> P:

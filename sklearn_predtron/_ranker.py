@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._base import BasePredtron
 from sklearn_predtron._core.ranking import Ranking
 from sklearn_predtron._core.relevance import Relevances
-from sklearn_predtron._parts import resolve
+from sklearn_predtron._parts import checked_build, resolve
 from sklearn_predtron.losses import RankingLoss, ranking_loss
 from sklearn_predtron.representations import RankingRepresentation, ranking_representation
 from sklearn_predtron.updates import Update
@@ -30,7 +30,8 @@ class BaseRanker(BasePredtron):
 
     def _build_problem(self) -> Ranking:
         loss, representation = ranking_loss(self.loss), ranking_representation(self.representation)
-        return copy.copy(loss).build(self._n_labels, copy.copy(representation))
+        loss, n = copy.copy(loss), self._n_labels
+        return checked_build(loss, loss.build(n, copy.copy(representation)), Ranking, d=max(n, 1), block=n == 0)
 
     def _losses(self, scores: NDArray, labels: Relevances) -> NDArray:
         """The learned loss of each list."""

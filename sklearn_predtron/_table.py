@@ -15,8 +15,8 @@ from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.stream import CodeReader, Stream
 from sklearn_predtron._core.table import Table
 from sklearn_predtron._labels import encode, find_classes, one_dimensional
-from sklearn_predtron._parts import as_numbers
-from sklearn_predtron.losses import TableLoss, ZeroOne, table_loss
+from sklearn_predtron._parts import as_numbers, checked_build
+from sklearn_predtron.losses import TableLoss, ZeroOne, costs_of, table_loss
 from sklearn_predtron.representations import TableRepresentation, table_representation
 
 
@@ -104,16 +104,21 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
     # ------------------------------------------------------------------------------------------------------------ problem
 
     def _build_problem(self) -> Table:
-        return table_representation(self.representation).build(len(self.classes_), table_loss(self.loss).matrix(self.classes_))
+        representation, loss = table_representation(self.representation), table_loss(self.loss)
+        k, cost = len(self.classes_), costs_of(loss, self.classes_)
+        problem = checked_build(representation, representation.build(k, cost), Table, k=k)
+        check_costs_kept(representation, problem, cost)
+        return problem
 
     def _costs(self) -> NDArray:
         """L(sigma, y), a row for each true class and a column for each prediction, as the parameters have it now."""
-        cost = table_loss(self.loss).matrix(self.classes_)
+        cost = costs_of(table_loss(self.loss), self.classes_)
         return 1.0 - np.eye(len(self.classes_)) if cost is None else cost
 
     def _counts_mistakes(self) -> bool:
         """Whether the loss is 0-1: with many classes a table of costs is worth avoiding."""
-        return isinstance(table_loss(self.loss), ZeroOne)
+        loss = table_loss(self.loss)
+        return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
 
     # --------------------------------------------------------------------------------------------------------- prediction
 
@@ -245,3 +250,16 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = True
         return tags
+
+
+def check_costs_kept(representation: TableRepresentation, problem: Table, cost: NDArray | None) -> None:
+    """Refuse a compiled problem that was made with other costs than those given."""
+    kept = problem.cost_matrix
+    if cost is None and kept is None:
+        return
+    zero_one = 1.0 - np.eye(problem.k)
+    if not np.array_equal(zero_one if cost is None else cost, zero_one if kept is None else kept):
+        raise ValueError(
+            f"{type(representation).__name__}.build() returned a {type(problem).__name__} of other costs than it was given; "
+            "accepted is one whose `cost_matrix` is `cost`."
+        )

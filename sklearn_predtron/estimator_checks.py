@@ -4,6 +4,8 @@ Each check is a function ``check_...(name, estimator)`` that raises an Assertion
 may be split anywhere, calls that fail without a trace, pickles that go on, rows that may come in any form.  They are for
 `sklearn_predtron`'s estimators in any configuration, and for what others derive from them.  Labels are 0, 1, ... (what the
 problem itself predicts, for `Predtron`); where the rounds are queries, streams are split between them.
+
+Parts that a user writes have checks of their own: `check_problem`, `check_loss` and `check_representation`.
 """
 
 from __future__ import annotations
@@ -37,16 +39,17 @@ from sklearn_predtron._check_data import (
     splits,
     stored,
 )
+from sklearn_predtron._check_parts import check_loss, check_problem, check_representation
 from sklearn_predtron.updates import PerceptronUpdate
 
-__all__ = ["all_checks", "check_predtron_estimator"]
+__all__ = ["all_checks", "check_loss", "check_predtron_estimator", "check_problem", "check_representation"]
 
 HOW_CALLED = ["_several"]  # what a model keeps of its last call, beside what it has learned
 STATE = ["coef_", "intercept_", "last_coef_", "last_intercept_", "t_", "n_mistakes_", "n_updates_", "cumulative_loss_"]
 
 
 def all_checks() -> Iterator[Callable[[str, Any], None]]:
-    """Yield every check of this module.
+    """Yield every check of an estimator.
 
     Yields
     ------
@@ -60,12 +63,12 @@ def all_checks() -> Iterator[Callable[[str, Any], None]]:
     'check_partial_fit_in_any_split'
     """
     for name, check in vars(sys.modules[__name__]).items():
-        if name.startswith("check_") and name != "check_predtron_estimator":
+        if name.startswith("check_") and check.__module__ == __name__ and name != "check_predtron_estimator":
             yield check
 
 
 def check_predtron_estimator(estimator: Any) -> None:
-    """Run every check of this module.
+    """Run every check of an estimator.
 
     Parameters
     ----------

@@ -35,7 +35,8 @@ from sklearn_predtron._lists import (
     scaled_gains,
     tied_pairs,
 )
-from sklearn_predtron._queries import query_numbers
+from sklearn_predtron._parts import real_numbers
+from sklearn_predtron._queries import query_numbers, shortened
 
 __all__ = [
     "average_precision",
@@ -356,7 +357,10 @@ def mean_over_queries(
     kept = weights > 0
     if not kept.all():
         y, s, rows, weights = y[kept], s[kept], query_numbers(rows[kept]), weights[kept]
-    values = np.asarray(measure(y, s, rows if y.ndim == 1 else None, **params), dtype=np.float64)
+    found = measure(y, s, rows if y.ndim == 1 else None, **params)
+    values = real_numbers(found)
+    if values is None or not np.isfinite(values).all():
+        raise ValueError(f"measure={measure!r} returned {shortened(found)}; accepted are finite numbers, one per query.")
     of_query = np.bincount(rows, weights) / np.bincount(rows)
     if values.shape != of_query.shape:
         raise ValueError(f"measure={measure!r} has values of shape {values.shape}; accepted is one per query, {of_query.shape}.")

@@ -16,7 +16,7 @@ from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.stream import CodeReader, IndicatorReader, Stream, indicator_rows
 from sklearn_predtron._core.subset import Indicators, SparseIndicators, Subset
 from sklearn_predtron._labels import column_names, encode, find_classes
-from sklearn_predtron._parts import resolve
+from sklearn_predtron._parts import checked_build, resolve
 from sklearn_predtron.losses import Hamming, SubsetLoss, subset_loss
 from sklearn_predtron.representations import SubsetRepresentation
 
@@ -223,7 +223,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def _build_problem(self) -> Subset:
         resolve(SubsetRepresentation, self.representation, "representation")
         loss = copy.copy(subset_loss(self.loss))
-        problem = loss.build(self._n_labels)
+        problem = checked_build(loss, loss.build(self._n_labels), Subset, d=self._n_labels)
         self._learned_loss = loss
         return problem
 
@@ -283,7 +283,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             Values of the loss that was learned for.
         """
         counts = self._counts(X, y)
-        return self._learned_loss.of_counts(*counts)
+        return self._learned_loss.evaluate(*counts)
 
     def _counts(self, X: Any, y: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """True positives, false positives, false negatives and true negatives of each row."""

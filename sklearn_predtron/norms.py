@@ -234,7 +234,7 @@ class RKHS(Norm):
     kernel : str or callable, default="rbf"
         A kernel of `sklearn.metrics.pairwise.pairwise_kernels`, "precomputed" (X holds the kernels of its rows with the rows
         of the training data, which `fit` takes at once), or a callable of two matrices that returns the kernels of their
-        rows.
+        rows: finite, symmetric, and not negative of a row with itself.
     gamma : float or None, default=None
         Factor of "rbf", "laplacian", "poly", "sigmoid" and "chi2"; None is 1 / n_features.
     degree : float, default=3

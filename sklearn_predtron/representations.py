@@ -15,7 +15,8 @@ from sklearn_predtron._core.ordinal import Thermometer as ThermometerTable
 from sklearn_predtron._core.table import OneHot as OneHotTable
 from sklearn_predtron._core.table import Sign as SignTable
 from sklearn_predtron._core.table import Table
-from sklearn_predtron._parts import Part, as_numbers, resolve
+from sklearn_predtron._parts import Part, as_numbers, real_numbers, resolve
+from sklearn_predtron._queries import shortened
 
 __all__ = [
     "Code",
@@ -36,6 +37,10 @@ __all__ = [
 ]
 
 
+LEAST_SQUARE = 1e-290  # below, squares lose digits
+UNIT = 1e-6  # how far from 1 the length of a representation may be
+
+
 class TableRepresentation(Part):
     """Base of the representations rep(sigma), one unit vector for each of k predictions."""
 
@@ -54,6 +59,21 @@ class TableRepresentation(Part):
         """
         raise TypeError(f"{type(self).__name__} does not define code(); a table representation must.")
 
+    def table(self, k: int) -> NDArray:
+        """Tabulate the representation, and check it.
+
+        Parameters
+        ----------
+        k : int
+            Number of predictions.
+
+        Returns
+        -------
+        code : ndarray of shape (k, d)
+            A copy of `code(k)`, whose rows are finite, of length 1 to within 1e-6, and all different.
+        """
+        return checked_code(self, self.code(k), k)
+
     def build(self, k: int, cost: NDArray | None) -> Table:
         """Make the compiled problem for k predictions.
 
@@ -69,7 +89,37 @@ class TableRepresentation(Part):
         problem : Table
             The compiled problem.
         """
-        return Table(self.code(k), cost)
+        return Table(type(self).table(self, k), cost)  # it may have a parameter `table` of its own
+
+
+def checked_code(representation: TableRepresentation, found: Any, k: int) -> NDArray:
+    """The rows that `code` of a representation returned for k predictions."""
+    code = real_numbers(found)
+    if code is None:
+        raise bad_code(representation, k, f"{shortened(found)}, which does not hold numbers")
+    if code.ndim != 2 or len(code) != k or code.shape[1] == 0:
+        raise bad_code(representation, k, f"shape {code.shape}")
+    if not np.isfinite(code).all():
+        row, column = np.argwhere(~np.isfinite(code))[0]
+        raise bad_code(representation, k, f"{code[row, column]} in row {row}, column {column}")
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(code, axis=1)
+    worst = np.abs(length - 1).argmax()
+    if abs(length[worst] - 1) > UNIT:
+        raise bad_code(representation, k, f"row {worst} of length {length[worst]:.9g}")
+    _, first = np.unique(code, axis=0, return_index=True)
+    if len(first) < k:
+        again = np.setdiff1d(np.arange(k), first)[0]
+        same = (code == code[again]).all(axis=1).argmax()
+        raise bad_code(representation, k, f"equal rows {same} and {again}")
+    return code
+
+
+def bad_code(representation: TableRepresentation, k: int, found: str) -> ValueError:
+    return ValueError(
+        f"{type(representation).__name__}.code({k}) returned {found}; accepted is an array of shape ({k}, d) with d of at least "
+        f"1, whose rows are finite, of length 1 (to within {UNIT:g}) and all different."
+    )
 
 
 class Sign(TableRepresentation):
@@ -208,10 +258,13 @@ class Code(TableRepresentation):
             raise ValueError(f"representation must be a code matrix of shape ({k}, d), got shape {code.shape}.")
         if not np.isfinite(code).all():
             raise ValueError(f"representation must hold finite numbers, got {code[~np.isfinite(code)].tolist()}.")
+        largest = np.abs(code).max(axis=1, keepdims=True)
+        if not largest.all():
+            raise ValueError(f"representation must not hold a row of zeros, as row {int(largest.argmin())} is.")
+        extreme = ((largest < 1e-100) | (largest > 1e100)).ravel()  # whose squares are not finite, or 0
+        code[extreme] /= largest[extreme]
         length = np.linalg.norm(code, axis=1)
-        if not length.all():
-            raise ValueError(f"representation must not hold a row of zeros, as row {int(length.argmin())} is.")
-        if np.abs(length - 1).max() > 1e-9:
+        if extreme.any() or np.abs(length - 1).max() > 1e-9:
             warnings.warn("The rows of representation were brought to length 1.", UserWarning, stacklevel=2)
         code /= length[:, None]
         if len(np.unique(code, axis=0)) < k:
@@ -269,9 +322,11 @@ class RankingRepresentation(Part):
         Returns
         -------
         f : ndarray of shape (m,)
-            `values(m)`, which are finite and fall strictly.
+            `values(m)`, which are finite, fall strictly and do not depend on m.
         """
-        return checked_positions(self, self.values(m), m)
+        f = checked_positions(self, self.values(m), m)
+        check_no_length("representation", self, self.values, f)
+        return f
 
 
 def positions(m: int) -> NDArray:
@@ -380,7 +435,9 @@ class UserRank(RankingRepresentation):
         return self.function(positions(m))
 
     def table(self, m: int) -> NDArray:
-        return checked_positions(self.function, self.values(m), m)
+        f = checked_positions(self.function, self.values(m), m)
+        check_no_length("representation", self.function, self.values, f)
+        return f
 
 
 def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
@@ -388,10 +445,13 @@ def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
     f = as_numbers(values, "representation", "a function of the positions whose values are numbers")
     if f.shape != (m,):
         raise ValueError(f"representation={representation!r} gives shape {f.shape} for {m} positions; it must give ({m},).")
-    with np.errstate(over="ignore"):
-        finite = np.isfinite(np.square(f)).all()
-    if not finite:
-        raise ValueError(f"representation={representation!r} is not finite, or its square is not, at all of {len(f)} positions.")
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.cumsum(np.square(f))
+    if not np.isfinite(squares[-1]):
+        raise ValueError(
+            f"representation={representation!r} is not finite, or its square is not, at all of {len(f)} positions, or the sum of "
+            "its squares is not."
+        )
     rising = np.flatnonzero(np.diff(f) >= 0)
     if len(rising):
         j = int(rising[0]) + 1
@@ -399,7 +459,29 @@ def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
             f"representation={representation!r} must fall strictly from position to position, and f({j}) = {f[j - 1]:g}, "
             f"f({j + 1}) = {f[j]:g}."
         )
+    if m > 1 and squares[1] < LEAST_SQUARE:
+        raise ValueError(
+            f"representation={representation!r} has f(1)^2 + f(2)^2 = {squares[1]:g}; f is divided by its length, whose square "
+            f"must be at least {LEAST_SQUARE:g}."
+        )
     return f
+
+
+def check_no_length(parameter: str, function: Any, tabulate: Callable[[int], Any], values: NDArray) -> None:
+    """Refuse a function of the positions that has other values for a shorter list."""
+    for m in sorted({len(values) // 2, len(values) - 1} - {0}):
+        shorter = real_numbers(tabulate(m))
+        if (
+            shorter is None
+            or shorter.shape != (m,)
+            or not np.allclose(shorter, values[:m], rtol=1e-9, atol=1e-9 * np.abs(np.diff(values)).min())
+        ):
+            raise ValueError(
+                f"{parameter}={function!r} depends on the number of positions: of {len(values)} the first ones have "
+                f"{values[:3].tolist()}, of {m} "
+                f"{shortened(shorter if shorter is None or shorter.ndim == 0 else shorter[:3].tolist())}; accepted is a function "
+                "of the position alone."
+            )
 
 
 def ranking_representation(value: Any) -> RankingRepresentation:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from sklearn_predtron._base import BasePredtron
+from sklearn_predtron._base import BasePredtron, mean_loss
 from sklearn_predtron._compat import HasMethods
 from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.python_problem import Objects, PythonProblem
@@ -24,12 +24,23 @@ class Problem(BaseEstimator):
     labels are of different kinds it also defines `correct`.  Where several predictions have the largest score, the loss of a
     round is that of the one which `decode` returns.
 
+    Each round checks what the methods return, as far as that is cheap: losses are numbers from 0 to 1e100 that agree with c_L and
+    C_L, representations are finite and of length 1 (to within 1e-6), `correct` has no loss, and neither `decode` nor
+    `augmented_decode` returns what another prediction of the round beats beyond rounding (1e-9).  A ValueError says what is
+    wrong, and leaves the model as it was after the last complete round.  `estimator_checks.check_problem` looks further.
+
     Attributes
     ----------
     n_scores : int
         Dimension d of the scores and of the representation.
     c_L, C_L : float or None
         The least positive loss and the largest, where the theorems' steps and bounds are wanted.
+    predictions : iterable
+        Optional: all predictions, where they are few enough to be listed, for `estimator_checks.check_problem`.
+
+    See Also
+    --------
+    sklearn_predtron.estimator_checks.check_problem : Checks of all that a problem promises.
 
     Examples
     --------
@@ -297,7 +308,8 @@ class Predtron(BasePredtron):
         predictions = self._learner_decode(X)
         if len(y) != len(predictions):
             raise ValueError(f"X has {len(predictions)} rows and y has {len(y)}; both must have the same number.")
-        return np.array([self.problem.loss(prediction, label) for prediction, label in zip(predictions, y, strict=True)])
+        loss_of = self._build_problem().loss_of
+        return np.array([loss_of(prediction, label) for prediction, label in zip(predictions, y, strict=True)], dtype=np.float64)
 
     def score(self, X: Any, y: Sequence[Any], sample_weight: Any = None) -> float:
         """Minus the mean loss.
@@ -316,4 +328,4 @@ class Predtron(BasePredtron):
         score : float
             At most 0, which is perfect.
         """
-        return -float(np.average(self.sample_loss(X, y), weights=sample_weight))
+        return -mean_loss(self.sample_loss(X, y), sample_weight)

@@ -17,13 +17,14 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._base import BasePredtron, check_lengths
+from sklearn_predtron._core.python_problem import PythonProblem
 from sklearn_predtron._core.ranking import Ranking
 from sklearn_predtron._core.relevance import Relevances
 from sklearn_predtron._core.subset import Subset
 from sklearn_predtron._core.table import Table
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron._queries import Queries, read_document_relevances, read_relevances
-from sklearn_predtron.losses import RankingLoss, SubsetLoss, TableLoss, subset_loss
+from sklearn_predtron.losses import RankingLoss, SubsetLoss, TableLoss, costs_of, subset_loss
 from sklearn_predtron.norms import L2, Group, Norm, PNorm, Trace
 from sklearn_predtron.ranking import PredtronRanker
 from sklearn_predtron.representations import LogRank
@@ -337,7 +338,7 @@ def predictions(data: Described) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     true, numbers = np.unique(data.labels.dense().astype(int), axis=0, return_inverse=True)
     hits, ahead, behind = true @ sets.T, (1 - true) @ sets.T, true @ (1 - sets).T
     counts = [part.ravel() for part in (hits, ahead, behind, m - hits - ahead - behind)]
-    costs = subset_loss(data.model.loss).of_counts(*counts).reshape(hits.shape)
+    costs = subset_loss(data.model.loss).evaluate(*counts).reshape(hits.shape)
     return (2 * sets - 1) / np.sqrt(m), costs, true @ (1 << np.arange(m)), numbers.ravel()
 
 
@@ -417,7 +418,7 @@ def loss_constants(
     if isinstance(found, TableLoss):
         given(classes, "classes", found)
         check_count("classes", classes if np.ndim(classes) == 0 else len(classes), 2)
-        costs = found.matrix(np.arange(classes) if np.ndim(classes) == 0 else np.asarray(classes))
+        costs = costs_of(found, np.arange(classes) if np.ndim(classes) == 0 else np.asarray(classes))
         return (1.0, 1.0) if costs is None else (float(costs[costs > 0].min()), float(costs.max()))
     if isinstance(found, SubsetLoss):
         given(n_labels, "n_labels", found)
@@ -448,7 +449,8 @@ def any_loss(alias: Any) -> Any:
 def stated_constants(problem: Problem) -> tuple[float, float]:
     if problem.c_L is None or problem.C_L is None:
         raise ValueError(f"loss={problem!r} does not state c_L and C_L.")
-    return float(problem.c_L), float(problem.C_L)
+    checked = PythonProblem(problem)
+    return checked.c_L, checked.C_L
 
 
 def constants_of_sets(loss: SubsetLoss, m: int) -> tuple[float, float]:
@@ -459,7 +461,9 @@ def constants_of_sets(loss: SubsetLoss, m: int) -> tuple[float, float]:
     a, b, c = (part.ravel() for part in np.indices((m + 1, m + 1, m + 1)))
     kept = a + b + c <= m
     a, b, c = a[kept], b[kept], c[kept]
-    values = loss.of_counts(a, b, c, m - a - b - c)
+    values = loss.evaluate(a, b, c, m - a - b - c)
+    if not values.any():
+        raise ValueError(f"loss={loss!r} is 0 for all sets of {m} labels; its constants are those of positive losses.")
     return float(values[values > 0].min()), float(values.max())
 
 

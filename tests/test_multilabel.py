@@ -93,7 +93,7 @@ WARM_UP = LossAugmented(eta="theory")
 
 def stated(loss):
     """A loss that knows its constants."""
-    return CountLoss(loss.function, c_L=0.2, C_L=2.5) if isinstance(loss, CountLoss) else loss
+    return CountLoss(loss.function, c_L=1 / 8, C_L=2.5) if isinstance(loss, CountLoss) else loss
 
 
 def warmed(rows, y, loss, update, weight, **settings):

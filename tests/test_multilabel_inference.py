@@ -144,7 +144,9 @@ def rows_of(n):
 def told(t):
     """Weights whose scores of the unit vectors are the rows of t."""
     weights = L2(t.shape[1], len(t), Intercept(False, 1.0), averaging=False)
-    Learner(weights, PythonProblem(Told(t.shape[1])), core.Perceptron(1.0), Average()).learn(rows_of(len(t)), Objects(list(t)))
+    Learner(weights, PythonProblem(Told(t.shape[1]), checked=False), core.Perceptron(1.0), Average()).learn(
+        rows_of(len(t)), Objects(list(t))
+    )
     assert np.array_equal(weights.last()[0].T, t)
     return weights
 

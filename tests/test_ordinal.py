@@ -416,7 +416,7 @@ def draws(d, falling):
     T = rng.integers(-4, 5, (N, d)) * rng.choice([0, 0.5, 0.5, 0.5, 1.5], (N, 1))
     T = -np.sort(-T, axis=1) if falling else T
     weights = L2(d, N, Intercept(False, 1.0), by_feature=True, averaging=False)
-    learner = Learner(weights, PythonProblem(Wanted(d)), core.Perceptron(1.0), Average())
+    learner = Learner(weights, PythonProblem(Wanted(d), checked=False), core.Perceptron(1.0), Average())
     learner.learn(own_columns(N), Objects(list(T)))
     assert np.array_equal(weights.last()[0], T.T)
     return T, pickle.dumps(weights)

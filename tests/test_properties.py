@@ -55,7 +55,9 @@ class Dictated:
 def one_round(table, t, label, update):
     """One compiled round on the input x = (1) at scores t: its loss and the change of the scores."""
     weights = L2(table.d, 1, Intercept(False, 1.0), averaging=False)
-    learner = Learner(weights, PythonProblem(Dictated(np.asarray(t, dtype=float))), core.Perceptron(1.0), Average())
+    learner = Learner(
+        weights, PythonProblem(Dictated(np.asarray(t, dtype=float)), checked=False), core.Perceptron(1.0), Average()
+    )
     learner.learn(dense_rows(ONE), Objects(["right"]))
     before, start = learner.cumulative_loss, weights.last()[0][:, 0]
     assert np.array_equal(start, t)

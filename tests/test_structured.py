@@ -180,7 +180,7 @@ def test_bad_shape_of_a_representation(shape):
 
     X, y = stream_data()
     model = Predtron(Misshapen(3))
-    with pytest.raises(ValueError, match=r"representation\(\) must return arrays of shape \(n_scores,\) = \(3,\), got"):
+    with pytest.raises(ValueError, match=r"Misshapen\.representation\(\d\) returned .*; accepted is .* \(n_scores,\) = \(3,\)"):
         model.partial_fit(X, y)
     assert model.t_ == 0
 

@@ -7,6 +7,11 @@ from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.sorting cimport Keyed, sort_descending
 from sklearn_predtron._core.subset cimport Subset
 
+from sklearn_predtron._parts import LARGEST_LOSS as LARGEST
+from sklearn_predtron._parts import real_number, shortened
+
+cdef double LARGEST_LOSS = LARGEST
+
 
 cdef class Counts(Subset):
     """L = function(a, b, c, d), tabulated for each P when it is first met; what the function raises stops the loop."""
@@ -42,7 +47,7 @@ cdef class Counts(Subset):
     cdef tabulate(self):
         try:
             if self.tables[self.P] is None:
-                self.tables[self.P] = table_of(self.function, self.P, self.N)
+                self.tables[self.P] = table_of(self.function, self.P, self.N, self.c_L, self.C_L)
         except BaseException as error:
             self.error = error
             self.failed = True
@@ -73,24 +78,38 @@ cdef class Counts(Subset):
                     best, b[0], c[0] = value, more, missing
 
 
-def table_of(function, Py_ssize_t P, Py_ssize_t N):
+def table_of(function, Py_ssize_t P, Py_ssize_t N, double c_L, double C_L):
     """L at [b, c] for a y with P labels that are on and N that are off, checked."""
     table = np.empty((N + 1, P + 1))
     for b in range(N + 1):
         for c in range(P + 1):
-            value = function(P - c, b, c, N - b)
-            try:
-                table[b, c] = value
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"loss must return a number; at (a, b, c, d) = ({P - c}, {b}, {c}, {N - b}) it returns {value!r}.") from None
-    if table[0, 0] != 0:
-        raise ValueError(f"loss must be 0 without a mistake; at (a, b, c, d) = ({P}, 0, 0, {N}) it is {table[0, 0]}.")
-    if not (np.isfinite(table).all() and (table >= 0).all()):
-        b, c = np.argwhere(~(np.isfinite(table) & (table >= 0)))[0]
-        raise ValueError(
-            f"loss must be finite and not negative; at (a, b, c, d) = ({P - c}, {b}, {c}, {N - b}) it is {table[b, c]}.")
+            table[b, c] = checked_loss(function, P - c, b, c, N - b, c_L, C_L)
     return table
+
+
+def checked_loss(function, a, b, c, d, double c_L, double C_L):
+    """function(a, b, c, d), if that is a loss; c_L and C_L are NaN where they are not stated."""
+    value = function(a, b, c, d)
+    kind = type(value)
+    number = value if kind is float or kind is np.float64 or kind is bool or kind is np.bool_ else real_number(value)
+    cdef double loss = float("nan") if number is None else number
+    if 0 <= loss <= LARGEST_LOSS and not (b == 0 and c == 0 and loss != 0) and not (
+            0 < loss < c_L * (1 - 1e-9)) and not loss > C_L * (1 + 1e-9):
+        return loss
+    if number is None:
+        accepted = "return a number"
+    elif not 0 <= loss < INFINITY:
+        accepted = "be finite and not negative"
+    elif loss > LARGEST_LOSS:
+        accepted = f"be at most {LARGEST_LOSS:g}"
+    elif b == 0 and c == 0:
+        accepted = "be 0 without a mistake"
+    elif loss < c_L:
+        accepted = f"be 0 or at least c_L = {c_L}, which is stated as the least positive loss"
+    else:
+        accepted = f"be at most C_L = {C_L}, which is stated as the largest loss"
+    raise ValueError(
+        f"loss must {accepted}; at (a, b, c, d) = {(a, b, c, d)} it is {shortened(value)}, returned by {shortened(function)}.")
 
 
 cdef class AtK(Subset):

@@ -13,14 +13,17 @@ import sklearn_predtron._core.ranking as core
 from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._core.pairwise import KendallTau as PairwiseHinges
 from sklearn_predtron._core.relevance import Relevances
-from sklearn_predtron._parts import Part, as_numbers, resolve
-from sklearn_predtron.representations import RankingRepresentation
+from sklearn_predtron._parts import Part, as_numbers, real_numbers, resolve
+from sklearn_predtron._queries import shortened
+from sklearn_predtron.representations import RankingRepresentation, check_no_length
 
 MOST_RELEVANT = 30
 
 
 class RankingLoss(Part):
     """Base of the losses of rankings; a list whose items are all of the same relevance has none, however it is ranked."""
+
+    _strict = False  # whether relevances that differ must differ in their gains
 
     def gains(self, labels: Relevances) -> NDArray:
         """Check the relevances, and find the gain of every grade of every list.
@@ -50,10 +53,31 @@ class RankingLoss(Part):
         gains : ndarray
             `gains(labels)`.
         """
-        gains = np.ascontiguousarray(self.gains(labels), dtype=np.float64)
+        found = self.gains(labels)
+        gains = real_numbers(found)
+        if gains is None:
+            raise ValueError(f"loss={self!r} gives gains {shortened(found)}; it must give numbers.")
         if gains.shape != labels.values.shape:
             raise ValueError(f"loss={self!r} gives gains of shape {gains.shape}; it must give {labels.values.shape}.")
+        if type(self).gains.__module__ != __name__:
+            self._check_gains(gains, labels)
         return gains
+
+    def _check_gains(self, gains: NDArray, labels: Relevances) -> None:
+        """Refuse a user's own gains that are no gains, or not in the order of the relevances within a list."""
+        strange = gains[~(np.isfinite(gains) & (gains >= 0))]
+        if len(strange):
+            raise ValueError(f"loss={self!r} gives the gain {strange[0]}; it must give finite numbers that are not negative.")
+        values, within = labels.values, np.ones(len(gains), dtype=bool)
+        within[labels.starts[:-1] + np.arange(labels.n)] = False  # a list's first grade is its highest
+        change = np.diff(gains)
+        wrong = np.flatnonzero(within[1:] & (np.diff(values) < 0) & ((change >= 0) if self._strict else (change > 0)))
+        if len(wrong):
+            i = wrong[0]
+            raise ValueError(
+                f"loss={self!r} gives the relevance {values[i]:g} the gain {gains[i]:g}, and {values[i + 1]:g} the gain "
+                f"{gains[i + 1]:g}; the larger relevance must have {'the larger' if self._strict else 'no smaller'} gain."
+            )
 
     def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
         """Make the compiled problem.
@@ -99,6 +123,7 @@ class NDCG(RankingLoss):
     """
 
     alias = "ndcg"
+    _strict = True
     _parameter_constraints = {
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "gain": [StrOptions({"exponential", "linear"}), callable],
@@ -160,9 +185,11 @@ class NDCG(RankingLoss):
         Returns
         -------
         D : ndarray of shape (m,)
-            `discounts(m)`, which are finite, not negative and never rise.
+            `discounts(m)`, which are finite, not negative, never rise and do not depend on m.
         """
-        return checked_discounts(self, self.discounts(m), m)
+        D = checked_discounts(self, self.discounts(m), m)
+        check_no_length("discount", self, self.discounts, D)
+        return D
 
     def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
         self._validate_params()
@@ -174,7 +201,10 @@ def checked_gains(gain: Callable, values: NDArray) -> NDArray:
     if len(values) == 0:
         return values
     distinct, place = np.unique(values, return_inverse=True)
-    found = np.asarray(gain(distinct), dtype=np.float64)
+    given = gain(distinct.copy())
+    found = real_numbers(given)
+    if found is None:
+        raise ValueError(f"gain={gain!r} must give an array of numbers; it gives {shortened(given)}.")
     good = found.shape == distinct.shape and np.isfinite(found).all() and (found >= 0).all() and (np.diff(found) > 0).all()
     if not good:
         raise ValueError(

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 import sklearn_predtron._core.counts as counts
 import sklearn_predtron._core.subset as subset
 from sklearn_predtron._compat import Interval
-from sklearn_predtron._parts import Part, resolve
+from sklearn_predtron._parts import LARGEST_LOSS, Part, real_numbers, resolve
+from sklearn_predtron._queries import shortened
 
 
 class SubsetLoss(Part):
@@ -39,6 +40,22 @@ class SubsetLoss(Part):
         """
         raise TypeError(f"{type(self).__name__} does not define of_counts(); a subset loss must.")
 
+    def evaluate(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        """Evaluate the loss, and check it.
+
+        Parameters
+        ----------
+        a, b, c, d : ndarray of shape (n,)
+            True positives, false positives, false negatives and true negatives.
+
+        Returns
+        -------
+        loss : ndarray of shape (n,)
+            `of_counts(a, b, c, d)`: numbers from 0 to 1e100, and 0 without a mistake.
+        """
+        counts = [np.array(count) for count in (a, b, c, d)]
+        return checked_values(self, self.of_counts(*(count.copy() for count in counts)), counts)
+
     def build(self, m: int) -> subset.Subset:
         """Make the compiled problem for sets of m labels.
 
@@ -53,6 +70,24 @@ class SubsetLoss(Part):
             The compiled problem.
         """
         raise TypeError(f"{type(self).__name__} does not define build(); a subset loss must.")
+
+
+def checked_values(loss: SubsetLoss, found: Any, counts: list[NDArray]) -> NDArray:
+    """What `of_counts` of a loss returned for some counts."""
+    values, shape = real_numbers(found), counts[0].shape
+    accepted = f"accepted is an array of shape {shape} of numbers from 0 to {LARGEST_LOSS:g}, and 0 where b = c = 0"
+    if values is None:
+        raise ValueError(f"{type(loss).__name__}.of_counts() returned {shortened(found)}; {accepted}.")
+    if values.shape != shape:
+        raise ValueError(f"{type(loss).__name__}.of_counts() returned shape {values.shape}; {accepted}.")
+    wrong = ~((values >= 0) & (values <= LARGEST_LOSS))
+    if not isinstance(loss, AtK):  # whose predictions have k labels, whatever the counts that are asked for
+        wrong |= (counts[1] == 0) & (counts[2] == 0) & (values != 0)
+    if wrong.any():
+        i = int(wrong.argmax())
+        place = ", ".join(str(count[i]) for count in counts)
+        raise ValueError(f"{type(loss).__name__}.of_counts() returned {values[i]} at (a, b, c, d) = ({place}); {accepted}.")
+    return values
 
 
 def share(part: NDArray, whole: NDArray) -> NDArray:
@@ -253,9 +288,10 @@ class CountLoss(SubsetLoss):
     ----------
     function : callable
         Takes true positives, false positives, false negatives and true negatives as integers; returns the loss, finite, not
-        negative, and 0 where b = c = 0.  Called once for each possible combination.
+        negative, at most 1e100, and 0 where b = c = 0.  Called once for each possible combination.
     c_L, C_L : float or None, default=None
-        The least positive loss and the largest, where the theorems' steps and bounds are wanted.
+        The least positive loss and the largest, where the theorems' steps and bounds are wanted; values that contradict them
+        are refused.
 
     Examples
     --------
@@ -280,14 +316,22 @@ class CountLoss(SubsetLoss):
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         rows, place = np.unique(np.column_stack([a, b, c, d]), axis=0, return_inverse=True)
-        return np.array([self.function(*row) for row in rows.tolist()], dtype=np.float64)[place.ravel()]
+        losses = [counts.checked_loss(self.function, *row, *self._stated()) for row in rows.tolist()]
+        return np.array(losses, dtype=np.float64)[place.ravel()]
+
+    def _stated(self) -> tuple[float, float]:
+        """c_L and C_L, NaN where they are not stated."""
+        nan = float("nan")
+        return nan if self.c_L is None else self.c_L, nan if self.C_L is None else self.C_L
 
     def build(self, m: int) -> subset.Subset:
         self._validate_params()
-        if self.c_L is not None and self.C_L is not None and self.c_L > self.C_L:
+        c_L, C_L = self._stated()
+        if c_L > C_L:
             raise ValueError(f"c_L={self.c_L} is the least positive loss and must be at most C_L={self.C_L}.")
-        nan = float("nan")
-        return counts.Counts(m, self.function, nan if self.c_L is None else self.c_L, nan if self.C_L is None else self.C_L)
+        if np.isinf(c_L) or np.isinf(C_L):
+            raise ValueError(f"c_L={self.c_L} and C_L={self.C_L} must be finite, or None.")
+        return counts.Counts(m, self.function, c_L, C_L)
 
 
 def subset_loss(value: Any) -> SubsetLoss:

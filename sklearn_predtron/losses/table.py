@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._parts import Part, as_numbers, resolve
+from sklearn_predtron._parts import LARGEST_LOSS, Part, as_numbers, real_numbers, resolve
+from sklearn_predtron._queries import shortened
 
 
 class TableLoss(Part):
@@ -28,6 +29,53 @@ class TableLoss(Part):
             Rows = true label, columns = prediction, as in scikit-learn's `confusion_matrix`; None is the 0-1 loss.
         """
         raise TypeError(f"{type(self).__name__} does not define matrix(); a table loss must.")
+
+    def table(self, classes: NDArray) -> NDArray | None:
+        """Tabulate the loss, and check it.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (k,)
+            The labels, in the order of `classes_`.
+
+        Returns
+        -------
+        costs : ndarray of shape (k, k) or None
+            A copy of `matrix(classes)`, which holds numbers from 0 to 1e100, zeros on the diagonal and a positive one; None is
+            the 0-1 loss.
+        """
+        found = self.matrix(np.array(classes))
+        return None if found is None else checked_costs(self, found, len(classes))
+
+
+def costs_of(loss: TableLoss, classes: NDArray) -> NDArray | None:
+    """Return `loss.table(classes)`, also where the loss has a parameter `table` of its own."""
+    return type(loss).table(loss, classes)
+
+
+def checked_costs(loss: TableLoss, found: Any, k: int) -> NDArray:
+    """The costs that `matrix` of a loss returned for k classes."""
+    costs = real_numbers(found)
+    if costs is None:
+        raise bad_costs(loss, k, f"{shortened(found)}, which does not hold numbers")
+    if costs.shape != (k, k):
+        raise bad_costs(loss, k, f"costs of shape {costs.shape}")
+    strange = np.argwhere(~((costs >= 0) & (costs <= LARGEST_LOSS)))
+    if len(strange):
+        y, sigma = strange[0]
+        raise bad_costs(loss, k, f"the cost {costs[y, sigma]:g} in row {y}, column {sigma}")
+    if np.diagonal(costs).any():
+        raise bad_costs(loss, k, f"the diagonal {np.diagonal(costs).tolist()}")
+    if not costs.any():
+        raise bad_costs(loss, k, "no positive cost")
+    return costs
+
+
+def bad_costs(loss: TableLoss, k: int, found: str) -> ValueError:
+    return ValueError(
+        f"{type(loss).__name__}.matrix() returned {found}; accepted are None, which is the 0-1 loss, and an array of shape "
+        f"({k}, {k}) for the {k} classes, of numbers from 0 to {LARGEST_LOSS:g}, zeros on its diagonal and at least one positive."
+    )
 
 
 class ZeroOne(TableLoss):
@@ -118,6 +166,8 @@ class CostMatrix(TableLoss):
         bad = costs[~(np.isfinite(costs) & (costs >= 0))]
         if len(bad) > 0:
             raise ValueError(f"loss must hold finite costs that are not negative, got {bad.tolist()}.")
+        if costs.max() > LARGEST_LOSS:
+            raise ValueError(f"loss must hold costs of at most {LARGEST_LOSS:g}, got {costs.max():g}.")
         if np.diagonal(costs).any():
             raise ValueError(f"loss must cost nothing on its diagonal, got {np.diagonal(costs).tolist()}.")
         if not costs.any():
