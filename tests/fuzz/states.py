@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from sklearn_predtron.callbacks import LossHistory
+
 from .lessons import Count, Lesson
 from .models import Case, draw, draw_case
 from .watch import Watch
@@ -61,6 +63,9 @@ def draw_fitted(random: np.random.Generator) -> tuple[Case, Any] | None:
             (case.lesson.fit if random.random() < 0.5 else case.lesson.partial_fit)(model)
         except ValueError:
             return None
+    if random.random() < 0.15:
+        LossHistory(4).watch(model)
+        case.lesson.part(0, 1).partial_fit(model)
     return case, model
 
 
