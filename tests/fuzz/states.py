@@ -18,7 +18,8 @@ from .watch import Watch
 
 MEMORY = 3 * 2**30  # bytes of addresses, so that absurd sizes fail early
 SMALL = 40  # rounds at most
-BATCH = 200  # cases of a process: what corrupts memory may crash it later
+FORKED = True  # a case may ruin the memory of its process
+TIMEOUT = 10.0  # seconds of a case, of which some hang
 
 
 def prepare() -> None:
@@ -61,11 +62,11 @@ def draw_fitted(random: np.random.Generator) -> tuple[Case, Any] | None:
         warnings.simplefilter("ignore")
         try:
             (case.lesson.fit if random.random() < 0.5 else case.lesson.partial_fit)(model)
+            if random.random() < 0.15:
+                LossHistory(4).watch(model)
+                case.lesson.part(0, 1).partial_fit(model)
         except ValueError:
             return None
-    if random.random() < 0.15:
-        LossHistory(4).watch(model)
-        case.lesson.part(0, 1).partial_fit(model)
     return case, model
 
 
