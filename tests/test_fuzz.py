@@ -12,7 +12,7 @@ from fuzz.seeds import SEEDS
 
 from sklearn_predtron import PredtronClassifier
 
-FEW = {"learning": 60, "files": 25, "interrupts": 8, "threads": 2, "states": 25, "pickles": 25}
+FEW = {"learning": 50, "files": 20, "interrupts": 8, "threads": 2, "states": 15, "pickles": 15}
 
 
 class SplitMatters(PredtronClassifier):
