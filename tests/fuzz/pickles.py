@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .states import BATCH, draw_fitted, prepare, use
+from .states import FORKED, TIMEOUT, draw_fitted, prepare, use
 from .watch import Watch
 
-__all__ = ["BATCH", "excused", "prepare", "run"]
+__all__ = ["FORKED", "TIMEOUT", "excused", "prepare", "run"]
 
 LOADING, USING = "unpickling", "using"
 

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 
+FORKED = "FUZZ_FORKED" in os.environ
 OUTCOMES = ["good", "crash", "assertion", "good", "endless", "good"]
 
 

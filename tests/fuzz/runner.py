@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -12,8 +11,8 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .child import load
-from .watch import CASES, IDLE, LEARNED, SEED, read_numbers, read_text
+from .child import SLOW, ended, load
+from .watch import CASES, EXCUSED, IDLE, LEARNED, SEED, read_numbers, read_text
 
 SHARES = {"learning": 0.5, "files": 0.1, "interrupts": 0.1, "threads": 0.1, "states": 0.1, "pickles": 0.1}
 TIMEOUT = 60.0  # seconds for a case
@@ -50,17 +49,16 @@ def run_part(
     part: str, seed: int, *, seconds: float = ENDLESS, cases: int = ENDLESS, slowness: float = 1.0, timeout: float = TIMEOUT
 ) -> Report:
     """Run a part's cases from a seed on until their number or the time is reached."""
-    report, begin = Report(part), time.monotonic()
+    report, begin, timeout = Report(part), time.monotonic(), min(timeout, getattr(load(part), "TIMEOUT", timeout))
     while report.cases < cases and len(report.findings) < MOST_FINDINGS:
         report.seconds = time.monotonic() - begin
         if report.seconds >= seconds:
             break
         left = min(seconds - report.seconds, ENDLESS)
-        few = min(cases - report.cases, getattr(load(part), "BATCH", ENDLESS))
         limits = timeout * slowness, START * slowness
-        ended = report.ended
-        seed = run_child(report, seed, few, left, *limits)
-        if report.ended > ended:
+        before = report.ended
+        seed = run_child(report, seed, cases - report.cases, left, *limits)
+        if report.ended > before and SLOW not in report.findings[-1].text:
             report.findings[-1] = alone(report.findings[-1], *limits)
     report.seconds = time.monotonic() - begin
     return report
@@ -73,7 +71,7 @@ def run_child(report: Report, seed: int, cases: int, seconds: float, timeout: fl
         command = [sys.executable, "-m", f"{__package__}.child", name, report.part]
         command += [str(value) for value in (seed, cases, seconds, timeout)]
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        with open(folder / "stderr", "wb") as stderr:
+        with open(folder / "stderr", "w+b") as stderr:
             child = subprocess.Popen(
                 command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.DEVNULL, stderr=stderr, cwd=ROOT
             )
@@ -92,7 +90,7 @@ def alone(finding: Finding, timeout: float, start: float) -> Finding:
     """Say of a case that ended its process whether it does so alone: memory may have been corrupted by an earlier one."""
     report = Report(finding.part)
     run_child(report, finding.seed, 1, ENDLESS, timeout, start)
-    if report.findings or report.excused:
+    if report.findings:
         return replace(finding, text=f"Alone the case fails too.  {finding.text}")
     return replace(finding, text=f"Alone the case passes; an earlier one may be to blame.  {finding.text}")
 
@@ -103,33 +101,18 @@ def add(report: Report, folder: Path, first: int, status: int, hung: bool) -> in
     report.cases += numbers[CASES]
     report.learned += numbers[LEARNED]
     report.refused += numbers[IDLE]
+    report.excused += numbers[EXCUSED]
     for line in read_text(folder / "findings").splitlines():
         report.findings.append(Finding(report.part, *json.loads(line)))
     if status == 0:
         return first + numbers[CASES]
     # The process ended in a case that it did not count.
     report.cases += 1
-    faults, note = read_text(folder / "faults"), read_text(folder / "note")
-    text = f"{how_ended(status, faults, hung)}  The process began with seed {first}.  Note: {note or '-'}\n{faults}\n"
-    text += read_text(folder / "stderr")[-6000:]
-    module = load(report.part)
-    if hasattr(module, "excused") and module.excused(status, note):
-        report.excused += 1
-    else:
-        report.ended += 1
-        report.findings.append(Finding(report.part, numbers[SEED], text))
+    report.ended += 1
+    text = ended(status, read_text(folder / "faults"), read_text(folder / "note"), read_text(folder / "stderr"))
+    text = f"The process hung.  {text}" if hung else text
+    report.findings.append(Finding(report.part, numbers[SEED], f"The process began with seed {first}.  {text}"))
     return max(first, numbers[SEED]) + 1
-
-
-def how_ended(status: int, faults: str, hung: bool) -> str:
-    """Say in a line how a child ended."""
-    if hung:
-        return "The process hung."
-    if "Timeout (" in faults:
-        return "The case took too long."
-    if status < 0:
-        return f"The process was ended by {signal.Signals(-status).name}."
-    return f"The process ended with status {status}."
 
 
 def table(reports: list[Report]) -> str:

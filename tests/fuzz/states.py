@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from sklearn_predtron.callbacks import LossHistory
+
 from .lessons import Count, Lesson
 from .models import Case, draw, draw_case
 from .watch import Watch
 
 MEMORY = 3 * 2**30  # bytes of addresses, so that absurd sizes fail early
 SMALL = 40  # rounds at most
-BATCH = 200  # cases of a process: what corrupts memory may crash it later
+FORKED = True  # a case may ruin the memory of its process
+TIMEOUT = 10.0  # seconds of a case, of which some hang
 
 
 def prepare() -> None:
@@ -59,6 +62,9 @@ def draw_fitted(random: np.random.Generator) -> tuple[Case, Any] | None:
         warnings.simplefilter("ignore")
         try:
             (case.lesson.fit if random.random() < 0.5 else case.lesson.partial_fit)(model)
+            if random.random() < 0.15:
+                LossHistory(4).watch(model)
+                case.lesson.part(0, 1).partial_fit(model)
         except ValueError:
             return None
     return case, model
