@@ -107,8 +107,8 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
 
     def _fit_alone(self, X: Any, y: Any, **given: Any) -> BasePredtron:
         """Fit; no other call learns meanwhile."""
-        self._close_stream()
         before = self._fitted_state()
+        stream = self.__dict__.pop("_stream", None)
         learner, rounds = None, 0
         try:
             self._validate_params()
@@ -127,10 +127,14 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             refused = learner is not None and learner.refused and isinstance(error, Exception)
             if learner is None or learner.t == rounds or refused:
                 self._restore(before)
+            elif stream is not None:
+                stream.close()
             raise
         finally:
             if learner is not None:
                 learner.weights.leave()
+        if stream is not None:
+            stream.close()
         self._stream = self._open_stream()
         return self
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Labels, Problem, Round
+from sklearn_predtron._core.rows cimport Rows
 
 from sklearn_predtron._parts import real_number, real_numbers
 from sklearn_predtron._queries import shortened
@@ -53,6 +54,12 @@ cdef class PythonProblem(Problem):
 
     def __reduce__(self):
         return type(self), (self.inner, self.checked)
+
+    cdef int check(self, Rows rows, Labels labels) except -1:
+        Problem.check(self, rows, labels)
+        if not isinstance(labels, Objects):
+            raise ValueError(f"labels must be objects, got {type(labels).__name__}.")
+        return 0
 
     @property
     def stated_by(self):

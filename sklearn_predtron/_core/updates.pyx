@@ -14,6 +14,9 @@ cdef class Update:
     def __cinit__(self):
         self.least = INFINITY
 
+    def __reduce__(self):
+        return type(self), ()
+
     cdef int check(self, Problem problem) except -1:
         """Raise ValueError where the update cannot learn the problem."""
         return 0
