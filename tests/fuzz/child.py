@@ -56,6 +56,8 @@ def run_cases(folder: Path, part: str, seed: int, cases: int, seconds: float, ti
 def run_one(module: ModuleType, number: int, faults: TextIO, timeout: float) -> str | None:
     """Run a case, and return what it found."""
     before = Count.learned
+    unraised: list[str] = []  # what compiled code could not raise: an index out of bounds, where bounds are checked
+    sys.unraisablehook = lambda failure: unraised.append(f"Ignored: {failure.exc_value!r} in {failure.object!r}")
     faulthandler.dump_traceback_later(timeout, exit=True, file=faults)
     try:
         Watch.numbers[IDLE] += module.run(number) == "refused"
@@ -63,7 +65,7 @@ def run_one(module: ModuleType, number: int, faults: TextIO, timeout: float) -> 
         return explain(error)
     finally:
         Watch.numbers[LEARNED] += Count.learned - before
-    return None
+    return "\n".join(unraised) or None
 
 
 def run_forked(module: ModuleType, number: int, faults: TextIO, timeout: float) -> str | None:
