@@ -1,9 +1,23 @@
-from cpython.pythread cimport PyThread_type_lock
+cdef extern from "busy.h" nogil:
+    ctypedef struct BusyFlag:
+        pass
+    bint busy_raise(BusyFlag* flag)
+    void busy_lower(BusyFlag* flag)
+    bint busy_raised(BusyFlag* flag)
+
+
+cdef int refuse() except -1
 
 
 cdef class Busy:
-    cdef PyThread_type_lock lock
-    cdef readonly bint held
-    cdef int take(self) except -1
-    cdef void release(self) noexcept
-    cdef int refuse(self) except -1
+    cdef BusyFlag flag
+
+    cdef inline int take(self) except -1:
+        """Take the flag; raise RuntimeError where another call holds it."""
+        return 0 if busy_raise(&self.flag) else refuse()
+
+    cdef inline void release(self) noexcept:
+        busy_lower(&self.flag)
+
+    cdef inline bint held(self) noexcept:
+        return busy_raised(&self.flag)

@@ -83,7 +83,7 @@ cdef class Learner:
     def change(self, Problem problem not None, Update update not None, Average average, Observer observer):
         """Go on with other parts; `average` is None where the last iterate predicts."""
         before = self.problem, self.update, self.average, self.observer
-        self.busy.refuse()
+        self.busy.check_free()
         self.problem, self.update, self.average, self.observer = problem, update, average or self.average, observer
         try:
             if observer is not None:
@@ -96,14 +96,14 @@ cdef class Learner:
 
     def record(self, History history):
         """Record the cumulative loss from here on."""
-        self.busy.refuse()
+        self.busy.check_free()
         self.history = history
 
     def read(self, reader):
         """Return reader(weights); raise RuntimeError if another call moves the rows of a kernel expansion meanwhile."""
         cdef Py_ssize_t calls = self.calls
         cdef bint moving = self.weights.expansion is not None
-        if moving and self.busy.held:
+        if moving and self.busy.held():
             raise RuntimeError(MOVING)
         try:
             self.weights.complete()

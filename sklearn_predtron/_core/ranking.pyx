@@ -39,7 +39,8 @@ cdef class Ranking(Problem):
     cdef int check(self, Rows rows, Labels labels) except -1:
         cdef Py_ssize_t i
         Problem.check(self, rows, labels)
-        self.check_lists(labels)
+        if not isinstance(labels, Relevances):
+            raise ValueError(f"labels must be lists of relevances, got {type(labels).__name__}.")
         for i in range(rows.n):
             if (<Relevances> labels).start[i + 1] - (<Relevances> labels).start[i] != rows.size(i) * self.d:
                 raise ValueError(f"list {i} must have {rows.size(i) * self.d} relevances.")
