@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+MOST_FEATURES = 2**31 - 1  # whose numbers have 32 bits
+
 
 def decompressed(raw: IO[bytes], path: str) -> IO[bytes]:
     """The file itself, or its contents if its name says that it is compressed."""
@@ -191,7 +193,7 @@ class Lines:
             raise ValueError("the label is not finite")
         if self.relevance and (labels.values < 0).any():
             raise ValueError("the relevance is negative")
-        if X.shape[1] > 2**31 - 1:
+        if X.shape[1] > MOST_FEATURES:
             raise ValueError("the index is too large")
         if not np.isfinite(X.data).all():
             raise ValueError(f"the value is not a finite {self.dtype}")
@@ -227,7 +229,7 @@ class Lines:
         elif "Invalid index" in reason:
             reason = f"the indices count from {0 if self.zero_based else 1} (zero_based={self.zero_based})"
         elif "too large" in reason:
-            reason = f"the index is beyond {2**31 - 1 - bool(self.zero_based)}"
+            reason = f"the index is beyond {MOST_FEATURES - bool(self.zero_based)}"
         return f"{place(fields[wrong])}: {reason}"
 
 

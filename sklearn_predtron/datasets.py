@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.special import log_ndtr, ndtri_exp
 from sklearn.utils import check_random_state
 
-from sklearn_predtron._svmlight import Lines, RowLabels, decompressed, line_blocks, query_blocks
+from sklearn_predtron._svmlight import MOST_FEATURES, Lines, RowLabels, decompressed, line_blocks, query_blocks
 from sklearn_predtron._svmlight import shortened as shortened
 
 __all__ = ["BrokenLineError", "SvmlightReader", "SvmlightSummary", "make_ranking_queries", "make_separable_queries"]
@@ -199,6 +199,8 @@ class SvmlightReader:
     ):
         width = 1 if n_features is None else n_features
         check_counts(n_features=width, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes)
+        if width > MOST_FEATURES:
+            raise ValueError(f"n_features={n_features} must be at most {MOST_FEATURES}: indices have 32 bits.")
         if zero_based not in (True, False, "auto"):
             raise ValueError(f"zero_based={zero_based!r} is not known; accepted are True, False and 'auto'.")
         for name, flag in {"multilabel": multilabel, "query_id": query_id}.items():

@@ -128,8 +128,8 @@ def test_a_callback_may_read_the_model(norm):
 
 
 def families():
-    X, y = data(300)
-    sets = (np.random.default_rng(1).standard_normal((300, 3)) + X[:, :3] > 0).astype(int)
+    X, y = data(3000, 30)
+    sets = (np.random.default_rng(1).standard_normal((3000, 3)) + X[:, :3] > 0).astype(int)
     yield PredtronBinaryClassifier(reject_cost=0.2, reject_label=2), X, y, {"classes": [0, 1]}
     yield PredtronClassifier(), X, y + sets[:, 1], {"classes": [0, 1, 2]}
     yield PredtronOrdinalClassifier(representation="shared"), X, y + sets[:, 1], {"classes": [0, 1, 2]}
@@ -170,13 +170,13 @@ def test_no_round_is_lost(model, X, y, first):
 
     def learn(k):
         for i in range(150):
-            rows = slice(50 + i, 51 + i) if k else slice(0, 40)
+            rows = slice(50 + i, 51 + i) if k else slice(0, 2000)  # the batch learns without the interpreter's lock
             try:
                 model.partial_fit(X[rows], y[rows])
             except RuntimeError as error:
                 assert BUSY in str(error)
             else:
-                learned[k] += 1 if k or isinstance(model, PredtronRanker) else 40
+                learned[k] += 1 if k or isinstance(model, PredtronRanker) else 2000
 
     def read():
         for _ in range(150):

@@ -4,6 +4,7 @@ import copy
 import itertools
 import pickle
 import re
+import warnings
 from pathlib import Path
 
 import joblib
@@ -26,6 +27,7 @@ from sklearn_predtron._core.relevance import Relevances
 from sklearn_predtron._core.rows import QueryRows, dense_rows
 from sklearn_predtron._core.subset import Indicators
 from sklearn_predtron.callbacks import LossHistory
+from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.estimator_checks import assert_same_bits, frozen, is_same
 from sklearn_predtron.norms import RKHS
 
@@ -354,3 +356,83 @@ def test_tables_in_c_are_constant():
         for line in path.read_text().splitlines():
             if re.match(r"\s*static\b", line) and "(" not in line.split("=")[0].replace("NAME(kernels)", ""):
                 assert "const" in line, f"{path.name}: {line}"
+
+
+# ---------------------------------------------------------------------------------------------- what the fuzzers found besides
+
+
+@pytest.mark.parametrize("stop", range(1, 9))
+@pytest.mark.parametrize("budget", [None, 30])
+def test_an_interrupt_while_room_is_made_for_rows(stop, budget, monkeypatch):
+    """Arrays that grow together are as long as each other, wherever Python code between them is stopped."""
+    X, y = data(200)
+    model = PredtronClassifier(norm=RKHS(budget=budget)).partial_fit(X[:20], y[:20], classes=[0, 1, 2])
+    full, calls = np.full, itertools.count(1)
+
+    def interrupted(*arguments, **more):
+        if next(calls) == stop:
+            raise KeyboardInterrupt
+        return full(*arguments, **more)
+
+    monkeypatch.setattr(np, "full", interrupted)
+    try:
+        model.partial_fit(X[20:80], y[20:80])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        monkeypatch.setattr(np, "full", full)
+    model.partial_fit(X[model.t_ :], y[model.t_ :])
+    twin = PredtronClassifier(norm=RKHS(budget=budget)).partial_fit(X, y, classes=[0, 1, 2])
+    assert model.n_mistakes_ == twin.n_mistakes_
+    np.testing.assert_allclose(model.decision_function(X), twin.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+class Stopping:
+    """A callback that fails before the first round."""
+
+    def setup(self, estimator, context):
+        pass
+
+    teardown = on_fit_task_end = setup
+
+    def on_fit_task_begin(self, estimator, context):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_a_fit_that_never_began_leaves_the_old_model(warm_start):
+    X, y = data()
+    model = PredtronClassifier(warm_start=warm_start, random_state=0).fit(X, y)
+    before = frozen(model)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_callbacks(Stopping()).fit(X[:, ::-1].copy(), y)
+    model.set_callbacks()
+    assert is_same(frozen(model), before)
+
+
+@pytest.mark.parametrize("norm", ["l1", "group", "trace"])
+def test_exponents_that_no_norm_has(norm):
+    X, y = data()
+    kind, arguments, _ = PredtronClassifier(norm=norm).fit(X, y)._learner.weights.__reduce__()
+    place = next(i for i, value in enumerate(arguments) if isinstance(value, float))
+    for q in (-8.0, 0.0, 1.5, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="q="):
+            kind(*arguments[:place], q, *arguments[place + 1 :])
+
+
+@pytest.mark.parametrize("kind", [PredtronClassifier, PredtronMultilabelClassifier])
+def test_a_long_list_of_classes_is_no_regression(kind):
+    """scikit-learn warns of targets of which every one is unique; classes are."""
+    classes = [f"c{i:02}" for i in range(30 if kind is PredtronClassifier else 2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kind().partial_fit([[1.0]], classes[1:2], classes=classes)
+
+
+def test_no_matrix_is_wider_than_its_indices_can_count(tmp_path):
+    path = tmp_path / "wide.svm"
+    path.write_text("1 qid:0 0:1\n1 qid:1 2147483647:2\n0 qid:2 x\n")
+    with pytest.raises(ValueError, match=r"line 2.*beyond 2147483646"):
+        list(SvmlightReader(path, query_id=True, zero_based=True))
+    with pytest.raises(ValueError, match="n_features=2147483648 must be at most 2147483647"):
+        SvmlightReader(path, n_features=2**31)

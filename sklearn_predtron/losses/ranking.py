@@ -54,7 +54,8 @@ class RankingLoss(Part):
             `gains(labels)`.
         """
         found = self.gains(labels)
-        gains = real_numbers(found)
+        plain = isinstance(found, np.ndarray) and found.dtype == np.float64
+        gains = np.ascontiguousarray(found) if plain else real_numbers(found)
         if gains is None:
             raise ValueError(f"loss={self!r} gives gains {shortened(found)}; it must give numbers.")
         if gains.shape != labels.values.shape:
