@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_predtron._bounds import unstated
 from sklearn_predtron._compat import CachedParameterNames, Interval, StrOptions, check_sample_weight
-from sklearn_predtron._core.busy import Busy
+from sklearn_predtron._core.busy import BUSY, Busy
 from sklearn_predtron._core.learner import OVERFLOW, Average, Learner, LinearAverage, Observer
 from sklearn_predtron._core.problem import Labels, Problem
 from sklearn_predtron._core.rows import Rows, dense_rows, sparse_rows
@@ -173,21 +173,22 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         """Learn from a batch; no other call learns meanwhile."""
         before = self._fitted_state()
         resolved = "_stream" in before
+        learner = before.get("_learner")
+        parts, rounds = ((), 0) if learner is None else (learner.parts(), learner.t)
         try:
             if not resolved:
                 self._validate_params()
-            fresh = not hasattr(self, "_learner")
-            X, rows, labels, weight, order = self._read(X, y, fresh=fresh, partial=True, **given)
+            X, rows, labels, weight, order = self._read(X, y, fresh=learner is None, partial=True, **given)
             self._check_finite(X, rows)
-            if resolved:
-                self._learner.problem.prepare(labels)
-                self._learner.weights.admit(rows)
-            else:
-                self._prepare_learner(rows, labels, fresh)
+            if not resolved:
+                self._prepare_learner(rows, labels, fresh=learner is None)
+            self._learn(X, rows, labels, order, weight)
         except BaseException:
-            self._restore(before)
+            if "_learner" not in self.__dict__ or self._learner.t == rounds:  # nothing was learned
+                self._restore(before)
+                if learner is not None:
+                    learner.change(*parts)
             raise
-        self._learn(X, rows, labels, order, weight)
         if not resolved:
             self._stream = self._open_stream()
         return self
@@ -373,12 +374,14 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
     # ------------------------------------------------------------------------------------------------------ fitted state
 
     def _fitted_state(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).copy().items() if "callback" not in name and name != "_flag"}
+        kept = {*self._get_param_names(), "_flag"}
+        return {name: value for name, value in vars(self).copy().items() if name not in kept and "callback" not in name}
 
     def _restore(self, before: dict[str, Any]) -> None:
-        for name in self._fitted_state():
-            del self.__dict__[name]
+        """Take back what a call has changed, and never what others may be reading meanwhile."""
         self.__dict__.update(before)
+        for name in self._fitted_state().keys() - before.keys():
+            del self.__dict__[name]
 
     def _snapshot(self) -> dict[str, Any]:
         """What a callback's own copy of the fitted estimator needs."""
@@ -390,7 +393,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """A parameter that is set takes effect at the next call: what was made of the parameters is dropped."""
-        if not (name.startswith("_") or name.endswith("_")):
+        if name in self._get_param_names():
             self._check_free()
             self._close_stream()
         super().__setattr__(name, value)
@@ -434,7 +437,12 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             stream.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__().copy()  # at once: another thread may be fitting
+        busy = self._busy
+        calls = busy.calls
+        busy.check_free_elsewhere()
+        state = super().__getstate__().copy()
+        if busy.calls != calls:  # another thread began to fit in between: it is the copy that gives way
+            raise RuntimeError(BUSY)
         return {name: value for name, value in state.items() if name not in ("_stream", "_flag")}
 
     def __sklearn_is_fitted__(self) -> bool:

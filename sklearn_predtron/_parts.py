@@ -50,7 +50,7 @@ def real_numbers(value: Any) -> NDArray | None:
     try:
         with np.errstate(over="ignore"):
             return np.array(array, dtype=np.float64, order="C")
-    except OverflowError:  # an integer beyond the floats
+    except (OverflowError, ValueError):  # an integer beyond the floats, a signalling NaN of a Decimal
         return None
 
 

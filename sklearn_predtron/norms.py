@@ -226,8 +226,9 @@ class RKHS(Norm):
     Kernels are computed for a block of rows at a time, by Python and BLAS, under the interpreter's lock: results may depend,
     in the last bits, on how a stream is split into calls and on the threads of BLAS.
 
-    A model that is read in one thread while it learns in another raises RuntimeError.  Distances are taken from products, so that offsets that
-    are large beside the distances cost digits: centre such features.  ``warm_start=True`` keeps the rows of each `fit` anew.
+    A model that is read in one thread while it learns in another raises RuntimeError.  Distances are taken from products, so
+    that offsets that are large beside the distances cost digits: centre such features.  ``warm_start=True`` keeps the rows of
+    each `fit` anew.
 
     Parameters
     ----------

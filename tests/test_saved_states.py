@@ -30,6 +30,7 @@ from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.estimator_checks import assert_same_bits, frozen, is_same
 from sklearn_predtron.norms import RKHS
+from sklearn_predtron.structured import Predtron, Problem
 
 NORMS = ["l2", "l1", "group", "trace", "scaled", "rkhs", RKHS(budget=6)]
 
@@ -296,8 +297,47 @@ def test_a_refused_refit_leaves_the_old_model(model, bad):
         assert is_same(frozen(model), before)
 
 
+class Failing(Problem):
+    """Two classes by one-hot codes; `loss` fails where it is told to."""
+
+    n_scores, fails = 2, False
+
+    def decode(self, t):
+        return int(t[1] > t[0])
+
+    def loss(self, prediction, y):
+        if self.fails:
+            raise ArithmeticError("no loss")
+        return float(prediction != y)
+
+    def representation(self, prediction):
+        return np.eye(2)[prediction]
+
+    def augmented_decode(self, t, y):
+        return int(t[1] + (y != 1) > t[0] + (y != 0))
+
+
 @pytest.mark.parametrize("budget", [None, 9])
-def test_rows_of_failed_first_rounds_have_no_numbers(budget):
+def test_first_rounds_that_a_problem_fails_have_no_numbers(budget):
+    """`support_` counts the rows of calls of which a round was learned."""
+    X, y = data()
+    labels = list((y > 0).astype(int))
+    problem, twin = Failing(), Predtron(Failing(), norm=RKHS(budget=budget))
+    model = Predtron(problem, norm=RKHS(budget=budget))
+    for begin in (0, 20, 40):
+        rows = slice(begin, begin + 20)
+        twin.partial_fit(X[rows], labels[rows])
+        problem.fails = True
+        with pytest.raises(ArithmeticError):
+            model.partial_fit(X[rows], labels[rows])
+        problem.fails = False
+        model.partial_fit(X[rows], labels[rows])
+    assert_array_equal(model.support_, twin.support_)
+    assert model.support_.max() < 60
+
+
+@pytest.mark.parametrize("budget", [None, 9])
+def test_first_rounds_that_a_kernel_fails_have_no_numbers(budget):
     """`support_` counts the rows of calls of which a round was learned."""
     X, y = data()
     fail = [False]
@@ -432,7 +472,8 @@ def test_a_long_list_of_classes_is_no_regression(kind):
 def test_no_matrix_is_wider_than_its_indices_can_count(tmp_path):
     path = tmp_path / "wide.svm"
     path.write_text("1 qid:0 0:1\n1 qid:1 2147483647:2\n0 qid:2 x\n")
-    with pytest.raises(ValueError, match=r"line 2.*beyond 2147483646"):
-        list(SvmlightReader(path, query_id=True, zero_based=True))
+    for width in (None, 2**31 - 1):
+        with pytest.raises(ValueError, match=r"wide\.svm, line 2"):
+            list(SvmlightReader(path, query_id=True, zero_based=True, n_features=width))
     with pytest.raises(ValueError, match="n_features=2147483648 must be at most 2147483647"):
         SvmlightReader(path, n_features=2**31)

@@ -1,7 +1,9 @@
 """The flag of a model that learns."""
 
-BUSY = ("This model is learning in another call, or being copied; wait until that call has ended (where several threads share a "
-        "model, by a lock of your own).")
+from cpython.pythread cimport PyThread_get_thread_ident
+
+BUSY = ("This model is learning in another call; wait until that call has ended (where several threads share a model, by a lock "
+        "of your own).")
 
 
 cdef int refuse() except -1:
@@ -14,6 +16,11 @@ cdef class Busy:
     def check_free(self):
         """Raise RuntimeError while a call holds the flag."""
         if self.held():
+            refuse()
+
+    def check_free_elsewhere(self):
+        """Raise RuntimeError while a call in another thread holds the flag."""
+        if self.held() and self.owner != PyThread_get_thread_ident():
             refuse()
 
     def __enter__(self):

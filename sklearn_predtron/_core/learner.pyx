@@ -23,7 +23,7 @@ cdef class Average:
         return type(self), (), self.keep
 
     def __setstate__(self, keep):
-        self.keep = restored(self, keep, between(1e-300, 1))
+        self.keep = restored(self, keep, between(0, 1))
 
     cdef double weight(self, const Round* r) noexcept nogil:
         """The weight of round r.t, relative to the next ones'."""
@@ -78,21 +78,32 @@ cdef class Learner:
         self.update.check(problem)
         if self.observer is not None:
             self.observer.check(problem)
+        if self.history is not None and self.history.size == 0:
+            raise ValueError("the history was not initialised.")
         return 0
 
     def change(self, Problem problem not None, Update update not None, Average average, Observer observer):
         """Go on with other parts; `average` is None where the last iterate predicts."""
-        before = self.problem, self.update, self.average, self.observer
-        self.busy.check_free()
-        self.problem, self.update, self.average, self.observer = problem, update, average or self.average, observer
+        before = self.parts()
+        self.busy.take()
+        self.calls += 1
         try:
             if observer is not None:
                 observer.watch(problem)
+            self.problem, self.update, self.average, self.observer = problem, update, average or self.average, observer
             self.check()
+            self.weights.watch_radius(update.radius_needed, update.radius_of_rows)
         except BaseException:
             self.problem, self.update, self.average, self.observer = before
+            if self.observer is not None:
+                self.observer.watch(self.problem)
             raise
-        self.weights.watch_radius(update.radius_needed, update.radius_of_rows)
+        finally:
+            self.busy.release()
+
+    def parts(self):
+        """Return the problem, the update, the average and the observer, as `change` takes them."""
+        return self.problem, self.update, self.average, self.observer
 
     def record(self, History history):
         """Record the cumulative loss from here on."""
@@ -118,15 +129,15 @@ cdef class Learner:
 
     def __reduce__(self):
         """All at once: what learns while the rest is being pickled cannot tear it."""
+        cdef Py_ssize_t calls = self.calls
         captured = {}
-        self.busy.take()
-        try:
-            parts = self.weights, self.problem, self.update, self.average
-            parts = tuple([capture(part, captured) for part in parts])
-            observed = capture(self.observer, captured), capture(self.history, captured)
-            numbers = self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted
-        finally:
-            self.busy.release()
+        self.busy.check_free()
+        parts = self.weights, self.problem, self.update, self.average
+        parts = tuple([capture(part, captured) for part in parts])
+        observed = capture(self.observer, captured), capture(self.history, captured)
+        numbers = self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted
+        if self.calls != calls:         # it is the copy that gives way
+            raise RuntimeError(BUSY)
         return Learner, parts, (*numbers, *observed)
 
     def __setstate__(self, state):

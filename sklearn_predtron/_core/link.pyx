@@ -28,8 +28,8 @@ cdef class Linked(Weights):
     afresh over each stretch in which it has changed little, and owed is the rest of one stretch and all later ones.
     The intercept is feature p, of length sqrt(r2): b = sqrt(r2) W_p.
     """
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, double q, bint by_feature=True, bint averaging=True,
-                 bint block=False):
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, double q, bint by_feature=True,
+                 bint averaging=True, bint block=False):
         check_sizes(d, p, block)
         if not 2 <= q < INFINITY:
             raise ValueError(f"q={q} must be a number of at least 2.")

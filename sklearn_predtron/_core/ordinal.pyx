@@ -1,8 +1,6 @@
 """Ranks on a scale: the thermometer code and the rule of PRank."""
 from libc.math cimport sqrt
 
-import numpy as np
-
 from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Problem, Round
 from sklearn_predtron._core.table cimport Table

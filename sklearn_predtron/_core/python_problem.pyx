@@ -111,8 +111,10 @@ cdef class PythonProblem(Problem):
                 self.check_scores_kept(t, scores, "augmented_decode(t, y)")
                 rival_loss = self.loss_of(competitor, y)
             right = self.inner.correct(y, competitor)
-            rival_rep, right_rep = self.representation_of(competitor), self.representation_of(right)
+            rival_rep = self.representation_of(competitor).copy()       # the next answer may be given in the same array
+            right_rep = self.representation_of(right)
             of_rival, of_right = self.score(rival_rep, scores), self.score(right_rep, scores)
+            self.change = rival_rep - right_rep
             if self.checked:
                 if not (right is prediction and loss == 0) and not (right is competitor and rival_loss == 0):
                     self.check_correct(right, competitor, y)
@@ -127,7 +129,6 @@ cdef class PythonProblem(Problem):
                 if rival_loss + of_rival < max(of_right, loss + of_prediction) - allowed:
                     self.refuse_augmented(
                         t, y, competitor, rival_loss + of_rival, prediction, loss + of_prediction, right, of_right)
-            self.change = rival_rep - right_rep
             r.rival_loss = rival_loss
             r.gap = self.score(self.change, scores)
             r.loss = loss
@@ -142,7 +143,7 @@ cdef class PythonProblem(Problem):
         cdef double loss
         value = self.inner.loss(prediction, y)
         if type(value) is float or type(value) is int or type(value) is np.float64 or type(value) is bool:
-            loss = value if type(value) is not int else min(value, 2 * LARGEST_LOSS)
+            loss = value if type(value) is not int else max(-1, min(value, 2 * LARGEST_LOSS))
         else:
             number = real_number(value)
             loss = float("nan") if number is None else number

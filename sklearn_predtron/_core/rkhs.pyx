@@ -64,8 +64,9 @@ cdef class RKHS(L2):
         cdef const double[::1] data, b, b_total
         cdef const Py_ssize_t[::1] number
         cdef Py_ssize_t n = length_of(state, 0, 4)
-        sums = reals(n * self.d)
-        arrays = sums, sums if self.averaging else nothing, reals(self.d), reals(self.b_total.shape[0]), wholes(n, least=0, most=MOST)
+        sums, offsets = reals(n * self.d), reals(self.d)
+        averaged = (sums, offsets) if self.averaging else (nothing, reals(0))
+        arrays = sums, averaged[0], offsets, averaged[1], wholes(n, least=0, most=MOST)
         pattern = arrays, (*[real] * 5, flag, flag, flag, count, real)
         (data, total, b, b_total, number), numbers = restored(self, state, pattern)
         if self.support.n != n:

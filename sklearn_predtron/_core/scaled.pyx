@@ -106,6 +106,9 @@ cdef class Scaled(L2):
         L2.watch_radius(self, needed, of_rows)
         self.observing = needed
 
+    cdef conclude(self, bint learned):
+        self.stamp += 1         # what was converted while the last round was being learned is not kept
+
     def freeze(self, bint frozen):
         """Whether the statistics stay as they are."""
         self.frozen = frozen

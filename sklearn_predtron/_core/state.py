@@ -27,7 +27,7 @@ def restored(owner: Any, state: Any, pattern: tuple[Any, ...]) -> tuple[Any, ...
         if getattr(owner, "d", 1) < 1:  # what was never given its sizes has no room for a state
             raise ValueError("it belongs to an object that was not initialised")
         return accept(state, pattern)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise ValueError(f"The saved state of a {type(owner).__name__} is damaged: {error}.") from None
 
 
@@ -58,7 +58,7 @@ def between(least: float, most: float) -> Field:
     """Accept a number from least to most, which may be infinite."""
 
     def field(value: Any) -> float:
-        if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)) or not least <= value <= most:
+        if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)) or not least <= float(value) <= most:
             raise ValueError(f"{shown(value)} is not a number between {least:g} and {most:g}")
         return float(value)
 
@@ -69,7 +69,7 @@ def whole(least: int = -MOST, most: int = MOST) -> Field:
     """Accept a whole number from least to most."""
 
     def field(value: Any) -> int:
-        if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)) or not least <= value <= most:
+        if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)) or not least <= int(value) <= most:
             raise ValueError(f"{shown(value)} is not a whole number between {least} and {most}")
         return int(value)
 

@@ -138,11 +138,13 @@ cdef class Intercept:
     def __init__(self, bint fitted, scaling):
         self.fitted = fitted
         self.automatic = fitted and scaling == "auto"
-        self.fixed = 0.0 if not fitted else 1.0 if self.automatic else float(scaling) ** 2
+        self.fixed = 0.0 if not fitted else 1.0 if self.automatic else float(scaling) * float(scaling)
+        if not self.fixed < INFINITY:
+            raise ValueError(f"intercept_scaling={scaling} must be a number whose square is finite.")
         self.mantissa = 1.0
 
     def __reduce__(self):
-        scaling = "auto" if self.automatic else self.fixed ** 0.5
+        scaling = "auto" if self.automatic else sqrt(self.fixed)
         return Intercept, (self.fitted, scaling), (self.fixed, self.mantissa, self.exponent, self.count)
 
     def __setstate__(self, state):
@@ -166,8 +168,8 @@ cdef class Intercept:
 
     cdef double r2_read(self) noexcept nogil:
         """The same for those who only read, perhaps beside a thread that learns."""
-        cdef Py_ssize_t count = self.count
-        return exp2((self.exponent + log2(self.mantissa)) / count) if self.automatic and count > 0 else self.fixed
+        cdef Py_ssize_t rows = self.count
+        return exp2((self.exponent + log2(self.mantissa)) / rows) if self.automatic and rows > 0 else self.fixed
 
     @property
     def squared_length(self):

@@ -6,4 +6,19 @@ A change of what is drawn changes what a seed means, so that simple cases are al
 from __future__ import annotations
 
 # Part, seed, what it was.
-SEEDS: list[tuple[str, int, str]] = []
+SEEDS: list[tuple[str, int, str]] = [
+    ("learning", 4777, "a warning about `y` where only `classes` is long"),
+    ("learning", 31258, "infinity in X that the sigmoid kernel maps to something finite"),
+    ("learning", 31771, "a half-fitted model after rows that a kernel refused"),
+    ("learning", 35422, "a half-fitted model after rows that a kernel refused"),
+    ("learning", 310662496000, "a failed fit that dropped the short way of single rows"),
+    ("files", 338, "the index 2147483647, counted from 0"),
+    ("states", 860, "a generated __setstate__ that read beyond its tuple"),
+    ("states", 20391, "a counter of the state, used as an index"),
+    ("states", 21228, "an array of the state of another length"),
+    ("states", 21371, "a tuple of the state of another length"),
+    ("states", 6156, "a code of another shape than the weights"),
+    ("states", 7048, "a negative exponent, and an endless loop"),
+    ("pickles", 100005, "numbers of the state, used as indices"),
+    ("pickles", 100081, "a negative exponent, and an endless loop"),
+]
