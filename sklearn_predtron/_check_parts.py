@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import permutations
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -179,6 +180,8 @@ def check_problem(problem: Any, labels: Iterable[Any]) -> None:
     AssertionError: Swapped.augmented_decode([0.0], 0) returned 0, where loss + <rep, t> is 0; expected is a
     maximiser, as 1 with 1...
     """
+    if isinstance(problem, type):
+        raise ValueError(f"problem={problem.__name__} is a class; accepted is an instance.")
     labels = list(labels)
     if not labels:
         raise ValueError("labels is empty; accepted is an iterable of at least one label.")
@@ -376,6 +379,8 @@ def check_loss(loss: Any, labels: Any) -> None:
 def check_table_loss(loss: TableLoss, classes: NDArray) -> None:
     """The costs, and the table's answers."""
     k = len(classes)
+    if classes.ndim != 1 or k < 2:
+        raise ValueError(f"labels must be a list of at least two classes, got {shortened(classes.tolist())}.")
     assert_same_table(loss, "matrix(classes)", lambda part: costs_of(part, classes))
     costs = kept(costs_of, loss, classes)
     problem = OneHot().build(k, costs)
@@ -388,8 +393,10 @@ def check_table_loss(loss: TableLoss, classes: NDArray) -> None:
 
 def check_subset_loss(loss: SubsetLoss, Y: NDArray) -> None:
     """The values of counts, and the compiled inference against all sets."""
-    if Y.ndim != 2 or not np.isin(Y, (0, 1)).all() or not 0 < Y.shape[1] <= MOST_LABELS:
-        raise ValueError(f"labels must be an indicator matrix of at most {MOST_LABELS} labels, got shape {Y.shape}.")
+    if Y.ndim != 2 or not np.isin(Y, (0, 1)).all() or not 0 < Y.shape[1] <= MOST_LABELS or len(Y) == 0:
+        raise ValueError(
+            f"labels must be an indicator matrix of at least one row and at most {MOST_LABELS} labels, got shape {Y.shape}."
+        )
     Y, m = np.unique(Y.astype(np.uint8), axis=0), Y.shape[1]
     problem = kept(checked_build, loss, kept(loss.build, m), Subset, d=m)
     signs = 2.0 * ((np.arange(2**m)[:, None] >> np.arange(m)) & 1) - 1
@@ -431,9 +438,14 @@ def assert_right(part: Any, costs: NDArray, right: NDArray, what: str) -> None:
 
 def check_ranking_loss(loss: RankingLoss, lists: list[NDArray]) -> None:
     """The compiled inference against all rankings."""
+    if not lists:
+        raise ValueError("labels is empty; accepted are lists of relevances.")
     for y in lists:
-        if y.ndim != 1 or not 0 < len(y) <= MOST_ITEMS:
-            raise ValueError(f"labels must be lists of 1 to {MOST_ITEMS} relevances, got {y.tolist()}.")
+        if y.ndim != 1 or not 0 < len(y) <= MOST_ITEMS or not (np.isfinite(y) & (y >= 0)).all():
+            raise ValueError(
+                f"labels must be lists of 1 to {MOST_ITEMS} relevances, finite and not negative, got {shortened(y.tolist())}."
+            )
+        loss.gain_table(Relevances(y, np.array([0, len(y)], dtype=np.intp)))  # refuses relevances that the loss does not take
     for representation in [LogRank(), LinearRank()]:
         for y in lists:
             m, what = len(y), f"y = {y.tolist()}"
@@ -507,6 +519,9 @@ def check_representation(representation: Any, size: int) -> None:
         ...
     AssertionError: Long.code(3) returned row 0 of length 2; accepted is ...
     """
+    least = 2 if isinstance(representation, TableRepresentation) else 1
+    if not isinstance(size, Integral) or isinstance(size, bool) or size < least:
+        raise ValueError(f"size={size!r} must be a whole number of at least {least}.")
     if isinstance(representation, TableRepresentation):
         check_code(representation, size)
     elif isinstance(representation, RankingRepresentation):

@@ -442,7 +442,9 @@ class UserRank(RankingRepresentation):
 
 def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
     """The positions' values, if they are finite and fall."""
-    f = as_numbers(values, "representation", "a function of the positions whose values are numbers")
+    f = real_numbers(values)
+    if f is None:
+        raise ValueError(f"representation={representation!r} must give an array of numbers; it gives {shortened(values)}.")
     if f.shape != (m,):
         raise ValueError(f"representation={representation!r} gives shape {f.shape} for {m} positions; it must give ({m},).")
     with np.errstate(over="ignore", invalid="ignore"):

@@ -285,3 +285,84 @@ def test_a_shallow_copy_shares_the_learner_and_its_flag():
     problem.task = lambda: other.partial_fit(X, list(y))
     with pytest.raises(RuntimeError, match=BUSY):
         model.partial_fit(X, list(y))
+
+
+class Hasty(PredtronClassifier):
+    """Sets an attribute of its own while it learns."""
+
+    def _build_problem(self):
+        self.built = True
+        return super()._build_problem()
+
+
+def test_a_subclass_may_set_its_own_attributes():
+    X, y = data()
+    assert Hasty().fit(X, y).partial_fit(X, y).built
+
+
+@pytest.mark.parametrize("norm", ["l2", "scaled"])
+def test_refused_calls_do_not_disturb_readers(norm):
+    """A call that is refused takes back what it changed, and nothing is ever missing meanwhile."""
+    X, y = data(60, 3)
+    model = PredtronClassifier(norm=norm, reject_cost=0.2, reject_label=7).fit(X, y)
+    expected, bad, done = model.predict(X), X.copy(), threading.Event()
+    bad[3, 1] = np.nan
+
+    def refuse():
+        try:
+            for _ in range(300):
+                with pytest.raises(ValueError, match="NaN"):
+                    model.partial_fit(bad, y)
+        finally:
+            done.set()
+
+    def read():
+        while not done.is_set():
+            assert_array_equal(model.predict(X), expected)
+
+    threads_of(refuse, read, read)
+
+
+def test_what_scaled_weights_converted_beside_learning_is_not_kept():
+    """The last conversion of a reader is no longer good when the call that learned has ended."""
+    X, y = data(30, 40000)
+    for seed in range(6):
+        model = PredtronClassifier(norm="scaled").partial_fit(X[seed:], y[seed:], classes=[0, 1])
+        done = threading.Event()
+
+        def learn(model=model, done=done):
+            try:
+                model.partial_fit(X, 1 - y)
+            finally:
+                done.set()
+
+        def read(model=model, done=done):
+            while not done.is_set():
+                model.decision_function(X[:1])
+
+        threads_of(learn, read)
+        assert_array_equal(model.decision_function(X), copy.deepcopy(model).decision_function(X))
+
+
+def test_copies_give_way_to_a_fit():
+    """A thread that copies a model does not stop the fit of another, and no copy is of two fits at once."""
+    X, y = data(400)
+    model, done, copies = PredtronClassifier(max_iter=20, random_state=0).fit(X, y), threading.Event(), []
+
+    def fit():
+        try:
+            for width in (2, 4) * 10:
+                model.fit(X[:, :width].copy(), y)
+        finally:
+            done.set()
+
+    def take():
+        while not done.is_set():
+            try:
+                copies.append(copy.deepcopy(model))
+            except RuntimeError as error:
+                assert BUSY in str(error)
+
+    threads_of(fit, take)
+    for copied in copies[:100]:
+        assert copied.coef_.shape == (2, copied.n_features_in_)

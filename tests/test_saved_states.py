@@ -11,6 +11,7 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.exceptions import NotFittedError
 
 import sklearn_predtron
 from sklearn_predtron import (
@@ -21,6 +22,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
+from sklearn_predtron._core.history import History
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.relevance import Relevances
@@ -477,3 +479,71 @@ def test_no_matrix_is_wider_than_its_indices_can_count(tmp_path):
             list(SvmlightReader(path, query_id=True, zero_based=True, n_features=width))
     with pytest.raises(ValueError, match="n_features=2147483648 must be at most 2147483647"):
         SvmlightReader(path, n_features=2**31)
+
+
+@pytest.mark.parametrize("kind", ["counts", "problem", "kernel"])
+def test_a_first_call_that_fails_in_its_first_round_leaves_nothing_fitted(kind):
+    X, y = data()
+    labels = list((y > 0).astype(int))
+    problem = Failing()
+    problem.fails = True
+
+    def kernel(A, B):
+        raise ArithmeticError("no kernel")
+
+    model, labels = {
+        "counts": (PredtronMultilabelClassifier(loss=lambda a, b, c, d: "x"), (X[:, :3] > 0).astype(int)),
+        "problem": (Predtron(problem), labels),
+        "kernel": (PredtronClassifier(norm=RKHS(kernel)), y),
+    }[kind]
+    how = {"classes": [0, 1, 2]} if kind == "kernel" else {}
+    with pytest.raises((ValueError, ArithmeticError)):
+        model.partial_fit(X, labels, **how)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+def test_a_later_call_that_fails_in_its_first_round_leaves_the_parts_of_before():
+    X, _y = data()
+    sets = (X[:, :3] > 0).astype(int)
+    model = PredtronMultilabelClassifier().partial_fit(X, sets)
+    before = model._learner.parts()
+    model.set_params(loss=lambda a, b, c, d: "x", update="perceptron")
+    with pytest.raises(ValueError, match="must return a number"):
+        model.partial_fit(X, sets)
+    assert model._learner.parts() == before
+
+
+@pytest.mark.parametrize("average", [5e-4, 1e-6, 1e300])
+def test_any_half_life_that_is_accepted_can_be_copied(average):
+    X, y = data()
+    model = PredtronClassifier(average=average, warm_start=True, random_state=0).fit(X, y)
+    assert_same_bits(copy.deepcopy(model).fit(X, y), model.fit(X, y), "copied")
+    model.set_params(average=False).partial_fit(X, y)
+
+
+def test_a_history_that_was_not_initialised_is_refused():
+    X, y = data()
+    learner = PredtronClassifier().fit(X, y)._learner
+    kind, parts, state = learner.__reduce__()
+    with pytest.raises(ValueError, match="history"):
+        kind(*(pickle.loads(pickle.dumps(part)) for part in parts)).__setstate__((*state[:-1], History.__new__(History)))
+
+
+class OneArray(Failing):
+    """Answers in the same array each time."""
+
+    def representation(self, prediction):
+        if not hasattr(self, "array"):
+            self.array = np.zeros(2)
+        self.array[:] = np.eye(2)[prediction]
+        return self.array
+
+
+def test_representations_may_be_given_in_one_array():
+    X, y = data()
+    labels = list((y > 0).astype(int))
+    model, twin = (Predtron(problem, random_state=0).fit(X, labels) for problem in (OneArray(), Failing()))
+    assert model.n_updates_ == twin.n_updates_ > 0
+    assert_array_equal(model.coef_, twin.coef_)

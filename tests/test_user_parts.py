@@ -28,6 +28,7 @@ from sklearn_predtron.losses import (
     NDCG,
     Absolute,
     AtK,
+    AveragePrecision,
     CostMatrix,
     CountLoss,
     FBeta,
@@ -45,8 +46,10 @@ from sklearn_predtron.norms import RKHS
 from sklearn_predtron.representations import (
     Code,
     LinearRank,
+    LogRank,
     OneHot,
     RankingRepresentation,
+    Simplex,
     SubsetRepresentation,
     TableRepresentation,
     Thermometer,
@@ -1048,3 +1051,21 @@ def test_parts_that_are_right_are_the_ones_used():
         PredtronRanker(representation=LinearRank(), random_state=0).fit(X, RELEVANCE[:, 0], qid=QID).coef_,
     )
     assert PredtronClassifier(loss=CostMatrix({(0, 1): 2})).fit(X, y3).sample_loss(X, y3).max() <= 2
+
+
+@pytest.mark.parametrize(
+    ("check", "arguments", "message"),
+    [
+        (check_loss, (Hamming(), np.zeros((0, 3))), "at least one row"),
+        (check_loss, (NDCG(), []), "labels is empty"),
+        (check_loss, (NDCG(), [[-1.0, 2.0]]), "not negative"),
+        (check_loss, (AveragePrecision(), [[1, 0, 2]]), "0 and 1"),
+        (check_loss, (Absolute(), ["a"]), "at least two classes"),
+        (check_representation, (LogRank(), 0), "size=0"),
+        (check_representation, (Simplex(), 0), "size=0"),
+        (check_representation, (Simplex(), "3"), "size='3'"),
+    ],
+)
+def test_checks_refuse_what_they_cannot_check(check, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        check(*arguments)

@@ -13,7 +13,7 @@ import sklearn_predtron._core.ranking as core
 from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._core.pairwise import KendallTau as PairwiseHinges
 from sklearn_predtron._core.relevance import Relevances
-from sklearn_predtron._parts import Part, as_numbers, real_numbers, resolve
+from sklearn_predtron._parts import Part, real_numbers, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.representations import RankingRepresentation, check_no_length
 
@@ -217,7 +217,9 @@ def checked_gains(gain: Callable, values: NDArray) -> NDArray:
 
 def checked_discounts(discount: Any, values: Any, m: int) -> NDArray:
     """Discounts of m positions."""
-    D = as_numbers(values, "discount", "a function of the positions whose values are numbers")
+    D = real_numbers(values)
+    if D is None:
+        raise ValueError(f"discount={discount!r} must give an array of numbers; it gives {shortened(values)}.")
     good = D.shape == (m,) and np.isfinite(D).all() and (D >= 0).all() and (np.diff(D) <= 0).all() and D[0] > 0
     if not good:
         raise ValueError(
