@@ -120,3 +120,15 @@ def test_reject_parameters_may_change_after_fit():
     with pytest.raises(ValueError, match="reject_rule='online' chooses its threshold while it learns; call fit or partial_fit"):
         model.predict(X)
     assert -1 in model.partial_fit(X, y).predict(X)
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-30, 1.0, 1e30, 1e150])
+@pytest.mark.parametrize("weight", [1e-300, 1.0, 1e300])
+def test_margins_of_any_size_have_a_place(scale, weight):
+    """Also of averages that overflow: an infinite margin, or none, has no bin of its own."""
+    random = np.random.default_rng(0)
+    X, y = scale * random.standard_normal((60, 4)), random.integers(0, 3, 60)
+    model = PredtronClassifier(reject_cost=0.2, reject_label=9, random_state=0)
+    for rows in (slice(0, 30), slice(30, 60)):
+        model.partial_fit(X[rows], y[rows], classes=[0, 1, 2], sample_weight=np.full(30, weight))
+    assert 0 <= model._learner.observer.threshold(np.full(3, 0.2)) <= np.inf

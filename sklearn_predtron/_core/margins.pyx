@@ -16,6 +16,8 @@ cdef enum:
     N_BINS = (HIGHEST - LOWEST) * PER_OCTAVE
 
 
+cdef double LEAST = 2.0 ** LOWEST, MOST = 2.0 ** HIGHEST
+
 # The least margin of each bin, and infinity.
 EDGES = np.append(np.ldexp(1 + np.arange(PER_OCTAVE) / PER_OCTAVE, np.arange(LOWEST, HIGHEST)[:, None]), np.inf)
 EDGES[0] = 0
@@ -23,13 +25,13 @@ EDGES[0] = 0
 
 cdef inline Py_ssize_t bin_of(double margin) noexcept nogil:
     cdef int exponent
-    cdef double mantissa = frexp(margin, &exponent)
-    cdef Py_ssize_t octave = exponent - 1 - LOWEST
-    if margin <= 0 or octave < 0:
+    cdef double mantissa
+    if not margin >= LEAST:         # nor where the scores of the average overflow
         return 0
-    if octave >= HIGHEST - LOWEST:
+    if margin >= MOST:
         return N_BINS - 1
-    return octave * PER_OCTAVE + <Py_ssize_t> ((2 * mantissa - 1) * PER_OCTAVE)
+    mantissa = frexp(margin, &exponent)
+    return (exponent - 1 - LOWEST) * PER_OCTAVE + <Py_ssize_t> ((2 * mantissa - 1) * PER_OCTAVE)
 
 
 cdef class Margins(Observer):
