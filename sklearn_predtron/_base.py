@@ -97,7 +97,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
 
     @property
     def _busy(self) -> Busy:
-        """The flag of the call that learns, one for the life of the estimator."""
+        """Return the flag of the call that learns, one for the life of the estimator."""
         flag = self.__dict__.get("_flag")
         return self.__dict__.setdefault("_flag", Busy()) if flag is None else flag
 
@@ -106,7 +106,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             return self._fit_alone(X, y, **given)
 
     def _fit_alone(self, X: Any, y: Any, **given: Any) -> BasePredtron:
-        """Fit; no other call learns meanwhile."""
+        """Fit, while no other call learns."""
         before = self._fitted_state()
         stream = self.__dict__.pop("_stream", None)
         learner, rounds = None, 0
@@ -170,7 +170,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             return self._partial_fit_alone(X, y, **given)
 
     def _partial_fit_alone(self, X: Any, y: Any, **given: Any) -> BasePredtron:
-        """Learn from a batch; no other call learns meanwhile."""
+        """Learn from a batch, while no other call learns."""
         before = self._fitted_state()
         resolved = "_stream" in before
         learner = before.get("_learner")

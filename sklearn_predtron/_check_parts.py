@@ -395,7 +395,7 @@ def check_subset_loss(loss: SubsetLoss, Y: NDArray) -> None:
     """The values of counts, and the compiled inference against all sets."""
     if Y.ndim != 2 or not np.isin(Y, (0, 1)).all() or not 0 < Y.shape[1] <= MOST_LABELS or len(Y) == 0:
         raise ValueError(
-            f"labels must be an indicator matrix of at least one row and at most {MOST_LABELS} labels, got shape {Y.shape}."
+            f"labels must be an indicator matrix of at most {MOST_LABELS} labels, and of at least one row, got shape {Y.shape}."
         )
     Y, m = np.unique(Y.astype(np.uint8), axis=0), Y.shape[1]
     problem = kept(checked_build, loss, kept(loss.build, m), Subset, d=m)
@@ -445,7 +445,6 @@ def check_ranking_loss(loss: RankingLoss, lists: list[NDArray]) -> None:
             raise ValueError(
                 f"labels must be lists of 1 to {MOST_ITEMS} relevances, finite and not negative, got {shortened(y.tolist())}."
             )
-        loss.gain_table(Relevances(y, np.array([0, len(y)], dtype=np.intp)))  # refuses relevances that the loss does not take
     for representation in [LogRank(), LinearRank()]:
         for y in lists:
             m, what = len(y), f"y = {y.tolist()}"
