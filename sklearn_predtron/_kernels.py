@@ -99,6 +99,11 @@ class Kernel:
 
     def _polynomial(self, A: Any, B: Any) -> NDArray:
         values = self._affine(A, B)
+        if not float(self.degree).is_integer() and (values < 0).any():
+            raise ValueError(
+                f"degree={self.degree} of kernel={self.kernel!r} has no power of gamma <x, z> + coef0 = {values.min():g}, which "
+                "is negative; accepted is a whole number, or rows for which it is never negative."
+            )
         if self.degree not in (1, 2, 3, 4):
             return np.power(values, self.degree, out=values)
         product = values.copy()  # ten times as fast as powers

@@ -584,3 +584,13 @@ def test_rows_without_a_finite_kernel(bad):
         np.testing.assert_array_equal(model.decision_function(X), before)
         with pytest.raises(ValueError, match=r"NaN|infinity|overflow"):
             model.predict(rows)
+
+
+def test_a_power_that_a_negative_number_does_not_have():
+    """It is the kernel's fault, and not that of large values in X."""
+    X, y = np.random.default_rng(0).standard_normal((40, 3)), np.arange(40) % 2
+    for call in ("fit", "partial_fit"):
+        model = PredtronBinaryClassifier(norm=RKHS("poly", degree=2.5, coef0=0)).fit(np.abs(X), y)
+        with pytest.raises(ValueError, match=r"degree=2\.5 of kernel='poly' has no power"):
+            getattr(model, call)(X, y)
+        assert model.t_ > 0

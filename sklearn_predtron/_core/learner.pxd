@@ -31,6 +31,7 @@ cdef class Learner:
     cdef readonly bint refused        # whether the last call ended because rows were refused before their rounds
     cdef readonly bint weighted       # whether any round had a weight other than 1
     cdef int check(self) except -1
+    cdef int finish(self) except -1
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight) except -1
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                                  bint observed) except -2

@@ -110,14 +110,24 @@ cdef class Learner:
         self.busy.check_free()
         self.history = history
 
+    cdef int finish(self) except -1:
+        """Do what an interrupt has left undone of the last call."""
+        if self.weights is not None and self.weights.unfinished():
+            self.busy.take()
+            try:
+                self.weights.complete()
+            finally:
+                self.busy.release()
+        return 0
+
     def read(self, reader):
         """Return reader(weights); raise RuntimeError if another call moves the rows of a kernel expansion meanwhile."""
         cdef Py_ssize_t calls = self.calls
         cdef bint moving = self.weights.expansion is not None
         if moving and self.busy.held():
             raise RuntimeError(MOVING)
+        self.finish()
         try:
-            self.weights.complete()
             found = reader(self.weights)
         except Exception:
             if moving and self.calls != calls:
@@ -129,8 +139,10 @@ cdef class Learner:
 
     def __reduce__(self):
         """All at once: what learns while the rest is being pickled cannot tear it."""
-        cdef Py_ssize_t calls = self.calls
+        cdef Py_ssize_t calls
         captured = {}
+        self.finish()
+        calls = self.calls
         self.busy.check_free()
         parts = self.weights, self.problem, self.update, self.average
         parts = tuple([capture(part, captured) for part in parts])

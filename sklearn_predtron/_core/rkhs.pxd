@@ -18,7 +18,7 @@ cdef class RKHS(L2):
     cdef double[::1] F_call, change              # the same of all rows of the call, but for what the block changed in data
     cdef Py_ssize_t[::1] source                  # of the rows kept, the row of the block; -1 where they were kept before
     cdef Py_ssize_t length_of_block, here, next
-    cdef bint shown
+    cdef bint shown, left_undone                 # left_undone: a call ended before its rows were put away
     cdef prepare(self)
     cdef keep(self)
     cdef end_call(self)

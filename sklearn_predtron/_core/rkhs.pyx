@@ -52,7 +52,6 @@ cdef class RKHS(L2):
 
     def __reduce__(self):
         cdef Py_ssize_t used = self.n * self.d
-        self.complete()
         arguments = self.d, self.p, self.support.lent(), self.intercept, self.averaging, self.block
         total = np.array(self.total[:used]) if self.averaging else None
         arrays = np.array(self.data[:used]), total, np.array(self.b), np.array(self.b_total), np.array(self.number[:self.n])
@@ -195,17 +194,21 @@ cdef class RKHS(L2):
     cdef conclude(self, bint learned):
         if learned:                     # rows of which none was learned do not count
             self.given = self.after
+        self.left_undone = True
         try:
-            self.keep()
+            self.complete()
         except BaseException:
             self.complete()             # after an interrupt, say: rows that took a step must be there
             raise
-        self.end_call()
+
+    cdef bint unfinished(self) noexcept:
+        return self.left_undone
 
     def complete(self):
-        if self.block_rows is not None:
+        if self.left_undone:
             self.keep()
             self.end_call()
+            self.left_undone = False
 
     cdef end_call(self):
         self.matrix = self.in_call = None

@@ -107,6 +107,9 @@ cdef class Shared(Weights):
     def admit(self, Rows rows):
         self.inner.admit(rows)
 
+    cdef bint unfinished(self) noexcept:
+        return self.inner.unfinished()
+
     def complete(self):
         self.inner.complete()
 

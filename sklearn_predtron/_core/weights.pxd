@@ -14,6 +14,7 @@ cdef class Weights:
     cdef begin(self, Rows rows, bint fresh)
     cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, bint shown) except -1
     cdef conclude(self, bint learned)
+    cdef bint unfinished(self) noexcept
     cdef bint meet(self, View* x) noexcept nogil
     cdef void forget(self) noexcept nogil
     cdef void scores(self, const View* x, double* t) noexcept nogil

@@ -53,6 +53,10 @@ cdef class Weights:
     cdef conclude(self, bint learned):
         """The rows are no longer there; whether any round of theirs was learned."""
 
+    cdef bint unfinished(self) noexcept:
+        """Return whether an interrupt has left undone what `complete` does."""
+        return False
+
     def complete(self):
         """Do what an interrupt has left undone of the last call."""
 

@@ -137,11 +137,11 @@ def draw_norm(random: np.random.Generator) -> Any:
     kind = draw(random, [norm for norm in kinds(Norm) if norm is not RKHS or random.random() < 0.5])
     if random.random() < 0.5:
         if kind in (PNorm, Group, Trace):
-            return kind(q=draw(random, [2, 2.5, 3, 4, 8, 40]))
+            return kind(q=draw(random, [2, 3, 3, 4, 8, 40]))
         if kind is RKHS:
             kernel = draw(random, ["rbf", "linear", "poly", "cosine", "sigmoid", "laplacian"])
             budget = draw(random, [None, 1, 4])
-            return RKHS(kernel, gamma=draw(random, [None, 0.1, 3.0]), degree=draw(random, [2, 3, 2.5]), budget=budget)
+            return RKHS(kernel, gamma=draw(random, [None, 0.1, 3.0]), degree=draw(random, [2, 3, 4]), budget=budget)
     return kind.alias
 
 
