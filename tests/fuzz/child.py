@@ -13,7 +13,7 @@ import time
 import traceback
 from pathlib import Path
 from types import ModuleType
-from typing import TextIO
+from typing import Any, TextIO
 
 from .lessons import Count
 from .watch import CASES, EXCUSED, IDLE, LEARNED, SEED, Watch
@@ -57,7 +57,12 @@ def run_one(module: ModuleType, number: int, faults: TextIO, timeout: float) -> 
     """Run a case, and return what it found."""
     before = Count.learned
     unraised: list[str] = []  # what compiled code could not raise: an index out of bounds, where bounds are checked
-    sys.unraisablehook = lambda failure: unraised.append(f"Ignored: {failure.exc_value!r} in {failure.object!r}")
+
+    def note_unraised(failure: Any) -> None:
+        if failure.object is not None:  # Cython names the function; numpy does not, of types that a pickle has damaged
+            unraised.append(f"Ignored: {failure.exc_value!r} in {failure.object!r}")
+
+    sys.unraisablehook = note_unraised
     faulthandler.dump_traceback_later(timeout, exit=True, file=faults)
     try:
         Watch.numbers[IDLE] += module.run(number) == "refused"
