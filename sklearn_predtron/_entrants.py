@@ -17,7 +17,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn_predtron._base import as_rows
 from sklearn_predtron._core.relevance import Relevances
 from sklearn_predtron._labels import encode
-from sklearn_predtron.losses import Absolute, CostMatrix, costs_of, ranking_loss, subset_loss, table_loss
+from sklearn_predtron.losses import costs_of, ranking_loss, subset_loss, table_loss
 from sklearn_predtron.metrics import ndcg
 from sklearn_predtron.representations import LogRank
 
@@ -56,7 +56,13 @@ class Tally:
             f"{self.loss / self.judged:.4f}" if self.judged else "-",
             f"{self.score / self.tested:.4f}" if self.tested else "-",
             f"{self.rejected / self.tested:.1%}" if self.tested and self.rejected is not None else "-",
+            f"{self.score / self.accepted:.4f}" if self.accepted else "-",
         ]
+
+    @property
+    def accepted(self) -> int:
+        """Rows that were tested and not rejected; 0 where no row may be."""
+        return 0 if self.rejected is None else self.tested - self.rejected
 
     def top_cells(self) -> list[list[str]]:
         """What the table of the first positions shows, if any."""
@@ -260,7 +266,7 @@ class PerceptronEntrant(Peer):
         super().__init__(classes, loss, tally)
         self.estimator = Perceptron(shuffle=False)
         costs = costs_of(table_loss(loss), classes)
-        self.costs = self.score_costs = 1.0 - np.eye(len(classes)) if costs is None else costs
+        self.costs = 1.0 - np.eye(len(classes)) if costs is None else costs
 
     def _fit(self, estimator: Any, X: Any, y: NDArray) -> None:
         estimator.partial_fit(X, y, classes=self.classes)
@@ -272,16 +278,14 @@ class PerceptronEntrant(Peer):
         return self.costs[encode(y, self.classes), encode(predicted, self.classes)]
 
     def _flaws(self, predicted: NDArray, y: NDArray) -> NDArray:
-        return self.score_costs[encode(y, self.classes), encode(predicted, self.classes)] / self.score_costs.max()
+        return (predicted != y).astype(np.float64)
 
 
 class RanksPerceptronEntrant(PerceptronEntrant):
     """scikit-learn's Perceptron, scored by how far its ranks are off, as the ordinal classifier is."""
 
-    def __init__(self, classes: NDArray, loss: Any, tally: Tally):
-        super().__init__(classes, loss, tally)
-        if not isinstance(table_loss(loss), CostMatrix):
-            self.score_costs = Absolute().matrix(classes)
+    def _flaws(self, predicted: NDArray, y: NDArray) -> NDArray:
+        return np.abs(encode(y, self.classes) - encode(predicted, self.classes)) / (len(self.classes) - 1)
 
 
 class PerceptronsEntrant(Peer):

@@ -76,14 +76,14 @@ class Task:
         return [str(kind.alias) for kind in kinds(self.losses)]
 
 
-HEADER = ["data", "learner", "rounds", "rounds/s", "progressive loss", "held-out score", "rejected"]
+HEADER = ["data", "learner", "rounds", "rounds/s", "progressive loss", "held-out score", "rejected", "right of the rest"]
 
 
 def table(tallies: Sequence[Tally]) -> str:
-    """The table as text; without the last column where nobody may reject."""
+    """The table as text; without the last two columns where nobody may reject."""
     lines = [HEADER] + [tally.cells() for tally in tallies]
     if all(tally.rejected is None for tally in tallies):
-        lines = [line[:-1] for line in lines]
+        lines = [line[:-2] for line in lines]
     return aligned(lines)
 
 
@@ -163,13 +163,13 @@ class Bar:
             self.stream.flush()
 
 
-BY_COSTS = "accuracy, or with costs or a reject option 1 - mean loss / largest loss"
-BY_RANKS = "for ranks 1 - mean distance / largest distance (with costs 1 - mean loss / largest loss)"
+BY_CLASS = "accuracy, where a rejected row is not right"
+BY_RANKS = "for ranks 1 - mean distance / largest distance"
 BY_LABELS = "for several labels 1 - Hamming loss"
 BY_NDCG = "for rankings the mean NDCG of whole lists"
 TASKS = {
-    "binary": Task(PredtronBinaryClassifier, PerceptronEntrant, TableLoss, BY_COSTS),
-    "multiclass": Task(PredtronClassifier, PerceptronEntrant, TableLoss, BY_COSTS),
+    "binary": Task(PredtronBinaryClassifier, PerceptronEntrant, TableLoss, BY_CLASS),
+    "multiclass": Task(PredtronClassifier, PerceptronEntrant, TableLoss, BY_CLASS),
     "ordinal": Task(PredtronOrdinalClassifier, RanksPerceptronEntrant, TableLoss, BY_RANKS),
     "multilabel": Task(PredtronMultilabelClassifier, PerceptronsEntrant, SubsetLoss, BY_LABELS),
     "rank": Task(PredtronRanker, RelevanceEntrant, RankingLoss, BY_NDCG, RankerEntrant),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._base import BasePredtron, check_lengths, mean_loss
+from sklearn_predtron._base import BasePredtron, check_lengths
 from sklearn_predtron._compat import StrOptions
 from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.stream import CodeReader, Stream
@@ -191,7 +191,10 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         return codes, predicted
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy; with a cost matrix or a reject cost 1 - mean loss / largest loss.
+        """Accuracy, whatever the loss, its costs and the reject option: a rejected row is not right.
+
+        Searches over losses compare by it; `metrics.cost_scorer` and `metrics.reject_scorer` make scorers of costs, and
+        `sample_loss` has the estimator's own loss.
 
         Parameters
         ----------
@@ -207,9 +210,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         score : float
             At most 1, which is perfect.
         """
-        if self._counts_mistakes():
-            return super().score(X, y, sample_weight)
-        return 1 - mean_loss(self.sample_loss(X, y), sample_weight) / float(self._costs().max())
+        return super().score(X, y, sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
         """The margin of the weights, at unit norm, on a data set.

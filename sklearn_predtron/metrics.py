@@ -1,6 +1,6 @@
-"""Measures of rankings, one value per query, and scorers that average them.
+"""Measures of rankings, one value per query, and scorers: of measures, of costs, of rejects, of sets of labels.
 
-Of every measure:
+Of every measure of rankings:
 
 - ``y_true`` and ``scores`` hold a number per document, and ``qid`` the query of each (``qid=None`` is one query).  The documents
   of a query need not be adjacent, and the values are in the order in which the queries first appear.  With ``y_true`` and
@@ -37,10 +37,12 @@ from sklearn_predtron._lists import (
 )
 from sklearn_predtron._parts import real_numbers
 from sklearn_predtron._queries import query_numbers, shortened
+from sklearn_predtron._scorers import cost_scorer, reject_scorer, subset_scorer
 
 __all__ = [
     "average_precision",
     "average_precision_scorer",
+    "cost_scorer",
     "kendall_tau",
     "kendall_tau_scorer",
     "make_query_scorer",
@@ -51,6 +53,8 @@ __all__ = [
     "precision_at_k_scorer",
     "reciprocal_rank",
     "reciprocal_rank_scorer",
+    "reject_scorer",
+    "subset_scorer",
 ]
 
 GAINS = ("exponential", "linear")

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn_predtron._base import mean_loss
 from sklearn_predtron._labels import encode
 from sklearn_predtron._table import BaseTableClassifier
-from sklearn_predtron.losses import CostMatrix, table_loss
 
 __all__ = ["PredtronOrdinalClassifier"]
 
@@ -187,7 +186,9 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
             )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """1 - mean absolute error / (r - 1) on the scale of ranks; with a cost matrix 1 - mean loss / largest loss.
+        """1 - mean absolute error / (r - 1) on the scale of ranks, whatever the loss and its costs.
+
+        Searches over losses compare by it; `metrics.cost_scorer` makes scorers of costs.
 
         Parameters
         ----------
@@ -203,8 +204,6 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         score : float
             At most 1, which is perfect.
         """
-        if isinstance(table_loss(self.loss), CostMatrix):
-            return super().score(X, y, sample_weight)
         codes, predicted = self._true_and_predicted(X, y)
         return 1 - mean_loss(np.abs(predicted - codes), sample_weight) / (len(self.classes_) - 1)
 

@@ -312,7 +312,7 @@ class Predtron(BasePredtron):
         return np.array([loss_of(prediction, label) for prediction, label in zip(predictions, y, strict=True)], dtype=np.float64)
 
     def score(self, X: Any, y: Sequence[Any], sample_weight: Any = None) -> float:
-        """Minus the mean loss.
+        """1 - the mean loss of the problem.
 
         Parameters
         ----------
@@ -326,6 +326,6 @@ class Predtron(BasePredtron):
         Returns
         -------
         score : float
-            At most 0, which is perfect.
+            At most 1, which is perfect.
         """
-        return -mean_loss(self.sample_loss(X, y), sample_weight)
+        return 1 - mean_loss(self.sample_loss(X, y), sample_weight)

@@ -52,7 +52,7 @@ def test_python_problem_is_the_compiled_one(update):
     np.testing.assert_allclose(python.coef_, table.coef_, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(python.predict(X), table.predict(X))
     np.testing.assert_array_equal(python.sample_loss(X, y), table.sample_loss(X, y))
-    assert python.score(X, y) == pytest.approx(-python.sample_loss(X, y).mean())
+    assert python.score(X, y) == pytest.approx(1 - python.sample_loss(X, y).mean())
 
 
 class Grumpy(Hours):
