@@ -22,6 +22,7 @@ from sklearn_predtron._core.rows import Rows, dense_rows, sparse_rows
 from sklearn_predtron._core.shared import Shared
 from sklearn_predtron._core.stream import Stream, plain_rows
 from sklearn_predtron._core.weights import Intercept, Weights
+from sklearn_predtron._epochs import Epochs
 from sklearn_predtron._fitted import Fitted
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron.norms import Norm
@@ -86,7 +87,8 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
             Labels; sets of labels as an indicator matrix of zeros and ones, relevances as numbers of at least 0.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights, not negative; a row of weight 0 is as if it were absent.
+            Weights, not negative, of which only ratios matter; a row of weight 0 is as if it were absent.  In shuffled epochs a
+            row appears in proportion to its weight; in the given order the weight multiplies its step.
 
         Returns
         -------
@@ -153,7 +155,8 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             All labels that will ever occur; required by the first call of a classifier, unless its `categories` or an
             indicator matrix say what they are.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights, not negative; a row of weight 0 is as if it were absent.
+            Weights, not negative; a row of weight 0 is as if it were absent.  A weight relative to the mean of those so far
+            multiplies the cap of the step.
 
         Returns
         -------
@@ -209,7 +212,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             weight = np.ascontiguousarray(weight)
         of_label = self._label_weight(labels, weight, partial=partial)
         if of_label is not None:
-            weight = of_label if weight is None else weight * of_label
+            weight = of_label if weight is None else product(weight, of_label)
         order = None
         if weight is not None and not weight.all():
             order = np.flatnonzero(weight)
@@ -336,7 +339,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
     ) -> None:
         learner = self._learner
         epochs = self._epochs if self.max_iter is None else self.max_iter
-        random = np.random.default_rng(check_random_state(self.random_state).randint(2**31)) if self.shuffle else None
+        rounds = Epochs(rows.n, order, weight, self._generator())
         self.loss_curve_, self.n_iter_ = [], 0
         data = {"X": X, "y": y, "metadata": metadata}
         task = self._init_callback_context(max_subtasks=epochs)
@@ -344,11 +347,12 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         for number in range(epochs):
             epoch = task.subcontext(task_name="epoch")
             epoch.call_on_fit_task_begin(estimator=self, **data)
-            steps, loss, rounds = learner.n_updates, learner.cumulative_loss, learner.t
-            if learner.learn(rows, labels, self._epoch_order(rows.n, order, random), weight, observed=number == 0) >= 0:
+            steps, loss, t = learner.n_updates, learner.cumulative_loss, learner.t
+            new = number == 0
+            if learner.learn(rows, labels, **rounds.draw(shown=new and learner.observer is not None), observed=new) >= 0:
                 self._raise_not_finite(X)
             self.n_iter_ += 1
-            self.loss_curve_.append((learner.cumulative_loss - loss) / (learner.t - rounds))
+            self.loss_curve_.append((learner.cumulative_loss - loss) / (learner.t - t))
             stopped = epoch.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
             if stopped or learner.n_updates == steps or self._has_converged():
                 break
@@ -358,10 +362,9 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         """The metadata of the callbacks' scorers."""
         return {name: value for name, value in given.items() if value is not None}
 
-    def _epoch_order(self, n: int, order: NDArray | None, random: Any) -> NDArray | None:
-        if random is None:
-            return order
-        return random.permutation(n if order is None else order).astype(np.intp, copy=False)
+    def _generator(self) -> np.random.Generator | None:
+        """Return the source of the epochs' shuffles, if there are any."""
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31)) if self.shuffle else None
 
     def _has_converged(self) -> bool:
         curve = self.loss_curve_
@@ -482,7 +485,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         if problem.unproven is not None and not update.pairwise:
             raise ValueError(f"No loss bound is proven for {problem.unproven}.")
         if self._learner.weighted:
-            raise ValueError("No loss bound is proven for rounds of a weight other than 1; there were some.")
+            raise ValueError("No loss bound is proven for rounds of different weights; there were some.")
         return update.theorem(problem)
 
     def loss_bound(self, margin: float, radius: float | None = None, c_L: float | None = None) -> float:
@@ -548,6 +551,15 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
 def check_lengths(n_rows: int, n_labels: int) -> None:
     if n_rows != n_labels:
         raise ValueError(f"X has {n_rows} rows and y has {n_labels}; both must have the same number.")
+
+
+def product(sample_weight: NDArray, of_label: NDArray) -> NDArray:
+    """Return the weights of rows that have one each and one of their class."""
+    with np.errstate(over="ignore"):
+        weight = sample_weight * of_label
+    if not np.isfinite(weight).all():
+        raise ValueError(f"sample_weight={sample_weight.max():g} times the weight of a class overflows; scale the weights down.")
+    return weight
 
 
 def mean_loss(losses: NDArray, sample_weight: Any) -> float:

@@ -81,7 +81,8 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
             raise ValueError(
                 "class_weight 'balanced' is not supported for partial_fit, which sees a part of the data; pass a dict."
             )
-        counts = np.bincount(codes, weights=weight, minlength=len(self.classes_))
+        relative = None if weight is None or not weight.any() else weight / weight.max()  # so that no sum overflows
+        counts = np.bincount(codes, weights=relative, minlength=len(self.classes_))
         return (counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0)))[codes]
 
     def _class_weights(self) -> NDArray:

@@ -367,7 +367,7 @@ def test_first_rows_of_zeros(update, intercept, form):
     model = make(update, **intercept_settings(intercept)).partial_fit(rows, y, classes=[0, 1, 2])
     after = 2 if intercept is None else 0
     reference = reference_for(update, OneHot(), ZeroOne(), 3, X.shape[1], intercept)
-    reference.t = after  # without an intercept nothing can be learned from rows of zeros
+    reference.t, reference.mean_weight = after, 1  # without an intercept nothing can be learned from rows of zeros
     reference.learn(X[after:], y[after:])
     assert np.isfinite(model.coef_).all()
     assert_close(model.last_coef_, reference.W)

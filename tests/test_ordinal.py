@@ -189,14 +189,17 @@ def test_prank_predictions_of_averages_are_the_printed_ones():
 
 
 def test_prank_weighs_its_steps():
-    """A row of weight 2 moves everything twice as far."""
+    """A row of three times the first one's weight moves everything 3 / 2 as far: so much is its weight of the mean."""
     X, y = whole_numbers(5, n=1)
     models = [PredtronOrdinalClassifier(representation="shared", update="prank", **LAST) for _ in range(2)]
-    for model, weight in zip(models, (1.0, 2.0), strict=True):
-        model.partial_fit(X + 1, y, classes=np.arange(5), sample_weight=[weight])
-    assert models[0].coef_.any()
-    np.testing.assert_array_equal(models[1].coef_, 2 * models[0].coef_)
-    np.testing.assert_array_equal(models[1].intercept_, 2 * models[0].intercept_)
+    for model, weight in zip(models, (1.0, 3.0), strict=True):
+        model.partial_fit(0 * X, [2], classes=np.arange(5))  # moves thresholds only
+        before = model.intercept_
+        model.partial_fit(X + 1, y, sample_weight=[weight])
+        model.moved = model.intercept_ - before
+    assert models[0].coef_.any() and models[0].moved.any()
+    np.testing.assert_array_equal(models[1].coef_, 1.5 * models[0].coef_)
+    np.testing.assert_array_equal(models[1].moved, 1.5 * models[0].moved)
 
 
 @pytest.mark.parametrize("representation", ["thermometer", "onehot", "simplex", random_code(4, 3)], ids=name)

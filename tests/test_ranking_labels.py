@@ -256,8 +256,10 @@ def test_arguments_of_a_bound():
     refuses(model, lambda: model.loss_bound(-0.1, 1.0), "margin=-0.1 must be positive")
     refuses(model, lambda: model.loss_bound(0.1, -1.0), "radius=-1.0 must be positive")
     refuses(model, lambda: model.loss_bound(0.1), "radius=None is known only after an update with eta='theory'")
-    weighed = ranker(update="max_pair").fit(X, y, qid, np.full(len(y), 2.0))
-    refuses(weighed, lambda: weighed.loss_bound(0.1, 1.0), "No loss bound is proven for rounds of a weight other than 1")
+    same = ranker(update="max_pair").fit(X, y, qid, np.full(len(y), 2.0))
+    assert same.loss_bound(0.1, 1.0) == model.loss_bound(0.1, 1.0)
+    weighed = ranker(update="max_pair").partial_fit(X, y, qid, 1.0 + qid)
+    refuses(weighed, lambda: weighed.loss_bound(0.1, 1.0), "No loss bound is proven for rounds of different weights")
     theory = ranker(update=LossDriven(eta="theory")).fit(X, y, qid)
     assert theory.loss_bound(0.1) > 0
     adaptive = ranker().fit(X, y, qid)

@@ -23,7 +23,7 @@ def test_coverage_grows_with_the_cost_of_rejection(kind, k, rule):
         coverage.append(kept.mean())
         loss = np.where(kept, predicted != y, beta)
         np.testing.assert_array_equal(triage.sample_loss(X, y), loss)
-        assert triage.score(X, y) == pytest.approx(1 - loss.mean())
+        assert triage.score(X, y) == np.mean(predicted == y)
     assert coverage == sorted(coverage)
     assert coverage[0] < coverage[-1]
     if rule == "margin":
@@ -45,7 +45,7 @@ def test_margin_rule():
         np.testing.assert_array_equal(model.predict(X), np.where(rejected, -1, best))
         loss_of = np.where(rejected, np.broadcast_to(beta, 3)[y], matrix[y, best])
         np.testing.assert_array_equal(model.sample_loss(X, y), loss_of)
-        assert model.score(X, y) == pytest.approx(1 - loss_of.mean() / matrix.max())
+        assert model.score(X, y) == np.mean(model.predict(X) == y)
 
 
 def test_code_rule_is_the_code_of_the_paper():

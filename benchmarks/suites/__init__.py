@@ -15,6 +15,7 @@ from benchmarks.suites import (
     throughput_dense,
     throughput_sparse,
     updates,
+    weights,
 )
 
 SUITES = {
@@ -32,4 +33,5 @@ SUITES = {
     "label_ranking": label_ranking,
     "norms": norms,
     "kernels": kernels,
+    "weights": weights,
 }

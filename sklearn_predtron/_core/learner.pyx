@@ -147,7 +147,7 @@ cdef class Learner:
         parts = self.weights, self.problem, self.update, self.average
         parts = tuple([capture(part, captured) for part in parts])
         observed = capture(self.observer, captured), capture(self.history, captured)
-        numbers = self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted
+        numbers = self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.mean_weight, self.weighted
         if self.calls != calls:         # it is the copy that gives way
             raise RuntimeError(BUSY)
         return Learner, parts, (*numbers, *observed)
@@ -155,16 +155,17 @@ cdef class Learner:
     def __setstate__(self, state):
         if self.weights is None:
             raise ValueError("The saved state of a Learner is damaged: it has no parts.")
-        pattern = count, count, count, between(0, INFINITY), flag, optional(Observer), optional(History)
-        (self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.weighted, self.observer,
+        pattern = count, count, count, between(0, INFINITY), between(0, 1e308), flag, optional(Observer), optional(History)
+        (self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.mean_weight, self.weighted, self.observer,
          self.history) = restored(self, state, pattern)
         self.check()
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
-              const double[::1] weight=None, bint observed=True):
-        """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i.
+              const double[::1] weight=None, double usual=1, bint observed=True, const double[::1] shown=None):
+        """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i, `usual` to all where weight is None.
 
-        The observer sees rows that are new (`observed`), and only they count in the statistics of norm="scaled".
+        The observer sees rows that are new (`observed`), and only they count in the statistics of norm="scaled"; shown[i] is
+        how often it counts the i-th round.
 
         Returns -1, or the row whose scores were not finite, before which it stopped.  An exception (an interrupt, or the
         user's own problem's) leaves the state of the last complete round.
@@ -173,12 +174,13 @@ cdef class Learner:
         self.calls += 1
         self.refused = False
         try:
-            self.check_rounds(rows, labels, order, weight)
-            return self.learn_rounds(rows, labels, order, weight, observed)
+            self.check_rounds(rows, labels, order, weight, shown)
+            return self.learn_rounds(rows, labels, order, weight, usual, observed, shown)
         finally:
             self.busy.release()
 
-    cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight) except -1:
+    cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
+                          const double[::1] shown) except -1:
         """Raise ValueError where the arguments do not go together: the loop trusts that they do."""
         cdef Py_ssize_t i
         if self.weights is None:
@@ -188,6 +190,8 @@ cdef class Learner:
         self.problem.check(rows, labels)
         if weight is not None and weight.shape[0] != rows.n:
             raise ValueError(f"there are {rows.n} rounds and {weight.shape[0]} weights; both must be the same number.")
+        if shown is not None and shown.shape[0] != (rows.n if order is None else order.shape[0]):
+            raise ValueError("shown must have a number for each round.")
         if order is not None:
             for i in range(order.shape[0]):
                 if not 0 <= order[i] < rows.n:
@@ -195,7 +199,7 @@ cdef class Learner:
         return 0
 
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                                 bint observed) except -2:
+                                 double usual, bint observed, const double[::1] shown) except -2:
         cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1, before = self.t
         cdef Py_ssize_t d = rows.longest * self.problem.d
         cdef double* scratch
@@ -217,7 +221,7 @@ cdef class Learner:
                 end = self.weights.foresee(rows, order, done, n, observed)
                 self.refused = False
                 with nogil:
-                    bad = self.run(rows, labels, order, weight, done, end, scratch, &g, observed)
+                    bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, observed, shown)
                 done = end
                 self.refused = bad >= 0
                 if self.problem.failed:
@@ -228,10 +232,11 @@ cdef class Learner:
             self.weights.conclude(self.t > before)
         return bad
 
-    cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                        Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g,
-                        bint observed) noexcept nogil:
+    cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
+                        Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g, bint observed,
+                        const double[::1] shown) noexcept nogil:
         cdef Py_ssize_t i, row, d = self.problem.d
+        cdef double given, mean
         cdef const void* y
         cdef Py_ssize_t* at = g.at
         cdef double* t = scratch
@@ -256,8 +261,13 @@ cdef class Learner:
             g.value = t + rows.longest * d
             r.t = self.t + 1
             r.least = r.gap = 0
-            r.weight = 1.0 if weight is None else weight[row]
-            self.weighted |= r.weight != 1
+            r.weight = 1
+            given = usual if weight is None else weight[row]
+            mean = self.mean_weight
+            if given != mean:
+                mean += (given - mean) / r.t
+                r.weight = given / mean
+                self.weighted |= r.weight != 1
             y = labels.at(row)
             stepping = self.update.direct(self.problem, t, y, x.m, &r, g)
             if self.problem.failed:
@@ -268,7 +278,8 @@ cdef class Learner:
                 return row
             if observed:
                 self.weights.mean_scores(&x, t)
-                self.observer.see(t, y, x.m, self.average.weight(&r), self.average.keep)
+                given = 1 if shown is None else shown[i]
+                self.observer.see(t, y, x.m, given * self.average.weight(&r), self.average.keep)
             if self.weights.observing:
                 self.weights.observe(&x)
             if self.update.shrinking:
@@ -276,6 +287,7 @@ cdef class Learner:
             if stepping and self.weights.ready:
                 self.step(&x, g, &r)
             self.t += 1
+            self.mean_weight = mean
             self.n_mistakes += r.loss > 0
             self.cumulative_loss += r.loss + r.least
             if self.history is not None:

@@ -12,11 +12,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
 
 from sklearn_predtron import Predtron, PredtronRanker
+from sklearn_predtron._epochs import Epochs
 from sklearn_predtron._table import BaseTableClassifier
 from sklearn_predtron.estimator_checks import assert_same, is_same
 
@@ -169,21 +171,23 @@ def in_fit(case: Case, random: np.random.Generator) -> str:
 def shortened(case: Case, rounds: int) -> Any:
     """Fit a fresh model to so many rounds of its epochs."""
     model, n = case.new(), case.lesson.n
-    whole = model._epoch_order
     left = rounds
 
-    def order(rows: int, given: Any, generator: Any) -> Any:
-        nonlocal left
-        found = whole(rows, given, generator)
-        found = np.arange(rows, dtype=np.intp) if found is None else found
-        taken, left = found[:left], left - min(left, len(found))
-        return taken
+    class Some(Epochs):
+        def draw(self, *, shown: bool) -> dict[str, Any]:
+            nonlocal left
+            found = super().draw(shown=shown)
+            order = self.rows if found["order"] is None else found["order"]
+            found["order"] = order[:left]
+            if found.get("shown") is not None:
+                found["shown"] = found["shown"][:left]
+            left -= len(found["order"])
+            return found
 
-    model.__dict__["_epoch_order"] = order
     model.set_params(max_iter=max(1, -(-rounds // n)))
     Count.learned += 1
-    case.lesson.fit(model)
-    del model.__dict__["_epoch_order"]
+    with patch("sklearn_predtron._base.Epochs", Some):
+        case.lesson.fit(model)
     return model
 
 

@@ -49,7 +49,7 @@ SETTINGS: dict[str, dict[str, list[Any]]] = {
 
 
 class Circle(Problem):
-    """Predict a place on a circle of k; the loss is the way round."""
+    """Predict a place on a circle of k, at angles whose points never tie by symmetry; the loss is the way round."""
 
     c_L = 1.0
 
@@ -64,7 +64,7 @@ class Circle(Problem):
         return float(self.k // 2)
 
     def _code(self) -> np.ndarray:
-        angle = np.arange(self.k) * 2 * np.pi / self.k
+        angle = (np.arange(self.k) + 0.1 * np.sin(1 + np.arange(self.k))) * 2 * np.pi / self.k
         return np.column_stack([np.cos(angle), np.sin(angle)])
 
     def decode(self, t: Any) -> int:

@@ -186,6 +186,8 @@ def scale_free(case: Case, random: np.random.Generator) -> None:
         return
     if case.estimator.norm not in ("l2", "scaled") or not case.lesson.calm:
         return
+    if not dense(case.lesson.X).any(axis=1).all():
+        return  # before any other rows, those of zeros count as of length 1
     factor = 2.0 ** random.integers(-40, 40)
     way = random.integers(2)
     X = dense(case.lesson.X).astype(np.float64) if random.random() < 0.5 else sparse.csr_array(case.lesson.X, dtype=np.float64)

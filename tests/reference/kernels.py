@@ -20,13 +20,15 @@ class Budgeted:
         self.kernel, self.d, self.budget = kernel, d, budget
         self.rows, self.numbers = [], []
         self.coefficients, self.total = np.zeros((budget, d)), np.zeros((budget, d))
-        self.weight, self.lost = 0.0, 0.0
+        self.weight, self.lost, self.given = 0.0, 0.0, []
 
     def scores(self, x, coefficients):
         return sum((self.kernel(x, row) * coefficients[s] for s, row in enumerate(self.rows)), np.zeros(self.d))
 
     def learn(self, X, y, weight, numbers):
         for x, label, w, number in zip(X, y, weight, numbers, strict=True):
+            self.given.append(w)
+            w /= np.mean(self.given)
             t = self.scores(x, self.coefficients)
             best = np.flatnonzero(t == t.max())
             if set(best) != {label}:

@@ -30,7 +30,7 @@ class Reference:
         self.W, self.b = np.zeros((self.code.shape[1], n_features)), np.zeros(self.code.shape[1])
         self.Theta, self.theta_b = self.W, self.b  # dual weights, and those of the intercept's feature
         self.iterates, self.log_norm, self.n_norm, self.log_cap, self.n_cap = [], 0.0, 0, 0.0, 0
-        self.t = self.n_mistakes = self.n_updates = self.cumulative_loss = self.R2 = 0
+        self.t = self.n_mistakes = self.n_updates = self.cumulative_loss = self.R2 = self.mean_weight = 0
 
     def learn(self, X, y, weight=None):
         weight = np.ones(len(X)) if weight is None else weight
@@ -39,8 +39,14 @@ class Reference:
                 self.learn_one(x, label, w)
         return self
 
+    def relative(self, weight):
+        """The weight of the present round relative to the mean of those so far."""
+        self.mean_weight += (weight - self.mean_weight) / self.t
+        return weight / self.mean_weight
+
     def learn_one(self, x, label, weight):
         self.t += 1
+        weight = self.relative(weight)
         r = self.look(x, label, weight)
         rival, size = getattr(self, "_" + self.rule)(r) if self.ready else (r.predicted, 0.0)
         shrinkage = self.shrinkage()

@@ -193,6 +193,7 @@ class RankingReference(Reference):
 
     def learn_one(self, x, y, weight):
         self.t += 1
+        weight = self.relative(weight)
         r = self.look(x, y, weight)
         rival, size = getattr(self, "_" + self.rule)(r) if len(set(y)) > 1 and self.ready else (self.PREDICTED, 0.0)
         shrinkage, delta, joined = self.shrinkage(), r.delta[rival], self.norm.joined
