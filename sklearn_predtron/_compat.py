@@ -3,11 +3,23 @@
 import functools
 
 from sklearn.base import BaseEstimator
+from sklearn.metrics import make_scorer
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-__all__ = ["CachedParameterNames", "HasMethods", "Interval", "StrOptions", "check_matplotlib_support", "check_sample_weight"]
+# What callbacks and searches know a scorer by.
+Scorer: type = type(make_scorer(min))
+
+__all__ = [
+    "CachedParameterNames",
+    "HasMethods",
+    "Interval",
+    "Scorer",
+    "StrOptions",
+    "check_matplotlib_support",
+    "check_sample_weight",
+]
 
 
 class CachedParameterNames(BaseEstimator):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ def read_document_relevances(y: Any) -> NDArray:
     return read_relevances(column_or_1d(y, warn=True))
 
 
+ONE = "one"
+
+
 class Queries:
     """The documents of each query, in the order in which the queries first appear.
 
@@ -38,7 +42,7 @@ class Queries:
     def __init__(self, qid: Any, n: int):
         self.order: NDArray | None = None
         self.start = np.array([0, n] if n else [0], dtype=np.intp)
-        if qid is not None and n:
+        if qid is not None and not is_one(qid) and n:
             self._gather(without_missing(check_qid(qid, n)))
 
     def _gather(self, qid: NDArray) -> None:
@@ -71,7 +75,7 @@ class Queries:
 def queries_of_positive_weight(qid: Any, weight: NDArray) -> tuple[Queries, NDArray]:
     """The queries of the documents of positive weight, and the mean weight of each."""
     kept = weight > 0
-    ids = None if qid is None else without_missing(check_qid(qid, len(weight)))
+    ids = None if qid is None or is_one(qid) else without_missing(check_qid(qid, len(weight)))
     if kept.all():
         queries = Queries(ids, len(weight))
     else:
@@ -83,6 +87,31 @@ def queries_of_positive_weight(qid: Any, weight: NDArray) -> tuple[Queries, NDAr
     weight, lengths = queries.take(weight), np.diff(queries.start)
     most = np.maximum.reduceat(weight, queries.start[:-1])  # relative to it no sum overflows
     return queries, most * (np.add.reduceat(weight / np.repeat(most, lengths), queries.start[:-1]) / lengths)
+
+
+def split_ids(X: Any, qid: Any) -> tuple[Any, Any]:
+    """Return X without its column "qid" and the ids, if X is a data frame that has one; "one" stands for a single query."""
+    if "qid" not in list(getattr(X, "columns", ())):
+        return X, qid
+    if qid is not None:
+        raise ValueError(f"qid={shortened(qid)} is passed beside the column 'qid' of X; accepted is one of the two.")
+    return X.drop(columns="qid") if hasattr(X, "iloc") else X.drop("qid"), X["qid"]
+
+
+def is_one(qid: Any) -> bool:
+    """Whether all rows are meant to be one query."""
+    return isinstance(qid, str) and qid == ONE
+
+
+def warn_of_one_query(n: int) -> None:
+    """Warn that several rows came without ids."""
+    warnings.warn(
+        f"qid=None: all {n} rows are one query.  Pass qid, the query of each row, or a data frame with a column 'qid'.  Searches "
+        "and pipelines pass qid on after sklearn.set_config(enable_metadata_routing=True), if it is given as groups=qid; "
+        "without, they keep a column right.  If the rows are one query, say so by qid='one'.",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 def check_qid(qid: Any, n: int) -> NDArray:

@@ -10,72 +10,66 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn import config_context
 from sklearn.metrics import make_scorer
-from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._base import check_lengths, mean_loss
+from sklearn_predtron._base import mean_loss
+from sklearn_predtron._compat import Scorer
 from sklearn_predtron._core.stream import indicator_rows
 from sklearn_predtron._labels import encode
 from sklearn_predtron._parts import as_numbers
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.losses import SubsetLoss, costs_of, subset_loss, table_loss
+from sklearn_predtron.losses import SubsetLoss, TableLoss, costs_of, subset_loss, table_loss
 
 
-class CostScorer:
-    """Scores the predictions of a fitted classifier by minus their mean cost."""
+class CostScorer(Scorer):
+    """A scorer that takes the labels of the costs from the estimator, unless they are given."""
 
-    def __init__(self, costs: Any, labels: Any, reject_cost: Any):
-        self.costs = table_loss(costs)
-        self.labels = labels
-        self.reject_cost = reject_cost
-        self.set_score_request(sample_weight=True)
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
+        if "labels" not in self._kwargs:
+            kwargs["labels"] = known_labels(estimator)
+        return super()._score(method_caller, estimator, X, y_true, **kwargs)
 
-    def __repr__(self) -> str:
-        return f"cost_scorer({self.costs}, labels={shortened(self.labels)}, reject_cost={shortened(self.reject_cost)})"
 
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        predicted, y = np.asarray(estimator.predict(X)), column_or_1d(y)
-        check_lengths(len(predicted), len(y))
-        return -mean_loss(self.costs_of_rows(y, predicted, self.known_labels(estimator)), sample_weight)
+def known_labels(estimator: Any) -> NDArray:
+    """Return the classes of an estimator."""
+    labels = getattr(estimator, "classes_", None)
+    if labels is None:
+        raise ValueError(f"labels=None stands for classes_, which {type(estimator).__name__} does not have; pass the labels.")
+    return labels
 
-    def known_labels(self, estimator: Any) -> NDArray:
-        """Return the labels in the order of the costs."""
-        labels = getattr(estimator, "classes_", None) if self.labels is None else self.labels
-        if labels is None:
-            raise ValueError(f"labels=None stands for classes_, which {type(estimator).__name__} does not have; pass the labels.")
-        return np.asarray(labels)
 
-    def costs_of_rows(self, y: NDArray, predicted: NDArray, labels: NDArray) -> NDArray:
-        """Return the cost of each prediction; what is no label rejects."""
-        rejected = ~np.isin(predicted, labels)
-        if rejected.any() and self.reject_cost is None:
-            raise ValueError(
-                f"The prediction {predicted[rejected][0]!r} is none of the labels {labels.tolist()}; "
-                "pass reject_cost if it is a reject."
-            )
-        table = costs_of(self.costs, labels)
-        table = 1.0 - np.eye(len(labels)) if table is None else table
-        codes, cost = encode(y, labels), np.empty(len(y))
-        cost[~rejected] = table[codes[~rejected], encode(predicted[~rejected], labels, "predictions")]
-        if rejected.any():
-            cost[rejected] = self.of_rejects(len(labels))[codes[rejected]]
-        return cost
+def mean_cost(
+    y_true: Any, y_pred: Any, /, *, costs: TableLoss, labels: Any, reject_cost: Any, sample_weight: ArrayLike | None = None
+) -> float:
+    """Average the costs of predictions, of which those that are no label reject."""
+    y, predicted, labels = column_or_1d(y_true), np.asarray(y_pred), np.asarray(labels)
+    rejected = ~np.isin(predicted, labels)
+    if rejected.any() and reject_cost is None:
+        raise ValueError(
+            f"The prediction {predicted[rejected][0]!r} is none of the labels {labels.tolist()}; "
+            "pass reject_cost if it is a reject."
+        )
+    table = costs_of(costs, labels)
+    table = 1.0 - np.eye(len(labels)) if table is None else table
+    codes, cost = encode(y, labels), np.empty(len(y))
+    cost[~rejected] = table[codes[~rejected], encode(predicted[~rejected], labels, "predictions")]
+    if rejected.any():
+        cost[rejected] = of_labels(reject_cost, len(labels))[codes[rejected]]
+    return mean_loss(cost, sample_weight)
 
-    def of_rejects(self, k: int) -> NDArray:
-        """Return what a reject costs for each of k labels."""
-        if np.shape(self.reject_cost) not in ((), (k,)):
-            raise ValueError(f"reject_cost={self.reject_cost!r} must be a number, or one for each of the {k} labels.")
-        return np.broadcast_to(self.reject_cost, (k,))
 
-    def set_score_request(self, *, sample_weight: bool | str | None) -> CostScorer:
-        """Ask metadata routing for sample weights, by another name if it is a string."""
-        self._request = MetadataRequest(owner=self)
-        self._request.score.add_request(param="sample_weight", alias=sample_weight)
-        return self
+def of_labels(reject_cost: Any, k: int) -> NDArray:
+    """Return what a reject costs for each of k labels."""
+    if np.shape(reject_cost) not in ((), (k,)):
+        raise ValueError(f"reject_cost={reject_cost!r} must be a number, or one for each of the {k} labels.")
+    return np.broadcast_to(reject_cost, (k,))
 
-    def get_metadata_routing(self) -> MetadataRequest:
-        """Return what metadata routing is asked for."""
-        return self._request
+
+def requesting(kind: type, scorer: Any, **requests: bool | str) -> Any:
+    """Return a scorer as one of another kind, which asks metadata routing for what is named."""
+    scorer = kind(scorer._score_func, scorer._sign, scorer._kwargs, scorer._response_method)
+    with config_context(enable_metadata_routing=True):  # requests can be set with routing on only, and hold later
+        return scorer.set_score_request(**requests)
 
 
 def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any = None) -> Callable[..., float]:
@@ -125,7 +119,9 @@ def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any
     >>> search.cv_results_["mean_test_score"].round(2)
     array([-0.16, -0.11])
     """
-    return CostScorer(costs, labels, checked_reject_cost(reject_cost))
+    how: dict[str, Any] = {} if labels is None else {"labels": labels}
+    how |= {"costs": table_loss(costs), "reject_cost": checked_reject_cost(reject_cost)}
+    return requesting(CostScorer, make_scorer(mean_cost, greater_is_better=False, **how), sample_weight=True)
 
 
 def reject_scorer(cost: Any) -> Callable[..., float]:
@@ -165,7 +161,7 @@ def reject_scorer(cost: Any) -> Callable[..., float]:
     """
     if cost is None:
         raise ValueError("cost=None must be a number of at least 0, or one for each class.")
-    return CostScorer("zero_one", None, checked_reject_cost(cost))
+    return cost_scorer("zero_one", reject_cost=cost)
 
 
 def checked_reject_cost(cost: Any) -> NDArray | None:
@@ -213,14 +209,12 @@ def subset_scorer(loss: Any) -> Callable[..., float]:
     >>> tagger, recall = PredtronMultilabelClassifier(random_state=0), FBeta(beta=2)  # which counts recall four times
     >>> search = GridSearchCV(tagger, {"loss": ["hamming", recall]}, scoring=subset_scorer(recall)).fit(X, y)
     >>> search.best_params_, search.cv_results_["mean_test_score"].round(2)
-    ({'loss': FBeta(beta=2)}, array([0.78, 0.8 ]))
+    ({'loss': FBeta(beta=2)}, array([0.67, 0.69]))
     """
-    scorer = make_scorer(_mean_of_sets, loss=subset_loss(loss))
-    with config_context(enable_metadata_routing=True):  # requests can be set with routing on only, and hold later
-        return scorer.set_score_request(sample_weight=True)
+    return requesting(Scorer, make_scorer(mean_of_sets, loss=subset_loss(loss)), sample_weight=True)
 
 
-def _mean_of_sets(y_true: Any, y_pred: Any, /, *, loss: SubsetLoss, sample_weight: ArrayLike | None = None) -> float:
+def mean_of_sets(y_true: Any, y_pred: Any, /, *, loss: SubsetLoss, sample_weight: ArrayLike | None = None) -> float:
     """What the scorer of a loss of sets calls."""
     true, predicted = indicators(y_true, "y"), indicators(y_pred, "predictions")
     if true.shape != predicted.shape:

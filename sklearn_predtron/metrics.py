@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import config_context
 from sklearn.metrics import make_scorer
 
+from sklearn_predtron._compat import Scorer
 from sklearn_predtron._lists import (
     Floats,
     dcg,
@@ -36,8 +36,8 @@ from sklearn_predtron._lists import (
     tied_pairs,
 )
 from sklearn_predtron._parts import real_numbers
-from sklearn_predtron._queries import query_numbers, shortened
-from sklearn_predtron._scorers import cost_scorer, reject_scorer, subset_scorer
+from sklearn_predtron._queries import query_numbers, shortened, split_ids
+from sklearn_predtron._scorers import cost_scorer, reject_scorer, requesting, subset_scorer
 
 __all__ = [
     "average_precision",
@@ -61,8 +61,8 @@ GAINS = ("exponential", "linear")
 NO_QID = (
     "qid=None is ambiguous to a scorer: several queries would be scored as one. Accepted are query ids, which arrive as "
     "`groups` with metadata routing on: sklearn.set_config(enable_metadata_routing=True), then cross_validate(..., "
-    "params={'groups': qid}) or GridSearchCV(...).fit(X, y, groups=qid). For rows that are one list make the scorer with "
-    "one_query=True."
+    "params={'groups': qid}) or GridSearchCV(...).fit(X, y, groups=qid), or in a column 'qid' of a data frame X. For rows that "
+    "are one list make the scorer with one_query=True."
 )
 
 
@@ -385,6 +385,7 @@ def make_query_scorer(
 
     It requests the query ids under the name ``groups``, which splitters such as `GroupKFold` read as well, and `sample_weight`
     (see `mean_over_queries`), both by metadata routing.  `set_score_request` of the scorer asks for others.
+    Without routing it reads the ids from a column ``qid`` of X, if X is a data frame that has one.
 
     Parameters
     ----------
@@ -415,8 +416,7 @@ def make_query_scorer(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn import config_context
-    >>> from sklearn.linear_model import LinearRegression
+    >>>     >>> from sklearn.linear_model import LinearRegression
     >>> from sklearn.model_selection import GroupKFold, cross_validate
     >>> from sklearn_predtron.metrics import make_query_scorer, ndcg
     >>> rng = np.random.default_rng(0)
@@ -431,10 +431,18 @@ def make_query_scorer(
     """
     # A search would turn the error of a wrong parameter into a score of nan.
     measure(np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.intp), **params)
-    scorer = make_scorer(_score, response_method=response_method, measure=measure, one_query=bool(one_query), **params)
-    # Requests can be set with routing on only, and hold whenever it is on later.
-    with config_context(enable_metadata_routing=True):
-        return scorer.set_score_request(qid="groups", sample_weight=True)
+    plain = make_scorer(_score, response_method=response_method, measure=measure, one_query=bool(one_query), **params)
+    return requesting(QueryScorer, plain, qid="groups", sample_weight=True)
+
+
+class QueryScorer(Scorer):
+    """A scorer that reads the ids from a column of X, if there is one."""
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
+        _, ids = split_ids(X, kwargs.get("qid", kwargs.get("groups")))
+        if ids is not None:
+            kwargs["qid"] = ids
+        return super()._score(method_caller, estimator, X, y_true, **kwargs)
 
 
 def ndcg_scorer(*, k: int | None = None, gain: str = "exponential", one_query: bool = False) -> Callable[..., float]:

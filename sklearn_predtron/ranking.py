@@ -20,8 +20,11 @@ from sklearn_predtron._queries import (
     Queries,
     check_qid,
     document_weights,
+    is_one,
     queries_of_positive_weight,
     read_document_relevances,
+    split_ids,
+    warn_of_one_query,
 )
 from sklearn_predtron._ranker import BaseRanker
 from sklearn_predtron.metrics import mean_over_queries, ndcg
@@ -31,8 +34,9 @@ __all__ = ["PredtronRanker"]
 
 ROUTED = {"qid": "groups", "sample_weight": True}
 NO_QID = (
-    "score was called without qid on an estimator that was fitted with several queries.  Pass qid; a search or a pipeline does "
-    "after sklearn.set_config(enable_metadata_routing=True), if its fit is given groups=qid."
+    "score was called without qid on an estimator that was fitted with several queries.  Pass qid, or a data frame with a column "
+    "'qid'; a search or a pipeline passes qid after sklearn.set_config(enable_metadata_routing=True), if its fit is given "
+    "groups=qid.  If the rows are one query, say so by qid='one'."
 )
 
 
@@ -174,16 +178,27 @@ class PredtronRanker(BaseRanker):
         y : array-like of shape (n_documents,)
             Relevances, at least 0 (up to 30 for the exponential gain of NDCG).
         qid : array-like of shape (n_documents,), default=None
-            The query of each document, in any order; None is one query.
+            The query of each document, in any order; None is one query, of which more than one row warns, and "one" without a
+            warning.  A data frame X may have it in a column "qid" in place of this.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weights, not negative.  A document of weight 0 is as if it were absent; a query weighs the mean of the others.
+            Weights, not negative, of which only ratios matter.  A document of weight 0 is as if it were absent; a query weighs
+            the mean of the others, and appears in shuffled epochs in proportion to it.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
+        X, qid = split_ids(X, qid)
+        if qid is None:
+            self._warn_of_one_query(X)
         return self._fit(X, y, qid=qid, sample_weight=sample_weight)
+
+    def _warn_of_one_query(self, X: Any) -> None:
+        """Warn that several rows came without ids; what is no X is refused later."""
+        n = getattr(X, "shape", (len(X) if hasattr(X, "__len__") else 0,))[0]
+        if n > 1:
+            warn_of_one_query(n)
 
     def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> PredtronRanker:
         """Learn from queries in the given order, one pass.
@@ -199,7 +214,7 @@ class PredtronRanker(BaseRanker):
             Relevances, at least 0.
         qid : array-like of shape (n_documents,), default=None
             The query of each document; interleaved queries are gathered in the order of their first documents.  None is one
-            query.
+            query.  A data frame X may have it in a column "qid".
         sample_weight : array-like of shape (n_documents,), default=None
             Weights, not negative.
 
@@ -211,6 +226,7 @@ class PredtronRanker(BaseRanker):
         stream = self.__dict__.get("_stream")
         if stream is not None and qid is None and sample_weight is None and stream.take(X, y):
             return self
+        X, qid = split_ids(X, qid)
         return self._partial_fit(X, y, qid=qid, sample_weight=sample_weight)
 
     def _read(  # type: ignore[override]
@@ -294,7 +310,7 @@ class PredtronRanker(BaseRanker):
         scores : ndarray of shape (n_documents,)
             t = X w.
         """
-        return self._scores(X)[:, 0]
+        return self._scores(split_ids(X, None)[0])[:, 0]
 
     def rank(self, X: Any, qid: Any = None) -> NDArray:
         """Rank the documents of each query.
@@ -304,13 +320,14 @@ class PredtronRanker(BaseRanker):
         X : {array-like, sparse matrix} of shape (n_documents, n_features)
             Documents.
         qid : array-like of shape (n_documents,), default=None
-            The query of each document; None is one query.
+            The query of each document, here or in a column "qid" of X; None and "one" are one query.
 
         Returns
         -------
         positions : ndarray of shape (n_documents,)
             Positions 1, 2, ... within the query; documents of equal scores in the order they are in.
         """
+        X, qid = split_ids(X, qid)
         scores = self.predict(X)
         queries = Queries(qid, len(scores))
         query = np.repeat(np.arange(queries.n), np.diff(queries.start))
@@ -328,7 +345,7 @@ class PredtronRanker(BaseRanker):
         y : array-like of shape (n_documents,)
             Relevances.
         qid : array-like of shape (n_documents,), default=None
-            The query of each document; None is one query.
+            The query of each document, here or in a column "qid" of X; None and "one" are one query.
 
         Returns
         -------
@@ -339,9 +356,17 @@ class PredtronRanker(BaseRanker):
 
     def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[NDArray, Relevances]:
         """Scores and relevances, query by query."""
+        X, qid = self._ids_to_judge(X, qid)
         scores, y = self._scored_documents(X, y)
         queries = Queries(qid, len(y))
         return queries.take(scores), Relevances(queries.take(y), queries.start)
+
+    def _ids_to_judge(self, X: Any, qid: Any) -> tuple[Any, Any]:
+        """X without ids and the ids, which only a single query should come without."""
+        X, qid = split_ids(X, qid)
+        if qid is None:
+            self._warn_of_one_query(X)
+        return X, qid
 
     def _scored_documents(self, X: Any, y: Any) -> tuple[NDArray, NDArray]:
         check_is_fitted(self)
@@ -360,7 +385,8 @@ class PredtronRanker(BaseRanker):
         y : array-like of shape (n_documents,)
             Relevances.
         qid : array-like of shape (n_documents,), default=None
-            The query of each document; None is one query, and an error after a fit with several.
+            The query of each document, here or in a column "qid" of X.  None is one query, of which more than one row warns, and
+            an error after a fit with several; "one" is one query.
         sample_weight : array-like of shape (n_documents,), default=None
             Weights; documents of weight 0 are absent, a query weighs the mean of the others.
 
@@ -370,10 +396,11 @@ class PredtronRanker(BaseRanker):
             At most 1, which is perfect; a query that cannot be ranked wrongly counts 1.
         """
         check_is_fitted(self)
-        if qid is None and self._several:
+        if qid is None and self._several and "qid" not in list(getattr(X, "columns", ())):
             raise ValueError(NO_QID)
+        X, qid = self._ids_to_judge(X, qid)
         scores, y = self._scored_documents(X, y)
-        qid = None if qid is None else check_qid(qid, len(y))
+        qid = None if qid is None or is_one(qid) else check_qid(qid, len(y))
         return mean_over_queries(ndcg, y, scores, qid, sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any, qid: Any = None) -> float:
@@ -390,7 +417,7 @@ class PredtronRanker(BaseRanker):
         y : array-like of shape (n_documents,)
             Relevances.
         qid : array-like of shape (n_documents,), default=None
-            The query of each document; None is one query.
+            The query of each document, here or in a column "qid" of X; None and "one" are one query.
 
         Returns
         -------
