@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import sys
 import zlib
 from array import array
 from bz2 import BZ2File
@@ -19,6 +20,8 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 MOST_FEATURES = 2**31 - 1  # whose numbers have 32 bits
+MOST_BYTES = sys.maxsize // 2  # whose number, and somewhat more, fits an index
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # which some editors put before UTF-8
 
 
 def decompressed(raw: IO[bytes], path: str) -> IO[bytes]:
@@ -53,12 +56,12 @@ class Block:
 
 def line_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
     """Blocks of lines, up to `most` and to the one that makes `size` bytes; the last has none, unless a line cannot be read."""
-    first = 1
+    first, source = 1, read_lines(file, size)
     while True:
         lines: list[bytes] = []
         taken, reason = 0, None
         while len(lines) < most and taken < size:
-            line, reason = read_line(file, size)
+            line, reason = next(source)
             if reason is not None or not line:
                 break
             lines.append(line)
@@ -103,10 +106,7 @@ def query_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
 
 def rows_of_queries(file: IO[bytes], size: int) -> Iterator[tuple[int, bytes, int, str | None]]:
     """The lines with rows, each with its number and its query; and why a line cannot be read, if so: that one is the last."""
-    number, reason = 0, None
-    while reason is None:
-        number += 1
-        line, reason = read_line(file, size)
+    for number, (line, reason) in enumerate(read_lines(file, size), 1):
         if reason is not None:
             yield number, b"", 0, reason
         elif not line:
@@ -114,12 +114,21 @@ def rows_of_queries(file: IO[bytes], size: int) -> Iterator[tuple[int, bytes, in
         elif fields := line.partition(b"#")[0].split(None, 2):
             qid, reason = query_id(fields)
             yield number, line, qid, reason
+        if reason is not None:
+            return
 
 
-def read_line(file: IO[bytes], size: int) -> tuple[bytes, str | None]:
-    """The next line, empty at the end; and why it cannot be read, if so."""
+def read_lines(file: IO[bytes], size: int) -> Iterator[tuple[bytes, str | None]]:
+    """The lines, the first without its byte order mark, and at the end empty ones; and why one cannot be read, if so."""
+    yield read_line(file, size, BYTE_ORDER_MARK)
+    while True:
+        yield read_line(file, size)
+
+
+def read_line(file: IO[bytes], size: int, mark: bytes = b"") -> tuple[bytes, str | None]:
+    """The next line, without the mark it may begin with; and why it cannot be read, if so."""
     try:
-        line = file.readline(size + 1)
+        line = file.readline(size + 1 + len(mark)).removeprefix(mark)
     except (EOFError, OSError, zlib.error) as error:
         return b"", str(error)
     return line, f"the line is longer than chunk_bytes={size}" if len(line) > size else None

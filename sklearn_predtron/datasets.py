@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.special import log_ndtr, ndtri_exp
 from sklearn.utils import check_random_state
 
-from sklearn_predtron._svmlight import MOST_FEATURES, Lines, RowLabels, decompressed, line_blocks, query_blocks
+from sklearn_predtron._svmlight import MOST_BYTES, MOST_FEATURES, Lines, RowLabels, decompressed, line_blocks, query_blocks
 from sklearn_predtron._svmlight import shortened as shortened
 
 __all__ = ["BrokenLineError", "SvmlightReader", "SvmlightSummary", "make_ranking_queries", "make_separable_queries"]
@@ -90,9 +90,10 @@ class SvmlightReader:
 
     Iterating yields ``(X, y, first_line)``: a CSR matrix, the labels, and the number (from 1) of the chunk's first line.  With
     `multilabel` a line begins with any number of labels and commas between them, as "1,3 5:0.2", and y is an indicator matrix:
-    CSR, zeros and ones.  A chunk without rows is left out.  Comments, blank lines and ``qid:`` columns are skipped.  A line
-    that cannot be read raises `BrokenLineError`, after the rows before it were yielded: a label or value that is not a finite
-    number, an index that is not greater than the one before it, an index beyond `n_features`, a label not in `classes`.
+    CSR, zeros and ones.  A chunk without rows is left out.  Comments, blank lines, ``qid:`` columns and a byte order mark at the
+    start of the file are skipped.  A line that cannot be read raises `BrokenLineError`, after the rows before it were yielded: a
+    label or value that is not a finite number, an index that is not greater than the one before it, an index beyond
+    `n_features`, a label not in `classes`.
 
     With `query_id` iterating yields ``(X, y, qid)``, as the rankers' ``partial_fit(X, y, qid=qid)`` takes them: for each row
     (document) its relevance, float64 and at least 0, and its query's id, int64, as in "2 qid:10 1:0.5 3:1.2 # comment".  A query
@@ -201,6 +202,8 @@ class SvmlightReader:
         check_counts(n_features=width, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes)
         if width > MOST_FEATURES:
             raise ValueError(f"n_features={n_features} must be at most {MOST_FEATURES}: indices have 32 bits.")
+        if chunk_bytes > MOST_BYTES:
+            raise ValueError(f"chunk_bytes={chunk_bytes} must be at most {MOST_BYTES}.")
         if zero_based not in (True, False, "auto"):
             raise ValueError(f"zero_based={zero_based!r} is not known; accepted are True, False and 'auto'.")
         for name, flag in {"multilabel": multilabel, "query_id": query_id}.items():
@@ -272,13 +275,17 @@ class SvmlightReader:
         self._summary = SvmlightSummary(n_rows, width, classes, zero_based, error, counted)
         return self._summary
 
+    def _open(self) -> IO[bytes]:
+        """Open the file, at its start."""
+        return open(self.path, "rb")
+
     def _chunks(
         self, n_features: int | None, zero_based: bool, classes: NDArray | None
     ) -> Iterator[tuple[sparse.csr_matrix, RowLabels, int, NDArray[np.int64] | None]]:
         """X, the labels, the number of the first line and the queries' ids, if any."""
         lines = Lines(n_features, zero_based, classes, multilabel=self.multilabel, relevance=self.query_id, dtype=self.dtype)
         blocks = query_blocks if self.query_id else line_blocks
-        with open(self.path, "rb") as raw, decompressed(raw, self.path) as file:
+        with self._open() as raw, decompressed(raw, self.path) as file:
             size = os.fstat(raw.fileno()).st_size
             for block in blocks(file, self.chunk_rows, self.chunk_bytes):
                 self.fraction_read = raw.tell() / size if size else None

@@ -16,6 +16,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
 
+BOM = b"\xef\xbb\xbf"
 START = b"1 1:1\n# a comment\n\n2 2:1 3:0.5\n"
 
 
@@ -93,6 +94,21 @@ def test_compressed(tmp_path, suffix, compress):
     _, labels, _, error = read(cut, n_features=31, zero_based=True, chunk_rows=10)
     assert error.line_number == len(labels) + 1 and "end-of-stream" in error.reason
     assert_array_equal(labels, y[: len(labels)])
+
+
+@pytest.mark.parametrize(("suffix", "compress"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress)])
+def test_byte_order_mark(tmp_path, suffix, compress):
+    path = write(tmp_path, compress(BOM + START + b"3 1:2\n"), "data.svm" + suffix)
+    _, labels, lines, error = read(path, chunk_rows=1)
+    assert (labels.tolist(), lines, error) == ([1, 2, 3], [1, 4, 5], None)
+    _, labels, _, error = read(write(tmp_path, compress(BOM + START + BOM + b"3 1:2\n"), "data.svm" + suffix))
+    assert labels.tolist() == [1, 2] and error.line_number == 5 and error.reason.startswith(r"at '\ufeff3'")
+    _, labels, _, error = read(write(tmp_path, compress(BOM), "data.svm" + suffix))
+    assert len(labels) == 0 and error is None
+    # The mark is no part of the line, whose length may be that of a chunk.
+    for size, n in [(5, 1), (4, 0)]:
+        _, labels, _, error = read(write(tmp_path, compress(BOM + b"1 1:1"), "data.svm" + suffix), chunk_bytes=size)
+        assert len(labels) == n and (error is None) == bool(n)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -241,6 +257,8 @@ def test_too_many_labels(tmp_path):
         ({"n_features": 0}, "n_features=0 must be an integer of at least 1"),
         ({"chunk_rows": 2.5}, "chunk_rows=2.5 must be an integer"),
         ({"chunk_bytes": 0}, "chunk_bytes=0 must be"),
+        ({"chunk_bytes": 2**63}, "chunk_bytes=9223372036854775808 must be at most"),
+        ({"n_features": 2**31}, "n_features=2147483648 must be at most 2147483647"),
         ({"zero_based": "yes"}, "zero_based='yes' is not known; accepted are True, False and 'auto'"),
         ({"multilabel": "no"}, "multilabel='no' is not known; accepted are True and False"),
         ({"dtype": int}, "accepted are float64 and float32"),

@@ -168,6 +168,15 @@ def test_a_query_that_is_too_long(tmp_path, chunk_rows):
     assert_array_equal(np.concatenate([qid for _, _, qid in chunks]), [1, 1, 1])
 
 
+@pytest.mark.parametrize(("suffix", "pack"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress)])
+def test_byte_order_mark(tmp_path, suffix, pack):
+    rows = ["\ufeff2 qid:7 1:0.5", "0 qid:7 2:1", "1 qid:3 1:2"]
+    chunks, error = read(write(tmp_path, rows, "data.svm" + suffix, pack), chunk_rows=1)
+    assert error is None and [chunk[1].tolist() for chunk in chunks] == [[2, 0], [1]]
+    chunks, error = read(write(tmp_path, [*rows[1:], rows[0]], "data.svm" + suffix, pack), chunk_rows=1)
+    assert error.line_number == 3 and [chunk[1].tolist() for chunk in chunks] == [[0], [1]]
+
+
 def test_truncated_gzip(tmp_path):
     rows = random_rows(np.random.default_rng(5), 2000)
     path = write(tmp_path, [row for _, row in rows], "data.svm.gz", lambda content: gzip.compress(content)[:-2000])
