@@ -149,9 +149,9 @@ class PredtronEntrant:
 
     def test(self, X: Any, y: Any) -> NDArray:
         """Score held-out rows; their predictions."""
-        predicted = self.estimator.predict(X)
+        predicted, score = self.estimator.predict(X), self.estimator.score(X, y)
         self.tally.tested += X.shape[0]
-        self.tally.score += self.estimator.score(X, y) * X.shape[0]
+        self.tally.score += score * X.shape[0]
         if self.tally.rejected is not None:
             self.tally.rejected += int(np.sum(predicted == self.estimator.reject_label))
         return predicted
@@ -181,8 +181,9 @@ class RankerEntrant(PredtronEntrant):
 
     def test(self, X: Any, y: Any) -> NDArray:
         scores = self.estimator.predict(X.values)
+        total = ndcg(y.values, scores, y.query).sum()
         self.tally.tested += len(y)
-        self.tally.score += ndcg(y.values, scores, y.query).sum()
+        self.tally.score += total
         self.tally.count_top(HELD_OUT, scores, y)
         return scores
 
@@ -235,8 +236,9 @@ class Peer:
 
     def _score(self, predicted: NDArray, y: Any) -> None:
         """Count the score of predictions of held-out rows."""
+        flaws = self._flaws(predicted, y).sum()
         self.tally.tested += len(y)
-        self.tally.score += len(y) - self._flaws(predicted, y).sum()
+        self.tally.score += len(y) - flaws
 
     def _rows_of_labels(self, y: Any) -> NDArray:
         """The labels as an array."""
@@ -365,6 +367,11 @@ class Race:
     def rounds(self) -> int:
         """What the first has learned."""
         return self.entrants[0].tally.rounds
+
+    @property
+    def tested(self) -> int:
+        """What the first was scored on."""
+        return self.entrants[0].tally.tested
 
     def learn(self, X: Any, y: Any, *, judge: bool = True) -> None:
         """Let all learn from the rows in their order."""

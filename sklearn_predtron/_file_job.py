@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import argparse
 import os
-import stat
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_predtron._console import complain, report
 from sklearn_predtron._entrants import BEFORE, CUTS, HELD_OUT, ByQuery, Race
+from sklearn_predtron._job_files import DataFile, DataFileReader, FileError, lines_to, named, replacing
 from sklearn_predtron._main import TASKS, Bar, Task, caption, start_lines, start_race, table, top_table
 from sklearn_predtron._svmlight import decompressed, rows_of_queries
-from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, SvmlightSummary, shortened
+from sklearn_predtron.datasets import BrokenLineError, SvmlightSummary, shortened
 from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
 LEARNER_OPTIONS = ["loss", "representation", "update", "norm", "average", "reject_cost", "reject_label"]
@@ -31,7 +31,18 @@ class UsageError(ValueError):
 
 
 class RefusedError(ValueError):
-    """The learners refuse a chunk."""
+    """The learners refuse a chunk, or there is none."""
+
+
+class Files(NamedTuple):
+    """What is learned from, and what is scored on."""
+
+    train: DataFile | None
+    test: DataFile | None
+
+    def named(self) -> dict[str, DataFile]:
+        """Those that are there, by what the user calls them."""
+        return {f"{name}={file.path!r}": file for name, file in zip(("TRAIN", "--test"), self, strict=True) if file}
 
 
 def learner_parameters(args: argparse.Namespace) -> dict[str, Any]:
@@ -42,44 +53,48 @@ def learner_parameters(args: argparse.Namespace) -> dict[str, Any]:
 def run_files(args: argparse.Namespace, bar: Bar) -> int:
     """Learn, save, score, print the table; the exit code."""
     loaded = load_model(args.load) if args.load else None
-    task = known_task(args) if loaded is None else task_of(loaded)
-    if task is not None:
-        check_options(args, task)
-    try:
-        form = find_form(args, loaded, task, bar)
-    except (BrokenLineError, KeyboardInterrupt) as error:
-        bar.clear()
-        return complain(error, "nothing was learned before it")
-    if task is None:
-        task = TASKS["binary" if len(form["classes"]) == 2 else "multiclass"]
-        check_options(args, task)
-    model = build_model(args, loaded, task, form["classes"])
-    compare = loaded is None if args.compare is None else args.compare
-    race = build_race(task, model, os.path.basename(args.train or args.test), form["classes"], compare)
-    unlearned = learn_file(race, args, form, bar) if args.train else None
-    fitted = model.__sklearn_is_fitted__()
-    if args.save and fitted:
-        save_model(model, form, args.save)
-    untested = None
-    if args.test and fitted and not isinstance(unlearned, KeyboardInterrupt):
-        untested = score_file(race, args, form, bar)
+    with ExitStack() as stack:
+        files = Files(*(stack.enter_context(DataFile(path)) if path else None for path in (args.train, args.test)))
+        try:
+            task = known_task(args, files, bar) if loaded is None else task_of(loaded)
+            if task is not None:
+                check_options(args, task)
+            form = find_form(args, files, loaded, task, bar)
+        except (BrokenLineError, FileError, KeyboardInterrupt) as error:
+            bar.clear()
+            return complain(error, "nothing was learned before it")
+        if task is None:
+            task = TASKS["binary" if len(form["classes"]) == 2 else "multiclass"]
+            check_options(args, task)
+        model = build_model(args, loaded, task, form["classes"])
+        compare = loaded is None if args.compare is None else args.compare
+        race = build_race(task, model, os.path.basename(args.train or args.test), form["classes"], compare)
+        troubles = learn_save_score(race, args, files, form, bar)
     bar.clear()
     note = "  With several epochs progressive loss is that of the first." if (args.epochs or 1) > 1 else ""
     rejects = race.entrants[0].tally.rejected is not None
     text = caption(model.average, tasks=[task], rejects=rejects, compare=compare, note=note)
     tallies = [entrant.tally for entrant in race.entrants]
-    sys.stdout.write(f"{table(tallies)}\n{top_table(tallies)}{text}\n")
+    code = report(f"{table(tallies)}\n{top_table(tallies)}{text}\n")
+    return max([code, *(complain(trouble, rest) for trouble, rest in troubles)])
+
+
+def learn_save_score(
+    race: Race, args: argparse.Namespace, files: Files, form: dict[str, Any], bar: Bar
+) -> list[tuple[BaseException, str]]:
+    """Learn from TRAIN, save, score on TEST, as is wanted; each with what ended it early, and what is left."""
+    model = race.entrants[0].estimator
+    unlearned = learn_file(race, args, files.train, form, bar) if files.train else None
+    fitted, unsaved, untested = model.__sklearn_is_fitted__(), None, None
+    if args.save and fitted:
+        unsaved = save_model(model, form, args.save)
+    if files.test and fitted and not isinstance(unlearned, KeyboardInterrupt):
+        untested = score_file(race, args, files.test, form, bar)
     kept = f"the {race.rounds:,} rounds before it are kept" if race.rounds else "nothing was learned before it"
-    kept += f", in {args.save}" if args.save and fitted else ""
-    return max(complain(unlearned, kept), complain(untested, "the held-out score is of the rows before it"))
-
-
-def complain(trouble: BaseException | None, rest: str) -> int:
-    """Say on stderr what went wrong and what is left; the exit code."""
-    if trouble is None:
-        return 0
-    print(f"error: {str(trouble) or 'stopped from the keyboard'}; {rest}", file=sys.stderr)
-    return 130 if isinstance(trouble, KeyboardInterrupt) else 1
+    kept += f", in {args.save}" if args.save and fitted and unsaved is None else ""
+    scored = "the held-out score is of the rows before it" if race.tested else "there is no held-out score"
+    found = [(unlearned, kept), (unsaved, "the model is not saved"), (untested, scored)]
+    return [(trouble, rest) for trouble, rest in found if trouble is not None]
 
 
 def load_model(path: str) -> Any:
@@ -103,28 +118,34 @@ def task_of(model: Any) -> Task:
     return next(task for task in TASKS.values() if task.estimator is type(model))
 
 
-def save_model(model: Any, form: dict[str, Any], path: str) -> None:
-    """Write the model and how its files are read, so that what was there before survives a failure."""
+def save_model(model: Any, form: dict[str, Any], path: str) -> FileError | None:
+    """Write the model and how its files are read; why that failed, if so."""
     model.svmlight_zero_based_ = form["zero_based"]
     if form["multilabel"]:
         model.svmlight_labels_ = form["classes"]
-    joblib.dump(model, path + ".part")
-    os.replace(path + ".part", path)
+    try:
+        with named(f"--save={path!r}"), replacing(path) as file:
+            joblib.dump(model, file)
+    except FileError as error:
+        return error
+    return None
 
 
-def known_task(args: argparse.Namespace) -> Task | None:
+def known_task(args: argparse.Namespace, files: Files, bar: Bar) -> Task | None:
     """The task that is asked for, or that the first row of TRAIN shows; None depends on the labels."""
-    if args.task is not None:
-        return TASKS[args.task]
-    return TASKS["rank"] if has_queries(args.train, args.chunk_bytes or CHUNK_BYTES) else None
+    train = files.train
+    if args.task is not None or train is None:
+        return TASKS.get(args.task)
+    if train.is_pipe and args.features and args.classes:  # With these it may be read straight.
+        return None
+    train.keep(bar)
+    return TASKS["rank"] if has_queries(train, args.chunk_bytes or CHUNK_BYTES) else None
 
 
-def has_queries(path: str, size: int) -> bool:
-    """Whether the first row has qid: after its label; a pipe, which can be read once, is not looked into."""
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        return False
-    with open(path, "rb") as raw, decompressed(raw, path) as file:
-        _, line, *_ = next(rows_of_queries(file, size), (0, b""))
+def has_queries(file: DataFile, size: int) -> bool:
+    """Whether the first row has qid: after its label."""
+    with file.open() as raw, decompressed(raw, file.path) as lines:
+        _, line, *_ = next(rows_of_queries(lines, size), (0, b""))
     return b"".join(line.split(None, 2)[1:2]).startswith(b"qid:")
 
 
@@ -177,7 +198,7 @@ def build_race(task: Task, model: Any, data: str, classes: Any, compare: bool) -
 # --------------------------------------------------------------------------------------------------------- reading files
 
 
-def find_form(args: argparse.Namespace, loaded: Any, task: Task | None, bar: Bar) -> dict[str, Any]:
+def find_form(args: argparse.Namespace, files: Files, loaded: Any, task: Task | None, bar: Bar) -> dict[str, Any]:
     """How all files are read: from the model, the arguments, or a first pass over the files."""
     form = {"n_features": args.features, "zero_based": args.zero_based}
     form |= {"multilabel": task is not None and task.multilabel, "query_id": task is not None and task.rank}
@@ -194,53 +215,57 @@ def find_form(args: argparse.Namespace, loaded: Any, task: Task | None, bar: Bar
     elif all(form[name] is not None for name in needed if name != "zero_based"):
         form["zero_based"] = bool(args.zero_based)
     if any(form[name] is None for name in needed):
-        form |= scan_files(args, form, bar)
+        form |= scan_files(files, form, bar)
     return form
 
 
-def scan_files(args: argparse.Namespace, form: dict[str, Any], bar: Bar) -> dict[str, Any]:
+def scan_files(files: Files, form: dict[str, Any], bar: Bar) -> dict[str, Any]:
     """What a first pass finds, for what is not known; the width holds both files, the classes are TRAIN's."""
-    found = [scan_file(path, form, bar) for path in (args.train, args.test) if path]
-    zero_based = any(summary.zero_based for summary in found)
-    width = max(summary.n_features + (zero_based and not summary.zero_based) for summary in found)
+    found = {name: scan_file(name, file, form, bar) for name, file in files.named().items()}
+    name, first = next(iter(found.items()))
+    zero_based = any(summary.zero_based for summary in found.values())
+    width = max(summary.n_features + (zero_based and not summary.zero_based) for summary in found.values())
     rank, classes = form["query_id"], form["classes"]
     if classes is None and not rank:
-        classes = found[0].classes
-    few = found[0].n_rows < 1 if rank else len(classes) < 2
-    if few and found[0].error is not None:
-        raise found[0].error
-    if few and rank:
-        raise UsageError(f"{args.train or args.test!r} has no queries")
-    if few:
-        raise UsageError(f"TRAIN={args.train!r} has the labels {classes.tolist()}; at least two are needed, or --classes")
+        classes = first.classes
+    if first.n_rows < 1 if rank else len(classes) < 2:
+        raise first.error or UsageError(f"{name} has the labels {classes.tolist()}; at least two are needed, or --classes")
     return {"zero_based": zero_based, "n_features": form["n_features"] or width, "classes": classes}
 
 
-def scan_file(path: str, form: dict[str, Any], bar: Bar) -> SvmlightSummary:
+def scan_file(name: str, file: DataFile, form: dict[str, Any], bar: Bar) -> SvmlightSummary:
     """The first pass over one file."""
+    file.keep(bar)
     known = {name: form[name] for name in ("multilabel", "query_id", "chunk_rows", "chunk_bytes")}
-    reader = SvmlightReader(path, zero_based="auto" if form["zero_based"] is None else form["zero_based"], **known)
+    reader = DataFileReader(file, zero_based="auto" if form["zero_based"] is None else form["zero_based"], **known)
     try:
-        return reader.scan(callback=lambda: bar("first pass", reader.fraction_read))
+        found = reader.scan(callback=lambda: bar("first pass", reader.fraction_read))
     except ValueError as error:
         raise UsageError(str(error)) from None
+    if found.n_rows < 1 and found.error is None:
+        raise UsageError(f"{name} has no rows")
+    return found
 
 
-def learn_file(race: Race, args: argparse.Namespace, form: dict[str, Any], bar: Bar) -> BaseException | None:
+def learn_file(race: Race, args: argparse.Namespace, train: DataFile, form: dict[str, Any], bar: Bar) -> BaseException | None:
     """Learn from TRAIN; what ended it early."""
-    reader, random, epochs = SvmlightReader(args.train, **form), np.random.default_rng(args.seed or 0), args.epochs or 1
+    reader, random, epochs = DataFileReader(train, **form), np.random.default_rng(args.seed or 0), args.epochs or 1
     try:
+        if epochs > 1:
+            train.keep(bar)
         for epoch in range(epochs):
             for X, y, place in chunks(reader):
                 order = slice(None) if args.shuffle is False else random.permutation(X.shape[0])
                 learn_chunk(race, X[order], y[order], epoch == 0, place)
                 bar(f"epoch {epoch + 1}/{epochs}", reader.fraction_read, race.entrants[0].tally)
-    except (BrokenLineError, RefusedError, KeyboardInterrupt) as trouble:
+            if race.rounds == 0:
+                raise UsageError(f"TRAIN={train.path!r} has no rows")
+    except (BrokenLineError, RefusedError, FileError, KeyboardInterrupt) as trouble:
         return trouble
     return None
 
 
-def chunks(reader: SvmlightReader) -> Iterator[tuple[Any, Any, str]]:
+def chunks(reader: DataFileReader) -> Iterator[tuple[Any, Any, str]]:
     """X and y of each chunk, for rankings as lists, and where it begins."""
     for X, y, found in reader:
         if reader.query_id:
@@ -256,23 +281,33 @@ def learn_chunk(race: Race, X: Any, y: Any, judge: bool, place: str) -> None:
     except (ValueError, MemoryError) as error:
         if race.rounds == 0:
             raise UsageError(str(error)) from None
-        raise RefusedError(f"{place}: {error}") from None
+        raise refused(place, error) from None
 
 
-def score_file(race: Race, args: argparse.Namespace, form: dict[str, Any], bar: Bar) -> BaseException | None:
+def score_chunk(race: Race, X: Any, y: Any, place: str) -> NDArray:
+    """The predictions of a chunk, which is scored."""
+    try:
+        return race.test(X, y)
+    except (ValueError, MemoryError) as error:
+        raise refused(place, error) from None
+
+
+def refused(place: str, error: Exception) -> RefusedError:
+    """The learners' reason, and where."""
+    return RefusedError(f"{place}: {str(error).removesuffix('.')}")
+
+
+def score_file(race: Race, args: argparse.Namespace, test: DataFile, form: dict[str, Any], bar: Bar) -> BaseException | None:
     """Score on TEST, and write the predictions; what ended it early."""
-    reader = SvmlightReader(args.test, **form)
-    with ExitStack() as stack:
-        out = stack.enter_context(open(args.predictions, "w", encoding="ascii")) if args.predictions else None
-        try:
-            for X, y, _ in chunks(reader):
-                predicted = race.test(X, y)
-                if out is not None:
-                    out.writelines(written(predicted, form["classes"] if form["multilabel"] else None))
+    reader, labels = DataFileReader(test, **form), form["classes"] if form["multilabel"] else None
+    try:
+        with lines_to(args.predictions, f"--predictions={args.predictions!r}") as write:
+            for X, y, place in chunks(reader):
+                write(written(score_chunk(race, X, y, place), labels))
                 bar("test", reader.fraction_read)
-        except (BrokenLineError, KeyboardInterrupt) as trouble:
-            return trouble
-    return None
+    except (BrokenLineError, RefusedError, FileError, KeyboardInterrupt) as trouble:
+        return trouble
+    return None if race.tested else RefusedError(f"--test={test.path!r} has no rows")
 
 
 def written(predicted: NDArray, labels: NDArray | None) -> Iterator[str]:

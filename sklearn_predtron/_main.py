@@ -144,7 +144,7 @@ class Bar:
 
     def __init__(self, stream: TextIO | None = None):
         self.stream = sys.stderr if stream is None else stream
-        self.shown = self.stream.isatty()
+        self.shown = self.stream is not None and self.stream.isatty()
         self.drawn = -1.0
 
     def __call__(self, label: str, fraction: float | None, tally: Tally | None = None) -> None:

@@ -1,0 +1,45 @@
+"""What the main job says, whether or not somebody listens."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TextIO
+
+NOBODY_READS = 128 + 13  # what a shell says of a program that SIGPIPE ended
+
+
+def report(text: str) -> int:
+    """Write to standard output, all of it at once; the exit code."""
+    try:
+        emit(text, sys.stdout)
+    except BrokenPipeError:
+        return NOBODY_READS
+    except OSError as error:
+        return complain(f"standard output: {error.strerror}")
+    return 0
+
+
+def complain(trouble: BaseException | str, rest: str = "") -> int:
+    """Say on standard error what went wrong and what is left; the exit code."""
+    stopped = isinstance(trouble, KeyboardInterrupt)
+    message = "stopped from the keyboard" if stopped else str(trouble)
+    with suppress(OSError):  # The exit code says it too.
+        emit(f"error: {'; '.join(filter(None, [message, rest]))}\n", sys.stderr)
+    return 130 if stopped else 1
+
+
+def emit(text: str, stream: TextIO | None) -> None:
+    """Write to a stream, if it is open; after an error it takes whatever is left, so that the end of the program is quiet."""
+    if stream is None:
+        return
+    encoding = stream.encoding or "utf-8"
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+        raise
