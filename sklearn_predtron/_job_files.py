@@ -122,7 +122,7 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def lines_to(path: str | None, what: str) -> Iterator[Callable[[Iterable[str]], None]]:
-    """What writes lines to a file, if there is to be one; an error says `what` it is."""
+    """What writes lines to a file, if there is to be one, as long as somebody reads them; an error says `what` it is."""
     if path is None:
         yield lambda lines: None
         return
@@ -130,11 +130,11 @@ def lines_to(path: str | None, what: str) -> Iterator[Callable[[Iterable[str]], 
         file = open(path, "w", encoding="ascii")  # noqa: SIM115
 
     def write(lines: Iterable[str]) -> None:
-        with named(what):
+        with named(what), suppress(BrokenPipeError):
             file.writelines(lines)
 
     try:
         yield write
     finally:
-        with named(what):
+        with named(what), suppress(BrokenPipeError):
             file.close()

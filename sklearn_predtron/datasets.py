@@ -108,7 +108,8 @@ class SvmlightReader:
     Parameters
     ----------
     path : str or path-like
-        The file; ``.gz`` and ``.bz2`` files are decompressed as they are read.
+        The file; ``.gz`` and ``.bz2`` files are decompressed as they are read.  A pipe can be read only once: what `scan` finds
+        must be given.
     n_features : int, default=None
         Width of X; None is what `scan` finds.
     zero_based : bool or "auto", default="auto"
@@ -228,13 +229,21 @@ class SvmlightReader:
     def __iter__(self) -> Iterator[tuple[sparse.csr_matrix, Any, Any]]:
         n_features, zero_based = self.n_features, self.zero_based
         classes: Any = self.classes
-        if n_features is None or zero_based == "auto" or (self.multilabel and classes is None):
-            found = self._summary or self.scan()
+        unknown = {"n_features": n_features is None, "zero_based": zero_based == "auto"}
+        unknown["classes"] = self.multilabel and classes is None
+        if any(unknown.values()):
+            found = self._summary or self._first_pass([name for name, is_unknown in unknown.items() if is_unknown])
             n_features = found.n_features if n_features is None else n_features
             zero_based = found.zero_based
             classes = found.classes if self.multilabel and classes is None else classes
         for X, labels, first, qid in self._chunks(n_features, bool(zero_based), classes):
             yield X, labels.indicators(classes) if self.multilabel else labels.values, first if qid is None else qid
+
+    def _first_pass(self, unknown: list[str]) -> SvmlightSummary:
+        """Find what is not known, unless the rows would then be gone."""
+        if os.path.exists(self.path) and not os.path.isfile(self.path):
+            raise ValueError(f"path={self.path!r} can be read only once, so {', '.join(unknown)} must be given.")
+        return self.scan()
 
     def scan(self, *, max_classes: int = 100_000, callback: Callable[[], Any] | None = None) -> SvmlightSummary:
         """Read the file once, for its width, labels and number of rows, whatever `n_features` and `classes` are.

@@ -291,6 +291,26 @@ def test_pipe_in_one_pass(tmp_path):
     writer.join()
 
 
+@pytest.mark.parametrize(
+    ("parameters", "missing"),
+    [
+        ({}, "n_features, zero_based"),
+        ({"zero_based": True}, "n_features"),
+        ({"n_features": 3}, "zero_based"),
+        ({"multilabel": True, "n_features": 3, "zero_based": False}, "classes"),
+    ],
+)
+def test_pipe_in_two_passes(parameters, missing):
+    """Is refused before anything is read of it."""
+    end, writing = os.pipe()
+    os.write(writing, START)
+    os.close(writing)
+    with pytest.raises(ValueError, match=f"'/dev/fd/{end}' can be read only once, so {missing} must be given"):
+        next(iter(SvmlightReader(f"/dev/fd/{end}", **parameters)))
+    assert os.read(end, 100) == START
+    os.close(end)
+
+
 def test_memory_is_bounded_by_the_chunk(tmp_path):
     line = b"1 " + b" ".join(b"%d:0.25000000000000000000" % i for i in range(1, 501)) + b"\n"
     path = write(tmp_path, line * (10 * 2**20 // len(line)))

@@ -2,13 +2,14 @@
 
 import errno
 import gzip
+import io
 import os
 import re
 import resource
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from functools import partial
 
 import joblib
@@ -259,6 +260,16 @@ def test_predictions_on_a_full_disk(capsys, files, tmp_path):
     assert err == "error: --predictions='/dev/full': No space left on device; the held-out score is of the rows before it\n"
 
 
+def test_nobody_reads_the_predictions(capsys, files):
+    """What reads them may stop, as head does; the score is of all rows."""
+    end, writing = os.pipe()
+    os.close(end)
+    arguments = [files["a"], "--test", files["test"]]
+    found = run(capsys, *arguments, "--chunk", 1, "--predictions", f"/dev/fd/{writing}")
+    os.close(writing)
+    assert found == run(capsys, *arguments, "--chunk", 1) and found[0] == 0
+
+
 def test_predictions_replace_no_link(capsys, files, tmp_path):
     (tmp_path / "link").symlink_to("target")
     assert run(capsys, files["a"], "--test", files["test"], "--predictions", tmp_path / "link")[0] == 0
@@ -374,6 +385,17 @@ def test_standard_output_on_a_full_disk(files, tmp_path):
         done = program(files["a"], "--save", tmp_path / "model", stdout=full)
     assert done.returncode == 1 and done.stderr == "error: standard output: No space left on device\n"
     assert joblib.load(tmp_path / "model").t_ == 200
+
+
+def test_a_name_that_cannot_be_written(files, tmp_path):
+    """The output's encoding may lack a letter of the file's name."""
+    path = tmp_path / "\u00fc\udcff.svm"
+    path.write_bytes(content(files["a"]))
+    for encoding, name in [("ascii", "\\xfc\\udcff.svm"), ("utf-8", "\u00fc\\udcff.svm")]:
+        page = io.TextIOWrapper(io.BytesIO(), encoding)
+        with redirect_stdout(page):
+            assert job.main([str(path)]) == 0
+        assert name in page.buffer.getvalue().decode(encoding)
 
 
 def test_no_standard_output_at_all(files, tmp_path):
