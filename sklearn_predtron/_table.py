@@ -86,11 +86,18 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         return (counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0)))[codes]
 
     def _class_weights(self) -> NDArray:
-        """The weight of each class, where they are given as a dict."""
-        unknown = [label for label in self.class_weight if label not in self.classes_]
-        if unknown:
-            raise ValueError(f"class_weight names {unknown}, not in classes_: {self.classes_.tolist()}.")
-        given = [self.class_weight.get(label, 1.0) for label in self.classes_.tolist()]
+        """The weight of each class, where they are given as a dict.
+
+        A label that is no class may be a class that is missing from a fold, or a typo, which leaves a class without a weight.
+        """
+        classes = self.classes_.tolist()
+        known = set(classes)
+        unknown = [label for label in self.class_weight if label not in known]
+        if unknown and not known.issubset(self.class_weight):
+            raise ValueError(
+                f"class_weight names {unknown}, not in classes_: {classes}; accepted where each class has a weight of its own."
+            )
+        given = [self.class_weight.get(label, 1.0) for label in classes]
         weights = as_numbers(given, "class_weight", "a dict of finite weights that are not negative")
         if not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise ValueError(f"class_weight={self.class_weight} must hold finite weights that are not negative.")

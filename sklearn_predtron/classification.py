@@ -14,6 +14,7 @@ from sklearn_predtron._core.margins import Margins
 from sklearn_predtron._core.table import Table
 from sklearn_predtron._parts import as_numbers
 from sklearn_predtron._table import BaseTableClassifier
+from sklearn_predtron.losses import names_label, table_loss
 
 __all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
 
@@ -66,15 +67,18 @@ class RejectingClassifier(BaseTableClassifier):
         self.reject_rule = reject_rule
 
     def _build_problem(self) -> Table:
-        problem = super()._build_problem()
         if self.reject_cost is None:
-            return problem
+            return super()._build_problem()
         costs = self._costs()
+        problem = super()._build_problem()
         return Table(reject_code(len(self.classes_)), costs) if self.reject_rule == "code" else problem
 
     def _costs(self) -> NDArray:
+        if self.reject_cost is None:
+            return super()._costs()
+        self._check_reject_label()
         cost = super()._costs()
-        return cost if self.reject_cost is None else np.column_stack([cost, self._reject_costs(cost.max())])
+        return np.column_stack([cost, self._reject_costs(cost.max())])
 
     def _counts_mistakes(self) -> bool:
         return self.reject_cost is None and super()._counts_mistakes()
@@ -94,12 +98,17 @@ class RejectingClassifier(BaseTableClassifier):
                 f"reject_cost={self.reject_cost!r} must be a number, or one for each of the {k} classes, above 0 and at most "
                 f"{most:g} (reject_rule={self.reject_rule!r})."
             )
+        return np.broadcast_to(beta, (k,))
+
+    def _check_reject_label(self) -> None:
         label = self.reject_label
-        if label is None or label in self.classes_.tolist() or np.asarray(label).dtype.kind not in kinds_like(self.classes_):
+        fits = label is not None and np.ndim(label) == 0 and np.asarray(label).dtype.kind in kinds_like(self.classes_)
+        if not fits or label in self.classes_.tolist():
             raise ValueError(
                 f"reject_label={label!r} must be a label of the type of the classes {self.classes_.tolist()} and not one of them."
             )
-        return np.broadcast_to(beta, (k,))
+        if names_label(table_loss(self.loss), label):
+            raise ValueError(f"loss names the reject_label={label!r}; what a rejected row costs is reject_cost.")
 
     # --------------------------------------------------------------------------------------------------------- prediction
 
@@ -174,7 +183,8 @@ class PredtronClassifier(RejectingClassifier):
     ----------
     loss : "zero_one", array-like of shape (k, k), dict or TableLoss, default="zero_one"
         L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
-        {(true, predicted): cost}, with cost 1 for the pairs left out.
+        {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
+        instance, where `CostMatrix(costs, labels=[...])` declares them all.
     representation : "onehot", "simplex", array-like of shape (k, d) or TableRepresentation, default="onehot"
         rep(sigma), one unit vector a class.
     norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
@@ -202,7 +212,8 @@ class PredtronClassifier(RejectingClassifier):
     warm_start : bool, default=False
         Whether `fit` goes on from the weights of the previous call.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the rows by class; "balanced" (in `fit` only) gives all classes the same total weight.
+        Weights of the rows by class, 1 for those left out; "balanced" (in `fit` only) gives all classes the same total weight.
+        A dict may name a label that is not among `classes_` (one missing from a fold) where it has a weight for each that is.
     reject_cost : float or array-like of shape (k,), default=None
         Cost beta of a rejected row, in (0, 1/2] times the largest loss, also by class; None is never to reject.
     reject_label : label, default=None
@@ -273,7 +284,8 @@ class PredtronBinaryClassifier(RejectingClassifier):
     ----------
     loss : "zero_one", array-like of shape (2, 2), dict or TableLoss, default="zero_one"
         L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
-        {(true, predicted): cost}, with cost 1 for the pairs left out.
+        {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
+        instance, where `CostMatrix(costs, labels=[...])` declares them all.
     representation : "sign", "onehot", array-like of shape (2, d) or TableRepresentation, default="sign"
         rep(sigma): -1 and +1 with one row of weights, or any two unit vectors.
     norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
@@ -301,7 +313,8 @@ class PredtronBinaryClassifier(RejectingClassifier):
     warm_start : bool, default=False
         Whether `fit` goes on from the weights of the previous call.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the rows by class; "balanced" (in `fit` only) gives both classes the same total weight.
+        Weights of the rows by class, 1 for those left out; "balanced" (in `fit` only) gives both classes the same total weight.
+        A dict may name a label that is not among `classes_` (one missing from a fold) where it has a weight for each that is.
     reject_cost : float or array-like of shape (2,), default=None
         Cost beta of a rejected row, in (0, 1/2] times the largest loss, also by class; None is never to reject.
     reject_label : label, default=None

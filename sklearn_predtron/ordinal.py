@@ -22,7 +22,8 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
     ----------
     loss : "absolute", "squared", "zero_one", array-like of shape (r, r), dict or TableLoss, default="absolute"
         L(sigma, y) of ranks.  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
-        {(true, predicted): cost}, with cost 1 for the pairs left out.
+        {(true, predicted): cost}, with cost 1 for the pairs left out.  A rank may be missing, from a fold of a search for
+        instance, where `categories` or `CostMatrix(costs, labels=[...])` declares them all.
     representation : "thermometer", "shared", "onehot", "simplex", array-like of shape (r, d) or TableRepresentation, \
             default="thermometer"
         rep(k), one unit vector a rank.  "thermometer" (CuSum Rank) asks r - 1 questions, whether the rank is above each
@@ -52,7 +53,8 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
     warm_start : bool, default=False
         Whether `fit` goes on from the weights of the previous call.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the rows by label; "balanced" (in `fit` only) gives all labels the same total weight.
+        Weights of the rows by label, 1 for those left out; "balanced" (in `fit` only) gives all labels the same total weight.
+        A dict may name a label that is not among `classes_` (one missing from a fold) where it has a weight for each that is.
     categories : array-like of shape (r,), default=None
         The labels from the lowest rank to the highest.  None is the order of an ordered pandas Categorical, else that of the
         sorted labels; for strings that is the alphabet, and a warning says so.

@@ -1,13 +1,17 @@
 """Binary and multiclass classifiers: labels, costs, class weights, predictions."""
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from cases import make_data
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Perceptron
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
 from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.representations import Code, Simplex
 from sklearn_predtron.updates import (
@@ -145,7 +149,7 @@ def test_costs_are_in_the_order_of_classes():
 def test_pairs_left_out_cost_one():
     X, y = make_data()
     matrix = [[0, 1, 6], [1, 0, 1], [1, 1, 0]]
-    by_pairs = PredtronClassifier(loss={(0, 2): 6, ("no", "class"): 9, (1, 1): 0}, random_state=0).fit(X, y)
+    by_pairs = PredtronClassifier(loss={(0, 2): 6, (1, 1): 0}, random_state=0).fit(X, y)
     np.testing.assert_array_equal(by_pairs.coef_, PredtronClassifier(loss=matrix, random_state=0).fit(X, y).coef_)
 
 
@@ -191,13 +195,135 @@ def test_costs_that_are_none(loss, message):
         PredtronClassifier(loss=loss).fit(X, y)
 
 
-def test_a_class_missing_from_a_fold_is_named():
+CHURN = np.array(["churn", "stay"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "pairs", "unknown"),
+    [
+        (CHURN, {("Churn", "stay"): 10}, "'Churn'"),
+        (CHURN, {("stay", "churn"): 2, ("churn", "stays"): 10}, "'stays'"),
+        (CHURN, {(0, 1): 10}, "0"),
+        (CHURN, {(b"churn", b"stay"): 10}, "b'churn'"),
+        (CHURN, {(None, "stay"): 10}, "None"),
+        (np.array([0, 1]), {("0", "1"): 10}, "'0'"),
+        (np.array([0, 1]), {(0, 2): 10}, "2"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", [*KINDS, PredtronOrdinalClassifier])
+def test_pairs_of_unknown_labels_are_an_error(kind, labels, pairs, unknown):
+    X, codes = make_data(2)
+    y = labels[codes]
+    message = (
+        rf"loss names the label {unknown}, .* classes {re.escape(str(labels.tolist()))}; .* CostMatrix\(costs, labels=\[...\]\)"
+    )
+    settings = {"categories": labels} if kind is PredtronOrdinalClassifier else {}
+    for loss in (pairs, CostMatrix(pairs)):
+        with pytest.raises(ValueError, match=message):
+            kind(loss=loss, **settings).fit(X, y)
+        with pytest.raises(ValueError, match=message):
+            kind(loss=loss, **settings).partial_fit(X, y, classes=labels)
+        model = kind(**settings).fit(X, y).set_params(loss=loss)
+        before = model.t_
+        for call in (model.partial_fit, model.sample_loss, model.fit):
+            with pytest.raises(ValueError, match=message):
+                call(X, y)
+        assert model.t_ == before
+
+
+def test_labels_of_pairs_are_equal_whatever_their_type():
+    X, y = make_data(2)
+    model = PredtronBinaryClassifier(loss={(0, 1): 5}, random_state=0).fit(X, y)
+    pairs = [(np.int8(0), np.uint64(1)), (0.0, 1.0), (False, True), (np.float32(0), np.bool_(True))]
+    for pair in pairs:
+        for labels in (y, y > 0, y.astype(float), y.astype(np.uint8)):
+            other = PredtronBinaryClassifier(loss={pair: 5}, random_state=0).fit(X, labels)
+            np.testing.assert_array_equal(other.coef_, model.coef_)
+    for labels in (CHURN, CHURN.astype(object)):
+        other = PredtronBinaryClassifier(loss={(np.str_("churn"), "stay"): 5}, random_state=0).fit(X, labels[y])
+        np.testing.assert_array_equal(other.coef_, model.coef_)
+
+
+COSTS = np.array([[0, 2, 7], [1, 0, 3], [4, 5, 0]])
+
+
+@pytest.mark.parametrize(
+    "form", [list, tuple, np.array, pd.Index, pd.Series, pd.Categorical, lambda c: np.array(c, dtype=object)]
+)
+def test_declared_labels_are_the_rows_and_columns_of_costs(form):
+    X, codes = make_data()
+    names = np.array(["a", "b", "c"])
+    order = [2, 0, 1]  # of the declared labels, with one that never occurs
+    declared = form([*names[order].tolist(), "d"])
+    matrix = np.full((4, 4), 9.0)
+    matrix[:3, :3] = COSTS[np.ix_(order, order)]
+    matrix[3, 3] = 0
+    pairs = {(names[i], names[j]): COSTS[i, j] for i in range(3) for j in range(3) if i != j} | {("a", "d"): 100}
+    for there in ([0, 1, 2], [0, 2], [1, 2]):
+        rows = np.isin(codes, there)
+        expected = PredtronClassifier(loss=COSTS[np.ix_(there, there)], random_state=0).fit(X[rows], names[codes[rows]])
+        for costs in (matrix, matrix.tolist(), pairs):
+            loss = CostMatrix(costs, labels=declared)
+            np.testing.assert_array_equal(loss.matrix(names[there]), COSTS[np.ix_(there, there)])
+            model = PredtronClassifier(loss=loss, random_state=0).fit(X[rows], names[codes[rows]])
+            np.testing.assert_array_equal(model.coef_, expected.coef_)
+    assert CostMatrix({("c", "b"): 6}, labels=declared).matrix(np.array(["b", "c", "d"])).tolist() == [
+        [0, 1, 1],
+        [6, 0, 1],
+        [1, 1, 0],
+    ]
+
+
+def test_costs_of_folds_that_lack_a_class():
+    X, y = make_data(3)
+    rare = np.flatnonzero(y == 2)[2:]  # two rows of class 2: one of four folds has none to learn from
+    X, y = np.delete(X, rare, axis=0), np.delete(y, rare)
+    order = np.argsort(y == 2, kind="stable")
+    X, y = X[order], y[order]
+    for costs in (COSTS, {(2, 0): 8, (0, 2): 3}):
+        search = GridSearchCV(
+            PredtronClassifier(loss=CostMatrix(costs, labels=[0, 1, 2]), random_state=0),
+            {"loss__costs": [costs], "max_iter": [1, 3]},
+            cv=KFold(4),
+            scoring="accuracy",
+            error_score="raise",
+        )
+        assert search.fit(X, y).best_estimator_.classes_.tolist() == [0, 1, 2]
+        with pytest.raises(ValueError, match=r"the (label 2|2 classes).* CostMatrix\(costs, labels=\[...\]\)"):
+            cross_val_score(PredtronClassifier(loss=costs), X, y, cv=KFold(4), error_score="raise")
+    for labels in ([0, 1, 2], None):
+        stream = PredtronClassifier(loss=CostMatrix(COSTS, labels=labels)).partial_fit(X[:20], y[:20], classes=[0, 1, 2])
+        assert stream.coef_.shape[0] == 3
+    ranks = PredtronOrdinalClassifier(loss={(0, 2): 3}, categories=[0, 1, 2]).fit(X[:20], y[:20])
+    assert ranks.classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("costs", "labels", "message"),
+    [
+        (COSTS, [0, 1, 1], r"labels=\[0, 1, 1\] must be a list of at least two different labels, each once"),
+        (COSTS, [0, 1, 1.0], "labels=.* each once"),
+        (COSTS, [0], r"labels=\[0\] must be a list"),
+        (COSTS, "abc", "labels='abc' must be a list"),
+        (COSTS, 3, "labels=3 must be a list"),
+        (COSTS, [[0, 1, 2]], "labels=.* must be a list"),
+        (COSTS, [[0], [1, 2]], "labels=.* must be a list"),
+        (COSTS, [0, 1], r"loss must be a \(2, 2\) cost matrix for the 2 labels \[0, 1\], got shape \(3, 3\)"),
+        (COSTS, [0, 1, 3], r"labels=\[0, 1, 3\] of the costs lacks the class\(es\) \[2\]; every class must be among them"),
+        (COSTS, ["0", "1", "2"], r"labels=\['0', '1', '2'\] of the costs lacks the class\(es\) \[0, 1, 2\]"),
+        ({(0, 1): 2}, ["0", "1", "2"], r"loss names the label 0, which is not among its labels=\['0', '1', '2'\]"),
+        ({(0, 5): 2}, [0, 1, 2, 3], r"loss names the label 5, which is not among its labels=\[0, 1, 2, 3\]"),
+        ({0: 2}, [0, 1, 2], "loss must have keys"),
+        ({(0, 3): -1}, [0, 1, 2, 3], "loss must hold finite costs that are not negative"),
+        ({(3, 3): 1}, [0, 1, 2, 3], "loss must cost nothing on its diagonal"),
+        ([[0, 0, 0, 5]] * 3 + [[0] * 4], [0, 1, 2, 3], r"loss must hold at least one positive cost, got \[\[0.0, 0.0, 0.0\]"),
+    ],
+)
+def test_declared_labels_that_are_none(costs, labels, message):
     X, y = make_data()
-    costs = 1 - np.eye(3)
-    with pytest.raises(ValueError, match=r"2 classes \[0, 1\].*pass all classes to partial_fit or give a dict of costs"):
-        PredtronClassifier(loss=costs).fit(X[y < 2], y[y < 2])
-    PredtronClassifier(loss=costs).partial_fit(X[y < 2], y[y < 2], classes=[0, 1, 2])
-    PredtronClassifier(loss={(0, 2): 3}).fit(X[y < 2], y[y < 2])
+    with pytest.raises(ValueError, match=message):
+        PredtronClassifier(loss=CostMatrix(costs, labels=labels)).fit(X, y)
 
 
 # --------------------------------------------------------------------------------------------------------- representations
@@ -305,6 +431,8 @@ def test_class_weight_zero_is_absence():
     ("class_weight", "message"),
     [
         ({7: 2.0}, r"class_weight names \[7\], not in classes_: \[0, 1, 2\]"),
+        ({0: 1.0, 1: 2.0, 7: 2.0}, r"class_weight names \[7\], not in classes_: \[0, 1, 2\]"),
+        ({"0": 1.0}, r"class_weight names \['0'\], not in classes_"),
         ({0: -1.0}, r"class_weight=\{0: -1.0\} must hold finite weights that are not negative"),
         ({0: np.nan}, "class_weight=.*must hold finite weights"),
         ({0: "much"}, r"class_weight=\['much', 1.0, 1.0\] does not hold numbers"),
@@ -317,6 +445,27 @@ def test_class_weights_that_are_none(class_weight, message):
         PredtronClassifier(class_weight=class_weight).fit(X, y)
     with pytest.raises(ValueError, match=message):
         PredtronClassifier(class_weight=class_weight).partial_fit(X, y, classes=[0, 1, 2])
+
+
+def test_class_weights_of_folds_that_lack_a_class():
+    """As in scikit-learn: more labels may be named where every class has its weight; otherwise one of them may be a typo."""
+    X, y = make_data()
+    there = y < 2
+    weights = {0: 3.0, 1: 1.0, 2: 5.0}
+    folds = [kind(class_weight=weights, random_state=0).fit(X[there], y[there]) for kind in (PredtronClassifier, Perceptron)]
+    alone = PredtronClassifier(class_weight={0: 3.0}, random_state=0).fit(X[there], y[there])
+    np.testing.assert_array_equal(folds[0].coef_, alone.coef_)
+    for kind in (PredtronClassifier, Perceptron):
+        with pytest.raises(ValueError, match="class_weight"):
+            kind(class_weight={0: 3.0, 2: 5.0}).fit(X[there], y[there])
+
+
+def test_class_weights_of_labels_that_only_seem_equal():
+    """0.1 and its float32 are two numbers: a weight of the one is not that of the other, and not to be dropped in silence."""
+    X, codes = make_data(2)
+    ranks = np.array([0.1, 0.2], dtype=np.float32)
+    with pytest.raises(ValueError, match=r"class_weight names \[0.1\], not in classes_: \[0.10000000"):
+        PredtronOrdinalClassifier(categories=ranks, class_weight={0.1: 2.0}).fit(X, ranks[codes])
 
 
 # -------------------------------------------------------------------------------------------------------------- prediction

@@ -5,6 +5,7 @@ import pytest
 from cases import make_data
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.losses import CostMatrix
 
 RULES = ["online", "margin", "code"]
 
@@ -74,6 +75,8 @@ def test_code_rule_is_the_code_of_the_paper():
         (["a", "b", "c"], 0, False),
         ([0.0, 1.0, 2.0], -1.0, True),
         ([0.0, 1.0, 2.0], "a", False),
+        ([0, 1, 2], [-1], False),
+        ([0, 1, 2], np.array([-1, -2]), False),
     ],
 )
 def test_reject_label_is_of_the_type_of_the_classes(labels, reject_label, good):
@@ -87,6 +90,20 @@ def test_reject_label_is_of_the_type_of_the_classes(labels, reject_label, good):
     else:
         with pytest.raises(ValueError, match=r"reject_label=.* must be a label of the type of the classes \[.*\] and not one"):
             model.fit(X, y)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_costs_that_name_the_reject_label(rule):
+    """What a rejected row costs is reject_cost; a cost given to it elsewhere would do nothing."""
+    X, y = make_data(2)
+    losses = [{(0, -1): 5}, {(-1, 0): 5, (0, 1): 2}, CostMatrix({(0, 1): 5}, labels=[0, 1, -1]), CostMatrix({(0, -1): 5})]
+    for loss in [*losses, CostMatrix(1 - np.eye(3), labels=[-1, 0, 1])]:
+        for kind in (PredtronBinaryClassifier, PredtronClassifier):
+            model = kind(loss=loss, reject_cost=0.2, reject_label=-1, reject_rule=rule)
+            with pytest.raises(ValueError, match=r"loss names the reject_label=-1; .* reject_cost"):
+                model.fit(X, y)
+    declared = CostMatrix({(0, 1): 5}, labels=[0, 1, 7])
+    assert PredtronClassifier(loss=declared, reject_cost=0.2, reject_label=-1, reject_rule=rule).fit(X, y).t_ > 0
 
 
 @pytest.mark.parametrize("rule", RULES)

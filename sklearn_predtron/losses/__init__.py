@@ -17,6 +17,7 @@ from sklearn_predtron.losses.subset import (
 from sklearn_predtron.losses.subset import subset_loss as subset_loss
 from sklearn_predtron.losses.table import Absolute, CostMatrix, Squared, TableLoss, ZeroOne
 from sklearn_predtron.losses.table import costs_of as costs_of
+from sklearn_predtron.losses.table import names_label as names_label
 from sklearn_predtron.losses.table import table_loss as table_loss
 
 __all__ = [

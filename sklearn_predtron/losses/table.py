@@ -137,8 +137,18 @@ class CostMatrix(TableLoss):
     Parameters
     ----------
     costs : array-like of shape (k, k) or dict
-        Rows = true label, columns = prediction, in the order of `classes_`, with a diagonal of zeros; or
-        {(true, predicted): cost}, where pairs that are not named cost 1.  Costs are finite and not negative.
+        Rows = true label, columns = prediction, with a diagonal of zeros; or {(true, predicted): cost}, where pairs that are not
+        named cost 1.  Costs are finite and not negative.
+    labels : array-like of shape (k,), default=None
+        All labels that may occur, each once, in the order of the rows and columns.  The costs of the classes that do occur are
+        taken from these, so that one may be missing, from a fold of a search for instance.  None is `classes_`: the costs are
+        in their order, and a dict names no other label.
+
+    Raises
+    ------
+    ValueError
+        In `fit` and `partial_fit`, if the costs are not as above, or if they name a label that is not among `labels` (without
+        them, among the classes), or if `labels` lacks a class.
 
     Examples
     --------
@@ -147,42 +157,89 @@ class CostMatrix(TableLoss):
     >>> CostMatrix({("ill", "well"): 5}).matrix(np.array(["ill", "well"]))
     array([[0., 5.],
            [1., 0.]])
+    >>> triage = CostMatrix([[0, 1, 2], [4, 0, 1], [9, 3, 0]], labels=["well", "ill", "dying"])
+    >>> triage.matrix(np.array(["dying", "well"]))
+    array([[0., 9.],
+           [2., 0.]])
     """
 
-    def __init__(self, costs: Any):
+    def __init__(self, costs: Any, labels: Any = None):
         self.costs = costs
+        self.labels = labels
 
     def matrix(self, classes: NDArray) -> NDArray:
-        k = len(classes)
-        if isinstance(self.costs, Mapping):
-            costs = self._from_pairs(classes)
-        else:
-            costs = as_numbers(self.costs, "loss", f"a cost matrix of shape ({k}, {k})")
-        if costs.shape != (k, k):
-            raise ValueError(
-                f"loss must be a ({k}, {k}) cost matrix for the {k} classes {classes.tolist()}, got shape {costs.shape}; "
-                "where a class may be missing from a fold, pass all classes to partial_fit or give a dict of costs."
-            )
-        bad = costs[~(np.isfinite(costs) & (costs >= 0))]
-        if len(bad) > 0:
-            raise ValueError(f"loss must hold finite costs that are not negative, got {bad.tolist()}.")
-        if costs.max() > LARGEST_LOSS:
-            raise ValueError(f"loss must hold costs of at most {LARGEST_LOSS:g}, got {costs.max():g}.")
-        if np.diagonal(costs).any():
-            raise ValueError(f"loss must cost nothing on its diagonal, got {np.diagonal(costs).tolist()}.")
+        present = classes.tolist()
+        place = {label: i for i, label in enumerate(present if self.labels is None else distinct(self.labels))}
+        costs = self._from_pairs(place) if isinstance(self.costs, Mapping) else self._from_array(place)
+        check_given_costs(costs)
+        missing = [label for label in present if label not in place]
+        if missing:
+            raise ValueError(f"labels={list(place)} of the costs lacks the class(es) {missing}; every class must be among them.")
+        taken = [place[label] for label in present]
+        costs = costs[np.ix_(taken, taken)]
         if not costs.any():
             raise ValueError(f"loss must hold at least one positive cost, got {costs.tolist()}.")
         return costs
 
-    def _from_pairs(self, classes: NDArray) -> NDArray:
-        costs = 1.0 - np.eye(len(classes))
-        place = {label: i for i, label in enumerate(classes.tolist())}
+    def _from_array(self, place: dict[Any, int]) -> NDArray:
+        k = len(place)
+        costs = as_numbers(self.costs, "loss", f"a cost matrix of shape ({k}, {k})")
+        if costs.shape != (k, k):
+            what = "classes" if self.labels is None else "labels"
+            raise ValueError(
+                f"loss must be a ({k}, {k}) cost matrix for the {k} {what} {list(place)}, got shape {costs.shape}{self._hint()}."
+            )
+        return costs
+
+    def _from_pairs(self, place: dict[Any, int]) -> NDArray:
+        costs = 1.0 - np.eye(len(place))
         for pair, cost in self.costs.items():
             if not (isinstance(pair, tuple) and len(pair) == 2):
                 raise ValueError(f"loss must have keys (true label, predicted label), got {pair!r}.")
-            if pair[0] in place and pair[1] in place:
-                costs[place[pair[0]], place[pair[1]]] = as_numbers(cost, f"loss[{pair}]", "a number")
+            for label in pair:
+                if label not in place:
+                    known = "the classes " if self.labels is None else "its labels="
+                    raise ValueError(f"loss names the label {label!r}, which is not among {known}{list(place)}{self._hint()}.")
+            costs[place[pair[0]], place[pair[1]]] = as_numbers(cost, f"loss[{pair}]", "a number")
         return costs
+
+    def _hint(self) -> str:
+        """What to do where the labels are right, and a class did not occur."""
+        if self.labels is not None:
+            return ""
+        return "; where a class may be missing, as from a fold, declare them all: CostMatrix(costs, labels=[...])"
+
+
+def distinct(labels: Any) -> list[Any]:
+    """The declared labels, which must differ."""
+    found = np.asarray(labels, dtype=object)
+    try:
+        good = found.ndim == 1 and len(set(found)) == len(found) >= 2
+    except TypeError:  # lists have no hash
+        good = False
+    if not good:
+        raise ValueError(f"labels={shortened(labels)} must be a list of at least two different labels, each once.")
+    return found.tolist()
+
+
+def check_given_costs(costs: NDArray) -> None:
+    """Refuse costs that are not finite, negative or too large, and a cost of what is right."""
+    bad = costs[~(np.isfinite(costs) & (costs >= 0))]
+    if len(bad) > 0:
+        raise ValueError(f"loss must hold finite costs that are not negative, got {bad.tolist()}.")
+    if costs.max() > LARGEST_LOSS:
+        raise ValueError(f"loss must hold costs of at most {LARGEST_LOSS:g}, got {costs.max():g}.")
+    if np.diagonal(costs).any():
+        raise ValueError(f"loss must cost nothing on its diagonal, got {np.diagonal(costs).tolist()}.")
+
+
+def names_label(loss: TableLoss, label: Any) -> bool:
+    """Whether costs are given or declared for a label, be it one of the classes or not."""
+    if not isinstance(loss, CostMatrix):
+        return False
+    pairs = loss.costs if isinstance(loss.costs, Mapping) else ()
+    named = [name for pair in pairs if isinstance(pair, tuple) for name in pair]
+    return label in named or (loss.labels is not None and label in distinct(loss.labels))
 
 
 def table_loss(value: Any) -> TableLoss:
