@@ -153,7 +153,8 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             Labels; sets of labels as an indicator matrix of zeros and ones, relevances as numbers of at least 0.
         classes : array-like of shape (n_classes,), default=None
             All labels that will ever occur; required by the first call of a classifier, unless its `categories` or an
-            indicator matrix say what they are.
+            indicator matrix say what they are (whose labels have the values 0 and 1, in any of the forms that scikit-learn
+            takes).
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, not negative; a row of weight 0 is as if it were absent.  A weight relative to the mean of those so far
             multiplies the cap of the step.

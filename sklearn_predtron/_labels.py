@@ -10,11 +10,25 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._core.problem import presence
+from sklearn_predtron._queries import shortened
 
 
 def one_dimensional(y: Any) -> NDArray:
     """The labels as an array of shape (n,); what already is one passes."""
     return y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
+
+
+def class_list(classes: Any) -> NDArray:
+    """The parameter `classes` as an array of shape (n_classes,)."""
+    try:
+        found = np.asarray(classes)
+    except ValueError:  # rows of different lengths
+        found = np.empty(())
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.ndim != 1 or len(found) == 0:
+        raise ValueError(f"classes={shortened(classes)} must be a list of all labels that will occur.")
+    return found
 
 
 def find_classes(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:

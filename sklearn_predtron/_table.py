@@ -14,7 +14,7 @@ from sklearn_predtron._compat import StrOptions
 from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.stream import CodeReader, Stream
 from sklearn_predtron._core.table import Table
-from sklearn_predtron._labels import encode, find_classes, one_dimensional
+from sklearn_predtron._labels import class_list, encode, find_classes, one_dimensional
 from sklearn_predtron._parts import as_numbers, checked_build
 from sklearn_predtron.losses import TableLoss, ZeroOne, costs_of, table_loss
 from sklearn_predtron.representations import TableRepresentation, table_representation
@@ -50,7 +50,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         elif classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         else:
-            found = find_classes(column_or_1d(classes), targets=False)[0]
+            found = find_classes(class_list(classes), targets=False)[0]
             codes = encode(y, found)
         self._check_classes(found, ordered=given is not None)
         self.classes_ = found
@@ -64,8 +64,11 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         self._check_same_set(classes, self.classes_, "on the first call")
 
     def _check_same_set(self, classes: Any, known: NDArray, where: str) -> None:
-        if classes is not None and not np.array_equal(np.unique(classes), np.sort(known)):
-            raise ValueError(f"classes={np.unique(classes).tolist()} is not the same as {where}: {known.tolist()}.")
+        if classes is None:
+            return
+        found = class_list(classes).tolist()
+        if set(found) != set(known.tolist()):
+            raise ValueError(f"classes={found} is not the same as {where}: {known.tolist()}.")
 
     def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
         if len(classes) < 2:

@@ -15,8 +15,9 @@ from sklearn_predtron._base import BasePredtron, check_lengths, mean_loss
 from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.stream import CodeReader, IndicatorReader, Stream, indicator_rows
 from sklearn_predtron._core.subset import Indicators, SparseIndicators, Subset
-from sklearn_predtron._labels import column_names, encode, find_classes
+from sklearn_predtron._labels import class_list, column_names, encode, find_classes
 from sklearn_predtron._parts import checked_build, resolve
+from sklearn_predtron._queries import shortened
 from sklearn_predtron.losses import Hamming, SubsetLoss, subset_loss
 from sklearn_predtron.representations import SubsetRepresentation
 
@@ -157,16 +158,16 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         y = y.tocsr() if sparse.issparse(y) else as_array(y)
         self._check_shape(y, fresh=fresh)
         single = y.shape[-1] == 1 or y.ndim == 1
-        if not single:
-            self._check_label_numbers(classes, y.shape[1])
+        if classes is not None and single:
+            classes = values_of_one(classes)
+        elif classes is not None:
+            check_label_numbers(classes, y.shape[1])
         if fresh:
             self._start(y, names, classes, single=single, partial=partial)
         elif names is not None and not np.array_equal(names, getattr(self, "label_names_", names)):
             raise ValueError(f"y has the columns {names.tolist()}, and learning began with {self.label_names_.tolist()}.")
-        elif single and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes={np.unique(classes).tolist()} is not the same as on the first call: {self.classes_.tolist()}."
-            )
+        elif single and classes is not None and set(classes.tolist()) != set(self.classes_.tolist()):
+            raise ValueError(f"classes={classes.tolist()} is not the same as on the first call: {self.classes_.tolist()}.")
         return self._indicators(y)
 
     def _check_shape(self, y: Any, *, fresh: bool) -> None:
@@ -175,10 +176,6 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         if not fresh and (1 if y.ndim == 1 else y.shape[1]) != self._n_labels:
             hint = "; a single row has shape (1, n_labels)" if y.ndim == 1 else ""
             raise ValueError(f"y has shape {y.shape}, and learning began with {self._n_labels} label(s){hint}.")
-
-    def _check_label_numbers(self, classes: Any, m: int) -> None:
-        if classes is not None and not np.array_equal(np.ravel(classes), np.arange(m)):
-            raise ValueError(f"classes={classes!r} must be None or the numbers of the {m} labels, 0 to {m - 1}.")
 
     def _start(self, y: Any, names: NDArray | None, classes: Any, *, single: bool, partial: bool) -> None:
         """Set what is known of the labels from the first rows on."""
@@ -191,12 +188,12 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         else:
             if partial and classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit where y is one label.")
-            found = find_classes(column_or_1d(classes) if partial else flat(y, warn=False), targets=not partial)[0]
+            found = find_classes(classes if partial else flat(y, warn=False), targets=not partial)[0]
             if len(found) != 2:
-                what = "multiclass" if len(found) > 2 else "a single class"
+                what, where = "multiclass" if len(found) > 2 else "a single class", "classes" if partial else "y"
                 raise ValueError(
                     "Only binary classification is supported. The type of the target is "
-                    f"{what}: one label must have two values, and y holds {len(found)} class(es); several labels make an "
+                    f"{what}: one label must have two values, and {where} holds {len(found)} class(es); several labels make an "
                     "indicator matrix (sklearn.preprocessing.MultiLabelBinarizer)."
                 )
             self._n_labels, self._single = 1, True
@@ -358,6 +355,29 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
+
+
+def check_label_numbers(classes: Any, m: int) -> None:
+    """Refuse `classes` of an indicator matrix that say anything but what is known: m labels, off or on."""
+    given = [np.asarray(each, dtype=object).tolist() for each in classes] if np.iterable(classes) else []
+    numbers = given == list(range(m))
+    values = are_values(given) and len(set(given)) == 2
+    if not (numbers or values or (len(given) == m and all(map(are_values, given)))):
+        raise ValueError(
+            f"classes={shortened(classes)} must be None, the numbers of the {m} labels, 0 to {m - 1}, their values, [0, 1], or a "
+            "list of the values of each."
+        )
+
+
+def are_values(given: Any) -> bool:
+    """Whether it is a list of zeros and ones."""
+    return isinstance(given, list) and len(given) > 0 and all(value in (0, 1) for value in given)
+
+
+def values_of_one(classes: Any) -> NDArray:
+    """The values of one label, which may be in a list by themselves, as scikit-learn's multi-output classifiers take them."""
+    alone = isinstance(classes, (list, tuple, np.ndarray)) and len(classes) == 1 and np.iterable(classes[0])
+    return class_list(classes[0] if alone and not isinstance(classes[0], str) else classes)
 
 
 def as_array(y: Any) -> NDArray:

@@ -115,6 +115,21 @@ def test_labels_that_are_not_classes():
         model.sample_loss(X[:1], ["0"])
 
 
+@pytest.mark.parametrize("classes", [[[0, 1], [2]], [[0, 1, 2]], 3, "012", [], {0, 1, 2}], ids=str)
+@pytest.mark.parametrize("kind", [PredtronClassifier, PredtronOrdinalClassifier])
+def test_classes_that_are_no_list_of_labels(kind, classes):
+    """The message names `classes`, in the first call and later."""
+    X, y = make_data()
+    for model in (kind(), kind().partial_fit(X, y, classes=[0, 1, 2])):
+        rounds = getattr(model, "t_", None)
+        with pytest.raises(ValueError, match=r"classes=.* must be a list of all labels that will occur"):
+            model.partial_fit(X, y, classes=classes)
+        assert getattr(model, "t_", None) == rounds
+    model = kind().partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match=r"classes=\[0, None, 2\] is not the same as on the first call: \[0, 1, 2\]"):
+        model.partial_fit(X, y, classes=[0, None, 2])
+
+
 def test_classes_that_never_occur():
     X, y = make_data(2)
     model = PredtronClassifier().partial_fit(X, y, classes=[0, 1, 5])

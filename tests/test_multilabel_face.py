@@ -247,8 +247,11 @@ def test_labels_that_are_none(labels, message):
     [
         (Y[:, :3], None, r"y has shape \(60, 3\), and learning began with 4 label"),
         (Y[:, 0], None, r"y has shape \(60,\), and learning began with 4 label"),
-        (Y, [0, 1], r"classes=\[0, 1\] must be None or the numbers of the 4 labels, 0 to 3"),
-        (Y, [1, 2, 3, 4], r"classes=\[1, 2, 3, 4\] must be None or the numbers of the 4 labels"),
+        (
+            Y,
+            [1, 2, 3, 4],
+            r"classes=\[1, 2, 3, 4\] must be None, the numbers of the 4 labels, 0 to 3, their values, \[0, 1\], or",
+        ),
     ],
 )
 def test_labels_that_are_not_those_of_the_first_call(labels, classes, message):
@@ -260,6 +263,52 @@ def test_labels_that_are_not_those_of_the_first_call(labels, classes, message):
         fresh = make()
         refuses(fresh, lambda: fresh.partial_fit(X, labels, classes=classes), message)
     assert state(model.partial_fit(X, y, classes=np.arange(4))) == state(make().partial_fit(X, y).partial_fit(X, y))
+
+
+@pytest.mark.parametrize("m", [2, 3, 4])
+def test_classes_of_an_indicator_matrix_in_every_form_that_says_so(m):
+    """The labels' numbers, the values of all, or of each as MultiOutputClassifier takes them: nothing depends on which."""
+    X, y = make_data()
+    y = y[:, :m].copy()
+    y[:, 0] = 0  # a label that is always off has one value
+    both = np.arange(2)
+    values = [[0, 1], [1, 0], both, (0.0, 1.0), [False, True], pd.Series([0, 1])]
+    each = [[both] * m, ((0, 1),) * m, np.tile(both, (m, 1)), [np.unique(y[:, i]) for i in range(m)], [[1, 0]] * m]
+    for classes in [None, np.arange(m), list(range(m)), range(m), make().fit(X, y).classes_, *values, *each]:
+        model = make().partial_fit(X[:20], y[:20], classes=classes).partial_fit(X[20:], y[20:], classes=classes)
+        assert state(model) == state(make().partial_fit(X, y))
+        assert model.classes_.tolist() == list(range(m))
+
+
+STRANGE_CLASSES = [[-1, 1], ["0", "1"], [0], [], "01", 3, [None, 1], [0, 1, 2, 3, 4], [[0, 1]], [[0, 1]] * 3, [[0, 2]] * 4]
+STRANGE_CLASSES += [[[0, 1], [0], [0, 1, 2], [1]], [[], [0], [0], [0]], [["0", "1"]] * 4, [[[0, 1]]] * 4, [0, [0, 1], 1, 2]]
+
+
+@pytest.mark.parametrize("classes", STRANGE_CLASSES, ids=str)
+def test_classes_of_an_indicator_matrix_that_are_none(classes):
+    X, y = make_data()
+    message = (
+        r"classes=.* must be None, the numbers of the 4 labels, 0 to 3, their values, \[0, 1\], or a list of the values of each"
+    )
+    for model in (make(), make().partial_fit(X, y)):
+        refuses(model, lambda model=model: model.partial_fit(X, y, classes=classes), message)
+
+
+def test_classes_of_one_column():
+    """A list of one label's values is that label's values."""
+    X, y = make_data()
+    alone = make().partial_fit(X, y[:, 0], classes=[0, 1])
+    for classes in ([0, 1], [np.arange(2)], [[1, 0]], np.array([[0, 1]]), np.array([[0], [1]])):
+        with pytest.warns(DataConversionWarning):
+            column = make().partial_fit(X[:20], y[:20, :1], classes=classes).partial_fit(X[20:], y[20:, :1], classes=classes)
+        assert state(column) == state(alone)
+        assert state(make().partial_fit(X, y[:, 0], classes=classes)) == state(alone)
+    for classes in ([[0, 1], [0]], [[0, 1], [0, 1]], 3, "01", [], {0, 1}, [[[0, 1]]]):
+        for model in (make(), make().partial_fit(X, y[:, 0], classes=[0, 1])):
+            refuses(
+                model, lambda c=classes, model=model: model.partial_fit(X, y[:, 0], classes=c), "classes=.* must be a list of"
+            )
+    refuses(make(), lambda: make().partial_fit(X, y[:, 0], classes=[0]), r"and classes holds 1 class\(es\)")
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")

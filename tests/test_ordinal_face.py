@@ -199,7 +199,7 @@ def test_categories_that_are_none(categories, message):
 def test_classes_that_are_not_the_categories(classes):
     X, y = make_data()
     model = PredtronOrdinalClassifier(categories=NAMES)
-    named = ", ".join(repr(label) for label in sorted(classes))
+    named = ", ".join(map(repr, classes))
     with pytest.raises(ValueError, match=rf"classes=\[{named}\].* categories: \['low', 'medium', 'high', 'extreme'\]"):
         model.partial_fit(X, NAMES[y], classes=classes)
     assert not hasattr(model, "classes_")
@@ -267,7 +267,7 @@ def test_labels_that_are_not_known_in_mid_stream():
     for rows in (X[:1], X[:2], sparse.csr_matrix(X[:1])):
         with pytest.raises(ValueError, match=r"y .*\['vast'\]; accepted are \['low', 'medium', 'high', 'extreme'\]"):
             model.partial_fit(rows, ["vast"] * rows.shape[0])
-    with pytest.raises(ValueError, match=r"classes=\['high', 'low'\] is not the same as"):
+    with pytest.raises(ValueError, match=r"classes=\['low', 'high'\] is not the same as"):
         model.partial_fit(X, NAMES[y], classes=["low", "high"])
     with pytest.raises(ValueError, match=r"y .*\['vast'\]; accepted"):
         model.score(X[:1], ["vast"])
