@@ -178,7 +178,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         before = self._fitted_state()
         resolved = "_stream" in before
         learner = before.get("_learner")
-        parts, rounds = ((), 0) if learner is None else (learner.parts(), learner.t)
+        parts, history, rounds = ((), None, 0) if learner is None else (learner.parts(), learner.history, learner.t)
         try:
             if not resolved:
                 self._validate_params()
@@ -186,16 +186,24 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             self._check_finite(X, rows)
             if not resolved:
                 self._prepare_learner(rows, labels, fresh=learner is None)
+                self._begin_stream()
             self._learn(X, rows, labels, order, weight)
         except BaseException:
             if "_learner" not in self.__dict__ or self._learner.t == rounds:  # nothing was learned
                 self._restore(before)
                 if learner is not None:
                     learner.change(*parts)
+                    learner.record(history)
             raise
         if not resolved:
             self._stream = self._open_stream()
         return self
+
+    def _begin_stream(self) -> None:
+        """Call the callbacks that have a hook for streams; scikit-learn's own hooks are for `fit`."""
+        for callback in getattr(self, "_skl_callbacks", ()):
+            if hasattr(callback, "on_stream_begin"):
+                callback.on_stream_begin(self)
 
     def _read(
         self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None, fresh: bool, partial: bool = False
@@ -428,6 +436,23 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
                     f"{name}={value!r} cannot be set in an alias; pass {part}={kind}({inner}={value!r}) in place of {alias!r}."
                 )
         return super().set_params(**params)
+
+    def set_callbacks(self, *callbacks: Any) -> BasePredtron:
+        """Set callbacks; scikit-learn's run in `fit`, and `callbacks.LossHistory` records `partial_fit` as well.
+
+        Parameters
+        ----------
+        *callbacks : callback instances
+            Callbacks in place of those set before; none removes them.  They take effect at the next call.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        self._check_free()
+        self._close_stream()
+        return super().set_callbacks(*callbacks)
 
     def _check_free(self) -> None:
         """Raise RuntimeError while a call learns by the present parameters."""

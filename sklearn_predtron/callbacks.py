@@ -16,7 +16,7 @@ __all__ = ["LossHistory"]
 
 
 class LossHistory:
-    """Record the cumulative loss against rounds, within the epochs too, in bounded memory.
+    """Record the cumulative loss against rounds, of streams and within the epochs too, in bounded memory.
 
     Where `size` points have been recorded every other one is dropped, and from then on half as many are taken; those that
     stay are exact.  The record belongs to the fitted estimator: clones, folds and processes have each their own, and it is
@@ -33,7 +33,9 @@ class LossHistory:
 
     Notes
     -----
-    Set it on the Predtron estimator itself, also within a pipeline or a search.
+    Set it on the Predtron estimator itself, also within a pipeline or a search.  `fit` and `partial_fit` then record; set in
+    mid-stream it records from there.  An estimator has one record, so that two of these callbacks of different sizes on it are
+    refused.
 
     Examples
     --------
@@ -46,6 +48,11 @@ class LossHistory:
     >>> rounds, losses = history.curve(model)
     >>> model.t_, len(rounds) <= 100, bool(losses[-1] == model.cumulative_loss_)
     (1500, True, True)
+    >>> stream = PredtronClassifier().set_callbacks(history).partial_fit(X[:1], y[:1], classes=[0, 1, 2])
+    >>> for i in range(1, 60):
+    ...     stream = stream.partial_fit(X[i : i + 1], y[i : i + 1])
+    >>> history.curve(stream)[0].max()
+    np.int64(60)
     """
 
     def __init__(self, size: int = 1000):
@@ -57,22 +64,36 @@ class LossHistory:
         return f"{type(self).__name__}(size={self.size})"
 
     def watch(self, estimator: Any) -> LossHistory:
-        """Record the rounds of a fitted estimator from now on; for streams, once after the first `partial_fit`.
+        """Record the rounds of a fitted estimator from now on, without setting the callback on it.
 
         Parameters
         ----------
         estimator : estimator
-            A fitted Predtron estimator.  One that is recorded at this `size` already goes on as it is.
+            A fitted Predtron estimator.  One that is recorded at this `size` already goes on as it is; at another size its record
+            begins anew.
 
         Returns
         -------
         self : LossHistory
             The callback.
+
+        Raises
+        ------
+        ValueError
+            If a `LossHistory` of another size is set on the estimator.
         """
         learner = check_predtron(estimator)._learner
+        self._check_only_size(estimator)
         if learner.history is None or learner.history.size != self.size:
             learner.record(History(self.size, learner.t, learner.cumulative_loss))
         return self
+
+    def _check_only_size(self, estimator: Any) -> None:
+        for other in getattr(estimator, "_skl_callbacks", ()):
+            if isinstance(other, LossHistory) and other.size != self.size:
+                raise ValueError(
+                    f"{self!r} and {other!r} are for the same {type(estimator).__name__}, which has one record; set one of them."
+                )
 
     @staticmethod
     def curve(estimator: Any) -> tuple[NDArray, NDArray]:
@@ -93,12 +114,12 @@ class LossHistory:
         history = check_predtron(estimator)._learner.history
         if history is None:
             raise ValueError(
-                f"The loss of this {type(estimator).__name__} was not recorded; call set_callbacks(LossHistory()) before fit, "
-                "or LossHistory().watch(estimator) after the first partial_fit."
+                f"The loss of this {type(estimator).__name__} was not recorded; call set_callbacks(LossHistory()) before fit or "
+                "partial_fit, or LossHistory().watch(estimator) to record from here on."
             )
         return history.curve()
 
-    # ------------------------------------------------------------------------------------- the hooks of scikit-learn's `fit`
+    # --------------------------------------------------------------------------------------------------------------- hooks
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Refuse estimators of other kinds.
@@ -132,6 +153,16 @@ class LossHistory:
             What the callback is set on.
         context : sklearn.callback.CallbackContext
             Where the fit stands.
+        """
+        self.watch(estimator)
+
+    def on_stream_begin(self, estimator: Any) -> None:
+        """Record from here on: the hook of `partial_fit`, which scikit-learn's callbacks do not have.
+
+        Parameters
+        ----------
+        estimator : estimator
+            What the callback is set on.
         """
         self.watch(estimator)
 

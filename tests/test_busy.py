@@ -64,6 +64,7 @@ CALLS = {
     "fit": lambda model, X, y: model.fit(X, y),
     "set_params": lambda model, X, y: model.set_params(average=False),
     "set_params of a part": lambda model, X, y: model.set_params(update="perceptron"),
+    "set_callbacks": lambda model, X, y: model.set_callbacks(),
     "an attribute": lambda model, X, y: setattr(model, "norm", "l1"),
     "pickle": lambda model, X, y: pickle.dumps(model),
     "deepcopy": lambda model, X, y: copy.deepcopy(model),
@@ -106,7 +107,7 @@ class Callback:
 
 
 @pytest.mark.parametrize("norm", NORMS, ids=str)
-@pytest.mark.parametrize("call", ["partial_fit", "partial_fit of a row", "fit", "set_params", "an attribute"])
+@pytest.mark.parametrize("call", ["partial_fit", "partial_fit of a row", "fit", "set_params", "set_callbacks", "an attribute"])
 def test_a_callback_that_changes_the_model(call, norm):
     X, y = data()
     callback = Callback(lambda model: CALLS[call](model, X, y))

@@ -13,6 +13,7 @@ from sklearn.callback import FitCallback
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -157,6 +158,109 @@ def test_another_size_starts_anew():
     assert model._learner.history is kept
     LossHistory(11).watch(model)
     assert model._learner.history is not kept and LossHistory.curve(model)[0].tolist() == [len(X)]
+
+
+def fed(model, calls):
+    """The model after these calls of partial_fit."""
+    for call in calls:
+        model.partial_fit(**call)
+    return model
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "scaled", "rkhs"])
+@pytest.mark.parametrize("kind", [PredtronClassifier, PredtronBinaryClassifier, PredtronOrdinalClassifier])
+def test_partial_fit_records_where_the_callback_is_set(kind, norm):
+    X, y = make_data(2, noise=1.0)
+    cuts = [0, 1, 2, 5, 15, len(X)]
+    calls = [{"X": X[i:j], "y": y[i:j], "classes": [0, 1] if i == 0 else None} for i, j in pairwise(cuts)]
+    model = fed(kind(norm=norm).set_callbacks(LossHistory()), calls)
+    rounds, losses = LossHistory.curve(model)
+    np.testing.assert_array_equal(rounds, np.arange(len(X) + 1))
+    np.testing.assert_array_equal(losses, by_rows(kind(norm=norm), X, y, classes=[0, 1]))
+    np.testing.assert_array_equal(model.decision_function(X), fed(kind(norm=norm), calls).decision_function(X))
+
+
+def test_streams_of_every_family_are_recorded():
+    X, sets = indicators()
+    documents, relevance, qid = make_ranking_queries(30, random_state=0)
+    hours = np.random.default_rng(2).integers(0, 12, len(X))
+    streams = [
+        (PredtronMultilabelClassifier(), [{"X": X[i : i + 1], "y": sets[i : i + 1]} for i in range(len(X))]),
+        (PredtronLabelRanker(), [{"X": X[i : i + 1], "y": sets[i : i + 1]} for i in range(len(X))]),
+        (PredtronRanker(), [{"X": documents[qid == q], "y": relevance[qid == q]} for q in range(30)]),
+        (Predtron(Hours()), [{"X": X[i : i + 1], "y": hours[i : i + 1]} for i in range(len(X))]),
+    ]
+    for model, calls in streams:
+        expected = [0.0] + [model.partial_fit(**call).cumulative_loss_ for call in calls]
+        recorded = fed(clone(model).set_callbacks(LossHistory()), calls)
+        rounds, losses = LossHistory.curve(recorded)
+        np.testing.assert_array_equal(rounds, np.arange(len(calls) + 1))
+        np.testing.assert_array_equal(losses, expected)
+
+
+def test_a_callback_that_is_set_in_mid_stream_records_from_there():
+    X, y = make_data(noise=1.0)
+    expected = by_rows(PredtronClassifier(), X, y, classes=[0, 1, 2])
+    model = PredtronClassifier().partial_fit(X[:10], y[:10], classes=[0, 1, 2]).partial_fit(X[10:11], y[10:11])
+    model.set_callbacks(LossHistory()).partial_fit(X[11:12], y[11:12])
+    model.set_params(update="adaptive").partial_fit(X[12:50], y[12:50])
+    copied = pickle.loads(pickle.dumps(model))
+    for one in (model, copied):
+        one.partial_fit(X[50:], y[50:])
+        rounds, losses = LossHistory.curve(one)
+        np.testing.assert_array_equal(rounds, np.arange(11, len(X) + 1))
+        np.testing.assert_array_equal(losses, expected[rounds])
+
+
+def test_a_stream_within_a_meta_estimator_is_recorded():
+    X, sets = indicators()
+    outer = MultiOutputClassifier(PredtronBinaryClassifier().set_callbacks(LossHistory()))
+    outer.partial_fit(X[:40], sets[:40], classes=[[0, 1]] * 4).partial_fit(X[40:], sets[40:])
+    for column, model in enumerate(outer.estimators_):
+        expected = PredtronBinaryClassifier().partial_fit(X, sets[:, column], classes=[0, 1])
+        rounds, losses = LossHistory.curve(model)
+        assert len(rounds) == len(X) + 1 and losses[-1] == expected.cumulative_loss_
+
+
+def test_a_partial_fit_that_fails_records_nothing():
+    X, y = make_data(noise=1.0)
+    bad = X.copy()
+    bad[3, 0] = np.nan
+    model = PredtronClassifier().set_callbacks(LossHistory())
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(bad, y, classes=[0, 1, 2])
+    assert not hasattr(model, "_learner")
+    y = y > 0
+    model = PredtronBinaryClassifier(update="perceptron").partial_fit(1e200 * X[:1], y[:1], classes=[False, True])
+    model.set_callbacks(LossHistory())
+    for rows, message in [(bad, "NaN"), (1e200 * X[::-1], "overflow")]:
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(rows, y)
+        with pytest.raises(ValueError, match="was not recorded"):
+            LossHistory.curve(model)
+    assert LossHistory.curve(model.partial_fit(X, y))[0].tolist() == list(range(1, len(X) + 2))
+
+
+def test_two_sizes_on_one_estimator_are_refused():
+    X, y = make_data()
+    message = r"LossHistory\(size=\d+\) .* LossHistory\(size=\d+\) .* one record"
+    both = LossHistory(10), LossHistory(20)
+    model = PredtronClassifier(random_state=0).set_callbacks(*both)
+    for call in (model.fit, lambda X, y: model.partial_fit(X, y, classes=[0, 1, 2])):
+        with pytest.raises(ValueError, match=message):
+            call(X, y)
+        assert not hasattr(model, "_learner")
+    fitted = PredtronClassifier(random_state=0).set_callbacks(both[0]).fit(X, y)
+    before = LossHistory.curve(fitted)
+    with pytest.raises(ValueError, match=message):
+        both[1].watch(fitted)
+    fitted.set_callbacks(*both)
+    for call in (fitted.fit, fitted.partial_fit):
+        with pytest.raises(ValueError, match=message):
+            call(X, y)
+        np.testing.assert_array_equal(LossHistory.curve(fitted), before)
+    same = PredtronClassifier(random_state=0).set_callbacks(LossHistory(10), LossHistory(10)).fit(X, y)
+    np.testing.assert_array_equal(LossHistory.curve(same), before)
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
