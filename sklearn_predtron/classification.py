@@ -102,6 +102,11 @@ class RejectingClassifier(BaseTableClassifier):
 
     def _check_reject_label(self) -> None:
         label = self.reject_label
+        if self.classes_.dtype.kind == "b":
+            raise ValueError(
+                f"reject_label={label!r} cannot be of the type of the classes, True and False, and neither of them; make y "
+                "integers, y.astype(int) with reject_label=-1, or strings."
+            )
         fits = label is not None and np.ndim(label) == 0 and np.asarray(label).dtype.kind in kinds_like(self.classes_)
         if not fits or label in self.classes_.tolist():
             raise ValueError(
@@ -163,7 +168,7 @@ def reject_code(k: int) -> NDArray:
 
 def kinds_like(classes: NDArray) -> str:
     """Kinds of array in which a label of the type of the classes comes."""
-    return {"i": "iu", "u": "iu", "f": "iuf", "b": "b"}.get(classes.dtype.kind, "OUST")
+    return {"i": "iu", "u": "iu", "f": "iuf"}.get(classes.dtype.kind, "OUST")
 
 
 def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
@@ -217,7 +222,8 @@ class PredtronClassifier(RejectingClassifier):
     reject_cost : float or array-like of shape (k,), default=None
         Cost beta of a rejected row, in (0, 1/2] times the largest loss, also by class; None is never to reject.
     reject_label : label, default=None
-        What a rejected row is predicted as: a label of the type of the classes, not one of them.
+        What a rejected row is predicted as: a label of the type of the classes, not one of them.  Boolean classes leave none;
+        make y integers, or strings.
     reject_rule : {"online", "margin", "code"}, default="online"
         "online" and "margin" reject where the margin, the difference of the two best decoded scores, is below a threshold,
         and coverage falls with beta.  "online": the threshold that would have cost least on the margins predicted so far,
@@ -318,7 +324,8 @@ class PredtronBinaryClassifier(RejectingClassifier):
     reject_cost : float or array-like of shape (2,), default=None
         Cost beta of a rejected row, in (0, 1/2] times the largest loss, also by class; None is never to reject.
     reject_label : label, default=None
-        What a rejected row is predicted as: a label of the type of the classes, not one of them.
+        What a rejected row is predicted as: a label of the type of the classes, not one of them.  Boolean classes leave none;
+        make y integers, or strings.
     reject_rule : {"online", "margin", "code"}, default="online"
         "online" and "margin" reject where the margin, the difference of the decoded scores of the classes, is below a
         threshold, and coverage falls with beta.  "online": the threshold that would have cost least on the margins

@@ -1,6 +1,7 @@
 """Classifiers that may reject."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases import make_data
 
@@ -90,6 +91,23 @@ def test_reject_label_is_of_the_type_of_the_classes(labels, reject_label, good):
     else:
         with pytest.raises(ValueError, match=r"reject_label=.* must be a label of the type of the classes \[.*\] and not one"):
             model.fit(X, y)
+
+
+@pytest.mark.parametrize("label", [None, True, False, -1, "reject"], ids=str)
+@pytest.mark.parametrize("form", [np.asarray, list, pd.Series], ids=["array", "list", "series"])
+def test_boolean_classes_leave_no_label_to_reject_with(form, label):
+    """The message says what to do, and that works."""
+    X, codes = make_data(2, n=300, noise=1.5)
+    for kind in (PredtronBinaryClassifier, PredtronClassifier):
+        model = kind(reject_cost=0.05, reject_label=label, reject_rule="margin", random_state=0)
+        message = rf"reject_label={label!r} .* True and False, .* y\.astype\(int\) with reject_label=-1, or strings"
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, form(codes > 0))
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(X, form(codes > 0), classes=[False, True])
+        assert not hasattr(model, "_learner")
+        predicted = model.set_params(reject_label=-1).fit(X, (codes > 0).astype(int)).predict(X)
+        assert set(predicted) == {-1, 0, 1}
 
 
 @pytest.mark.parametrize("rule", RULES)
