@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._base import mean_loss
+from sklearn_predtron._declared_order import declared_order
 from sklearn_predtron._labels import encode
 from sklearn_predtron._table import BaseTableClassifier
 
@@ -56,8 +57,8 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         Weights of the rows by label, 1 for those left out; "balanced" (in `fit` only) gives all labels the same total weight.
         A dict may name a label that is not among `classes_` (one missing from a fold) where it has a weight for each that is.
     categories : array-like of shape (r,), default=None
-        The labels from the lowest rank to the highest.  None is the order of an ordered pandas Categorical, else that of the
-        sorted labels; for strings that is the alphabet, and a warning says so.
+        The labels from the lowest rank to the highest.  None is the order that y declares, an ordered pandas Categorical, polars
+        Enum or ordered Arrow dictionary; else that of the sorted labels, for strings the alphabet, and a warning says so.
 
     Attributes
     ----------
@@ -155,8 +156,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
     def _given_classes(self, y: Any) -> NDArray | None:
         if self.categories is not None:
             return self._checked_categories()
-        dtype = getattr(y, "dtype", None)
-        return np.asarray(dtype.categories) if getattr(dtype, "ordered", False) else None  # type: ignore[union-attr]
+        return declared_order(y)
 
     def _checked_categories(self) -> NDArray:
         categories = np.asarray(self.categories)
