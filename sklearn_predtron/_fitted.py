@@ -11,39 +11,39 @@ from sklearn_predtron._core.learner import Learner
 
 
 class Fitted:
-    """Weights and counts as attributes."""
+    """Weights and counts as attributes; arrays are copies of what predicts, and cannot be written."""
 
     _learner: Learner
 
     @property
     def coef_(self) -> NDArray:
         """Weights that predict, of shape (d, n_features): the average of the iterates, or the last one."""
-        return self._learner.read(lambda weights: weights.primal(weights.mean()[0]))
+        return read_only(self._learner.read(lambda weights: weights.primal(weights.mean()[0])))
 
     @property
     def intercept_(self) -> NDArray:
         """Offsets of the scores that predict, of shape (d,)."""
-        return self._learner.read(lambda weights: weights.mean()[1])
+        return read_only(self._learner.read(lambda weights: weights.mean()[1]))
 
     @property
     def last_coef_(self) -> NDArray:
         """Weights of the last iterate, of shape (d, n_features)."""
-        return self._learner.read(lambda weights: weights.primal(weights.last()[0]))
+        return read_only(self._learner.read(lambda weights: weights.primal(weights.last()[0])))
 
     @property
     def dual_coef_(self) -> NDArray:
         """With a kernel, the coefficients of the support that predict, of shape (d, n_support)."""
-        return self._of_expansion(lambda expansion: expansion.mean()[0])
+        return read_only(self._of_expansion(lambda expansion: expansion.mean()[0]))
 
     @property
     def last_dual_coef_(self) -> NDArray:
         """With a kernel, the coefficients of the support in the last iterate, of shape (d, n_support)."""
-        return self._of_expansion(lambda expansion: expansion.last()[0])
+        return read_only(self._of_expansion(lambda expansion: expansion.last()[0]))
 
     @property
     def support_(self) -> NDArray:
         """With a kernel, the rows of the support, numbered in the order in which all rows so far were given."""
-        return self._of_expansion(lambda expansion: expansion.numbers)
+        return read_only(self._of_expansion(lambda expansion: expansion.numbers))
 
     @property
     def budget_loss_(self) -> float:
@@ -59,7 +59,7 @@ class Fitted:
     @property
     def last_intercept_(self) -> NDArray:
         """Offsets of the last iterate, of shape (d,)."""
-        return self._learner.read(lambda weights: weights.last()[1])
+        return read_only(self._learner.read(lambda weights: weights.last()[1]))
 
     @property
     def t_(self) -> int:
@@ -80,3 +80,9 @@ class Fitted:
     def cumulative_loss_(self) -> float:
         """Loss suffered online, each prediction made by the last iterate before its round's step."""
         return self._learner.cumulative_loss
+
+
+def read_only(values: NDArray) -> NDArray:
+    """The array, a write to which would change nothing but itself, and so is an error."""
+    values.setflags(write=False)
+    return values
