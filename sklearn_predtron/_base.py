@@ -315,12 +315,16 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
 
     def _fixed_parameters(self) -> dict[str, Any]:
         """What the weights are made of, and so cannot change while they live."""
-        norm = resolve(Norm, self.norm, "norm")
         return {
-            "norm": (norm.alias, norm.get_params()),
+            **self._fixed_norm(),
             "fit_intercept": bool(self.fit_intercept),
             "intercept_scaling": self._scaling(),
         }
+
+    def _fixed_norm(self) -> dict[str, Any]:
+        """The norm by its class, which an alias does not tell from a subclass, and its parameters."""
+        norm = resolve(Norm, self.norm, "norm")
+        return {"norm": (f"{type(norm).__module__}.{type(norm).__qualname__}", norm.get_params())}
 
     def _scaling(self) -> Any:
         """The parameter `intercept_scaling`, as the update reads it."""

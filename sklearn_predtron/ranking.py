@@ -15,7 +15,6 @@ from sklearn_predtron._core.relevance import Relevances
 from sklearn_predtron._core.rows import QueryRows, Rows
 from sklearn_predtron._core.stream import QueryReader, Stream
 from sklearn_predtron._core.weights import Intercept
-from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import (
     Queries,
     check_qid,
@@ -28,7 +27,6 @@ from sklearn_predtron._queries import (
 )
 from sklearn_predtron._ranker import BaseRanker
 from sklearn_predtron.metrics import mean_over_queries, ndcg
-from sklearn_predtron.norms import Norm
 
 __all__ = ["PredtronRanker"]
 
@@ -262,8 +260,7 @@ class PredtronRanker(BaseRanker):
         return Intercept(False, 1.0)
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        norm = resolve(Norm, self.norm, "norm")
-        return {"norm": (norm.alias, norm.get_params())}
+        return self._fixed_norm()
 
     @property
     def coef_(self) -> NDArray:
