@@ -1,5 +1,6 @@
 """Mistake-driven online learning for general prediction problems, as scikit-learn estimators."""
 
+from sklearn_predtron._version import __version__ as __version__
 from sklearn_predtron.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.label_ranking import PredtronLabelRanker
 from sklearn_predtron.multilabel import PredtronMultilabelClassifier
@@ -7,7 +8,6 @@ from sklearn_predtron.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.ranking import PredtronRanker
 from sklearn_predtron.structured import Predtron, Problem
 
-__version__ = "0.1.0"
 __all__ = [
     "Predtron",
     "PredtronBinaryClassifier",
@@ -18,3 +18,8 @@ __all__ = [
     "PredtronRanker",
     "Problem",
 ]
+
+# Saved models name their classes by these paths, whatever module defines them.
+for name in __all__:
+    globals()[name].__module__ = __name__
+del name

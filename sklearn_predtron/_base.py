@@ -25,6 +25,8 @@ from sklearn_predtron._core.weights import Intercept, Weights
 from sklearn_predtron._epochs import Epochs
 from sklearn_predtron._fitted import Fitted
 from sklearn_predtron._parts import Part, kinds, resolve
+from sklearn_predtron._saved import FORMAT, check_format, pack, unpack
+from sklearn_predtron._version import __version__
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.updates import Update
 
@@ -476,7 +478,19 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         state = super().__getstate__().copy()
         if busy.calls != calls:  # another thread began to fit in between: it is the copy that gives way
             raise RuntimeError(BUSY)
-        return {name: value for name, value in state.items() if name not in ("_stream", "_flag")}
+        state = {name: value for name, value in state.items() if name not in ("_stream", "_flag")}
+        if "_learner" in state:
+            state |= {"_learner": pack(state["_learner"]), "_saved": {"format": FORMAT, "version": __version__}}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over a saved state, whose parts are checked as they are made."""
+        state = dict(state)
+        saved = state.pop("_saved", None)
+        if "_learner" in state:
+            check_format(saved)
+            state["_learner"] = unpack(state["_learner"])
+        super().__setstate__(state)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learner")

@@ -193,7 +193,8 @@ class Support:
             self.kept, self._read = grown, False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "kept": self.rows.copy(), "_read": False}
+        rows = self.rows.copy() if sparse.issparse(self.kept) else np.array(self.rows)  # in memory, not mapped
+        return {**vars(self), "kept": rows, "_read": False}
 
 
 class PrecomputedSupport:

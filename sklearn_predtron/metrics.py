@@ -416,7 +416,8 @@ def make_query_scorer(
     Examples
     --------
     >>> import numpy as np
-    >>>     >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn import config_context
+    >>> from sklearn.linear_model import LinearRegression
     >>> from sklearn.model_selection import GroupKFold, cross_validate
     >>> from sklearn_predtron.metrics import make_query_scorer, ndcg
     >>> rng = np.random.default_rng(0)

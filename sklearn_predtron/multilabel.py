@@ -198,7 +198,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
                 )
             self._n_labels, self._single = 1, True
             self.classes_ = found
-        self._label_dtype = np.dtype(np.int64) if y.dtype.kind not in "iufb" else y.dtype
+        self._label_dtype = "int64" if y.dtype.kind not in "iufb" else y.dtype.str
 
     def _indicators(self, y: Any) -> Labels:
         """The labels of checked shape as the loop takes them."""

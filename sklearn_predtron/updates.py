@@ -132,7 +132,7 @@ class LossAugmented(Update):
         if self.eta != "theory":
             return core.LossAugmented(self.eta)
         if isinstance(problem, Ranking) and problem.unproven is None:
-            return ranking.LossAugmented()
+            return ranking.RankingLossAugmented()
         return core.LossAugmented(0.0, theory_step("LossAugmented", problem, problem.c_L / 4))
 
     def theorem(self, problem: Problem) -> str:

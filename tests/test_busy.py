@@ -278,11 +278,23 @@ def test_an_error_gives_the_flag_back():
     model.partial_fit(X, y).set_params(max_iter=2).fit(X, y)
 
 
-def test_a_shallow_copy_shares_the_learner_and_its_flag():
+def test_a_shallow_copy_learns_by_itself():
     X, y = data()
     problem = Reentrant()
     model = Predtron(problem).partial_fit(X, list(y))
     other = copy.copy(model)
+    problem.task = lambda: other.partial_fit(X, list(y))
+    rounds = model.t_
+    model.partial_fit(X, list(y))
+    assert (model.t_, other.t_) == (rounds + len(y), rounds + len(y))
+
+
+def test_estimators_that_share_a_learner_share_its_flag():
+    X, y = data()
+    problem = Reentrant()
+    model = Predtron(problem).partial_fit(X, list(y))
+    other = Predtron(problem)
+    vars(other).update({name: value for name, value in vars(model).items() if name not in ("_flag", "_stream")})
     problem.task = lambda: other.partial_fit(X, list(y))
     with pytest.raises(RuntimeError, match=BUSY):
         model.partial_fit(X, list(y))

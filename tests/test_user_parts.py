@@ -55,7 +55,8 @@ COUNT = itertools.count()
 def frozen(model):
     """All that a model has, parts aside, which need not pickle."""
     kept = {key: value for key, value in model.__getstate__().items() if key not in model.get_params(deep=False)}
-    learner = kept.pop("_learner", None)
+    kept.pop("_learner", None)
+    learner = vars(model).get("_learner")
     kept.pop("_stream", None), kept.pop("_learned_loss", None), kept.pop("_fixed", None)
     if learner is not None:
         kept["learned"] = (learner.t, learner.n_updates, learner.cumulative_loss, pickle.dumps(learner.weights.last()))

@@ -54,7 +54,7 @@ cdef inline void clear(Direction* g, Py_ssize_t n) noexcept nogil:
         g.value[i] = 0
 
 
-cdef class LossAugmented(Update):
+cdef class RankingLossAugmented(Update):
     """Algorithm 1 of paper 000 with Theorem 1's step: c_L is the least positive loss of the lists that lost so far."""
 
     def __init__(self):

@@ -41,3 +41,8 @@ __all__ = [
     "TableLoss",
     "ZeroOne",
 ]
+
+# Saved models name their classes by these paths, whatever module defines them.
+for name in __all__:
+    globals()[name].__module__ = __name__
+del name
