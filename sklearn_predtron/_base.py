@@ -487,7 +487,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         """Take over a saved state, whose parts are checked as they are made."""
         state = dict(state)
         saved = state.pop("_saved", None)
-        if "_learner" in state:
+        if "_learner" in state and not isinstance(state["_learner"], Learner):  # as a subclass may have kept it
             check_format(saved)
             state["_learner"] = unpack(state["_learner"])
         super().__setstate__(state)

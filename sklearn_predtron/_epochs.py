@@ -45,6 +45,7 @@ class Epochs:
             self.rows = self.rows[places]
             self.ends = np.cumsum(weight[places] / most)
             self.ends *= len(weight) / self.ends[-1]
+            np.minimum(self.ends, len(weight), out=self.ends)  # rounding
             self.ends[-1] = len(weight)
 
     def draw(self, *, shown: bool) -> dict[str, Any]:
@@ -65,7 +66,8 @@ class Epochs:
 
 def first_appearances(order: NDArray) -> NDArray:
     """Return how often the row of each round appears, 0 where it has appeared before: then it is no longer new."""
-    _, first, times = np.unique(order, return_index=True, return_counts=True)
+    times, first = np.bincount(order), np.zeros(order.max(initial=-1) + 1, dtype=np.intp)
+    first[order[::-1]] = np.arange(len(order))[::-1]
     shown = np.zeros(len(order))
-    shown[first] = times
+    shown[first[times > 0]] = times[times > 0]
     return shown

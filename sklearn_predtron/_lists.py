@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_predtron._queries import query_numbers, refuse, shortened
+from sklearn_predtron._queries import is_one, query_numbers, refuse, shortened
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -50,7 +50,7 @@ def read_arguments(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None) 
 def numbers_of_rows(qid: ArrayLike | None, y: Floats) -> Indices:
     if y.ndim == 2:
         return np.arange(len(y))
-    if qid is None:
+    if qid is None or is_one(qid):
         return np.zeros(len(y), dtype=np.intp)
     ids = np.asarray(qid)
     if ids.shape != y.shape:

@@ -90,12 +90,21 @@ def queries_of_positive_weight(qid: Any, weight: NDArray) -> tuple[Queries, NDAr
 
 
 def split_ids(X: Any, qid: Any) -> tuple[Any, Any]:
-    """Return X without its column "qid" and the ids, if X is a data frame that has one; "one" stands for a single query."""
-    if "qid" not in list(getattr(X, "columns", ())):
+    """Return X without its column "qid" and the ids, if X is a data frame (or an Arrow table) that has one."""
+    if not has_ids(X):
         return X, qid
-    if qid is not None:
-        raise ValueError(f"qid={shortened(qid)} is passed beside the column 'qid' of X; accepted is one of the two.")
-    return X.drop(columns="qid") if hasattr(X, "iloc") else X.drop("qid"), X["qid"]
+    ids = X["qid"]
+    if qid is not None and not np.array_equal(np.asarray(qid), np.asarray(ids)):
+        raise ValueError(f"qid={shortened(qid)} is passed beside a column 'qid' of X that differs; accepted is one of the two.")
+    return (X.drop(columns="qid") if hasattr(X, "iloc") else X.drop(["qid"])), ids
+
+
+def has_ids(X: Any) -> bool:
+    """Whether X has a column "qid"."""
+    names = list(getattr(X, "column_names", getattr(X, "columns", ())))
+    if any(isinstance(name, tuple) and "qid" in name for name in names):
+        raise ValueError("X has columns of several levels, one of them 'qid'; accepted is a frame of one level, or qid passed.")
+    return any(isinstance(name, str) and name == "qid" for name in names)
 
 
 def is_one(qid: Any) -> bool:

@@ -18,15 +18,17 @@ from sklearn_predtron._core.stream import indicator_rows
 from sklearn_predtron._labels import encode
 from sklearn_predtron._parts import as_numbers
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.losses import SubsetLoss, TableLoss, costs_of, subset_loss, table_loss
+from sklearn_predtron.losses import AtK, SubsetLoss, TableLoss, ZeroOne, costs_of, subset_loss, table_loss
 
 
 class CostScorer(Scorer):
     """A scorer that takes the labels of the costs from the estimator, unless they are given."""
 
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
-        if "labels" not in self._kwargs:
-            kwargs["labels"] = known_labels(estimator)
+        costs = self._kwargs["costs"]
+        if "labels" not in self._kwargs and getattr(costs, "labels", None) is None:
+            labels = known_labels(estimator)
+            kwargs["labels"] = with_others(labels, column_or_1d(y_true)) if isinstance(costs, ZeroOne) else labels
         return super()._score(method_caller, estimator, X, y_true, **kwargs)
 
 
@@ -38,11 +40,26 @@ def known_labels(estimator: Any) -> NDArray:
     return labels
 
 
+def with_others(labels: NDArray, y: NDArray) -> NDArray:
+    """Return the labels, and after them those that only y has: for the 0-1 loss any wrong label costs the same."""
+    others = np.setdiff1d(y, labels)
+    return np.concatenate([labels, others]) if len(others) else labels
+
+
 def mean_cost(
-    y_true: Any, y_pred: Any, /, *, costs: TableLoss, labels: Any, reject_cost: Any, sample_weight: ArrayLike | None = None
+    y_true: Any,
+    y_pred: Any,
+    /,
+    *,
+    costs: TableLoss,
+    reject_cost: Any,
+    labels: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Average the costs of predictions, of which those that are no label reject."""
-    y, predicted, labels = column_or_1d(y_true), np.asarray(y_pred), np.asarray(labels)
+    y, predicted = column_or_1d(y_true), np.asarray(y_pred)
+    labels = getattr(costs, "labels", None) if labels is None else labels
+    labels = np.unique(y if reject_cost is not None else np.concatenate([y, predicted])) if labels is None else np.asarray(labels)
     rejected = ~np.isin(predicted, labels)
     if rejected.any() and reject_cost is None:
         raise ValueError(
@@ -84,7 +101,8 @@ def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any
         L(sigma, y), as the parameter `loss` of the classifiers: a matrix has a row for each true label and a column for each
         prediction, a dict is {(true, predicted): cost}.
     labels : array-like of shape (k,), default=None
-        The labels in the order of the matrix; None is `classes_` of the estimator, which may lack a label in a fold.
+        The labels in the order of the matrix; None is those that ``CostMatrix(costs, labels=...)`` declares, else `classes_` of
+        the estimator, which may lack a label in a fold.
     reject_cost : float or array-like of shape (k,), default=None
         What a row costs whose prediction is none of the labels, also by true label; None refuses such predictions.
 
@@ -219,6 +237,8 @@ def mean_of_sets(y_true: Any, y_pred: Any, /, *, loss: SubsetLoss, sample_weight
     true, predicted = indicators(y_true, "y"), indicators(y_pred, "predictions")
     if true.shape != predicted.shape:
         raise ValueError(f"y has shape {true.shape} and the predictions have shape {predicted.shape}; both must be the same.")
+    if isinstance(loss, AtK) and (predicted.sum(axis=1) != loss.k).any():
+        raise ValueError(f"{loss} is a loss of predictions of exactly {loss.k} labels, and there is one of another number.")
     a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted & true, predicted, true))
     losses = loss.evaluate(a, n_predicted - a, n_true - a, true.shape[1] - n_predicted - n_true + a)
     return 1 - mean_loss(losses, sample_weight)

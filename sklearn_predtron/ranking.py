@@ -19,6 +19,7 @@ from sklearn_predtron._queries import (
     Queries,
     check_qid,
     document_weights,
+    has_ids,
     is_one,
     queries_of_positive_weight,
     read_document_relevances,
@@ -194,7 +195,7 @@ class PredtronRanker(BaseRanker):
 
     def _warn_of_one_query(self, X: Any) -> None:
         """Warn that several rows came without ids; what is no X is refused later."""
-        n = getattr(X, "shape", (len(X) if hasattr(X, "__len__") else 0,))[0]
+        n = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else 0
         if n > 1:
             warn_of_one_query(n)
 
@@ -393,7 +394,7 @@ class PredtronRanker(BaseRanker):
             At most 1, which is perfect; a query that cannot be ranked wrongly counts 1.
         """
         check_is_fitted(self)
-        if qid is None and self._several and "qid" not in list(getattr(X, "columns", ())):
+        if qid is None and self._several and not has_ids(X):
             raise ValueError(NO_QID)
         X, qid = self._ids_to_judge(X, qid)
         scores, y = self._scored_documents(X, y)

@@ -5,8 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars
+import pyarrow
 import pytest
 from sklearn import config_context
+from sklearn.callback import ScoringMonitor
 from sklearn.compose import make_column_transformer
 from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LinearRegression
@@ -21,6 +23,7 @@ from sklearn_predtron.metrics import mean_over_queries, ndcg, ndcg_scorer
 X, Y, QID = make_ranking_queries(60, 8, 6, random_state=0)
 FRAMES = {
     "pandas": lambda X, qid: pd.DataFrame(X, columns=list("abcdef")).assign(qid=qid),
+    "arrow": lambda X, qid: pyarrow.table({**dict(zip("abcdef", X.T, strict=True)), "qid": qid}),
     "polars": lambda X, qid: polars.DataFrame(X, schema=list("abcdef")).insert_column(3, polars.Series("qid", qid)),
 }
 
@@ -63,6 +66,10 @@ def test_one_query_may_be_meant():
     assert ranker().fit(X, Y, qid="one", sample_weight=np.ones(len(Y))).score(X, Y, qid="one") > 0
     ranker().fit(X[:1], Y[:1])
     ranker().partial_fit(X[:8], Y[:8]).partial_fit(X[8:16], Y[8:16])
+    assert ndcg(Y[:8], X[:8, 0], qid="one") == ndcg(Y[:8], X[:8, 0])
+    assert mean_over_queries(ndcg, Y[:8], X[:8, 0], "one") == ndcg(Y[:8], X[:8, 0])[0]
+    monitor = ScoringMonitor(scoring=ndcg_scorer(one_query=True))
+    ranker().set_callbacks(monitor).fit(X[:8], Y[:8], qid="one")
     several = ranker().fit(X, Y, qid=QID)
     with pytest.raises(ValueError, match="score was called without qid"):
         several.score(X, Y)
@@ -89,15 +96,23 @@ def test_a_column_is_the_ids(frame):
     )
 
 
-def test_ids_are_passed_once(frame):
-    model = ranker().fit(frame, Y)
+def test_other_ids_beside_the_column_are_refused(frame):
+    model = ranker().fit(frame, Y, qid=QID)
     coef = model.coef_
     for call in (ranker().fit, model.fit, model.partial_fit, model.score, model.sample_loss, model.margin):
-        with pytest.raises(ValueError, match="is passed beside the column 'qid' of X"):
-            call(frame, Y, qid=QID)
-    with pytest.raises(ValueError, match="beside the column 'qid'"):
-        model.rank(frame, QID)
+        for other in (QID[::-1], "one"):
+            with pytest.raises(ValueError, match="is passed beside a column 'qid' of X that differs"):
+                call(frame, Y, qid=other)
+    with pytest.raises(ValueError, match="beside a column 'qid'"):
+        model.rank(frame, QID[::-1])
     np.testing.assert_array_equal(model.coef_, coef)
+
+
+def test_columns_of_several_levels():
+    frame = FRAMES["pandas"](X, QID)
+    frame.columns = pd.MultiIndex.from_tuples([(name, "") for name in frame.columns])
+    with pytest.raises(ValueError, match="columns of several levels, one of them 'qid'"):
+        ranker().fit(frame, Y)
 
 
 def test_missing_ids_in_a_column():
@@ -121,6 +136,9 @@ def test_a_search_over_a_column_is_the_routed_one(frame):
     with config_context(enable_metadata_routing=True):
         expected = cross_val_score(ranker(), X, Y, params={"groups": QID}, cv=GroupKFold(3), scoring=ndcg_scorer(k=3))
     np.testing.assert_array_equal(at_3, expected)
+    with config_context(enable_metadata_routing=True):  # where the splitter asks for the groups that fit gets too
+        both = GridSearchCV(ranker(), GRID, cv=GroupKFold(3)).fit(frame, Y, groups=QID)
+    assert both.best_params_ == routed.best_params_
 
 
 @pytest.mark.usefixtures("strict")

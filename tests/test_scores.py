@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits, make_classification, make_multilabel_c
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, fbeta_score, jaccard_score
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -24,7 +24,7 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
 )
-from sklearn_predtron.losses import FBeta, SubsetLoss
+from sklearn_predtron.losses import CostMatrix, FBeta, SubsetLoss
 from sklearn_predtron.metrics import cost_scorer, reject_scorer, subset_scorer
 
 
@@ -109,9 +109,29 @@ def test_labels_that_a_fold_lacks():
     few = y != 2
     model = LogisticRegression().fit(X[few], names[few])
     with pytest.raises(ValueError, match=r"y contains labels that are not in classes_: \['c'\]"):
-        cost_scorer("zero_one")(model, X, names)
+        cost_scorer(COSTS[:2, :2])(model, X, names)
     predicted = np.searchsorted(["a", "b", "c"], model.predict(X))
     assert cost_scorer(COSTS, labels=["a", "b", "c"])(model, X, names) == pytest.approx(-COSTS[y, predicted].mean())
+
+
+def test_labels_that_the_costs_declare():
+    X, names, y = three_classes()
+    few = y != 2
+    model = LogisticRegression().fit(X[few], names[few])
+    expected = cost_scorer(COSTS, labels=["a", "b", "c"])(model, X, names)
+    assert cost_scorer(CostMatrix(COSTS, labels=["a", "b", "c"]))(model, X, names) == expected
+    rejecting = PredtronBinaryClassifier(reject_cost=0.3, reject_label="?", random_state=0).fit(X[few], names[few])
+    predicted = rejecting.predict(X)
+    assert (predicted[~few] == "?").any()
+    by_hand = np.where(predicted == "?", 0.3, predicted != names).mean()
+    assert reject_scorer(0.3)(rejecting, X, names) == pytest.approx(-by_hand)
+
+
+def test_tuned_thresholds():
+    """Its scorer knows of the function and its parameters only."""
+    X, y = make_classification(400, flip_y=0.2, random_state=0)
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=cost_scorer([[0, 1], [5, 0]])).fit(X, y)
+    assert cost_scorer([[0, 1], [5, 0]])(tuned, X, y) > cost_scorer([[0, 1], [5, 0]])(tuned.estimator_, X, y)
 
 
 def test_cost_scorer_refuses():
@@ -190,6 +210,8 @@ def test_subset_scorer_refuses():
     X, y, model = multilabel()
     with pytest.raises(ValueError, match="loss='no such loss'"):
         subset_scorer("no such loss")
+    with pytest.raises(ValueError, match="is a loss of predictions of exactly 1 labels"):
+        subset_scorer("recall_at_k")(model, X, y)
     with pytest.raises(ValueError, match="must hold zeros and ones"):
         subset_scorer("f1")(model, X, 2 * y)
     with pytest.raises(ValueError, match="y has shape"):

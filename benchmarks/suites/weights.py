@@ -39,7 +39,10 @@ def datasets(options: Options) -> Iterator[Dataset]:
     """Two classes, of which one is mostly rare."""
     for seed, (share, n, p, informative) in enumerate(RARE):
         how: dict[str, Any] = {"n_informative": informative, "n_redundant": 2, "weights": [1 - share], "flip_y": 0.01}
-        yield Dataset(f"made, {share:.0%}, p = {p}", *make_classification(options.rows(n), p, random_state=seed, **how))
+        yield Dataset(
+            f"made, {share:.0%}, p = {p}",
+            *make_classification(max(options.rows(n), int(20 / share)), p, random_state=seed, **how),
+        )
     yield Dataset("breast_cancer", *load_breast_cancer(return_X_y=True))
     if options.data is not None:
         yield svmlight("a9a", options)

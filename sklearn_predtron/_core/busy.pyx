@@ -13,6 +13,10 @@ cdef int refuse() except -1:
 cdef class Busy:
     """A flag that one call at a time holds, in any thread, with or without a global lock; nobody waits for it."""
 
+    def __reduce__(self):
+        """A copy is free."""
+        return Busy, ()
+
     def check_free(self):
         """Raise RuntimeError while a call holds the flag."""
         if self.held():
