@@ -121,8 +121,9 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
                 self._learner = copy.deepcopy(self._learner)  # what it was is given back if the call fails
             X, rows, labels, weight, order = self._read(X, y, fresh=fresh, **given)
             self._prepare_learner(rows, labels, fresh)
-            # A new learner finds out in its first round with a bad row, whose scores are not finite; kernels may hide it.
-            if not fresh or order is not None or self._learner.weights.expansion is not None:
+            # A new learner finds out in its first round with a bad row, whose scores are not finite, but for rows that are not
+            # drawn; kernels may hide it.
+            if not fresh or weight is not None or self._learner.weights.expansion is not None:
                 self._check_finite(X, rows)
             learner, rounds = self._learner, self._learner.t
             self._run_epochs(X, y, self._shown_to_callbacks(given) or None, rows, labels, weight, order)

@@ -199,3 +199,11 @@ def test_balanced_accuracy():
         ours, peer = (balanced_accuracy_score(y_test, model.fit(X, y).predict(X_test)) for model in models)
         ratios.append(ours / peer)
     assert np.exp(np.log(ratios).mean()) > 0.985
+
+
+def test_a_bad_row_that_is_never_drawn_is_refused():
+    X, y = make_data(3)
+    weight = np.ones(len(y))
+    X[7, 1], weight[7] = np.nan, 1e-12
+    with pytest.raises(ValueError, match="X contains NaN"):
+        PredtronClassifier(random_state=0).fit(X, y, sample_weight=weight)

@@ -257,6 +257,7 @@ def draw_case(random: np.random.Generator, kind: type | None = None) -> Case:
 
 # Warnings that the package documents; any other is an error.
 ALLOWED = [
+    "qid=None: all",  # rows without ids, of which some lessons have several
     "The labels are text",
     "The rows of representation were brought",
     "A column-vector y was passed",
