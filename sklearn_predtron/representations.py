@@ -424,7 +424,7 @@ class UserRank(RankingRepresentation):
     --------
     >>> import numpy as np
     >>> from sklearn_predtron import PredtronRanker
-    >>> PredtronRanker(representation=lambda j: -np.sqrt(j)).fit([[1.0], [0.0]], [1, 0]).predict([[2.0]]) > 0
+    >>> PredtronRanker(representation=lambda j: -np.sqrt(j)).fit([[1.0], [0.0]], [1, 0], qid="one").predict([[2.0]]) > 0
     array([ True])
     """
 

@@ -238,7 +238,7 @@ class AveragePrecision(RankingLoss):
     --------
     >>> from sklearn_predtron import PredtronRanker
     >>> X, y = [[2.0], [1.0], [0.0]], [0, 1, 1]
-    >>> PredtronRanker(loss="ap").fit(X, y).sample_loss(X, y)
+    >>> PredtronRanker(loss="ap").fit(X, y, qid="one").sample_loss(X, y, qid="one")
     array([0.])
     """
 
@@ -264,7 +264,7 @@ class SwappedPairs(RankingLoss):
     >>> from sklearn_predtron import PredtronRanker
     >>> from sklearn_predtron.losses import SwappedPairs
     >>> X, y = [[2.0], [1.0], [0.0]], [0, 1, 0]
-    >>> PredtronRanker(loss=SwappedPairs()).fit(X, y).sample_loss(X, y)
+    >>> PredtronRanker(loss=SwappedPairs()).fit(X, y, qid="one").sample_loss(X, y, qid="one")
     array([0.5])
     """
 
