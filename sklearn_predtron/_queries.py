@@ -103,7 +103,7 @@ def has_ids(X: Any) -> bool:
     """Whether X has a column "qid"."""
     names = list(getattr(X, "column_names", getattr(X, "columns", ())))
     if any(isinstance(name, tuple) and "qid" in name for name in names):
-        raise ValueError("X has columns of several levels, one of them 'qid'; accepted is a frame of one level, or qid passed.")
+        raise ValueError("X has columns of several levels, one of them 'qid'; accepted is a frame whose columns have one.")
     return any(isinstance(name, str) and name == "qid" for name in names)
 
 
