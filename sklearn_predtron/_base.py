@@ -248,17 +248,13 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
 
     def _check_finite(self, X: Any, rows: Rows) -> None:
         if not rows.finite():
-            self._raise_not_finite(X)
-
-    def _raise_not_finite(self, X: Any) -> None:
-        """Raise the error of values that are NaN or infinite, if any are."""
-        assert_all_finite(X.data if sparse.issparse(X) else X, estimator_name=type(self).__name__, input_name="X")
+            assert_all_finite(X.data if sparse.issparse(X) else X, estimator_name=type(self).__name__, input_name="X")
 
     def _check_rows(self, X: Any, rows: Rows) -> None:
         """Refuse rows that cannot be learned from, whatever the weights."""
         row = self._learner.weights.first_refused(rows)
         if row >= 0:
-            self._raise_not_finite(X)
+            self._check_finite(X, rows)
             raise ValueError(self._length_refused(rows, row))
 
     def _length_refused(self, rows: Rows, row: int) -> str:
