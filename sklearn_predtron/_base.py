@@ -18,10 +18,10 @@ from sklearn_predtron._compat import CachedParameterNames, Interval, StrOptions,
 from sklearn_predtron._core.busy import BUSY, Busy
 from sklearn_predtron._core.learner import OVERFLOW, Average, Learner, LinearAverage, Observer
 from sklearn_predtron._core.problem import Labels, Problem
-from sklearn_predtron._core.rows import Rows, dense_rows, sparse_rows
+from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, Rows, dense_rows, sparse_rows
 from sklearn_predtron._core.shared import Shared
 from sklearn_predtron._core.stream import Stream, plain_rows
-from sklearn_predtron._core.weights import Intercept, Weights
+from sklearn_predtron._core.weights import Intercept, Weights, euclidean_length
 from sklearn_predtron._epochs import Epochs
 from sklearn_predtron._fitted import Fitted
 from sklearn_predtron._parts import Part, kinds, resolve
@@ -85,7 +85,8 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie.
+            Inputs.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie.  A row is zeros or of a
+            length from 1e-140 to 1e140; others are an error.
         y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
             Labels; sets of labels as an indicator matrix of zeros and ones, relevances as numbers of at least 0.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -121,12 +122,14 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
                 self._learner = copy.deepcopy(self._learner)  # what it was is given back if the call fails
             X, rows, labels, weight, order = self._read(X, y, fresh=fresh, **given)
             self._prepare_learner(rows, labels, fresh)
-            # A new learner finds out in its first round with a bad row, whose scores are not finite, but for rows that are not
-            # drawn; kernels may hide it.
-            if not fresh or weight is not None or self._learner.weights.expansion is not None:
-                self._check_finite(X, rows)
+            # A new learner finds out in its first epoch, of rows in their turn, but for rows that are not drawn; kernels, of a
+            # block at a time, may hide them.
+            unchecked = fresh and weight is None and self._learner.weights.expansion is None
+            if not unchecked:
+                self._check_rows(X, rows)
             learner, rounds = self._learner, self._learner.t
-            self._run_epochs(X, y, self._shown_to_callbacks(given) or None, rows, labels, weight, order)
+            metadata = self._shown_to_callbacks(given) or None
+            self._run_epochs(X, y, metadata, rows, labels, weight, order, unchecked)
         except BaseException as error:
             # Where rows were refused, and where nothing was learned: the rows, or the problem, were no good from the start.
             refused = learner is not None and learner.refused and isinstance(error, Exception)
@@ -151,7 +154,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.
+            Inputs, of lengths as for `fit`.  Where a step overflows nonetheless the rounds before it are kept, as the error says.
         y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
             Labels; sets of labels as an indicator matrix of zeros and ones, relevances as numbers of at least 0.
         classes : array-like of shape (n_classes,), default=None
@@ -186,9 +189,10 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             if not resolved:
                 self._validate_params()
             X, rows, labels, weight, order = self._read(X, y, fresh=learner is None, partial=True, **given)
-            self._check_finite(X, rows)
             if not resolved:
                 self._prepare_learner(rows, labels, fresh=learner is None)
+            self._check_rows(X, rows)
+            if not resolved:
                 self._begin_stream()
             self._learn(X, rows, labels, order, weight)
         except BaseException:
@@ -257,11 +261,25 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
 
     def _check_finite(self, X: Any, rows: Rows) -> None:
         if not rows.finite():
-            self._raise_not_finite(X)
+            assert_all_finite(X.data if sparse.issparse(X) else X, estimator_name=type(self).__name__, input_name="X")
 
-    def _raise_not_finite(self, X: Any) -> None:
-        assert_all_finite(X.data if sparse.issparse(X) else X, estimator_name=type(self).__name__, input_name="X")
-        raise ValueError(OVERFLOW)
+    def _check_rows(self, X: Any, rows: Rows) -> None:
+        """Refuse rows that cannot be learned from, whatever the weights."""
+        row = self._learner.weights.first_refused(rows)
+        if row >= 0:
+            self._check_finite(X, rows)
+            raise ValueError(self._length_refused(rows, row))
+
+    def _length_refused(self, rows: Rows, row: int) -> str:
+        """What is wrong with the length of a row."""
+        values = rows.matrix()[[row]]
+        values = np.asarray(values.data if sparse.issparse(values) else values, dtype=np.float64)
+        number, length = row if rows.numbers is None else rows.numbers[row], euclidean_length(values)
+        return (
+            f"X[{number}] has the length {length:.3g}, and {np.abs(values).max():.3g} is its largest magnitude; "
+            f"norm={self.norm!r} learns from rows of lengths from {LEAST_LENGTH:g} to {LARGEST_LENGTH:g}, and of zeros: scale "
+            "the features."
+        )
 
     def _prepare_learner(self, rows: Rows, labels: Labels, fresh: bool) -> None:
         problem = self._build_problem()
@@ -352,6 +370,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         labels: Labels,
         weight: NDArray | None,
         order: NDArray | None,
+        unchecked: bool,
     ) -> None:
         learner = self._learner
         epochs = self._epochs if self.max_iter is None else self.max_iter
@@ -365,8 +384,11 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             epoch.call_on_fit_task_begin(estimator=self, **data)
             steps, loss, t = learner.n_updates, learner.cumulative_loss, learner.t
             new = number == 0
-            if learner.learn(rows, labels, **rounds.draw(shown=new and learner.observer is not None), observed=new) >= 0:
-                self._raise_not_finite(X)
+            drawn = rounds.draw(shown=new and learner.observer is not None)
+            refused = learner.learn(rows, labels, **drawn, observed=new, unchecked=unchecked and new)
+            if refused >= 0:
+                self._check_rows(X, rows)
+                raise ValueError(f"{learner.why_refused(refused, learner.t)}  The fit is undone.")
             self.n_iter_ += 1
             self.loss_curve_.append((learner.cumulative_loss - loss) / (learner.t - t))
             stopped = epoch.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
@@ -387,8 +409,11 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         return self.tol is not None and len(curve) > 1 and curve[-2] - curve[-1] < self.tol
 
     def _learn(self, X: Any, rows: Rows, labels: Labels, order: NDArray | None, weight: NDArray | None) -> None:
-        if self._learner.learn(rows, labels, order, weight) >= 0:
-            self._raise_not_finite(X)
+        before = self._learner.t
+        refused = self._learner.learn(rows, labels, order, weight)
+        if refused >= 0:
+            self._check_rows(X, rows)
+            raise ValueError(self._learner.why_refused(refused, before))
 
     # ------------------------------------------------------------------------------------------------------ fitted state
 

@@ -49,6 +49,12 @@ class Kernel:
             return self.coef0 >= 0 and float(self.degree).is_integer()
         return callable(self.kernel) or self.kernel in POSITIVE
 
+    @property
+    def vanishes_at_zero_alone(self) -> bool:
+        """Whether k(x, x) = 0 says that x = 0."""
+        of_products = self.kernel in ("poly", "polynomial", "sigmoid") and self.coef0 == 0 and self.degree > 0
+        return of_products or self.kernel in ("linear", "cosine")
+
     def _checked(self, found: Any, A: Any, B: Any) -> NDArray:
         """What a callable returned for the rows of A and B."""
         values, shape = real_numbers(found), (A.shape[0], B.shape[0])
@@ -166,6 +172,14 @@ class Support:
         """Kernels of the rows of a block and others, of the given numbers."""
         return self.kernel(block, others)
 
+    def vanished(self, block: Any, own: NDArray) -> NDArray[np.bool_]:
+        """Whether each row's kernel with itself is 0 for no other reason than that it is so small."""
+        lost = own == 0
+        if lost.any():
+            lost &= self.kernel.vanishes_at_zero_alone
+            lost &= np.asarray(abs(block).sum(axis=1)).ravel() > 0
+        return lost
+
     def put(self, places: NDArray, block: Any, which: NDArray, numbers: NDArray) -> None:
         """Rows of a block take the given places; those from n on are new, and follow each other."""
         rows, n = block[which], max(self.n, int(places.max()) + 1)
@@ -233,6 +247,10 @@ class PrecomputedSupport:
     def between(self, block: Any, others: Any, numbers: NDArray) -> NDArray:
         """Kernels of the rows of a block and others, of the given numbers."""
         return as_array(block[:, numbers])
+
+    def vanished(self, block: Any, own: NDArray) -> NDArray[np.bool_]:
+        """Whether each row's kernel with itself is too small; zeros are taken for what they are."""
+        return np.zeros(len(own), dtype=bool)
 
     def put(self, places: NDArray, block: Any, which: NDArray, numbers: NDArray) -> None:
         """Rows of the given numbers take the given places; those from n on are new, and follow each other."""

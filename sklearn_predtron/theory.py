@@ -17,6 +17,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._base import BasePredtron, check_lengths
+from sklearn_predtron._core.learner import OVERFLOW
 from sklearn_predtron._core.python_problem import PythonProblem
 from sklearn_predtron._core.ranking import Ranking
 from sklearn_predtron._core.relevance import Relevances
@@ -119,11 +120,15 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
     b = np.zeros(d) if intercept is None else as_weights(intercept, "intercept", (d,))
     if b.any() and data.feature == 0:
         raise ValueError(f"intercept={intercept!r} must be None or zeros: the estimator has no intercept.")
-    length = weights_length(data, W, b)
-    if length == 0:
+    size = max(np.abs(W).max(), np.abs(b).max() / (data.feature or 1.0))
+    if size == 0:
         raise ValueError("coef is zero; weights of a positive length have a margin.")
-    scores = np.ascontiguousarray(data.X @ W.T + b, dtype=np.float64)
-    return float(margins(data, scores).min(initial=np.inf) / length)
+    W, b = W / size, b / size  # no square over- or underflows
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = np.ascontiguousarray(data.X @ W.T + b, dtype=np.float64)
+    if not np.isfinite(scores).all():
+        raise ValueError(OVERFLOW)
+    return float(margins(data, scores).min(initial=np.inf) / weights_length(data, W, b))
 
 
 def margins(data: Described, scores: NDArray) -> NDArray:
@@ -246,6 +251,8 @@ def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any
     losing, free = vectors(data)
     if len(losing) == 0:
         raise ValueError("No prediction of y is wrong, and so no margin is the largest.")
+    unit = np.abs(losing).max() or 1.0
+    losing = losing / unit  # no square over- or underflows
     scale = np.linalg.norm(losing, axis=1).max()
     solve: Callable = farthest if norm == "l2" else linear_programme
     w = solve(losing / (scale or 1.0), free, norm)
@@ -256,7 +263,7 @@ def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any
     d, p = data.problem.d, data.X.shape[1]
     rows = 1 if data.problem.shared else d
     intercept = w[rows * p :] * data.feature if data.feature > 0 else np.zeros(d)
-    return LargestMargin(float((losing @ w).min()), w[: rows * p].reshape(rows, p), intercept)
+    return LargestMargin(float(unit * (losing @ w).min()), w[: rows * p].reshape(rows, p), intercept)
 
 
 def farthest(losing: NDArray, free: NDArray, norm: str) -> NDArray | None:

@@ -547,27 +547,26 @@ def test_lengths_that_differ():
         model.sample_loss(X, y[1:])
 
 
-def test_scores_that_overflow():
+def test_steps_that_overflow():
+    """The rounds before are kept in a stream, of which the error tells; a fit keeps nothing."""
     X, y = make_data(2)
-    message = "X holds values so large that the scores overflow; scale the features down"
-    model = PredtronBinaryClassifier(update="perceptron").partial_fit(X[:1] * 1e200, y[:1], classes=[0, 1])
-    coef = model.coef_
-    for rows in [slice(1, 2), slice(1, None)]:
-        with pytest.raises(ValueError, match=message):
-            model.partial_fit(X[rows] * 1e200, y[rows])
-    np.testing.assert_array_equal(model.coef_, coef)
-    assert model.t_ == 1
-    for weight in [None, np.ones(10)]:
-        model, good = (PredtronBinaryClassifier(update="perceptron").partial_fit(X, y, classes=[0, 1]) for _ in range(2))
-        good.partial_fit(X[:9], y[:9])
-        rows = X[:10].copy()
-        rows[9] = np.sign(model.coef_) * 1e308
+    settings = {"update": PerceptronUpdate(eta=1e100), "average": False}
+    good, *models = (PredtronBinaryClassifier(**settings).partial_fit(X, y, classes=[0, 1]) for _ in range(3))
+    good.partial_fit(X[:9], y[:9])
+    rows = np.vstack([X[:9], -np.sign(good.last_coef_) * (2 * y[9] - 1) * 1e100])
+    for model, weight in zip(models, [None, np.ones(10)], strict=True):  # the short way and the long way
+        message = f"the step overflows; .* The rounds before row 9 were learned: t_ = {good.t_}"
         with pytest.raises(ValueError, match=message):
             model.partial_fit(rows, y[:10], sample_weight=weight)
         assert model.t_ == good.t_  # the last complete round
         np.testing.assert_array_equal(model.coef_, good.coef_)
+        with pytest.raises(ValueError, match=r"the step overflows; scale them towards 1\.$"):
+            model.partial_fit(rows[9:], y[9:10], sample_weight=None if weight is None else weight[9:])
+        np.testing.assert_array_equal(model.coef_, good.coef_)
     fitted = PredtronBinaryClassifier(random_state=0).fit(X, y)
     coef = fitted.coef_
-    with pytest.raises(ValueError, match=message):
-        fitted.set_params(update="perceptron").fit(X * 1e200, y)
+    with pytest.raises(ValueError, match=r"the step overflows; scale them towards 1\.  The fit is undone\.$"):
+        fitted.set_params(**settings).fit(X * 1e100, y)
     np.testing.assert_array_equal(fitted.coef_, coef)
+    with pytest.raises(ValueError, match="X holds values so large that the scores overflow; scale the features down"):
+        good.predict(np.sign(good.coef_) * 1e308)

@@ -256,7 +256,7 @@ def test_scales_are_multiplied_out(update, average, kind):
 
 
 @each_kind
-@pytest.mark.parametrize("scale", [1e-140, 1e-20, 1e20, 1e140])
+@pytest.mark.parametrize("scale", [1e-138, 1e-20, 1e20, 1e138])
 def test_inputs_of_extreme_size(scale, kind):
     X, y = stream(60)
     models = [PredtronClassifier(norm=kind[2](q=9.3)).partial_fit(X * s, y, classes=range(4)) for s in (1.0, scale)]
@@ -270,8 +270,8 @@ def test_numbers_that_overflow_are_told(kind):
     X, y = stream(30)
     for average in ("linear", False):
         model = PredtronClassifier(norm=kind[2](q=9.3), update=PerceptronUpdate(eta=1e200), average=average, fit_intercept=False)
-        with pytest.raises(ValueError, match="so large that the scores overflow"):
-            model.partial_fit(X * 1e150, y, classes=range(4))
+        with pytest.raises(ValueError, match="the step overflows"):
+            model.partial_fit(X * 1e100, y, classes=range(4))
 
 
 @each_kind

@@ -40,13 +40,12 @@ def test_an_interrupt_while_room_is_made(loss, function, monkeypatch):
 
 
 @pytest.mark.parametrize("update", ["max_pair", "mmp", "slam", "listnet", "adaptive", "perceptron"])
-def test_scores_that_are_not_finite(update):
-    """A score of NaN beside finite ones ends the stream before its round, whichever label has it."""
+def test_rows_out_of_range(update):
+    """A row too long to be learned from is refused before anything changes, whatever the update."""
     a, b = np.zeros((1, 16)), np.zeros((1, 16))
-    a[0, :2], b[0, :2] = (1e200, -1e200), (1e200, 1e200)
+    a[0, :2], b[0, :2] = (1e100, -1e100), (1e200, 1e200)
     model = label_ranker(update=update, average=False, fit_intercept=False).partial_fit(a, [[2, 1, 0]])
-    if np.abs(model.coef_).max() > 1e100:
-        refuses(model, lambda: model.partial_fit(b, [[0, 1, 2]]), "overflow")
+    refuses(model, lambda: model.partial_fit(b, [[0, 1, 2]]), "has the length 1.41e\\+200")
 
 
 class Short(NDCG):
@@ -129,7 +128,7 @@ def test_a_warm_start_that_overflows_changes_nothing():
     X = np.eye(2)
     B = 1e200 * X
     model = ranker(update="max_pair", average=False, warm_start=True, shuffle=False).fit(X, [0, 1])
-    refuses(model, lambda: model.fit(np.r_[-B, B], [0, 1, 0, 1], qid=[0, 0, 1, 1]), "overflow")
+    refuses(model, lambda: model.fit(np.r_[-B, B], [0, 1, 0, 1], qid=[0, 0, 1, 1]), "has the length 1e\\+200")
 
 
 @pytest.mark.parametrize("tiny", [1e-310, 1e-17, 1e-8])

@@ -306,18 +306,19 @@ def test_a_row_that_overflows_leaves_everything_as_it_was(form, large):
     X, y = two_classes()
     model = PredtronBinaryClassifier(norm="scaled").partial_fit(form(X), y, classes=[0, 1])
     before = pickle.dumps(model)
-    with pytest.raises(ValueError, match="scale the features down"):
+    with pytest.raises(ValueError, match=r"X\[0\] has the length"):
         model.partial_fit(form(X[:1] * large), y[:1])
     assert pickle.dumps(model) == before
-    with pytest.raises(ValueError, match="scale the features down"):
+    with pytest.raises(ValueError, match=r"X\[0\] has the length"):
         fitted(form(X * large), y)
 
 
 def test_tiny_features():
     X, y = two_classes()
-    for unit in (1e-100, 1e-140):
+    for unit in (1e-100, 1e-138):
         assert abs(fitted(X * unit, y).score(X * unit, y) - fitted(X, y).score(X, y)) < 0.01
-    assert fitted(X * 1e-200, y).n_updates_ == 0
+    with pytest.raises(ValueError, match=r"X\[0\] has the length"):
+        fitted(X * 1e-200, y)
 
 
 # -------------------------------------------------------------------------------------- streams, pickles, what goes with it

@@ -93,11 +93,13 @@ cdef class Budgeted(RKHS):
         self.install(place, row)
         return place
 
-    cdef double squared_size(self, Py_ssize_t place) noexcept nogil:
+    cdef double squared_loss(self, Py_ssize_t place) noexcept nogil:
+        """The squared length of what is lost of the weights without the row; of no factor squared alone, which may overflow."""
         cdef Py_ssize_t c
-        cdef double square = 0
+        cdef double square = 0, root = sqrt(self.apart[place]), part
         for c in range(self.d):
-            square += self.data[place * self.d + c] * self.data[place * self.d + c]
+            part = root * self.data[place * self.d + c]
+            square += part * part
         return square
 
     cdef Py_ssize_t cut(self) noexcept nogil:
@@ -105,7 +107,7 @@ cdef class Budgeted(RKHS):
         cdef Py_ssize_t place, least = 0, other
         cdef double loss, least_loss = INFINITY
         for place in range(self.n):
-            loss = self.squared_size(place) * self.apart[place]
+            loss = self.squared_loss(place)
             if loss < (1 - ALIKE) * least_loss:
                 least, least_loss = place, loss
         self.lost += self.scale * sqrt(least_loss)
@@ -157,7 +159,7 @@ cdef class Budgeted(RKHS):
         """Whether another row is the nearest so far."""
         cdef double k = self.among[place, other], left
         if self.among[other, other] > 0:
-            left = self.among[place, place] - k * k / self.among[other, other]
+            left = self.among[place, place] - k * (k / self.among[other, other])
             if left < ALIKE * self.among[place, place]:
                 left = 0
             if left < (1 - ALIKE) * self.apart[place]:

@@ -527,6 +527,26 @@ static void NAME(unpack)(const Row *x, ptrdiff_t begin, ptrdiff_t n, ptrdiff_t *
     }
 }
 
+DISPATCHED int NAME(ordinary)(ptrdiff_t n, const void *values, double least, double most)
+{
+    const VALUE *value = values;
+    ptrdiff_t j = 0;
+    int good = 1;
+#if LANES == 4
+    whole all = {-1, -1, -1, -1};
+    for (; j + LANES <= n; j += LANES) {
+        const lanes v = LOAD(VALUE, value + j), square = v * v;
+        all &= ((square >= least) & (square <= most)) | (v == 0);
+    }
+    good = (all[0] & all[1] & all[2] & all[3]) != 0;
+#endif
+    for (; j < n; j++) {
+        const double square = (double)value[j] * value[j];
+        good &= (square >= least && square <= most) || value[j] == 0;
+    }
+    return good;
+}
+
 /* 0 * v is 0 for a finite v and NaN for any other. */
 DISPATCHED int NAME(finite)(ptrdiff_t n, const void *values)
 {
@@ -558,6 +578,7 @@ static const Kernels NAME(kernels) = {
     .take_norm2 = NAME(take_norm2),
     .unpack = NAME(unpack),
     .finite = NAME(finite),
+    .ordinary = NAME(ordinary),
 };
 
 #undef POSITION

@@ -47,6 +47,8 @@ typedef struct {
     void (*unpack)(const Row *x, ptrdiff_t begin, ptrdiff_t n, ptrdiff_t *at, double *value);
     /* whether all of n values are finite */
     int (*finite)(ptrdiff_t n, const void *value);
+    /* whether each of n values is 0 or has a square in the range */
+    int (*ordinary)(ptrdiff_t n, const void *value, double least, double most);
 } Kernels;
 
 /* value_size 4 or 8 (float, double), index_size 4 or 8 (signed), or 0 for dense rows. */

@@ -34,6 +34,7 @@ cdef extern from "kernels.h" nogil:
         double (*take_norm2)(Py_ssize_t m, const Row* x, const Py_ssize_t* start, const double* g, double* z) noexcept nogil
         void (*unpack)(const Row* x, Py_ssize_t begin, Py_ssize_t n, Py_ssize_t* at, double* value) noexcept nogil
         int (*finite)(Py_ssize_t n, const void* value) noexcept nogil
+        int (*ordinary)(Py_ssize_t n, const void* value, double least, double most) noexcept nogil
 
     const Kernels* kernels_for(size_t value_size, size_t index_size)
     double kernels_move(Py_ssize_t n, double change, const double* x, double a, double owed, double* theta, double* u,

@@ -29,6 +29,7 @@ cdef class Learner:
     cdef readonly Py_ssize_t t, n_mistakes, n_updates
     cdef readonly double cumulative_loss
     cdef readonly bint refused        # whether the last call ended because rows were refused before their rounds
+    cdef bint overstepped             # whether because a step was too long
     cdef readonly double mean_weight  # of the rounds so far; what a round does depends on its weight relative to it
     cdef readonly bint weighted       # whether any round had another weight
     cdef int check(self) except -1
@@ -36,8 +37,8 @@ cdef class Learner:
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                           const double[::1] shown) except -1
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                                 double usual, bint observed, const double[::1] shown) except -2
+                                 double usual, bint observed, const double[::1] shown, bint unchecked) except -2
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
                         Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g, bint observed,
-                        const double[::1] shown) noexcept nogil
-    cdef void step(self, View* x, const Direction* g, Round* r) noexcept nogil
+                        const double[::1] shown, bint unchecked) noexcept nogil
+    cdef bint step(self, View* x, const Direction* g, Round* r) noexcept nogil

@@ -3,11 +3,18 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
 
+from sklearn_predtron._core.rows cimport takes
+
 from sklearn_predtron._core.busy import BUSY
 from sklearn_predtron._core.state import between, capture, count, flag, optional, restored
 
 MOVING = f"{BUSY}  With a kernel, whose rows move meanwhile, it cannot be read either."
 OVERFLOW = "X holds values so large that the scores overflow; scale the features down."
+OVERSTEPPED = "X, the losses or the update's parameters hold values for which the step overflows; scale them towards 1."
+
+# Between the first two of them g2 has an inverse with room to spare; the third is the largest squared length of a step.  Steps
+# of updates that are not measured need no look at it up to the last: the lengths of rows have a range of their own.
+cdef double LEAST_G2 = 1e-300, LARGEST_G2 = 1e300, LONGEST_STEP2 = 1e290, SAFE_SIZE = 1e8
 
 cdef enum:
     AHEAD = 4       # rounds between the prefetch of a row and its use
@@ -161,23 +168,32 @@ cdef class Learner:
         self.check()
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
-              const double[::1] weight=None, double usual=1, bint observed=True, const double[::1] shown=None):
+              const double[::1] weight=None, double usual=1, bint observed=True, const double[::1] shown=None,
+              bint unchecked=False):
         """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i, `usual` to all where weight is None.
 
         The observer sees rows that are new (`observed`), and only they count in the statistics of norm="scaled"; shown[i] is
         how often it counts the i-th round.
 
-        Returns -1, or the row whose scores were not finite, before which it stopped.  An exception (an interrupt, or the
-        user's own problem's) leaves the state of the last complete round.
+        Returns -1, or the row whose scores or step were not finite, before which it stopped; rows that are `unchecked` also stop
+        it where their lengths are out of range.  An exception (an interrupt, or the user's own problem's) leaves the state of
+        the last complete round.
         """
         self.busy.take()
         self.calls += 1
-        self.refused = False
+        self.refused = self.overstepped = False
         try:
             self.check_rounds(rows, labels, order, weight, shown)
-            return self.learn_rounds(rows, labels, order, weight, usual, observed, shown)
+            return self.learn_rounds(rows, labels, order, weight, usual, observed, shown, unchecked)
         finally:
             self.busy.release()
+
+    def why_refused(self, row, before):
+        """Why the last call to `learn` stopped at a row, and whether rounds since number `before` were learned."""
+        reason = self.weights.complaint() or (OVERSTEPPED if self.overstepped else OVERFLOW)
+        if self.t == before:
+            return reason
+        return f"{reason}  The rounds before {'query' if self.weights.block else 'row'} {row} were learned: t_ = {self.t}."
 
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                           const double[::1] shown) except -1:
@@ -199,7 +215,7 @@ cdef class Learner:
         return 0
 
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                                 double usual, bint observed, const double[::1] shown) except -2:
+                                 double usual, bint observed, const double[::1] shown, bint unchecked) except -2:
         cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1, before = self.t
         cdef Py_ssize_t d = rows.longest * self.problem.d
         cdef double* scratch
@@ -221,7 +237,7 @@ cdef class Learner:
                 end = self.weights.foresee(rows, order, done, n, observed)
                 self.refused = False
                 with nogil:
-                    bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, observed, shown)
+                    bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, observed, shown, unchecked)
                 done = end
                 self.refused = bad >= 0
                 if self.problem.failed:
@@ -234,7 +250,7 @@ cdef class Learner:
 
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
                         Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g, bint observed,
-                        const double[::1] shown) noexcept nogil:
+                        const double[::1] shown, bint unchecked) noexcept nogil:
         cdef Py_ssize_t i, row, d = self.problem.d
         cdef double given, mean
         cdef const void* y
@@ -251,6 +267,8 @@ cdef class Learner:
                 rows.view(i + 1 if order is None else order[i + 1], &x)
                 self.weights.fetch(&x)
             rows.view(row, &x)
+            if unchecked and not takes(&x):
+                return row
             if self.weights.meeting and not self.weights.meet(&x):
                 return row
             self.weights.scores(&x, t)
@@ -284,8 +302,9 @@ cdef class Learner:
                 self.weights.observe(&x)
             if self.update.shrinking:
                 self.weights.shrink(self.update.shrinkage(&r))
-            if stepping and self.weights.ready:
-                self.step(&x, g, &r)
+            if stepping and self.weights.ready and not self.step(&x, g, &r):
+                self.overstepped = True
+                return row
             self.t += 1
             self.mean_weight = mean
             self.n_mistakes += r.loss > 0
@@ -296,14 +315,24 @@ cdef class Learner:
                 self.weights.close(self.average.weight(&r), self.average.keep)
         return -1
 
-    cdef void step(self, View* x, const Direction* g, Round* r) noexcept nogil:
+    cdef bint step(self, View* x, const Direction* g, Round* r) noexcept nogil:
+        """Take the step, if it has a length; False refuses one that overflows."""
         cdef double size
+        r.g2 = 0
         if self.update.measured:
             self.weights.measure(x, g, r)
+            if r.g2 != 0 and not LEAST_G2 <= r.g2 <= LARGEST_G2:
+                return False
         size = self.update.size(r)
-        if size > 0:
-            self.weights.step(x, g, size)
-            self.n_updates += 1
+        if size <= 0:
+            return True
+        if not self.update.measured and size > SAFE_SIZE:
+            self.weights.measure(x, g, r)
+        if not (size * r.g2) * size <= LONGEST_STEP2:
+            return False
+        self.weights.step(x, g, size)
+        self.n_updates += 1
+        return True
 
     def scores(self, Rows rows not None, double[:, ::1] out not None, bint mean=True):
         """Scores W x + b of the average (or of the last iterate), into out (n, d)."""

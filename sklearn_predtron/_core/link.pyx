@@ -1,5 +1,5 @@
 """What weights under p-norms share: W = link(Theta), the steps being Theta's (paper 001, B.2)."""
-from libc.math cimport INFINITY, NAN, fabs, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
 import numpy as np
@@ -342,9 +342,6 @@ cdef class Linked(Weights):
     cdef void step(self, View* x, const Direction* g, double size) noexcept nogil:
         cdef double one = 1, reach = size * self.largest_change(x, g)
         cdef Direction single
-        if not reach < INFINITY:
-            self.c = NAN       # of which the next scores tell
-            return
         if self.mass == 0:
             if reach == 0:
                 return
@@ -438,7 +435,7 @@ cdef class Linked(Weights):
         if self.mass == 0:
             return
         self.unit *= max(factor, 0)
-        if self.unit < 1e-150:
+        if self.unit < 1e-290:
             self.clear()
             return
         self.c *= factor

@@ -18,6 +18,8 @@ cdef class RKHS(L2):
     cdef double[::1] F_call, change              # the same of all rows of the call, but for what the block changed in data
     cdef Py_ssize_t[::1] source                  # of the rows kept, the row of the block; -1 where they were kept before
     cdef Py_ssize_t length_of_block, here, next
+    cdef const unsigned char[::1] vanished       # whether the kernel of a row of the block with itself is too small for a number
+    cdef double strange                          # such a kernel that refused a round, or one too large; else NaN
     cdef bint shown, left_undone                 # left_undone: a call ended before its rows were put away
     cdef prepare(self)
     cdef keep(self)
@@ -25,6 +27,7 @@ cdef class RKHS(L2):
     cdef follow(self)
     cdef score_call(self)
     cdef make_room(self, Py_ssize_t rows)
+    cdef bint has_length(self, Py_ssize_t row) noexcept nogil
     cdef void read(self, const double* F, Py_ssize_t m, double scale, const double* offset, double* t) noexcept nogil
     cdef double squared_length(self, Py_ssize_t m, const Direction* g) noexcept nogil
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil

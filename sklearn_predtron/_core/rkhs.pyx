@@ -1,6 +1,6 @@
 """The kernelised learner: W is a sum over rows that were kept, each with a coefficient for every score."""
 from libc.float cimport DBL_EPSILON
-from libc.math cimport NAN, fabs, isfinite, sqrt
+from libc.math cimport NAN, fabs, isnan, sqrt
 
 from functools import partial
 
@@ -13,10 +13,13 @@ from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.weights cimport L2, Intercept, Weights
 
 from sklearn_predtron._core.state import MOST, count, flag, length_of, nothing, real, reals, restored, wholes
-from sklearn_predtron._core.weights import aligned_zeros, check_sizes
+from sklearn_predtron._core.weights import aligned_zeros, check_sizes, euclidean_length
 
 cdef extern from "gaussian.h" nogil:
     void gaussian_of_products(Py_ssize_t n, double scale, double shift, const double* offset, double* v)
+
+# Kernels of a row with itself, as squared lengths of rows are under other norms.
+cdef double LEAST_OWN = 1e-280, LARGEST_OWN = 1e280
 
 cdef enum:
     BLOCK = 256         # rows looked at ahead, at most
@@ -102,8 +105,25 @@ cdef class RKHS(L2):
                 f"norm=RKHS(kernel='precomputed') learns from the kernels of all rows with all rows, given once; X has "
                 f"{rows.given} rows and {rows.p} columns" + (", and rows were learned before." if self.given > 0 else "."))
 
+    def first_refused(self, Rows rows not None):
+        if self.support.kernel is None:         # rows of kernels, each of which is looked at in its turn
+            return -1 if rows.finite() else 0
+        return rows.first_outside()
+
+    def complaint(self):
+        if isnan(self.strange):
+            return None
+        return (f"X holds a row whose kernel with itself is {self.strange:g}; accepted are rows of which it is from "
+                f"{LEAST_OWN:g} to {LARGEST_OWN:g}, and rows of zeros: scale the features.")
+
+    cdef bint has_length(self, Py_ssize_t row) noexcept nogil:
+        """Whether steps along a row of the block can be measured."""
+        cdef double own = fabs(self.K[row, row])
+        return LEAST_OWN <= own <= LARGEST_OWN or (own == 0 and not self.vanished[row])
+
     cdef begin(self, Rows rows, bint fresh):
         self.complete()
+        self.strange = NAN
         self.matrix = rows.matrix()
         if fresh or self.place is None or self.place.shape[0] != self.matrix.shape[0]:
             self.offset = self.given
@@ -126,6 +146,7 @@ cdef class RKHS(L2):
         self.next = 0
         self.K = sized(self.support.between(self.block_rows, self.block_rows, self.numbers_of(np.asarray(self.position))),
                        self.length_of_block, self.length_of_block)
+        self.vanished = self.support.vanished(self.block_rows, np.asarray(self.K).diagonal()).view(np.uint8)
         self.change = np.zeros(self.length_of_block * self.d)
         self.prepare()
         return last
@@ -244,7 +265,8 @@ cdef class RKHS(L2):
         for i in range(m):
             for c in range(self.d):
                 t[i * self.d + c] = scale * (F[i * self.d + c] + offset[c])
-            if not isfinite(self.K[self.here + i, self.here + i]):
+            if not self.has_length(self.here + i):
+                self.strange = self.K[self.here + i, self.here + i]
                 t[0] = NAN          # refuses the round
 
     cdef void fetch(self, const View* x) noexcept nogil:
@@ -393,7 +415,7 @@ cdef class RKHS(L2):
             for other in range(0, self.n, TILE):
                 end = min(other + TILE, self.n)
                 square += ((W[:, begin:begin + BLOCK] @ self.support.against(part, other, end)) * W[:, other:end]).sum()
-        return float(np.sqrt(max(square, 0) + ((b ** 2).sum() / r2 if r2 > 0 else 0.0)))
+        return float(np.hypot(max(square, 0) ** 0.5, euclidean_length(b) / r2 ** 0.5 if r2 > 0 else 0.0))
 
 
 cdef class Expansion(Weights):

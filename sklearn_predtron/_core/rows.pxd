@@ -44,6 +44,7 @@ cdef inline double largest_norm(View* x) noexcept nogil:
 
 
 cdef const Kernels* of_doubles(bint indexed) noexcept nogil
+cdef bint takes(View* x) noexcept nogil
 
 
 cdef class Rows:
@@ -59,3 +60,5 @@ cdef class Rows:
     cdef Py_ssize_t rounds_of(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, Py_ssize_t most)
     cdef inputs(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last)
     cpdef bint finite(self)
+    cdef bint ordinary(self) noexcept nogil
+    cpdef Py_ssize_t first_outside(self)

@@ -3,7 +3,12 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from sklearn_predtron._core.kernels cimport Kernels, kernels_for, kernels_prefetch
+from sklearn_predtron._core.kernels cimport Kernels, Row, kernels_for, kernels_prefetch
+
+# What the length of a row must be: its square, what differences of rows leave of it, the inverses of both, and the product of
+# two rows are floating-point numbers with room to spare.
+LEAST_LENGTH, LARGEST_LENGTH = 1e-140, 1e140
+cdef double LEAST2 = 1e-280, LARGEST2 = 1e280
 
 ctypedef fused real:
     float
@@ -17,6 +22,25 @@ ctypedef fused integer:
 cdef const Kernels* of_doubles(bint indexed) noexcept nogil:
     """The kernels for rows of doubles, with indices of the width of Py_ssize_t or dense."""
     return kernels_for(sizeof(double), sizeof(Py_ssize_t) if indexed else 0)
+
+
+cdef inline bint within(double norm2, const Row* row, const Kernels* k) noexcept nogil:
+    """Whether a row of that squared length is one to learn from: of a length in the range, or zeros."""
+    return LEAST2 <= norm2 <= LARGEST2 or (norm2 == 0 and k.sum_of_powers(row, 1) == 0)
+
+
+cdef bint takes(View* x) noexcept nogil:
+    """Whether each row of a view is one to learn from."""
+    cdef Py_ssize_t r
+    cdef const Row* row
+    cdef Row spare
+    if x.m == 1:
+        return within(squared_norm(x), &x.first, x.k)
+    for r in range(x.m):
+        row = row_of(x, r, &spare)
+        if not within(x.k.norm2(row), row, x.k):
+            return False
+    return True
 
 
 cdef class Rows:
@@ -51,6 +75,23 @@ cdef class Rows:
         """Whether no stored value is NaN or infinite."""
         return True
 
+    cdef bint ordinary(self) noexcept nogil:
+        """Whether each value is such that a row of values like it, or of zeros, is one to learn from: a quick look at them."""
+        return False
+
+    cpdef Py_ssize_t first_outside(self):
+        """The first row that is not one to learn from, of NaN or infinite values, say; -1 if there is none."""
+        cdef Py_ssize_t i
+        cdef View x
+        with nogil:
+            if self.ordinary():
+                return -1
+            for i in range(self.n):
+                self.view(i, &x)
+                if not takes(&x):
+                    return i
+        return -1
+
 
 cdef class DenseRows(Rows):
     """A C-contiguous float32 or float64 matrix, read in place."""
@@ -79,6 +120,9 @@ cdef class DenseRows(Rows):
         with nogil:
             all_finite = self.k.finite(self.n * self.p, self.data)
         return all_finite
+
+    cdef bint ordinary(self) noexcept nogil:
+        return self.k.ordinary(self.n * self.p, self.data, LEAST2, LARGEST2 / self.p)
 
 
 cdef class SparseRows(Rows):
@@ -112,6 +156,9 @@ cdef class SparseRows(Rows):
         with nogil:
             all_finite = self.k.finite(self.start[self.n], self.value)
         return all_finite
+
+    cdef bint ordinary(self) noexcept nogil:
+        return self.k.ordinary(self.start[self.n], self.value, LEAST2, LARGEST2 / self.p)
 
 
 cdef class QueryRows(Rows):
@@ -161,6 +208,9 @@ cdef class QueryRows(Rows):
 
     cpdef bint finite(self):
         return self.documents.finite()
+
+    cpdef Py_ssize_t first_outside(self):
+        return self.documents.first_outside()
 
 
 def dense_rows(const real[:, ::1] X):

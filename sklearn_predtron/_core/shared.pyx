@@ -7,7 +7,7 @@ from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.weights cimport Intercept, Weights
 
 from sklearn_predtron._core.state import flag, real, reals, restored
-from sklearn_predtron._core.weights import check_sizes
+from sklearn_predtron._core.weights import check_sizes, euclidean_length
 
 
 cdef class Shared(Weights):
@@ -86,7 +86,7 @@ cdef class Shared(Weights):
 
     def length(self):
         """The norm of u and of the thresholds."""
-        return float(np.sqrt(self.inner.length() ** 2 + (self._thresholds() ** 2).sum() / self.intercept.r2_read()))
+        return float(np.hypot(self.inner.length(), euclidean_length(self._thresholds()) / self.intercept.r2_read() ** 0.5))
 
     def plain(self, bint mean=True):
         cdef Weights inner = self.inner.plain(mean)
@@ -106,6 +106,12 @@ cdef class Shared(Weights):
 
     def admit(self, Rows rows):
         self.inner.admit(rows)
+
+    def first_refused(self, Rows rows not None):
+        return self.inner.first_refused(rows)
+
+    def complaint(self):
+        return self.inner.complaint()
 
     cdef bint unfinished(self) noexcept:
         return self.inner.unfinished()

@@ -9,7 +9,6 @@ from sklearn_predtron._core.problem cimport Codes, Labels
 from sklearn_predtron._core.relevance cimport Relevances
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.subset cimport Indicators
-from sklearn_predtron._core.learner import OVERFLOW
 from sklearn_predtron._core.rows import QueryRows, dense_rows
 
 
@@ -205,12 +204,15 @@ cdef class Stream:
 
     cdef bint learn(self, X, y) except -1:
         cdef Rows rows = plain_rows(X)
+        cdef Py_ssize_t before, refused
         cdef Labels labels
-        if rows is None or rows.p != self.learner.weights.p or not rows.finite():
+        if rows is None or rows.p != self.learner.weights.p or self.learner.weights.first_refused(rows) >= 0:
             return False
         labels = self.reader.read(y, rows.n)
         if labels is None:
             return False
-        if self.learner.learn(self.reader.rounds(rows), labels, None, self.reader.weight(labels)) >= 0:
-            raise ValueError(OVERFLOW)
+        before = self.learner.t
+        refused = self.learner.learn(self.reader.rounds(rows), labels, None, self.reader.weight(labels))
+        if refused >= 0:
+            raise ValueError(self.learner.why_refused(refused, before))
         return True

@@ -12,7 +12,7 @@ from sklearn_predtron._core.rows cimport View, row_of, squared_norm
 from sklearn_predtron._core.weights cimport L2, Intercept
 
 from sklearn_predtron._core.state import count, nothing, real, reals, restored
-from sklearn_predtron._core.weights import aligned_zeros
+from sklearn_predtron._core.weights import aligned_zeros, euclidean_length
 
 # K is computed anew after so many steps for each score (and no fewer than the second): what a step adds to K's error is a
 # rounding of its largest eigenvalue, and that work is then a small part of the steps'.
@@ -91,7 +91,7 @@ cdef class Trace(L2):
         """sqrt(|W|_S(r)^2 + |b|^2 / r2) of the weights that predict, where 1 / r + 1 / q = 1."""
         coef, b = self.mean()
         r, r2 = self.q / (self.q - 1), self.intercept.r2_read()
-        return float(np.hypot(schatten(coef, r), np.linalg.norm(b) / r2 ** 0.5 if r2 > 0 else 0.0))
+        return float(np.hypot(schatten(coef, r), euclidean_length(b) / r2 ** 0.5 if r2 > 0 else 0.0))
 
     # ------------------------------------------------------------------------------------------------------- the rounds
 

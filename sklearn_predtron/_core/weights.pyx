@@ -7,6 +7,7 @@ from sklearn_predtron._core.kernels cimport BY_CLASS, BY_FEATURE, ONE_CLASS, Dir
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, largest_norm, row_of, squared_norm
 
+from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH
 from sklearn_predtron._core.state import MOST, between, count, flag, real, reals, restored, whole
 
 cdef enum:
@@ -21,6 +22,13 @@ def aligned_zeros(Py_ssize_t n):
     spare = np.zeros(n + 8)
     start = -spare.ctypes.data % 64 // 8
     return spare[start:start + n]
+
+
+def euclidean_length(values):
+    """The Euclidean length of all values, of which no square over- or underflows."""
+    values = np.asarray(values)
+    largest = float(np.abs(values).max(initial=0))
+    return largest * float(np.sqrt(((values / largest) ** 2).sum())) if 0 < largest < INFINITY else largest
 
 
 def check_sizes(Py_ssize_t d, Py_ssize_t p, bint block=False):
@@ -38,6 +46,14 @@ cdef class Weights:
 
     def admit(self, Rows rows):
         """Raise, before anything is changed, where new rows cannot be learned from."""
+
+    def first_refused(self, Rows rows not None):
+        """The first row of which no round can be made, whatever the weights; -1 if there is none."""
+        return rows.first_outside()
+
+    def complaint(self):
+        """What was wrong with the round refused last, if it is known better here than elsewhere."""
+        return None
 
     cdef begin(self, Rows rows, bint fresh):
         """Rows are going to be learned from; they are those of the call before unless they are fresh."""
@@ -130,7 +146,7 @@ cdef class Weights:
         """The norm of the weights that predict, the intercept's among them; here the Frobenius norm."""
         coef, b = self.mean()
         r2 = self.intercept.squared_length
-        return float(np.sqrt((coef ** 2).sum() + ((b ** 2).sum() / r2 if r2 > 0 else 0.0)))
+        return float(np.hypot(euclidean_length(coef), euclidean_length(b) / r2 ** 0.5 if r2 > 0 else 0.0))
 
 
 cdef class Intercept:
@@ -143,8 +159,8 @@ cdef class Intercept:
         self.fitted = fitted
         self.automatic = fitted and scaling == "auto"
         self.fixed = 0.0 if not fitted else 1.0 if self.automatic else float(scaling) * float(scaling)
-        if not self.fixed < INFINITY:
-            raise ValueError(f"intercept_scaling={scaling} must be a number whose square is finite.")
+        if fitted and not LEAST_LENGTH ** 2 <= self.fixed <= LARGEST_LENGTH ** 2:
+            raise ValueError(f"intercept_scaling={scaling} must be a number from {LEAST_LENGTH:g} to {LARGEST_LENGTH:g}.")
         self.mantissa = 1.0
 
     def __reduce__(self):
