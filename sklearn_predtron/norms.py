@@ -187,14 +187,15 @@ class Scaled(Norm):
     """A norm for raw features: a running centre and variance of each, as if they had been standardised beforehand.
 
     The weights are the sums of all steps, theta along the inputs and beta along 1, and are read under today's centre mu and
-    variance v (of a feature's non-zero values, about the mean of all)::
+    variance v (in sparse rows, the squared deviations from the mean of all values, over the number of non-zeros)::
 
         score(x) = sum_j (theta_j - mu_j beta) (x_j - mu_j) / v_j + r2 beta
 
-    so that every past step is re-expressed as the statistics move.  A column of any unit and offset will do, sparse or dense;
-    gross outliers are clipped, and nothing is learned from rows before the first that differs from another.  `fit` gathers
-    the statistics in its first epoch, `partial_fit` always.  Without an intercept (``fit_intercept=False``) the features
-    have their centre all the same; a ranker of documents, for which no centre matters, only divides.  `coef_` and
+    so that every past step is re-expressed as the statistics move.  A column of any unit and offset will do, and in dense rows
+    the choice changes no prediction; CSR rows let absent zeros count only now and then, so that models of dense and CSR rows may
+    differ slightly.  Gross outliers are clipped, and nothing is learned from rows before the first that differs from another.
+    `fit` gathers the statistics in its first epoch, `partial_fit` always.  Without an intercept (``fit_intercept=False``) the
+    features have their centre all the same; a ranker of documents, for which no centre matters, only divides.  `coef_` and
     `intercept_` are for raw features.  No loss bound is proven while the statistics run.
 
     Examples

@@ -54,10 +54,11 @@ def make(update="adaptive", average="linear", representation="onehot", loss="zer
     return PredtronClassifier(update=update, average=average, representation=representation, loss=loss, norm="scaled", **settings)
 
 
-def reference_for(update, problem, p, intercept="auto"):
+def reference_for(update, problem, p, intercept="auto", form="dense"):
     k, representation, loss = problem
     shared, code = isinstance(representation, Shared), representation.code(k)
-    return ScaledReference(code, cost_table(loss, k), p, update.alias, update.get_params(), intercept=intercept, shared=shared)
+    settings = {"dense": form.startswith("dense"), "intercept": intercept, "shared": shared}
+    return ScaledReference(code, cost_table(loss, k), p, update.alias, update.get_params(), **settings)
 
 
 def assert_agrees(model, reference, average, rtol=1e-9):
@@ -86,10 +87,10 @@ def test_iterates_and_averages(update, problem, intercept, weighted):
         intercept = 1.3
     X, y = raw(k=problem[0])
     weight = np.random.default_rng(5).uniform(0.2, 2.5, len(X)) if weighted else None
-    reference = reference_for(update, problem, X.shape[1], intercept).learn(X, y, weight)
-    assert reference.n_updates > 5
+    references = [reference_for(update, problem, X.shape[1], intercept, form).learn(X, y, weight) for form in ("dense", "csr")]
     for i, average in enumerate(AVERAGES):
-        rows = layouts(X)[LAYOUTS[i]]
+        rows, reference = layouts(X)[LAYOUTS[i]], references[LAYOUTS[i].startswith("csr")]
+        assert reference.n_updates > 5
         model = make(update, average, *problem[1:], **intercept_settings(intercept))
         model.partial_fit(rows, y, classes=np.arange(problem[0]), sample_weight=weight)
         assert_agrees(model, reference, average)
@@ -99,7 +100,7 @@ def test_iterates_and_averages(update, problem, intercept, weighted):
 @pytest.mark.parametrize("problem", PROBLEMS, ids=[type(problem[1]).__name__ for problem in PROBLEMS])
 def test_statistics_are_frozen_after_the_first_epoch_of_fit(problem, form):
     X, y = raw(k=problem[0])
-    reference = reference_for(Adaptive(), problem, X.shape[1]).learn(X, y)
+    reference = reference_for(Adaptive(), problem, X.shape[1], form=form).learn(X, y)
     reference.frozen = True
     reference.learn(X, y).learn(X, y)
     model = make("adaptive", "linear", *problem[1:], max_iter=3, shuffle=False).fit(layouts(X)[form], y)
@@ -114,8 +115,11 @@ def test_statistics_are_frozen_after_the_first_epoch_of_fit(problem, form):
 @pytest.mark.parametrize("p", [7, 8, 20])
 def test_all_widths_and_layouts(first, form, k, p):
     X, y = raw(p=p, k=k, seed=p + k)
-    reference = reference_for(Adaptive(), (k, OneHot(), ZeroOne()), p).learn(X, y)
+    reference = reference_for(Adaptive(), (k, OneHot(), ZeroOne()), p)
     start = X[:1] if first == "class-major" else sparse.csr_matrix(X[:1])
+    for rows, labels, dense in [(X[:1], y[:1], first == "class-major"), (X[1:], y[1:], form.startswith("dense"))]:
+        reference.features.dense = dense
+        reference.learn(rows, labels)
     model = make().partial_fit(start, y[:1], classes=np.arange(k)).partial_fit(layouts(X)[form][1:], y[1:])
     assert_agrees(model, reference, "linear")
     scores = model.decision_function(layouts(X)[form])
@@ -128,11 +132,12 @@ def test_all_widths_and_layouts(first, form, k, p):
 
 def test_dense_and_sparse_rows_in_turns():
     X, y = raw()
-    reference = reference_for(Adaptive(), (K, OneHot(), ZeroOne()), X.shape[1]).learn(X, y)
     for shift in (0, 1):
-        model = make()
+        model, reference = make(), reference_for(Adaptive(), (K, OneHot(), ZeroOne()), X.shape[1])
         for i in range(len(y)):
-            row = sparse.csr_matrix(X[i : i + 1]) if (i + shift) % 3 else X[i : i + 1]
+            reference.features.dense = (i + shift) % 3 == 0
+            reference.learn(X[i : i + 1], y[i : i + 1])
+            row = X[i : i + 1] if reference.features.dense else sparse.csr_matrix(X[i : i + 1])
             model.partial_fit(row, y[i : i + 1], classes=np.arange(K))
         assert_agrees(model, reference, "linear")
 
@@ -148,8 +153,8 @@ UPDATES_OF_QUERIES = [
 UPDATES_OF_QUERIES += [MaxPair(), ListNet()]
 
 
-def reference_of_rankings(update, loss, X, y, n_labels=None):
-    settings = {"n_labels": n_labels, "kappa": 0.3 if n_labels is None else 1.0}
+def reference_of_rankings(update, loss, X, y, form, n_labels=None):
+    settings = {"n_labels": n_labels, "kappa": 0.3 if n_labels is None else 1.0, "dense": form.startswith("dense")}
     f, p, first = REPRESENTATIONS["log"][1], np.shape(X[0])[-1], ListNet(eta=0.1)
     reference = ScaledRankingReference(LOSSES[loss][1], f, p, first.alias, first.get_params(), **settings)
     reference.learn(X[:WARM], y[:WARM]).change(update.alias, update.get_params()).learn(X[WARM:], y[WARM:])
@@ -171,21 +176,20 @@ def test_queries(update, loss):
         pytest.skip("has no weights")
     X, y = make_queries(LOSSES[loss][2])
     X = in_units(X)
-    reference = reference_of_rankings(update, loss, X, y)
-    for average, form in zip(AVERAGES, LAYOUTS, strict=True):
-        model = PredtronRanker(update=update, loss=LOSSES[loss][0], norm="scaled", average=average)
-        if "32" in form.split()[1]:
-            continue  # the reference has rows of double precision
-        assert_agrees(warmed(model, X, y, form=form), reference, average)
+    for form in ("dense float64", "csr float64 int32"):  # the reference has rows of double precision
+        reference = reference_of_rankings(update, loss, X, y, form)
+        for average in AVERAGES:
+            model = PredtronRanker(update=update, loss=LOSSES[loss][0], norm="scaled", average=average)
+            assert_agrees(warmed(model, X, y, form=form), reference, average)
 
 
 @pytest.mark.parametrize("update", [*UPDATES_OF_QUERIES, MMP()], ids=name)
 def test_ranked_labels(update):
     X, y = make_labels(LOSSES["ndcg"][2])
     X = np.array(in_units(X))
-    reference = reference_of_rankings(update, "ndcg", X, y, n_labels=y.shape[1])
-    for average in AVERAGES:
-        for form in ("dense float64", "csr float64 int32"):
+    for form in ("dense float64", "csr float64 int32"):
+        reference = reference_of_rankings(update, "ndcg", X, y, form, n_labels=y.shape[1])
+        for average in AVERAGES:
             model = PredtronLabelRanker(update=update, norm="scaled", average=average)
             assert_agrees(warmed_labels(model, layouts(X)[form], y), reference, average)
 
@@ -219,6 +223,86 @@ def test_offsets_change_no_score(data):
         for Z in (X, X + 1000 * X.std(axis=0))
     ]
     assert abs(accuracy[0] - accuracy[1]) < 0.005
+
+
+def frequencies(n=500, p=24, seed=0):
+    """Features as of spam, mostly exact zeros with heavy tails, and two mostly 1; their sums with whole numbers are exact."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    rates = 1 / (1 + np.exp(-rng.normal(-2, 1, p) - rng.normal(0, 1, (3, p))))[y]
+    X = (rng.random((n, p)) < rates) * np.exp(rng.normal(0, 1.5, (n, p))) * 10 ** rng.uniform(-1, 2, p)
+    X[:, :2] = rng.random((n, 2)) < 0.97
+    X[:, 2], X[: n // 2, 3] = 0, 0
+    return np.round(X * 64) / 64, y
+
+
+OFFSETS = [1.0, -7.0, np.arange(24) % 5 * 30.0]
+
+
+@pytest.mark.parametrize("offset", OFFSETS, ids=["1", "-7", "several"])
+@pytest.mark.parametrize("settings", [{}, {"reject_cost": 0.2, "reject_label": -1}, {"average": False}], ids=str)
+@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
+def test_an_offset_of_dense_rows_with_zeros_changes_no_prediction(update, settings, offset):
+    X, y = frequencies()
+    for way in ("partial_fit", "fit"):
+        classes = {"classes": [0, 1, 2]} if way == "partial_fit" else {}
+        models = [getattr(make(update, random_state=0, **settings), way)(Z, y, **classes) for Z in (X, X + offset)]
+        scores = [model.decision_function(Z) for model, Z in zip(models, (X, X + offset), strict=True)]
+        np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-8 * np.abs(scores[0]).max())
+        np.testing.assert_array_equal(models[1].predict(X + offset), models[0].predict(X))
+        counts = [(model.t_, model.n_updates_, model.n_mistakes_) for model in models]
+        assert counts[0] == counts[1] and counts[0][1] > 5
+
+
+@pytest.mark.parametrize("learner", [PredtronOrdinalClassifier, PredtronMultilabelClassifier, PredtronLabelRanker])
+def test_an_offset_of_dense_rows_with_zeros_changes_no_score_of_others(learner):
+    X, y = frequencies()
+    y = y if learner is PredtronOrdinalClassifier else np.eye(3, dtype=int)[y]
+    models = [learner(norm="scaled", random_state=0).fit(Z, y) for Z in (X, X + 30)]
+    scores = [model.decision_function(Z) for model, Z in zip(models, (X, X + 30), strict=True)]
+    np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-8 * np.abs(scores[0]).max())
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_a_unit_and_an_offset_of_dense_rows_with_zeros_change_no_prediction(average):
+    X, y = frequencies()
+    units = 2.0 ** np.random.default_rng(1).integers(-12, 12, X.shape[1])
+    models = [make(average=average).partial_fit(Z, y, classes=[0, 1, 2]) for Z in (X, X * units + 8 * units)]
+    np.testing.assert_array_equal(models[1].predict(X * units + 8 * units), models[0].predict(X))
+    np.testing.assert_allclose(models[1].coef_ * units, models[0].coef_, rtol=1e-7, atol=1e-9 * np.abs(models[0].coef_).max())
+
+
+@pytest.mark.parametrize("offset", [0, 5])
+def test_statistics_of_dense_rows_are_those_of_all_values(offset):
+    """However rare a value is."""
+    rng = np.random.default_rng(0)
+    rates = [0.002, 0.01, 0.2, 0.9, 0.998]
+    X = np.column_stack([rng.standard_normal((3000, 5)), rng.random((3000, 5)) < rates])
+    X[:40, 5:] = np.arange(40)[:, np.newaxis] % 2
+    y, model = rng.integers(0, 2, 3000), make()
+    for start, stop in [(0, 100), (100, 101), (101, 3000)]:
+        model.partial_fit(X[start:stop] + offset, y[start:stop], classes=[0, 1])
+        weights, Z = model._learner.weights, X[:stop] + offset
+        np.testing.assert_allclose(weights._field(0), Z.mean(axis=0), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(1 / weights._field(1), Z.var(axis=0), rtol=1e-9)
+
+
+def test_the_mean_is_of_all_values_after_dense_and_sparse_rows():
+    y, rng, model = raw(n=90)[1], np.random.default_rng(0), make()
+    X = rng.uniform(1, 2, (90, 20)) * (rng.random((90, 20)) < 0.4)  # nothing is clipped
+    for i in range(0, 90, 10):
+        rows = X[i : i + 10] if i % 20 == 0 else sparse.csr_matrix(X[i : i + 10])
+        model.partial_fit(rows, y[i : i + 10], classes=np.arange(K))
+        if i % 20 == 0:
+            np.testing.assert_allclose(model._learner.weights._field(0), X[: i + 10].mean(axis=0), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
+def test_dense_and_sparse_rows_without_zeros_are_the_same(update):
+    X, y = np.random.default_rng(0).standard_normal((500, 24)), frequencies()[1]
+    models = [make(update).partial_fit(form(X), y, classes=[0, 1, 2]) for form in (np.asarray, sparse.csr_matrix)]
+    scores = [model.decision_function(X) for model in models]
+    np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-8 * np.abs(scores[0]).max())
 
 
 @pytest.mark.parametrize("data", SETS)
@@ -353,8 +437,6 @@ def test_predictions_along_the_way_are_those_made_between_calls(form, rule):
         model.partial_fit(rows[i : i + 1], y[i : i + 1], classes=np.arange(K))
     assert state(model) == state(whole)
     np.testing.assert_array_equal(model.predict(rows), whole.predict(rows))
-    dense = make(**settings).partial_fit(X, y, classes=np.arange(K))
-    np.testing.assert_array_equal(dense.predict(X), whole.predict(rows))
 
 
 def test_average_stopped_and_started():

@@ -11,8 +11,8 @@
 
 #define CONSTANT 1e-13 /* M2 / (t mean^2) that rounding may leave of a constant */
 #define LEAST 1e-290   /* a variance whose inverse is safe */
-#define KNOWN 10       /* non-zeros after which deviations are clipped */
-#define CLIP 10        /* standard deviations */
+#define KNOWN 10       /* values that counted, after which deviations are clipped */
+#define CLIP 10        /* standard deviations, but only to what doubles the squares: what is rare is no outlier */
 
 #if defined(__GNUC__) || defined(__clang__)
 #define LANES 4
@@ -56,8 +56,8 @@ INLINE Now now(double t)
 
 INLINE double clipped(double dev, double squares, double count)
 {
-    if (dev * dev * count > CLIP * CLIP * squares && count >= KNOWN && squares > 0) /* what is rare comes first */
-        return copysign(CLIP * sqrt(squares / count), dev);
+    if (dev * dev > squares && dev * dev * count > CLIP * CLIP * squares && count >= KNOWN && squares > 0)
+        return copysign(sqrt(squares * fmax(CLIP * CLIP / count, 1)), dev);
     return dev;
 }
 
@@ -76,7 +76,7 @@ INLINE void merge_zeros(double rows, double share_of_one, double *mean, double *
     }
 }
 
-/* One feature, with a value other than zero. */
+/* One feature, with a value that counts. */
 INLINE void meet(double x, const Now *at, double *mean, double *inverse, double *squares, double *count, double *last)
 {
     merge_zeros(at->before, at->share_before, mean, squares, *last);
@@ -133,15 +133,15 @@ INLINE void invert_lanes(double t, Features *f)
     f->inverse = KEEP(varies, f->count / f->squares);
 }
 
-/* Some of the values may be zero. */
-INLINE void meet_lanes(const double *x, const Now *at, Features *f)
+/* Zeros of sparse rows, stored or not, wait for the feature's next refresh. */
+INLINE void meet_lanes(const double *x, int dense, const Now *at, Features *f)
 {
     const lanes v = LOAD(x), t = {at->t, at->t, at->t, at->t};
-    const mask there = v != 0;
+    const mask there = (v != 0) | -(mask){dense, dense, dense, dense};
     const Features old = *f;
     merge_zeros_lanes(at->before, at->share_before, f);
     lanes dev = v - f->mean;
-    const mask far = there & (f->count >= KNOWN) & (f->squares > 0) & (dev * dev * f->count > CLIP * CLIP * f->squares);
+    const mask far = there & (f->count >= KNOWN) & (f->squares > 0) & (dev * dev > f->squares) & (dev * dev * f->count > CLIP * CLIP * f->squares);
     if (ANY(far))
         for (int l = 0; l < LANES; l++)
             if (far[l]) dev[l] = clipped(dev[l], f->squares[l], f->count[l]);
@@ -171,7 +171,7 @@ INLINE void take_dense(ptrdiff_t n, const double *x, const Now *met, const Scali
             f.mean = LOAD(S->mean + j), f.inverse = LOAD(S->inverse + j);
             if (met) {
                 f.squares = LOAD(S->squares + j), f.count = LOAD(S->count + j), f.last = LOAD(S->last + j);
-                meet_lanes(x + j, met, &f);
+                meet_lanes(x + j, 1, met, &f);
                 STORE(S->mean + j, f.mean), STORE(S->inverse + j, f.inverse), STORE(S->squares + j, f.squares);
                 STORE(S->count + j, f.count), STORE(S->last + j, f.last);
             }
@@ -185,7 +185,7 @@ INLINE void take_dense(ptrdiff_t n, const double *x, const Now *met, const Scali
     }
 #endif
     for (; j < n; j++) {
-        if (met && x[j] != 0) meet(x[j], met, FEATURE(S, j));
+        if (met) meet(x[j], met, FEATURE(S, j));
         const double mean = S->mean[j * S->step], dev = x[j] - mean;
         z[j] = dev * S->inverse[j * S->step];
         found->length2 += dev * z[j];
@@ -231,7 +231,7 @@ INLINE void take_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, const
         for (int l = 0; l < LANES && k + AHEAD + LANES <= n; l++) fetch(S, at[k + AHEAD + l], met != NULL);
         if (met) {
             const lanes mean = f.mean, shift = mean * f.inverse;
-            meet_lanes(x + k, met, &f);
+            meet_lanes(x + k, 0, met, &f);
             scatter(&f, at + k, S);
             const lanes now = f.mean * f.inverse;
             STORE(change + k, now - shift);

@@ -4,13 +4,13 @@
 
 #include <stddef.h>
 
-/* Of feature j at [j * step] and, what only a new row needs, at [j * rest].  A feature's zeros count only from its next
- * refresh on, which `last` dates. */
+/* Of feature j at [j * step] and, what only a new row needs, at [j * rest].  The zeros that a sparse row leaves out enter the
+ * mean and the squares at a feature's next refresh, and never count; `last` dates the last one. */
 typedef struct {
     double *mean;
     double *inverse; /* 1 / variance; 0 for a feature that was constant so far */
     double *squares; /* sum of squared deviations from the mean */
-    double *count;   /* non-zeros: what the variance divides by */
+    double *count;   /* values of dense rows, non-zeros of sparse ones: what the variance divides by */
     double *last;    /* rows up to the last refresh */
     ptrdiff_t step, rest;
 } Scaling;

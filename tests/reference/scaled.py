@@ -7,29 +7,30 @@ from reference.ranking import RankingReference
 
 
 class Features:
-    """The running centre and variance of each feature, of its non-zero values."""
+    """The running centre and variance of each feature, per value in dense rows and per non-zero in sparse ones."""
 
-    def __init__(self, p):
-        self.t, (self.mean, self.squares, self.count, self.last) = 0, np.zeros((4, p))
+    def __init__(self, p, dense):
+        self.t, self.dense, (self.mean, self.squares, self.count, self.last) = 0, dense, np.zeros((4, p))
         self.inverse = np.zeros(p)
 
     def meet(self, x):
         self.t += 1
         power = self.t & (self.t - 1) == 0
         for j in range(len(x)):
-            if x[j] != 0 or (power and self.count[j] > 0):
-                self.refresh(j, x[j])
+            there = self.dense or x[j] != 0
+            if there or (power and self.count[j] > 0):
+                self.refresh(j, x[j], there)
 
-    def refresh(self, j, x):
-        zeros = self.t - (x != 0) - self.last[j]
+    def refresh(self, j, x, there):
+        zeros = self.t - there - self.last[j]
         if zeros > 0:
             n = self.last[j] + zeros
             self.squares[j] += self.mean[j] ** 2 * self.last[j] * zeros / n
             self.mean[j] *= self.last[j] / n
-        if x != 0:
+        if there:
             deviation = x - self.mean[j]
             if self.count[j] >= 10 and self.squares[j] > 0:
-                bound = 10 * np.sqrt(self.squares[j] / self.count[j])
+                bound = np.sqrt(self.squares[j] * max(100 / self.count[j], 1))
                 deviation = min(max(deviation, -bound), bound)
             self.mean[j] += deviation / self.t
             self.squares[j] += deviation**2 * (self.t - 1) / self.t
@@ -44,8 +45,8 @@ class ScaledLearner:
 
     ready = frozen = centred = True
 
-    def start(self, p):
-        self.features, self.ready, self.frozen = Features(p), False, False
+    def start(self, p, dense):
+        self.features, self.ready, self.frozen = Features(p, dense), False, False
         self.centre = np.zeros(len(self.b))  # beta, but for thresholds, which have a sum of their own
         return self
 
@@ -86,9 +87,9 @@ class ScaledLearner:
 class ScaledReference(ScaledLearner, Reference):
     """A learner over a table of predictions."""
 
-    def __init__(self, code, cost, n_features, rule, parameters, **settings):
+    def __init__(self, code, cost, n_features, rule, parameters, dense=True, **settings):
         super().__init__(code, cost, n_features, rule, parameters, **settings)
-        self.start(n_features)
+        self.start(n_features, dense)
         self.centres = []
 
     def learn_one(self, x, label, weight):
@@ -111,9 +112,9 @@ class ScaledReference(ScaledLearner, Reference):
 class ScaledRankingReference(ScaledLearner, RankingReference):
     """A learner of rankings: of labels, or of documents, which have no centre."""
 
-    def __init__(self, loss, f, n_features, rule, parameters, **settings):
+    def __init__(self, loss, f, n_features, rule, parameters, dense=True, **settings):
         super().__init__(loss, f, n_features, rule, parameters, **settings)
-        self.start(n_features).centred = not self.queries
+        self.start(n_features, dense).centred = not self.queries
 
     def gap_and_g2(self, r, rival):
         if not self.queries:
