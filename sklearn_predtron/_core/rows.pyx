@@ -167,8 +167,9 @@ cdef class QueryRows(Rows):
     cdef const Py_ssize_t[::1] start
 
     def __init__(self, Rows documents not None, const Py_ssize_t[::1] start, numbers=None, given=None):
+        cdef Py_ssize_t last = start.shape[0] - 1
         lengths = np.diff(start)
-        if start[0] != 0 or start[lengths.size] != documents.n or (lengths.size and lengths.min() < 1):
+        if start[0] != 0 or start[last] != documents.n or (lengths.size and lengths.min() < 1):
             raise ValueError(f"start must rise from 0 to {documents.n}, the number of documents.")
         self.documents = documents
         self.start = start
@@ -198,6 +199,7 @@ cdef class QueryRows(Rows):
         return end
 
     cdef inputs(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last):
+        cdef Py_ssize_t i
         cdef const Py_ssize_t[::1] start = self.start
         if order is None:
             return np.arange(start[first], start[last])
