@@ -13,8 +13,9 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_predtron._bounds import unstated
+from sklearn_predtron._bounds import fingerprint, unstated
 from sklearn_predtron._compat import CachedParameterNames, Interval, StrOptions, check_sample_weight
+from sklearn_predtron._competitor import Competitor
 from sklearn_predtron._core.busy import BUSY, Busy
 from sklearn_predtron._core.learner import OVERFLOW, Average, Learner, LinearAverage, Observer
 from sklearn_predtron._core.problem import Labels, Problem
@@ -294,7 +295,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             weights.admit(rows)
             self._learner = Learner(weights, problem, update, average or Average())
             self._learner.change(problem, update, average, observer)
-            self._fixed = self._fixed_parameters()
+            self._fixed, self._learned_with = self._fixed_parameters(), fingerprint(problem, update)
         else:
             self._change_parts(problem, update, average, observer)
 
@@ -333,6 +334,12 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
             else:
                 learner.weights.start_average()
         learner.change(problem, update, average, observer)
+        if learner.t > 0 and self._differs(problem, update):
+            self._learned_with = "several"
+
+    def _differs(self, problem: Problem, update: Any) -> bool:
+        """Whether rounds so far had another loss, representation or update."""
+        return getattr(self, "_learned_with", None) not in (None, fingerprint(problem, update))
 
     def _fixed_parameters(self) -> dict[str, Any]:
         """What the weights are made of, and so cannot change while they live."""
@@ -552,26 +559,41 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         if weights.intercept.automatic:
             raise ValueError("No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number.")
         update = resolve(Update, self.update, "update")
+        if self._differs(self._build_problem(), update.build(problem, self._kappa)):
+            raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
         if problem.unproven is not None and not update.pairwise:
             raise ValueError(f"No loss bound is proven for {problem.unproven}.")
         if self._learner.weighted:
             raise ValueError("No loss bound is proven for rounds of different weights; there were some.")
         return update.theorem(problem)
 
-    def loss_bound(self, margin: float, radius: float | None = None, c_L: float | None = None) -> float:
+    def loss_bound(
+        self,
+        margin: float | None = None,
+        radius: float | None = None,
+        c_L: float | None = None,
+        *,
+        competitor: Any = None,
+        X: Any = None,
+        y: Any = None,
+    ) -> float:
         """Bound on the loss suffered online, where the theory of the parts has one.
 
         Parameters
         ----------
-        margin : float
+        margin : float, default=None
             Margin gamma > 0 of some unit-norm weights on the data (see `margin`).
         radius : float, default=None
-            The largest length of an input, with the intercept's feature of length `intercept_scaling`: the Euclidean one, or
-            for the norms "l1" and "group" the q-norm, which is no larger.  A norm's factor q - 1 enters by itself.  None takes
-            what an update with eta="theory" has seen.
+            The largest length of an input with the intercept's feature of length `intercept_scaling`, which `theory.radius`
+            measures.  None takes what an update with eta="theory" has seen, or that of X.
         c_L : float, default=None
             The least positive loss, which `theory.loss_constants` finds for rankings (it depends on the lists) and functions of
             counts.  None takes what the loss, or an update with eta="theory", knows.
+        competitor : ndarray of shape (d, n_features), or tuple (coef, intercept), default=None
+            In the place of a margin, any weights U: the bound is then by their surrogate losses on X and y, which need not be
+            separable.  An error for updates without such a proof, as those whose step is not fixed beforehand.
+        X, y : array-like, default=None
+            With `competitor`, all rows and labels that were learned; each as often as it was.
 
         Returns
         -------
@@ -586,22 +608,50 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         >>> model = PredtronBinaryClassifier(update="perceptron", fit_intercept=False).partial_fit(X, y, classes=[0, 1])
         >>> model.cumulative_loss_, round(model.loss_bound(margin=2.5, radius=5**0.5), 6), theorem_of(model)
         (1.0, 3.2, "the perceptron's bound (Novikoff 1962)")
+        >>> round(model.loss_bound(competitor=[[0.2, 0.2]], X=X, y=y), 6)  # margins of 1.2, 1.2, 0.8, 0.8
+        2.331371
         """
-        if not margin > 0:
-            raise ValueError(f"margin={margin} must be positive: the bounds are for separable data.")
+        return self._loss_bound(margin, radius, c_L, competitor, X, y)
+
+    def _loss_bound(
+        self, margin: float | None, radius: float | None, c_L: float | None, competitor: Any, X: Any, y: Any, **given: Any
+    ) -> float:
         self._theorem()
-        weights, problem = self._learner.weights, self._learner.problem
-        if not np.isfinite(problem.C_L):
-            raise ValueError(unstated(problem))
-        if radius is None and not weights.radius_needed:
-            raise ValueError("radius=None is known only after an update with eta='theory'; pass the largest length of an input.")
+        update = resolve(Update, self.update, "update")
+        if not np.isfinite(self._learner.problem.C_L):
+            raise ValueError(unstated(self._learner.problem))
         if radius is not None and not radius > 0:
             raise ValueError(f"radius={radius} must be positive.")
-        radius = weights.radius2**0.5 if radius is None else weights.effective_radius(radius)
-        if radius == 0:
+        if competitor is not None or X is not None or y is not None:
+            if margin is not None or competitor is None or X is None or y is None:
+                raise ValueError("loss_bound takes a margin, or competitor, X and y together.")
+            X, labels = self._rows_and_labels(X, y, **given)
+            problem = self._build_problem()
+            against = Competitor.of(self, problem, X, labels, competitor, radius, update.pairwise)
+            return float(update.competitor_bound(problem, against, self._least_loss(c_L)))
+        if margin is None or not margin > 0:
+            raise ValueError(f"margin={margin} must be positive: the bounds are for separable data, others need a competitor.")
+        radius = self._effective_radius(radius)
+        return update.loss_bound(self._learner.problem, self._kappa, margin, radius, self._least_loss(c_L))
+
+    def _effective_radius(self, radius: float | None) -> float:
+        """The radius by which a step is measured, of that of the rows or of what an update has seen."""
+        weights = self._learner.weights
+        if radius is not None:
+            return weights.effective_radius(radius)
+        if not weights.radius_needed:
+            raise ValueError("radius=None is known only after an update with eta='theory'; pass the largest length of an input.")
+        if weights.radius2 == 0:
             raise ValueError("radius=None is 0, for all rows so far were zero; pass the largest length of an input.")
-        update = resolve(Update, self.update, "update")
-        return update.loss_bound(problem, self._kappa, margin, radius, self._least_loss(c_L))
+        return weights.radius2**0.5
+
+    def _rows_and_labels(self, X: Any, y: Any) -> tuple[Any, Labels]:
+        """Rows, finite, and labels, in the order of the rounds."""
+        X, rows = self._read_rows(X, reset=False)
+        self._check_finite(X, rows)
+        labels = self._read_labels(y, None, fresh=False, partial=True)
+        check_lengths(rows.n, labels.n)
+        return X, labels
 
     def _least_loss(self, c_L: float | None) -> float:
         """The least positive loss as given, as the loss states it, or as the update has seen it."""

@@ -435,12 +435,22 @@ class PredtronRanker(BaseRanker):
     def _margins(self, X: Any, y: Any, qid: Any = None) -> NDArray:
         return self._list_margins(*self._scored_queries(X, y, qid))
 
-    def loss_bound(self, margin: float, radius: float | None = None, c_L: float | None = None) -> float:
+    def loss_bound(
+        self,
+        margin: float | None = None,
+        radius: float | None = None,
+        c_L: float | None = None,
+        *,
+        competitor: Any = None,
+        X: Any = None,
+        y: Any = None,
+        qid: Any = None,
+    ) -> float:
         """Bound on the loss suffered online, where the theory of the parts has one.
 
         Parameters
         ----------
-        margin : float
+        margin : float, default=None
             Margin gamma > 0 of some unit-norm weights on the queries (see `margin`).
         radius : float, default=None
             The largest spectral norm of a query's documents; for updates of pairs the largest length of a document.  For the
@@ -451,6 +461,11 @@ class PredtronRanker(BaseRanker):
             The least positive loss of a ranking of the queries, which `theory.loss_constants` finds; the bounds of "adaptive" and
             "passive_aggressive" need it.  None takes what an update with eta="theory" has seen of the queries that lost.  The
             bound of "slam" takes its least positive weight for it, which it has always seen.
+        competitor : ndarray of shape (n_features,), default=None
+            In the place of a margin, any weights u: the bound is then by their surrogate losses on the queries, which need not
+            be separable.  For "max_pair", and for "slam" with a number as its step; an error for others.
+        X, y, qid : array-like, default=None
+            With `competitor`, all documents, relevances and ids that were learned; each as often as it was.
 
         Returns
         -------
@@ -465,4 +480,13 @@ class PredtronRanker(BaseRanker):
         >>> round(model.cumulative_loss_, 3), round(model.loss_bound(model.margin(X, y, qid=qid), radius=5**0.5), 6)
         (0.369, 10.0)
         """
-        return super().loss_bound(margin, radius, c_L)
+        return self._loss_bound(margin, radius, c_L, competitor, X, y, qid=qid)
+
+    def _rows_and_labels(self, X: Any, y: Any, qid: Any = None) -> tuple[Any, Relevances]:
+        X, qid = self._ids_to_judge(X, qid)
+        X, rows = self._read_rows(X, reset=False)
+        self._check_finite(X, rows)
+        y = read_document_relevances(y)
+        check_lengths(X.shape[0], len(y))
+        queries = Queries(qid, len(y))
+        return queries.take(X), Relevances(queries.take(y), queries.start)

@@ -17,6 +17,15 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._base import BasePredtron, check_lengths
+from sklearn_predtron._competitor import (
+    as_weights,
+    check_measured,
+    largest_length,
+    length_of_query,
+    margins,
+    measured_by,
+    weights_length,
+)
 from sklearn_predtron._core.learner import OVERFLOW
 from sklearn_predtron._core.python_problem import PythonProblem
 from sklearn_predtron._core.ranking import Ranking
@@ -26,13 +35,13 @@ from sklearn_predtron._core.table import Table
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron._queries import Queries, read_document_relevances, read_relevances
 from sklearn_predtron.losses import RankingLoss, SubsetLoss, TableLoss, costs_of, subset_loss
-from sklearn_predtron.norms import L2, Group, Norm, PNorm, Trace
+from sklearn_predtron.norms import Group, Norm, PNorm, Trace
 from sklearn_predtron.ranking import PredtronRanker
 from sklearn_predtron.representations import LogRank
 from sklearn_predtron.structured import Problem
 from sklearn_predtron.updates import Update
 
-__all__ = ["LargestMargin", "largest_margin", "loss_constants", "margin", "theorem_of"]
+__all__ = ["LargestMargin", "largest_margin", "loss_constants", "margin", "radius", "theorem_of"]
 
 MOST_LABELS = 12  # all sets of so many are listed
 MOST_NUMBERS = 2e7  # in the vectors of a data set
@@ -128,15 +137,7 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
         scores = np.ascontiguousarray(data.X @ W.T + b, dtype=np.float64)
     if not np.isfinite(scores).all():
         raise ValueError(OVERFLOW)
-    return float(margins(data, scores).min(initial=np.inf) / weights_length(data, W, b))
-
-
-def margins(data: Described, scores: NDArray) -> NDArray:
-    """The margin of each row or list."""
-    if isinstance(data.problem, Ranking):
-        return data.problem.margins(scores.ravel(), data.labels, data.pairwise)
-    labels = data.labels.numbers if isinstance(data.problem, Table) else data.labels
-    return data.problem.margins(scores, labels)
+    return float(margins(data.problem, data.labels, scores, data.pairwise).min(initial=np.inf) / length_of_weights(data, W, b))
 
 
 def describe(estimator: Any, X: Any, y: Any, qid: Any) -> Described:
@@ -173,32 +174,14 @@ def queries_of(X: Any, y: Any, qid: Any) -> tuple[Any, Relevances]:
     return queries.take(X), Relevances(queries.take(y), queries.start)
 
 
-def as_weights(values: Any, parameter: str, shape: tuple[int, ...]) -> NDArray:
-    """Weights of a shape, finite."""
-    array = check_array(np.atleast_1d(values), ensure_2d=False, dtype=np.float64, input_name=parameter)
-    if array.shape != shape and not (shape[0] == 1 and array.shape == shape[1:]):
-        raise ValueError(f"{parameter} has shape {array.shape}; it must have {shape}.")
-    return array.reshape(shape)
-
-
-def weights_length(data: Described, W: NDArray, b: NDArray) -> float:
+def length_of_weights(data: Described, W: NDArray, b: NDArray) -> float:
     """The norm under which the estimator measures margins, the intercept's weights among the others."""
     norm = resolve(Norm, data.model.norm, "norm")
-    if not isinstance(norm, (L2, PNorm, Group, Trace)):
-        raise ValueError(f"norm={data.model.norm!r} has no length of given weights; 'l2', 'l1', 'group' and 'trace' have.")
-    beside = b / data.feature if data.feature > 0 else np.zeros(0)
-    block, rows = data.problem.block, 1 if data.problem.shared else data.problem.d
-    how: dict[str, Any] = {"sparse": False, "average": False, "block": block}
+    check_measured(norm)
+    how: dict[str, Any] = {"sparse": False, "average": False, "block": data.problem.block}
+    rows = 1 if data.problem.shared else data.problem.d
     q = getattr(norm.build(rows, W.shape[1], intercept=data.model._build_intercept(), **how), "q", 2.0)
-    r = q / (q - 1)
-    if isinstance(norm, (PNorm, Group)) and len(beside) == len(W) and not data.problem.shared:
-        W, beside = np.column_stack([W, beside]), np.zeros(0)
-    sizes = W.ravel()
-    if isinstance(norm, Group):
-        sizes = np.linalg.norm(W, axis=0)
-    elif isinstance(norm, Trace):
-        sizes = np.linalg.svd(W, compute_uv=False)
-    return float(np.hypot(np.linalg.norm(sizes, r), np.linalg.norm(beside)))
+    return weights_length(norm, q, data.problem, data.feature, W, b)
 
 
 # ------------------------------------------------------------------------------------------------------ the largest margin
@@ -490,6 +473,54 @@ def constants_of_lists(loss: RankingLoss, y: Any, qid: Any) -> tuple[float, floa
 
 
 # ------------------------------------------------------------------------------------------------------------ the theorems
+
+
+def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
+    """The largest length R of the inputs, as the estimator's `loss_bound` takes it.
+
+    It is that of (x, s) with the intercept's feature s = intercept_scaling: Euclidean, or under the norms "l1" and "group" the
+    q-norm; with representation="shared", whose thresholds have a norm of their own, sqrt(|x|_q^2 + s^2).  Of queries it is the
+    spectral norm of their documents (under "l1" and "group" the q-norm of the Euclidean lengths of their features), and for
+    updates of pairs the largest length of a document.
+
+    Parameters
+    ----------
+    estimator : estimator of sklearn_predtron
+        A fitted estimator.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Inputs, or documents.
+    qid : array-like of shape (n_samples,), default=None
+        The query of each document; None is one query.
+
+    Returns
+    -------
+    radius : float
+        The radius R.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.theory import radius
+    >>> X = [[3.0, 0.0], [0.0, -1.0]]
+    >>> radius(PredtronBinaryClassifier(intercept_scaling=4.0).fit(X, [1, 0]), X)
+    5.0
+    """
+    if not isinstance(estimator, BasePredtron):
+        raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
+    check_is_fitted(estimator)
+    weights, problem = estimator._learner.weights, estimator._learner.problem
+    norm, q = measured_by(estimator)
+    if weights.intercept.automatic:
+        raise ValueError("intercept_scaling='auto' moves with the inputs; a radius is for a number or fit_intercept=False.")
+    if qid is not None and not problem.block:
+        raise ValueError(f"qid is for PredtronRanker; {type(estimator).__name__} takes None.")
+    X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    if problem.block and not resolve(Update, estimator.update, "update").pairwise:
+        queries = Queries(qid, X.shape[0])
+        documents = queries.take(X)
+        parts = [documents[start:end] for start, end in pairwise(queries.start)]
+        return max(length_of_query(norm, q, part) for part in parts)
+    return largest_length(norm, q, problem, weights.intercept.fixed**0.5, X)
 
 
 def theorem_of(estimator: Any) -> str:

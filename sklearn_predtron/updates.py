@@ -9,8 +9,18 @@ import numpy as np
 
 import sklearn_predtron._core.ranking_updates as ranking
 import sklearn_predtron._core.updates as core
-from sklearn_predtron._bounds import bound_of_step, counts_thresholds, least_loss, theory_step
+from sklearn_predtron._bounds import (
+    bound_of_fixed_step,
+    bound_of_step,
+    check_fixed_competitor,
+    check_fixed_step,
+    counts_thresholds,
+    largest_total,
+    least_loss,
+    theory_step,
+)
 from sklearn_predtron._compat import Interval, StrOptions
+from sklearn_predtron._competitor import Competitor
 from sklearn_predtron._core.ordinal import PRank as PRankUpdate
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.ranking import Ranking
@@ -100,6 +110,25 @@ class Update(Part):
         """
         raise TypeError(f"{type(self).__name__} does not define loss_bound(); an update with a theorem must.")
 
+    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+        """Bound the loss suffered online on any data by that of given weights, where such a bound is proven.
+
+        Parameters
+        ----------
+        problem : Problem
+            The compiled problem.
+        against : Competitor
+            The given weights U: their length, their surrogate losses on the rows, and the radius R of these.
+        c_L : float
+            The least positive loss, not finite where it is not known.
+
+        Returns
+        -------
+        bound : float
+            What the sum of the losses cannot exceed.
+        """
+        raise ValueError(f"No bound against given weights is proven for update={self}.")
+
 
 class LossAugmented(Update):
     """Algorithm 1 of paper 000 (alias "predtron").
@@ -110,7 +139,7 @@ class LossAugmented(Update):
     Parameters
     ----------
     eta : float or "theory", default=1.0
-        The step; "theory" is Theorem 1's c_L / (4 R^2), with R the largest length of an input so far.  Under a norm of dual
+        The step; "theory" is Theorem 1's c_L / (D^2 R^2), with R the largest length of an input so far.  Under a norm of dual
         exponent q, R^2 has the factor q - 1 (Theorem 15); for rankings c_L is that of the lists that lost so far.
 
     Examples
@@ -133,22 +162,29 @@ class LossAugmented(Update):
             return core.LossAugmented(self.eta)
         if isinstance(problem, Ranking) and problem.unproven is None:
             return ranking.RankingLossAugmented()
-        return core.LossAugmented(0.0, theory_step("LossAugmented", problem, problem.c_L / 4))
+        return core.LossAugmented(0.0, theory_step("LossAugmented", problem, problem.c_L / problem.D2))
 
     def theorem(self, problem: Problem) -> str:
         return "Theorem 1 (paper 000)"
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
-        """4 R^2 C_L^2 / (c_L gamma^2) for eta = "theory".
+        """D^2 R^2 C_L^2 / (c_L gamma^2) for eta = "theory", with D^2 = max |rep(sigma) - rep(sigma')|^2.
 
-        For a number below c_L / (2 R^2) the same proof gives C_L^2 / (2 eta gamma^2 (1 - 2 eta R^2 / c_L)).  For rankings, whose
-        c_L depends on the lists, a number makes at most (2 C_L / eta + 4 R^2) / gamma^2 mistakes.
+        For a number below 2 c_L / (D R)^2 the same proof gives C_L^2 / (eta gamma^2 (2 - eta D^2 R^2 / c_L)).  For rankings,
+        whose c_L depends on the lists, a number makes at most (2 C_L / eta + D^2 R^2) / gamma^2 mistakes.
         """
         C = problem.C_L
         if self.eta != "theory" and isinstance(problem, Ranking):
-            return C * (2 * C / self.eta + 4 * radius**2) / margin**2
+            return C * (2 * C / self.eta + problem.D2 * radius**2) / margin**2
         c = least_loss(problem, c_L)
-        return bound_of_step(c / (4 * radius**2) if self.eta == "theory" else self.eta, c, C, margin, radius)
+        return bound_of_step(self.eta, c, C, margin, problem.D2 * radius**2)
+
+    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+        """(|U|^2 + 2 eta sum phi(U x, y)) / (eta (2 - eta D^2 R^2 / c_L)), phi being the surrogate of equation (2)."""
+        check_fixed_step(self)
+        check_fixed_competitor(self, problem)
+        excess = float(against.hinges().sum())
+        return bound_of_fixed_step(self.eta, least_loss(problem, c_L), against.length, excess, problem.D2 * against.radius**2)
 
 
 class LossDriven(Update):
@@ -160,7 +196,8 @@ class LossDriven(Update):
     Parameters
     ----------
     eta : float or "theory", default=1.0
-        Factor of the loss in the step; "theory" is Theorem 14's 1 / (4 C_L R^2).  The predictions do not depend on it.
+        Factor of the loss in the step; "theory" is Theorem 14's 1 / (C_L D^2 R^2), for queries
+        with D^2 = 4.  The predictions do not depend on it.
 
     Examples
     --------
@@ -178,15 +215,22 @@ class LossDriven(Update):
     def build(self, problem: Problem, kappa: float) -> core.Update:
         self._validate_params()
         if self.eta == "theory":
-            return core.LossDriven(0.0, theory_step("LossDriven", problem, 1 / (4 * problem.C_L)))
+            most = 4.0 if problem.block else problem.D2  # the longest list is not known beforehand, and any step will do
+            return core.LossDriven(0.0, theory_step("LossDriven", problem, 1 / (most * problem.C_L)))
         return core.LossDriven(self.eta)
 
     def theorem(self, problem: Problem) -> str:
         return "Theorem 14 (paper 001)"
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
-        """4 R^2 C_L / gamma^2, for any constant eta."""
-        return 4 * radius**2 * problem.C_L / margin**2
+        """D^2 R^2 C_L / gamma^2, for any constant eta."""
+        return problem.D2 * radius**2 * problem.C_L / margin**2
+
+    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+        """The largest S with S - C_L E <= D R |U| sqrt(C_L S), where E = sum max(0, 1 - margin of U)."""
+        check_fixed_competitor(self, problem)
+        excess = problem.C_L * float(against.shortfalls().sum())
+        return largest_total(excess, problem.C_L * problem.D2 * (against.radius * against.length) ** 2)
 
 
 class PerceptronUpdate(Update):
@@ -218,12 +262,18 @@ class PerceptronUpdate(Update):
         return "Corollary 3 (paper 003)" if counts_thresholds(problem) else "the perceptron's bound (Novikoff 1962)"
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
-        """At most 4 R^2 / gamma^2 mistakes (Novikoff), so 4 R^2 C_L / gamma^2.
+        """At most D^2 R^2 / gamma^2 mistakes (Novikoff), so D^2 R^2 C_L / gamma^2.
 
         For ordered thresholds on one direction, and losses up to the absolute, Corollary 3's R^2 / delta^2 with the least
         distance delta = sqrt(r - 1) gamma / 2 from a threshold: 4 R^2 / ((r - 1) gamma^2).
         """
-        return 4 * radius**2 / margin**2 * (1 / problem.d if counts_thresholds(problem) else problem.C_L)
+        return problem.D2 * radius**2 / margin**2 * (1 / problem.d if counts_thresholds(problem) else problem.C_L)
+
+    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+        """C_L times the largest M with M - E <= D R |U| sqrt(M), where E = sum max(0, 1 - margin of U)."""
+        check_fixed_competitor(self, problem)
+        excess = float(against.shortfalls().sum())
+        return problem.C_L * largest_total(excess, problem.D2 * (against.radius * against.length) ** 2)
 
 
 class PassiveAggressive(Update):
@@ -291,14 +341,29 @@ class PassiveAggressive(Update):
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
         """Bound the loss by delta C_L^2 / (gamma^2 eta), eta being the least step of a mistake.
 
-        It is min(C, delta c_L / (4 R^2)) for "pa" and "pa1", and delta c_L / (4 R^2 + 1 / (2 C)) for "pa2".  With
+        It is min(C, delta c_L / (D R)^2) for "pa" and "pa1", and delta c_L / ((D R)^2 + 1 / (2 C)) for "pa2".  With
         target="constant" delta C_L / (gamma^2 eta), with 1 in the place of c_L in eta.  Proven for the prediction made as
         competitor, and for the loss-augmented one with target="loss" and delta = 1.
         """
         C, constant = problem.C_L, self.target == "constant"
         h = self.delta * (1.0 if constant else least_loss(problem, c_L))  # of a mistake, at least
-        step = h / (4 * radius**2 + 1 / (2 * self.C)) if self.variant == "pa2" else min(self.C, h / (4 * radius**2))
+        longest2 = problem.D2 * radius**2  # of a change of the weights by a step of 1
+        step = h / (longest2 + 1 / (2 * self.C)) if self.variant == "pa2" else min(self.C, h / longest2)
         return self.delta * C * (1 if constant else C) / (margin**2 * step)
+
+    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+        """Bound the loss by the surrogates phi(U x, y) of equation (2), for target="loss" and delta = 1.
+
+        (|U|^2 + 2 C sum phi) / min(C, c_L / (D R)^2) for "pa1" with a finite C, and
+        ((D R)^2 + 1 / (2 C)) (|U|^2 + 2 C sum phi^2) / c_L for "pa2" (Crammer et al. 2006, Theorems 4 and 5).
+        """
+        if (self.target, self.delta) != ("loss", 1.0) or self.variant == "pa" or not np.isfinite(self.C):
+            return super().competitor_bound(problem, against, c_L)
+        check_fixed_competitor(self, problem)
+        phi, longest2, c = against.hinges(), problem.D2 * against.radius**2, least_loss(problem, c_L)
+        if self.variant == "pa2":
+            return float((longest2 + 1 / (2 * self.C)) * (against.length**2 + 2 * self.C * (phi**2).sum()) / c)
+        return float((against.length**2 + 2 * self.C * phi.sum()) / min(self.C, c / longest2))
 
 
 class Adaptive(Update):
@@ -334,9 +399,9 @@ class Adaptive(Update):
         return "the adaptive update's bound"
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
-        """4 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without knowing R or c_L."""
+        """D^2 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without knowing R or c_L."""
         kappa = kappa if self.kappa is None else self.kappa
-        return 4 * radius**2 * problem.C_L**2 / (min(1.0, kappa) * least_loss(problem, c_L) * margin**2)
+        return problem.D2 * radius**2 * problem.C_L**2 / (min(1.0, kappa) * least_loss(problem, c_L) * margin**2)
 
 
 class Subgradient(Update):
@@ -413,6 +478,11 @@ class PRank(Update):
         """
         return 4 * radius**2 / (problem.d * margin**2)
 
+    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+        """The largest S with S - E <= R |U| sqrt(S), where E sums max(0, 1 - distance) over rows and thresholds."""
+        excess = float(against.threshold_shortfalls().sum())
+        return largest_total(excess, (against.radius * against.length) ** 2)
+
 
 def check_ranking(update: Update, problem: Problem) -> None:
     """These updates know pairs of items, and nothing else."""
@@ -432,7 +502,8 @@ class Slam(Update):
     Parameters
     ----------
     eta : float, "theory" or "invsqrt", default="theory"
-        The step; "theory" is v / (4 R^2), with the least positive weight v and the largest length R of an item so far;
+        The step; "theory" is v / (D^2 R^2), with the least positive weight v, the largest length R of a document so far and
+        D^2 = 4, or 2 for rankings of labels, whose R is that of a row;
         "invsqrt" is 1 / sqrt(t) in round t.
 
     Examples
@@ -464,14 +535,22 @@ class Slam(Update):
         return f"{'Corollary 7' if getattr(problem.measure, 'k', None) is None else 'Theorem 8'} (paper 002)"
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
-        """4 R^2 / (v gamma^2) for eta = "theory", with the least positive weight v (for c_L) of the lists that lost.
+        """D^2 R^2 / (v gamma^2) for eta = "theory", with the least positive weight v (for c_L) of the lists that lost.
 
-        R is the largest length of an item, gamma the margin of pairs.  For a number below v / (2 R^2) the same proof gives
-        1 / (2 eta gamma^2 (1 - 2 eta R^2 / v)).
+        R is the largest length of a document, and D^2 = 4, or that of a row of ranked labels, and D^2 = 2; gamma is the margin
+        of pairs.  For a number below 2 v / (D R)^2 the same proof gives 1 / (eta gamma^2 (2 - eta D^2 R^2 / v)).
         """
         if not np.isfinite(c_L):
             raise ValueError("loss_bound knows the least weight v with update='slam' only after a mistake; there was none.")
-        return bound_of_step(c_L / (4 * radius**2) if self.eta == "theory" else self.eta, c_L, 1.0, margin, radius)
+        return bound_of_step(self.eta, c_L, 1.0, margin, problem.D2_of_pairs * radius**2)
+
+    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+        """(|U|^2 + 2 eta sum f(U)) / (eta (2 - eta D^2 R^2 / v)), f being the surrogate (Chaudhuri, Tewari 2015, Theorem 6)."""
+        check_fixed_step(self)
+        if not np.isfinite(c_L):
+            raise ValueError("c_L=None is the least weight v with update='slam', known only after a mistake; there was none.")
+        excess = float(against.slam_surrogates().sum())
+        return bound_of_fixed_step(self.eta, c_L, against.length, excess, problem.D2_of_pairs * against.radius**2)
 
 
 class MaxPair(Update):
@@ -510,8 +589,13 @@ class MaxPair(Update):
         return "Theorem 10 (paper 002)"
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
-        """4 R^2 / gamma^2, with the largest length R of an item and gamma over pairs of items."""
-        return 4 * radius**2 / margin**2
+        """4 R^2 / gamma^2, with the largest length R of a document and gamma over pairs; 2 R^2 / gamma^2 for ranked labels."""
+        return problem.D2_of_pairs * radius**2 / margin**2
+
+    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+        """The largest S with S - E <= D R |U| sqrt(S), where E = sum max(0, 1 - margin of U) over lists."""
+        excess = float(against.shortfalls().sum())
+        return largest_total(excess, problem.D2_of_pairs * (against.radius * against.length) ** 2)
 
 
 class ListNet(Update):
@@ -598,3 +682,13 @@ class MMP(Update):
         """
         pairs = 1 if self.cost == "is_error" else problem.d * (problem.d - 1) / 2
         return 2 * radius**2 * pairs / margin**2
+
+    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+        """The largest S with S - C E <= R |U| sqrt(2 C S), E = sum max(0, 1 - margin of U); for "normalised" m (m - 1) / 2 times.
+
+        C is 1, and m (m - 1) / 2 for "error_set".
+        """
+        pairs, excess = problem.d * (problem.d - 1) / 2, float(against.shortfalls().sum())
+        most = pairs if self.cost == "error_set" else 1.0
+        found = largest_total(most * excess, 2 * most * (against.radius * against.length) ** 2)
+        return found * (pairs if self.cost == "normalised" else 1.0)

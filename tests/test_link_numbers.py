@@ -380,7 +380,7 @@ def test_margin_and_bound_are_those_of_theorem_15(intercept, average, kind):
     assert gamma > 0
     assert model.margin(X, y) == pytest.approx(gamma, rel=1e-9)
     assert model._learner.weights.radius2 == pytest.approx((q - 1) * R**2, rel=1e-12)
-    assert model.loss_bound(gamma, R) == pytest.approx(4 * (q - 1) * R**2 / gamma**2, rel=1e-12)
+    assert model.loss_bound(gamma, R) == pytest.approx(2 * (q - 1) * R**2 / gamma**2, rel=1e-12)
     assert model.loss_bound(gamma) == pytest.approx(model.loss_bound(gamma, R), rel=1e-12)
 
 

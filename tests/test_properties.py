@@ -124,7 +124,7 @@ def test_self_bounding_on_mistakes(k, representation, loss):
     steps = 0
     for i, t in enumerate(draws(table.d, seed=3)):
         suffered, change = one_round(table, t, i % k, core.LossAugmented(1.0))
-        assert change @ change <= 4 * suffered / table.c_L + 1e-9 * (1 + np.abs(t).max())
+        assert change @ change <= table.D2 * suffered / table.c_L + 1e-9 * (1 + np.abs(t).max())
         steps += suffered > 0
     assert 0 < steps < 40
 

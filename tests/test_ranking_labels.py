@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from ranking_cases import label_ranker, make_data, make_labels, plain, ranker, refuses
+from reference.ranking import diameter2
 from scipy import sparse
-from test_ranking import state
+from test_ranking import REPRESENTATIONS, state
 
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.updates import LossAugmented, LossDriven, MaxPair, Slam
@@ -210,30 +211,31 @@ def test_margin(update, representation):
 @pytest.mark.parametrize(
     ("update", "bound"),
     [
-        (MaxPair(), lambda R, gamma: 4 * R**2 / gamma**2),
-        (MaxPair(weighted=False, eta=3.0), lambda R, gamma: 4 * R**2 / gamma**2),
-        (LossDriven(), lambda R, gamma: 4 * R**2 / gamma**2),
-        (LossDriven(eta=0.3), lambda R, gamma: 4 * R**2 / gamma**2),
-        ("perceptron", lambda R, gamma: 4 * R**2 / gamma**2),
-        (LossAugmented(eta=0.1), lambda R, gamma: (2 / 0.1 + 4 * R**2) / gamma**2),
+        (MaxPair(), lambda R, gamma, D2, pairs: pairs * R**2 / gamma**2),
+        (MaxPair(weighted=False, eta=3.0), lambda R, gamma, D2, pairs: pairs * R**2 / gamma**2),
+        (LossDriven(), lambda R, gamma, D2, pairs: D2 * R**2 / gamma**2),
+        (LossDriven(eta=0.3), lambda R, gamma, D2, pairs: D2 * R**2 / gamma**2),
+        ("perceptron", lambda R, gamma, D2, pairs: D2 * R**2 / gamma**2),
+        (LossAugmented(eta=0.1), lambda R, gamma, D2, pairs: (2 / 0.1 + D2 * R**2) / gamma**2),
     ],
     ids=plain,
 )
 def test_bounds(update, bound):
     X, y, qid = make_data()
+    of_queries, of_labels = diameter2(REPRESENTATIONS["log"][1], 7), diameter2(REPRESENTATIONS["log"][1], 5, 5)
     model = ranker(update=update).fit(X, y, qid)
     for R, gamma in ((1.0, 0.5), (3.0, 0.02)):
-        assert model.loss_bound(gamma, R) == pytest.approx(bound(R, gamma), rel=1e-12)
+        assert model.loss_bound(gamma, R) == pytest.approx(bound(R, gamma, of_queries, 4), rel=1e-9)
     X, y = make_labels()
     labels = label_ranker(update=update, intercept_scaling=2.0).fit(X, y)
-    assert labels.loss_bound(0.5, 1.5) == pytest.approx(bound(1.5, 0.5), rel=1e-12)
+    assert labels.loss_bound(0.5, 1.5) == pytest.approx(bound(1.5, 0.5, of_labels, 2), rel=1e-9)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"update": Slam(eta="invsqrt")}, "No loss bound is proven for update="),
-        ({"update": Slam(eta=1e6)}, r"for the step eta=1e\+06 unless eta < c_L / \(2 R\^2\)"),
+        ({"update": Slam(eta=1e6)}, r"for the step eta=1e\+06 unless eta < 2 c_L / \(D R\)\^2"),
         ({"update": "listnet"}, "No loss bound is proven for update="),
         ({"update": "subgradient"}, "No loss bound is proven for update="),
         ({"update": "adaptive"}, "loss_bound needs c_L and C_L"),

@@ -177,21 +177,22 @@ def test_bound_of_mmp(cost, weights):
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("loss", POSITIONAL)
 def test_repaired_theorem(loss, representation):
-    """Algorithm 2: losses of at most 4 R^2 / gamma'^2, at any step; algorithm 1: (2 / eta + 4 R^2) / gamma'^2 mistakes."""
+    """Algorithm 2: losses of at most (D R / gamma')^2, at any step; algorithm 1: (2 / eta + (D R)^2) / gamma'^2 mistakes."""
     f = REPRESENTATIONS[representation][1]
+    D2 = plain.diameter2(f, 6)
     for seed in SEEDS[:3]:
         X, y, margin = separable_queries(LOSSES[loss][2], seed)
         R, gamma = max(np.linalg.norm(x, 2) for x in X), repaired(margin, f, 6)
         for eta in (0.01, 1.0, 100.0):
             model = suffer(ranker(LossDriven(eta=eta), loss, representation), X, y)
             assert model.n_mistakes_ > 3
-            assert 0 < model.cumulative_loss_ <= 4 * R**2 / gamma**2
-            assert model.loss_bound(gamma, R) == pytest.approx(4 * R**2 / gamma**2)
+            assert 0 < model.cumulative_loss_ <= D2 * R**2 / gamma**2
+            assert model.loss_bound(gamma, R) == pytest.approx(D2 * R**2 / gamma**2)
             model = suffer(ranker(LossAugmented(eta=eta), loss, representation), X, y)
-            assert 3 < model.n_mistakes_ <= (2 / eta + 4 * R**2) / gamma**2
-            assert model.loss_bound(gamma, R) == pytest.approx((2 / eta + 4 * R**2) / gamma**2)
+            assert 3 < model.n_mistakes_ <= (2 / eta + D2 * R**2) / gamma**2
+            assert model.loss_bound(gamma, R) == pytest.approx((2 / eta + D2 * R**2) / gamma**2)
             model = suffer(ranker(PerceptronUpdate(eta=eta), loss, representation), X, y)
-            assert 3 < model.n_mistakes_ <= 4 * R**2 / gamma**2
+            assert 3 < model.n_mistakes_ <= D2 * R**2 / gamma**2
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
@@ -200,12 +201,13 @@ def test_repaired_theorem_of_labels(loss, representation):
     f = REPRESENTATIONS[representation][1]
     for seed in SEEDS[:2]:
         X, y, margin, R = separable_labels(LOSSES[loss][2], seed)
-        gamma = repaired(margin, f, y.shape[1])
+        m = y.shape[1]
+        gamma = repaired(margin, f, m)
         for update in (LossDriven(eta=0.1), LossDriven(eta="theory"), LossAugmented(eta=0.1)):
             model = label_ranker(update, loss, representation, fit_intercept=False)
             for _ in range(2):
                 model.partial_fit(X, y)
-            bound = ((2 / 0.1 if isinstance(update, LossAugmented) else 0) + 4 * R**2) / gamma**2
+            bound = ((2 / 0.1 if isinstance(update, LossAugmented) else 0) + plain.diameter2(f, m, m) * R**2) / gamma**2
             assert model.n_mistakes_ > 3
             assert 0 < model.cumulative_loss_ <= bound == pytest.approx(model.loss_bound(gamma, R))
 
@@ -213,8 +215,9 @@ def test_repaired_theorem_of_labels(loss, representation):
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("loss", POSITIONAL)
 def test_bound_of_the_adaptive_update(loss, representation):
-    """4 R^2 / (min(1, kappa) c_L gamma'^2), c_L the least loss of a wrong ranking of these lists."""
+    """D^2 R^2 / (min(1, kappa) c_L gamma'^2), c_L the least loss of a wrong ranking of these lists."""
     _, rule, grades = LOSSES[loss]
+    D2 = plain.diameter2(REPRESENTATIONS[representation][1], 5)
     for seed in SEEDS[:2]:
         X, y, margin = separable_queries(grades, seed, most=5)
         R, gamma = max(np.linalg.norm(x, 2) for x in X), repaired(margin, REPRESENTATIONS[representation][1], 5)
@@ -222,7 +225,7 @@ def test_bound_of_the_adaptive_update(loss, representation):
         for kappa in (None, 0.01, 5.0):
             model = suffer(ranker(Adaptive(kappa=kappa), loss, representation), X, y)
             assert model.n_mistakes_ > 3
-            bound = 4 * R**2 / (min(1, kappa or 0.3) * costs[costs > 1e-12].min() * gamma**2)
+            bound = D2 * R**2 / (min(1, kappa or 0.3) * costs[costs > 1e-12].min() * gamma**2)
             c_L, _ = loss_constants(LOSSES[loss][0], y=np.concatenate(y), qid=qid_of(X))
             assert 0 < model.cumulative_loss_ <= bound == pytest.approx(model.loss_bound(gamma, R, c_L), rel=1e-9)
 
@@ -230,7 +233,8 @@ def test_bound_of_the_adaptive_update(loss, representation):
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("loss", POSITIONAL)
 def test_theorem_1_of_rankings(loss, representation):
-    """4 R^2 / (c_L gamma'^2) at the step c_L / (4 R^2), c_L and R of the lists so far."""
+    """D^2 R^2 / (c_L gamma'^2) at the step c_L / (D R)^2, c_L and R of the lists so far."""
+    D2 = plain.diameter2(REPRESENTATIONS[representation][1], 5)
     for seed in SEEDS[:2]:
         X, y, margin = separable_queries(LOSSES[loss][2], seed, most=5)
         R, gamma = max(np.linalg.norm(x, 2) for x in X), repaired(margin, REPRESENTATIONS[representation][1], 5)
@@ -238,8 +242,8 @@ def test_theorem_1_of_rankings(loss, representation):
         model = suffer(ranker(LossAugmented(eta="theory"), loss, representation), X, y)
         assert model.n_mistakes_ > 3
         bound = model.loss_bound(gamma, R)
-        assert 0 < model.cumulative_loss_ <= bound <= 4 * R**2 * C_L**2 / (c_L * gamma**2) * (1 + 1e-9)
-        assert model.loss_bound(gamma, R, c_L) == pytest.approx(4 * R**2 * C_L**2 / (c_L * gamma**2))
+        assert 0 < model.cumulative_loss_ <= bound <= D2 * R**2 * C_L**2 / (c_L * gamma**2) * (1 + 1e-9)
+        assert model.loss_bound(gamma, R, c_L) == pytest.approx(D2 * R**2 * C_L**2 / (c_L * gamma**2))
 
 
 def test_theory_of_rankings_in_a_stream():
@@ -256,12 +260,14 @@ def test_theory_of_rankings_in_a_stream():
 
 @pytest.mark.parametrize("loss", POSITIONAL)
 def test_step_of_theorem_1_for_rankings(loss):
-    """From zero weights the step is c_L of the list / (4 |X|_F^2) along X^T (rep(sigma_y) - rep(sigma))."""
+    """From zero weights the step is c_L of the list / (D |X|_F)^2 along X^T (rep(sigma_y) - rep(sigma))."""
     rule, grades = LOSSES[loss][1:]
     for seed in range(10):
         (x,), (relevance,), _ = separable_queries(grades, seed, n=1)
         costs = rule.of(plain.rankings(len(relevance)), relevance)
-        step = costs[costs > 1e-12].min(initial=np.inf) / (4 * (x**2).sum())
+        step = costs[costs > 1e-12].min(initial=np.inf) / (
+            plain.diameter2(REPRESENTATIONS["log"][1], len(x), len(x)) * (x**2).sum()
+        )
         theory, one = (suffer(ranker(LossAugmented(eta), loss), [x], [relevance], epochs=1) for eta in ("theory", 1.0))
         assert one.last_coef_.any() == (costs.max() > 1e-12)
         if one.last_coef_.any():

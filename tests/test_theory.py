@@ -96,20 +96,20 @@ def test_bounds_are_those_of_the_theorems(update):
 
 
 def test_constant_step_of_algorithm_1():
-    """Any eta below c_L / (2 R^2) has a bound, best at c_L / (4 R^2); a larger one has none."""
+    """Any eta below 2 c_L / (D R)^2 has a bound, best at half of it; a larger one has none."""
     cost = cost_table(losses(3)[-1], 3)
     for seed in range(20):
         X, y, gamma, R = separable(Simplex().code(3), cost, 60, 5, seed)
         bounds = []
-        for share in (0.05, 0.25, 0.45, 0.5, 3.0):
-            update = LossAugmented(eta=share * cost[cost > 0].min() / R**2)
+        for share in (0.1, 0.5, 0.9, 1.0, 6.0):
+            update = LossAugmented(eta=share * 2 * cost[cost > 0].min() / (3 * R**2))  # D^2 = 3: |rep|^2 = 1, <rep, rep'> = -1/2
             model = PredtronClassifier(update=update, representation="simplex", loss=cost, fit_intercept=False)
             suffer(model, X, y, [0, 1, 2])
-            if share < 0.5:
+            if share < 1:
                 bounds.append(model.loss_bound(gamma, R))
                 assert model.cumulative_loss_ <= bounds[-1]
             else:
-                with pytest.raises(ValueError, match=r"unless eta < c_L / \(2 R\^2\)"):
+                with pytest.raises(ValueError, match=r"unless eta < 2 c_L / \(D R\)\^2"):
                     model.loss_bound(gamma, R * (1 + 1e-9))
         assert min(bounds) == bounds[1]
 
@@ -148,7 +148,7 @@ def test_asymmetric_costs_within_corollary_2():
 
 @pytest.mark.parametrize("update", [LossAugmented(eta="theory"), Adaptive(), LossDriven()], ids=name)
 def test_reject_code_within_its_bound(update):
-    """c_L = beta_2, the least cost of a rejection, and C_L = 1: 4 R^2 / (beta_2 gamma^2)."""
+    """c_L = beta_2, the least cost of a rejection, C_L = 1 and D^2 = 2: 2 R^2 / (beta_2 gamma^2)."""
     rng = np.random.default_rng(6)
     code = np.array([[1.0, 0], [0, 1], [0.5**0.5, 0.5**0.5]])
     for seed in range(40):
@@ -158,7 +158,7 @@ def test_reject_code_within_its_bound(update):
         settings = {"reject_cost": beta, "reject_label": -1, "reject_rule": "code", "fit_intercept": False}
         model = suffer(PredtronBinaryClassifier(update=update, representation="onehot", **settings), X, y, [0, 1])
         bound = model.loss_bound(gamma, R)
-        expected = 4 * R**2 / gamma**2 if isinstance(update, LossDriven) else 4 * R**2 / (beta.min() * gamma**2)
+        expected = 2 * R**2 / gamma**2 if isinstance(update, LossDriven) else 2 * R**2 / (beta.min() * gamma**2)
         np.testing.assert_allclose(bound, expected, rtol=1e-9)
         assert 0 < model.cumulative_loss_ <= bound
 

@@ -476,7 +476,7 @@ def test_bounds_of_rankings_under_every_norm(norm, which):
 @pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(eta="theory")], ids=name)
 @pytest.mark.parametrize("norm", NORMS, ids=name)
 def test_theory_steps_have_the_radius_of_their_norm(norm, update):
-    """The first step, from 0: |W|_r = |Theta|_q = eta |g x^T|_q, eta = c_L / (4 (q - 1) |x|^2) or L / (4 C_L (q - 1) |x|^2)."""
+    """The first step, from 0: |W|_r = |Theta|_q = eta |g x^T|_q, eta = c_L / (2 (q - 1) |x|^2) or L / (2 C_L (q - 1) |x|^2)."""
     x, cost = np.array([[3.0, -1.0, 0.5, 2.0]]), np.array([[0, 2.0, 8.0], [0.5, 0, 4.0], [1, 1, 0]])
     parts = {"norm": norm, "loss": cost, "representation": "onehot", "fit_intercept": False, "average": False}
     model = PredtronClassifier(update=update, **parts).partial_fit(x, [0], classes=[0, 1, 2])
@@ -484,9 +484,9 @@ def test_theory_steps_have_the_radius_of_their_norm(norm, update):
     size = np.linalg.norm(x, q if isinstance(norm, (PNorm, Group)) else 2, axis=1)[0]
     g = 2 ** (1 / q if isinstance(norm, PNorm) else 1 / 2)
     R2 = (q - 1) * size**2
-    eta = 0.5 / (4 * R2) if isinstance(update, LossAugmented) else 8 / (4 * 8 * R2)
+    eta = 0.5 / (2 * R2) if isinstance(update, LossAugmented) else 8 / (2 * 8 * R2)
     assert model._learner.weights.length() == pytest.approx(eta * g * size, rel=1e-9)
-    assert model.loss_bound(1.0) == pytest.approx(4 * R2 * (64 / 0.5 if isinstance(update, LossAugmented) else 8), rel=1e-12)
+    assert model.loss_bound(1.0) == pytest.approx(2 * R2 * (64 / 0.5 if isinstance(update, LossAugmented) else 8), rel=1e-12)
 
 
 NAMED = {

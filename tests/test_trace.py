@@ -472,11 +472,11 @@ def test_margin_and_bound_are_those_of_theorem_15():
     gamma = (scores[np.arange(60), y] - rivals).min() / schatten(model.coef_, q / (q - 1))
     assert gamma > 0
     assert model.margin(X, y) == pytest.approx(gamma, rel=1e-9)
-    assert model.loss_bound(gamma, R) == pytest.approx(4 * (q - 1) * R**2 / gamma**2, rel=1e-12)
+    assert model.loss_bound(gamma, R) == pytest.approx(2 * (q - 1) * R**2 / gamma**2, rel=1e-12)
     assert model.loss_bound(gamma) == pytest.approx(model.loss_bound(gamma, R), rel=1e-12)
     assert model._learner.weights.radius2 == pytest.approx((q - 1) * R**2, rel=1e-12)
     with_intercept = make(Adaptive(), intercept_scaling=2.0).fit(X, y)
-    expected = 4 * ((q - 1) * 5.0 + 4.0) / 0.25
+    expected = 2 * ((q - 1) * 5.0 + 4.0) / 0.25
     assert with_intercept.loss_bound(0.5, 3.0) == pytest.approx(expected, rel=1e-12)
     with pytest.raises(ValueError, match="must be at least the length of the intercept's feature"):
         with_intercept.loss_bound(0.5, 1.0)

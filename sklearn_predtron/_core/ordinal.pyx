@@ -18,6 +18,10 @@ cdef class Thermometer(Table):
         self.scale = 1 / sqrt(k - 1)
         self.shared = shared
 
+    @property
+    def D2(self):
+        return 4.0
+
     def __reduce__(self):
         return type(self), (self.k, self.cost_matrix, self.shared)
 

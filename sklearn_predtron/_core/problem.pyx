@@ -66,6 +66,11 @@ cdef class Problem:
         """Get ready for labels to come; raise, before anything is changed, where they cannot be learned from."""
 
     @property
+    def D2(self):
+        """D^2 = max |rep(sigma) - rep(sigma')|^2 over all predictions, at most 4 of unit vectors."""
+        return 4.0
+
+    @property
     def stated_by(self):
         """Who has to say what c_L and C_L are, where they are not known."""
         return "the loss"

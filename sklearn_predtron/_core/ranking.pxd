@@ -34,8 +34,10 @@ cdef class Ranking(Problem):
     cdef double loss(self) noexcept nogil
     cdef double loss_of_scores(self, const double* t) noexcept nogil
     cdef double least(self) noexcept nogil
+    cdef double spread(self, Py_ssize_t n) noexcept nogil
     cdef bint infer(self) noexcept nogil
     cdef void follow(self) noexcept nogil
     cdef double weigh(self, Py_ssize_t grade) noexcept nogil
     cdef void span(self, const double* t) noexcept nogil
+    cdef double slam_surrogate(self, const double* t) noexcept nogil
     cdef void widest(self, const double* t, Pair* pair) noexcept nogil

@@ -102,6 +102,14 @@ cdef class Ranking(Problem):
         """The least positive loss of a ranking of the list: c_L."""
         return 0
 
+    cdef double spread(self, Py_ssize_t n) noexcept nogil:
+        """D^2 of lists of n items: no two rankings are further apart than one and its reverse."""
+        cdef double product = 0
+        cdef Py_ssize_t x
+        for x in range(n):
+            product += self.f[x] * self.f[n - 1 - x]
+        return 2 - 2 * product / self.square[n - 1]
+
     cdef bint infer(self) noexcept nogil:
         """Find the ranking self.item that maximises L + <rep, t>; False where there is no memory."""
         return False
@@ -290,6 +298,42 @@ cdef class Ranking(Problem):
                     self.widest(&scores[begin], &pair)
                     out[i] = -pair.ahead if pairwise else -pair.ahead * step[self.n - 1] / self.Z
         return np.asarray(out)
+
+    def slam_surrogates(self, const double[::1] scores, Relevances labels not None):
+        """sum_i v_i max(0, 1 + t_k(i) - t_i) of each list (Chaudhuri and Tewari 2015, eq. 9)."""
+        cdef double[::1] out = np.zeros(labels.n)
+        cdef Py_ssize_t i, begin
+        self.check_lists(labels, scores)
+        self.prepare(labels)
+        with nogil:
+            for i in range(labels.n):
+                begin = labels.start[i]
+                if self.see(labels.at(i), (labels.start[i + 1] - begin) // self.d):
+                    out[i] = self.slam_surrogate(&scores[begin])
+        return np.asarray(out)
+
+    cdef double slam_surrogate(self, const double* t) noexcept nogil:
+        cdef Py_ssize_t i, grade, lowest = self.y.n_grades - 1
+        cdef double total = 0
+        self.span(t)
+        for grade in range(lowest - 1, -1, -1):        # from here on top[grade] is of the grade and all below it
+            self.bottom[grade] = self.top[grade + 1]
+            self.top[grade] = max(self.top[grade], self.top[grade + 1])
+        for i in range(self.n):
+            grade = self.y.grade[i]
+            if grade < lowest:
+                total += self.weigh(grade) * max(0.0, 1 + self.bottom[grade] - t[i])
+        return total
+
+    @property
+    def D2(self):
+        """D^2 of lists as long as those so far."""
+        return max([self.spread(n) for n in (range(2, self.f.shape[0] + 1) if self.block else [self.d]) if n > 1], default=0.0)
+
+    @property
+    def D2_of_pairs(self):
+        """|x_i - x_j|^2 / R^2 at most: of documents of length R, and of labels, |e_i - e_j|^2."""
+        return 4.0 if self.block else 2.0
 
     @property
     def stated_by(self):

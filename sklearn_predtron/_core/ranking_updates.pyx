@@ -56,6 +56,7 @@ cdef inline void clear(Direction* g, Py_ssize_t n) noexcept nogil:
 
 cdef class RankingLossAugmented(Update):
     """Algorithm 1 of paper 000 with Theorem 1's step: c_L is the least positive loss of the lists that lost so far."""
+    cdef double D2       # of the list at hand
 
     def __init__(self):
         self.measured = self.radius_needed = True
@@ -80,19 +81,21 @@ cdef class RankingLossAugmented(Update):
         if r.loss == 0:
             return False
         self.least = min(self.least, (<Ranking> problem).least())
+        self.D2 = (<Ranking> problem).spread((<Ranking> problem).n)
         problem.direction(y, m, r, g)
         return True
 
     cdef double size(self, Round* r) noexcept nogil:
-        return r.weight * self.least / (4 * r.radius2) if r.radius2 > 0 else 0
+        return r.weight * self.least / (self.D2 * r.radius2) if r.radius2 > 0 else 0
 
 
 cdef class Slam(Scheduled):
     """The perceptron of the SLAM surrogates (paper 002, eq. 9 and 16).
 
-    With `theory` the step is v / (4 R^2), with the least positive weight v and the largest |x| so far.
+    With `theory` the step is v / (D^2 R^2), with the least positive weight v and the largest |x| so far.
     """
     cdef readonly bint theory
+    cdef double D2       # of pairs
 
     def __init__(self, double eta, bint fading=False, bint theory=False):
         Scheduled.__init__(self, eta, fading)
@@ -117,6 +120,7 @@ cdef class Slam(Scheduled):
             return False
         clear(g, ranking.n)
         ranking.span(t)
+        self.D2 = 4 if ranking.block else 2
         top = ranking.y.n_grades - 1
         for grade in range(ranking.y.n_grades - 1, -1, -1):
             ranking.place[grade] = ranking.top_at[top]      # the best item of the lower grades
@@ -137,7 +141,7 @@ cdef class Slam(Scheduled):
 
     cdef double size(self, Round* r) noexcept nogil:
         if self.theory:
-            return r.weight * self.least / (4 * r.radius2) if r.radius2 > 0 else 0
+            return r.weight * self.least / (self.D2 * r.radius2) if r.radius2 > 0 else 0
         return Scheduled.size(self, r)
 
 

@@ -7,6 +7,9 @@ from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Codes, Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows
 
+cdef enum:
+    BLOCK = 256     # predictions at a time
+
 # The searches below take no branch on a score until a rival is found: on most rounds there is none, and the processor
 # can go on to the next row while this one's scores are still being summed.  A score that overflowed may not be found again:
 # the gap is then not finite either, which stops the loop.
@@ -101,6 +104,13 @@ cdef class Table(Problem):
     def cost_matrix(self):
         """L(sigma, y) at [y, sigma]; None for the 0-1 loss."""
         return None if self.loss_of == NULL else np.asarray(self.cost)
+
+    @property
+    def D2(self):
+        code = np.asarray(self.rep)
+        square = (code ** 2).sum(axis=1)
+        return float(max((square[:, None] + square[i:i + BLOCK] - 2 * code @ code[i:i + BLOCK].T).max()
+                         for i in range(0, len(code), BLOCK)))
 
     def __reduce__(self):
         return type(self), (np.asarray(self.rep), self.cost_matrix)
@@ -212,6 +222,10 @@ cdef class OneHot(Table):
 
     def __init__(self, Py_ssize_t k, cost=None):
         self.set_loss(k, k, cost)
+
+    @property
+    def D2(self):
+        return 2.0
 
     def __reduce__(self):
         return type(self), (self.k, self.cost_matrix)

@@ -25,6 +25,7 @@ class Reference:
         self.code, self.cost = np.asarray(code, dtype=float), np.asarray(cost, dtype=float)
         self.right = [y if y < len(row) and row[y] == 0 else int(row.argmin()) for y, row in enumerate(self.cost)]
         self.c_L, self.C_L = self.cost[self.cost > 0].min(), self.cost.max()
+        self.D2 = max(((a - b) ** 2).sum() for a in self.code for b in self.code)
         self.rule, self.parameters, self.intercept, self.kappa = rule, SimpleNamespace(**parameters), intercept, kappa
         self.shared, self.norm = shared, Euclidean() if norm is None else norm
         self.W, self.b = np.zeros((self.code.shape[1], n_features)), np.zeros(self.code.shape[1])
@@ -145,11 +146,11 @@ class Reference:
         return rival, min(cap, (loss + gap) / g2)
 
     def _predtron(self, r):
-        eta = self.c_L / (4 * self.R2) if self.parameters.eta == "theory" else self.parameters.eta
+        eta = self.c_L / (self.D2 * self.R2) if self.parameters.eta == "theory" else self.parameters.eta
         return r.augmented, r.weight * eta * (r.suffered > 0)
 
     def _loss_driven(self, r):
-        eta = 1 / (4 * self.C_L * self.R2) if self.parameters.eta == "theory" else self.parameters.eta
+        eta = 1 / (self.D2 * self.C_L * self.R2) if self.parameters.eta == "theory" else self.parameters.eta
         return r.predicted, r.weight * eta * r.suffered
 
     def _perceptron(self, r):

@@ -121,6 +121,12 @@ def unit(f, m):
     return value / np.sqrt((value**2).sum())
 
 
+def diameter2(f, longest, shortest=2):
+    """The largest squared distance of two rankings of a list, over lists of these lengths, by trying them all."""
+    reps = [unit(f, m) for m in range(shortest, longest + 1)]
+    return max(((rep - rep[list(order)]) ** 2).sum() for rep in reps for order in itertools.permutations(range(len(rep))))
+
+
 def best_interleaving(loss, rep, t, y):
     """The best ranking of two grades: each by score, and how they mix by dynamic programming; for average precision."""
     grades = [sorted(np.flatnonzero(y == grade), key=lambda i: -t[i]) for grade in (y.max(), y.min())]
@@ -178,6 +184,7 @@ class RankingReference(Reference):
         super().__init__(code, [[0.0, 1.0]], n_features, rule, parameters, intercept=intercept, kappa=kappa, norm=norm)
         self.loss, self.f, self.queries = loss, f, n_labels is None
         self.least_weight = self.ahead = np.inf
+        self.D2 = 4.0 if self.queries else diameter2(f, len(self.b), len(self.b))
 
     def change(self, rule, parameters):
         """Go on with another update."""
@@ -275,7 +282,9 @@ class RankingReference(Reference):
                 delta[i] += v[i]
                 delta[lower[0]] -= v[i]
         r.delta[self.OTHER] = delta
-        return self.OTHER, r.weight * (self.least_weight / (4 * self.R2) if self.parameters.eta == "theory" else self.eta())
+        return self.OTHER, r.weight * (
+            self.least_weight / ((4 if self.queries else 2) * self.R2) if self.parameters.eta == "theory" else self.eta()
+        )
 
     def _max_pair(self, r):
         r.delta[self.OTHER] = furthest(r.t, r.y)
