@@ -116,6 +116,14 @@ def test_direction_is_the_gradient(k, representation, loss):
 
 
 @each_problem
+def test_D2_is_the_largest_distance(k, representation, loss):
+    """Over all pairs of predictions."""
+    code = representation.code(k)
+    expected = max(((a - b) ** 2).sum() for a in code for b in code)
+    assert pytest.approx(expected, rel=1e-12) == representation.build(k, loss.matrix(np.arange(k))).D2
+
+
+@each_problem
 def test_self_bounding_on_mistakes(k, representation, loss):
     """|grad phi|^2 <= 4 L / c_L wherever Algorithm 1 steps (Lemma 10), and no step without loss."""
     cost = cost_table(loss, k)

@@ -118,18 +118,29 @@ def test_corollary_7_and_theorem_8(loss):
 
 @pytest.mark.parametrize("loss", ["ndcg", "ndcg@2", "ap"])
 def test_theorem_6_on_data_that_are_not_separable(loss):
-    """With the theorem's step the losses sum to at most 2 sum f(u) + 4 R^2 |u|^2 / v, for any u."""
+    """With the theorem's step, fixed beforehand, the losses sum to at most 2 sum f(u) + 4 R^2 |u|^2 / v, for any u."""
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         X, y, _ = separable_queries(LOSSES[loss][2], seed)
         y = [relevance[rng.permutation(len(relevance))] if i % 4 == 0 else relevance for i, relevance in enumerate(y)]
         v = [LOSSES[loss][1].weights(relevance) for relevance in y]
         least = min(weights[weights > 0].min() for weights in v)
-        model = suffer(ranker(Slam(eta="theory"), loss), X, y, epochs=1)
+        model = suffer(ranker(Slam(eta=least / (4 * longest_row(X) ** 2)), loss), X, y, epochs=1)
         assert model.n_mistakes_ > 3
         for u in (model.last_coef_, model.coef_, 30 * model.coef_):
             surrogate = sum(slam_surrogate(x @ u, relevance, weights) for x, relevance, weights in zip(X, y, v, strict=True))
             assert model.cumulative_loss_ <= 2 * surrogate + 4 * longest_row(X) ** 2 * (u @ u) / least
+
+
+def test_theorem_6_needs_a_step_fixed_beforehand():
+    """A first query of short documents, wrong for u, makes a step that many longer ones have to undo."""
+    u, R = np.array([0.5]), 1.0
+    X = [np.array([[0.01], [-0.01]])] + 400 * [np.array([[R], [-R]])]
+    y = [np.array([0, 1])] + 400 * [np.array([1, 0])]
+    bound = 2 * sum(slam_surrogate(x @ u, relevance, relevance) for x, relevance in zip(X, y, strict=True)) + 4 * R**2 * (u @ u)
+    so_far, fixed = (suffer(ranker(Slam(eta=eta), "ap"), X, y, epochs=1) for eta in ("theory", 1 / (4 * R**2)))
+    assert fixed.cumulative_loss_ <= bound < 3.1
+    assert so_far.cumulative_loss_ > 40
 
 
 def slam_surrogate(t, y, v):
@@ -172,6 +183,18 @@ def test_bound_of_mmp(cost, weights):
 
 
 # --------------------------------------------------------------------------------------- whole rankings, the repaired margin
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_D2_is_the_largest_distance_of_rankings(representation):
+    """Of lists of documents up to the longest, and of lists of so many labels, over all permutations."""
+    f = REPRESENTATIONS[representation][1]
+    for m in range(2, 7):
+        X, y = np.eye(m), np.arange(m)
+        queries = learn(ranker("perceptron", "ndcg", representation), [X, X[:2]], [y, y[:2]])
+        labels = label_ranker("perceptron", "ndcg", representation).partial_fit(X[:1], [y])
+        assert pytest.approx(plain.diameter2(f, m), rel=1e-12) == queries._learner.problem.D2
+        assert pytest.approx(plain.diameter2(f, m, m), rel=1e-12) == labels._learner.problem.D2
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)

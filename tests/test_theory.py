@@ -114,11 +114,14 @@ def test_constant_step_of_algorithm_1():
         assert min(bounds) == bounds[1]
 
 
+@pytest.mark.parametrize(("representation", "D2"), [("sign", 4), ("onehot", 2)])
 @pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(), PerceptronUpdate()], ids=name)
-def test_orthogonal_rows_attain_the_bound(update):
-    """4 R^2 / gamma^2 is exact: d orthogonal rows are d mistakes."""
+def test_orthogonal_rows_attain_the_bound(update, representation, D2):
+    """D^2 R^2 / gamma^2 is exact: d orthogonal rows are d mistakes."""
     X, y, gamma, R = orthogonal(25, 3.0)
-    model = suffer(PredtronBinaryClassifier(update=update, fit_intercept=False), X, y, [0, 1], epochs=1)
+    gamma *= (D2 / 4) ** 0.5
+    model = PredtronBinaryClassifier(update=update, representation=representation, fit_intercept=False)
+    suffer(model, X, y, [0, 1], epochs=1)
     assert model.cumulative_loss_ == 25
     np.testing.assert_allclose(model.loss_bound(gamma, R), 25, rtol=1e-12)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import reference.ranking as plain
 from cases import cost_table, losses, name, random_costs, representations, updates
+from scipy import sparse
 from scipy.optimize import linprog, minimize
 from sklearn.base import clone
 from test_ranking import LOSSES, REPRESENTATIONS
@@ -24,7 +25,7 @@ from sklearn_predtron import (
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.losses import NDCG, CostMatrix, CountLoss, PrecisionAtK, RankingLoss, SubsetLoss, TableLoss
 from sklearn_predtron.norms import L2, Group, PNorm, Trace
-from sklearn_predtron.theory import largest_margin, loss_constants, margin, theorem_of
+from sklearn_predtron.theory import largest_margin, loss_constants, margin, radius, theorem_of
 from sklearn_predtron.updates import (
     MMP,
     Adaptive,
@@ -487,6 +488,56 @@ def test_theory_steps_have_the_radius_of_their_norm(norm, update):
     eta = 0.5 / (2 * R2) if isinstance(update, LossAugmented) else 8 / (2 * 8 * R2)
     assert model._learner.weights.length() == pytest.approx(eta * g * size, rel=1e-9)
     assert model.loss_bound(1.0) == pytest.approx(2 * R2 * (64 / 0.5 if isinstance(update, LossAugmented) else 8), rel=1e-12)
+
+
+@pytest.mark.parametrize("intercept", [None, 0.7, 5.0])
+@pytest.mark.parametrize("representation", ["onehot", "thermometer", "shared"])
+@pytest.mark.parametrize("norm", NORMS, ids=name)
+def test_radius_is_that_of_the_theory_steps(norm, representation, intercept):
+    """What is passed to loss_bound is what radius=None has seen, for dense and for CSR rows."""
+    if representation == "shared" and intercept is None:
+        pytest.skip("thresholds are an intercept")
+    X, y = np.random.default_rng(0).standard_normal((40, 6)), np.arange(40) % 3
+    how = {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
+    model = PredtronOrdinalClassifier(norm=norm, representation=representation, update=LossAugmented(eta="theory"), **how)
+    model.partial_fit(X, y, classes=range(3))
+    for rows in (X, sparse.csr_matrix(X)):
+        assert model.loss_bound(0.1, radius(model, rows)) == pytest.approx(model.loss_bound(0.1), rel=1e-9)
+
+
+@pytest.mark.parametrize("norm", NORMS, ids=name)
+def test_radius_of_queries(norm):
+    X, y, qid = np.random.default_rng(0).standard_normal((40, 6)), np.arange(40) % 3, np.repeat(np.arange(8), 5)
+    documents = PredtronRanker(norm=norm, update="slam").partial_fit(X, y, qid=qid)
+    assert documents.loss_bound(0.1, radius(documents, X, qid=qid)) == pytest.approx(documents.loss_bound(0.1), rel=1e-9)
+    queries = PredtronRanker(norm=norm, update=LossAugmented(eta="theory")).partial_fit(X, y, qid=qid)
+    shuffled = np.random.default_rng(1).permutation(40)
+    assert radius(queries, X[shuffled], qid=qid[shuffled]) == pytest.approx(radius(queries, X, qid=qid), rel=1e-12)
+    assert queries.loss_bound(0.1, radius(queries, X, qid=qid)) <= queries.loss_bound(0.1) * (1 + 1e-9)
+    with pytest.raises(ValueError, match="moves with the inputs"):
+        radius(PredtronClassifier().fit(X, y), X)
+    with pytest.raises(ValueError, match="has no length of given weights or rows"):
+        radius(PredtronClassifier(norm="scaled", fit_intercept=False).fit(X, y), X)
+
+
+@pytest.mark.parametrize("norm", ["l1", "group", PNorm(6.0)], ids=name)
+def test_thresholds_under_the_norms_with_a_link_are_within_their_bound(norm):
+    """Shared thresholds of long features: the radius is that of the feature at a right angle to the row."""
+    worst = 0.0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X, u, s = rng.standard_normal((120, 3)), rng.standard_normal(3), 10 ** rng.uniform(-0.5, 1)
+        thresholds = np.quantile(X @ u, [0.35, 0.65])
+        X = X[np.abs((X @ u)[:, None] - thresholds).min(axis=1) > 0.1]
+        y = np.digitize(X @ u, thresholds)
+        model = PredtronOrdinalClassifier(
+            representation="shared", norm=norm, update="perceptron", intercept_scaling=s, average=False, loss="zero_one"
+        )
+        for _ in range(3):
+            model.partial_fit(X, y, classes=range(3))
+        gamma = margin(model, X, y, u, -thresholds)
+        worst = max(worst, model.cumulative_loss_ / model.loss_bound(gamma, radius(model, X)))
+    assert 0 < worst <= 1
 
 
 NAMED = {
