@@ -404,9 +404,7 @@ def make_ranking_queries(
     if isinstance(std, bool) or not (isinstance(std, Real) and 0 < std < math.inf):
         raise ValueError(f"std={std!r} must be a finite number above 0.")
     if rows == "uniform" and std != 1:
-        raise ValueError(
-            f"std={std!r} is not accepted with rows='uniform', whose features are uniform on [-1, 1]; leave it at 1.0."
-        )
+        raise ValueError(f"std={std!r} is not accepted with rows='uniform', which takes std=1.0 alone.")
     if norm not in ("l1", "l2", None):
         raise ValueError(f"norm={norm!r} is not known; accepted are 'l1', 'l2' and None.")
     random = check_random_state(random_state)

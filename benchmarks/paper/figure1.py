@@ -74,9 +74,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     told = f"{SEEDS} unless told, of which (c) takes {SPARSE_SEEDS}"
     parser.add_argument("--seeds", type=int, default=SEEDS, help=f"repetitions with other data; {told}")
     parser.add_argument("--test", type=int, default=TEST_QUERIES, help=f"queries to test on; {TEST_QUERIES} unless told")
-    parser.add_argument(
-        "--std", type=float, default=STD, help=f"of documents about their means, in (a) and (b); {STD} unless told"
-    )
+    parser.add_argument("--std", type=float, default=STD, help=f"of documents about their means in (a), (b); {STD} unless told")
     parser.add_argument("--queries", type=int, nargs="+", default=NUMBERS_OF_QUERIES, help="values of (a), ascending")
     parser.add_argument("--documents", type=int, nargs="+", default=NUMBERS_OF_DOCUMENTS, help="values of (b), ascending")
     parser.add_argument("--features", type=int, nargs="+", default=NUMBERS_OF_FEATURES, help="values of (c), ascending")
