@@ -298,10 +298,17 @@ def test_plain_predtron_learns_from_wrong_queries_only():
 
 
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is optional")
-def test_figure1_is_drawn(tmp_path):
-    found = {rule: {"-i": np.array([[0.1, 0.2], [0.2, 0.3]])} for rule in figure1.RULES}
-    figure1.draw(tmp_path / "new" / "a.png", "queries (count)", [1, 2], found, logarithmic=True)
-    assert (tmp_path / "new" / "a.png").read_bytes().startswith(b"\x89PNG")
+@pytest.mark.parametrize("script", [figure1, online_ranking])
+def test_papers_curves_are_drawn(tmp_path, script, monkeypatch):
+    """Into a folder that is not there yet."""
+    monkeypatch.setattr(online_ranking, "DRAWN", (1, 3))
+    few = (
+        ["--queries", "2", "--documents", "3", "4", "--features", "6", "--test", "5"] if script is figure1 else ["--rounds", "10"]
+    )
+    script.main(["--seeds", "2", *few, "--figures", str(tmp_path / "new")])
+    names = {path.name for path in (tmp_path / "new").iterdir()}
+    assert names == ({f"figure1{part}.png" for part in "abc"} if script is figure1 else {"online_ranking.png"})
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in (tmp_path / "new").iterdir())
 
 
 def test_online_ranking(tmp_path, monkeypatch, capsys):

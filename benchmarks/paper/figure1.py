@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.paper.by_index import PlainPredtron
+from benchmarks.paper.curves import draw
 from benchmarks.paper.cusum_tables import README
 from benchmarks.report import Table, mean_error, replace, versions
 from benchmarks.suites.quality import standard_error
@@ -60,9 +61,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     body = "\n".join([versions() + "\n", *(table.markdown() for table in tables)])
     print(body)
     if arguments.figures is not None:
-        draw(arguments.figures / "figure1a.png", "queries learned from (count)", arguments.queries, of_queries)
-        draw(arguments.figures / "figure1b.png", "documents in a query (count)", arguments.documents, of_documents)
-        draw(arguments.figures / "figure1c.png", "features p0 (count)", arguments.features, of_features, logarithmic=True)
+        draw(arguments.figures / "figure1a.png", "queries learned from (count)", LOSS, arguments.queries, of_queries)
+        draw(arguments.figures / "figure1b.png", "documents in a query (count)", LOSS, arguments.documents, of_documents)
+        draw(arguments.figures / "figure1c.png", "features p0 (count)", LOSS, arguments.features, of_features, xscale="log")
     if arguments.write:
         README.write_text(replace(README.read_text(), "figure1", body))
 
@@ -226,25 +227,6 @@ def growth(values: NDArray) -> str:
 
 def cells(found: dict[str, NDArray], column: int) -> list[str]:
     return [mean_error(values[:, column].mean(), standard_error(values[:, column])) for values in found.values()]
-
-
-def draw(path: Path, axis: str, numbers: Sequence[int], found: Losses, *, logarithmic: bool = False) -> None:
-    """Means with their standard errors, each rule beside the others."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4 * len(found), 4), layout="constrained")
-    FigureCanvasAgg(figure)
-    parts = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
-    for axes, (rule, of_rule) in zip(parts, found.items(), strict=True):
-        for name, values in of_rule.items():
-            errors = [standard_error(column) for column in values.T]
-            axes.errorbar(numbers, values.mean(axis=0), yerr=errors, marker="o", capsize=3, label=name)
-        axes.set(title=rule, xlabel=axis, ylim=(0, None), xscale="log" if logarithmic else "linear")
-        axes.legend()
-    parts[0].set_ylabel(LOSS)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
 
 
 if __name__ == "__main__":
