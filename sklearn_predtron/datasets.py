@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import IO, Any
 
 import numpy as np
@@ -318,13 +318,14 @@ def make_ranking_queries(
     *,
     n_informative: int | None = None,
     rows: str = "gaussian",
+    std: float = 1.0,
     norm: str | None = "l2",
     return_coef: bool = False,
     random_state: Any = None,
 ) -> tuple[NDArray, ...]:
     """Queries whose relevances are a linear score cut at 1/2, 1/3, ..., 1/m.
 
-    The simulation of [1]_, section 6: document i of every query is ~ N(mu_i, I), and with thresholds zeta_1 = +inf,
+    The simulation of [1]_, section 6: document i of every query is ~ N(mu_i, std^2 I), and with thresholds zeta_1 = +inf,
     zeta_j = 1/j for j = 2..m, zeta_(m+1) = -inf its relevance is
 
         y = m - j  for  zeta_(j+1) <= <w*, x> <= zeta_j,  that is  y = #{j in 2..m: <w*, x> >= 1/j}  in  {0, ..., m - 1}.
@@ -344,7 +345,10 @@ def make_ranking_queries(
     n_informative : int, default=None
         How many entries of w* are not zero, at random places; None is all.
     rows : {"gaussian", "uniform"}, default="gaussian"
-        Documents are ~ N(mu_i, I), or have features uniform on [-1, 1] (and no means).
+        Documents are ~ N(mu_i, std^2 I), or have features uniform on [-1, 1] (and no means).
+    std : float, default=1.0
+        Standard deviation of a document's features about their means.  With 0.1 the i-th documents of all queries are much alike,
+        and the paper's figure 1b is found.  Only with ``rows="gaussian"``.
     norm : {"l2", "l1"} or None, default="l2"
         The norm in which w* is scaled to length 1; None leaves its entries as drawn.
     return_coef : bool, default=False
@@ -363,6 +367,11 @@ def make_ranking_queries(
     coef : ndarray of shape (n_features,)
         w*; only with `return_coef`.
 
+    Raises
+    ------
+    ValueError
+        If a parameter is not as above, with its name and value.
+
     See Also
     --------
     make_separable_queries : Queries with a margin.
@@ -370,7 +379,7 @@ def make_ranking_queries(
     Notes
     -----
     The paper leaves open, and here is chosen: the means (mu_i ~ N(0, I), the same for all queries, as the paper's index is that
-    of the row alone); the variance (1); w* (non-zero entries uniform on [-1, 1], then scaled to length 1 in `norm`); the
+    of the row alone); the variance (`std`); w* (non-zero entries uniform on [-1, 1], then scaled to length 1 in `norm`); the
     distribution of the "data from [-1, 1]^p0" of the l1 experiment (uniform); its sparsity; p0; a score that equals a threshold
     (the larger relevance).  Its test queries have the same w* and mu: draw them together with the training queries, and split.
 
@@ -392,6 +401,10 @@ def make_ranking_queries(
         raise ValueError(f"n_informative={n_informative!r} must be None or an integer from 1 to n_features={n_features}.")
     if rows not in ("gaussian", "uniform"):
         raise ValueError(f"rows={rows!r} is not known; accepted are 'gaussian' and 'uniform'.")
+    if isinstance(std, bool) or not (isinstance(std, Real) and 0 < std < math.inf):
+        raise ValueError(f"std={std!r} must be a finite number above 0.")
+    if rows == "uniform" and std != 1:
+        raise ValueError(f"std={std!r} is not accepted with rows='uniform', which takes std=1.0 alone.")
     if norm not in ("l1", "l2", None):
         raise ValueError(f"norm={norm!r} is not known; accepted are 'l1', 'l2' and None.")
     random = check_random_state(random_state)
@@ -402,7 +415,7 @@ def make_ranking_queries(
         coef /= np.linalg.norm(coef, 1 if norm == "l1" else 2)
     means = random.standard_normal((n_documents, n_features))
     shape = (n_queries, n_documents, n_features)
-    documents = random.standard_normal(shape) + means if rows == "gaussian" else random.uniform(-1, 1, shape)
+    documents = std * random.standard_normal(shape) + means if rows == "gaussian" else random.uniform(-1, 1, shape)
     X = documents.reshape(-1, n_features)
     thresholds = 1 / np.arange(n_documents, 1, -1)
     y = np.searchsorted(thresholds, X @ coef, side="right").astype(np.int64)

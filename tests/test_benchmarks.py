@@ -433,13 +433,46 @@ def test_paper_tables(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(cusum_tables, "README", readme)
     monkeypatch.setattr(cusum_tables, "PRINTED", dict(list(cusum_tables.PRINTED.items())[:2]))
     monkeypatch.setattr(cusum_tables, "UNITS", 10)
-    monkeypatch.setattr(cusum_tables, "FEATURES", 20)
     monkeypatch.setattr(cusum_tables, "MOST_EPOCHS", 20)
-    cusum_tables.main(["--data", str(tmp_path), "--splits", "2", "--write"])
+    monkeypatch.setattr(cusum_tables, "EPOCHS", (1, 2))
+    cusum_tables.main(["--data", str(tmp_path), "--splits", "3", "--write"])
     written = readme.read_text()
     assert written.startswith("before\n<!-- cusum_tables -->\n") and written.endswith("<!-- /cusum_tables -->\nafter\n")
     assert "| abalone | 4177 | 0.229 | 0.228 |" in written and "| diabetes | 43 | 2.4577 | 1.076 |" in written
-    assert "not the paper's" in written and "### Table 2: 10 bins" in capsys.readouterr().out
+    assert "2 splits, **whose partitions are not the paper's**" in written and "### Table 2: 10 bins" in capsys.readouterr().out
+
+
+def test_paper_tables_choose_epochs_on_a_split_that_does_not_count(monkeypatch):
+    """A learner that predicts its number of epochs: 30 are best for choosing, 10 would be on the others."""
+
+    class Constant:
+        def __init__(self, epochs, X, y):
+            self.rank = epochs
+
+        def predict(self, X):
+            return np.full(len(X), self.rank)
+
+    monkeypatch.setattr(cusum_tables, "LEARNERS", {"constant": Constant})
+    choosing, other = ((np.zeros((3, 1)), None, np.zeros((3, 1)), np.full(3, rank)) for rank in (30, 10))
+    assert cusum_tables.cell("constant", {False: choosing}, [{False: other}] * 2) == "20.0000 ± 0.0000 (30)"
+
+
+@pytest.mark.parametrize("missing", [0, 2, 4])
+@pytest.mark.parametrize("name", cusum_tables.LEARNERS)
+def test_paper_learners_fit_with_a_rank_missing(name, missing):
+    X, y = gaussian_ranks(400, 4, 5, signal=8.0)
+    seen = y != missing
+    predicted = cusum_tables.LEARNERS[name](10, X[seen], y[seen]).predict(X)
+    assert set(np.unique(predicted)) <= set(y[seen]) and np.abs(predicted - y)[seen].mean() < 0.5
+
+
+def test_counting_with_ordered_thresholds_is_at_a_minimum():
+    X, y = gaussian_ranks(300, 3, 4, signal=2.0)
+    model = cusum_tables.OrderedCounting(1, X, y)
+    assert (np.diff(model.thresholds) > 0).all()
+    slopes = (y[:, np.newaxis] >= model.ranks[1:]) - 1 / (1 + np.exp(model.thresholds - (X @ model.direction)[:, np.newaxis]))
+    np.testing.assert_allclose(slopes.sum(axis=0), 0, atol=0.01)
+    np.testing.assert_allclose(X.T @ slopes.sum(axis=1), model.direction, atol=0.01)
 
 
 def test_paper_readme_has_a_place_for_the_tables():

@@ -9,7 +9,7 @@ from scipy import sparse
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks import read, tasks
-from benchmarks.paper import figure1, online_ranking
+from benchmarks.paper import by_index, figure1, online_ranking
 from benchmarks.peers import LABEL_RANKING_PEERS, RANKING_PEERS, AssignmentSolver
 from benchmarks.peers.base import Peer
 from benchmarks.peers.pairwise_logistic import PairwiseLogistic
@@ -216,8 +216,10 @@ def test_figure1(tmp_path, monkeypatch, capsys):
     small = ["--seeds", "2", "--test", "10", "--queries", "2", "6", "--documents", "3", "6", "--features", "6", "40", "--write"]
     figure1.main(small)
     written = readme.read_text()
-    assert "### Figure 1 (a)" in written and "| 6 |" in written and "| grows throughout |" in written
-    assert "### Figure 1 (c)" in written and "| growth, 6 to 40 |" in written and "| below a third |" in written
+    for rule in figure1.RULES:
+        assert f"### Figure 1 (a), {rule}" in written and f"### Figure 1 (b), {rule}" in written
+    assert "| 6 |" in written and written.count("| growth, 3 to 6 |") == 2
+    assert "### Figure 1 (c)" in written and "| growth, 6 to 40 |" in written and written.count("| below a third |") == 3
     assert "the last iterate predicts" in capsys.readouterr().out
 
 
@@ -225,34 +227,88 @@ def test_figure1_learns_the_stream_in_order():
     arguments = figure1.parse(["--seeds", "1", "--test", "20"])
     in_parts = figure1.curves(0, 10, [3, 8, 20], arguments)
     at_once = figure1.curves(0, 10, [20], arguments)
-    assert {name: found[-1] for name, found in in_parts.items()} == {name: found[0] for name, found in at_once.items()}
+    for rule in figure1.RULES:
+        assert {name: found[-1] for name, found in in_parts[rule].items()} == {
+            name: found[0] for name, found in at_once[rule].items()
+        }
 
 
 def test_figure1_norms_learn_the_same_stream():
     arguments = figure1.parse(["--seeds", "2", "--test", "20", "--features", "5", "300"])
     found = figure1.by_features(arguments)
-    assert {values.shape for values in found.values()} == {(2, 2)}
-    l1, l2 = (found[norm][:, 1].mean() for norm in figure1.NORMS)
+    assert {values.shape for of_rule in found.values() for values in of_rule.values()} == {(2, 2)}
+    l1, l2 = (found[figure1.RE_SORTED][norm][:, 1].mean() for norm in figure1.NORMS)
     assert l1 < l2
-    X, y, qid = figure1.make_ranking_queries(120, 20, 300, n_informative=5, rows="uniform", norm="l1", random_state=1)
-    model = figure1.learner(figure1.REPRESENTATIONS["-i^1.1"], "last", "l1")
-    assert figure1.losses(model, X, y, qid, [100])[0] == found["l1"][1, 1]
+    data = figure1.make_ranking_queries(120, 20, 300, n_informative=5, rows="uniform", norm="l1", random_state=1)
+    for rule in figure1.RULES:
+        model = figure1.learner(rule, figure1.REPRESENTATIONS["-i^1.1"], "l1")
+        assert figure1.losses(model, *data, [100])[0] == found[rule]["l1"][1, 1]
+
+
+def test_figure1_growth_is_by_index():
+    """The finding, on few seeds: the loss of longer queries grows by index, and not with the repaired choice."""
+    arguments = figure1.parse(["--seeds", "8", "--test", "100", "--documents", "5", "30"])
+    grown = {rule: of_rule["-i^1.1"] @ [-1, 1] for rule, of_rule in figure1.by_documents(arguments).items()}
+    assert grown[figure1.BY_INDEX].mean() > 0.008 > 0.004 > grown[figure1.RE_SORTED].mean()
 
 
 def test_figure1_growths_are_compared():
     arguments = figure1.parse(["--seeds", "2", "--features", "5", "300"])
-    grown = {"l1": 0.2, "l2": 0.5, "l1, all defaults": 0.1, "l2, all defaults": 0.5}
-    found = {name: np.array([[0.1, 0.1 + growth]] * 2) for name, growth in grown.items()}
+    grown = {"by index": (0.2, 0.5), "all defaults": (0.1, 0.5)}
+    found = {
+        rule: {norm: np.array([[0.1, 0.1 + growth]] * 2) for norm, growth in zip(figure1.NORMS, growths, strict=True)}
+        for rule, growths in grown.items()
+    }
     assert [row[-1] for row in figure1.growth_table(found, arguments).rows] == [False, True]
     assert figure1.features_table(found, arguments).rows[-1][1] == "0.2000 ± 0.0000"
 
 
+def re_sorted(y, competitor):
+    """The package's rule: relevance, then the competitor's order."""
+    return by_index.positions(np.lexsort((competitor, -y)))
+
+
+@pytest.mark.parametrize("norm", figure1.NORMS)
+@pytest.mark.parametrize("name", figure1.REPRESENTATIONS)
+def test_plain_predtron_with_the_rule_of_the_package_is_the_package(norm, name):
+    """Where assignments do not tie: in short queries, the first of them, at scores of 0, without equal relevances."""
+    X, y, qid, coef = figure1.make_ranking_queries(30, 8, 12, return_coef=True, random_state=0)
+    y[:8] = by_index.positions(np.argsort(X[:8] @ coef))
+    part = figure1.REPRESENTATIONS[name]
+    plain = by_index.PlainPredtron(part, norm, re_sorted).partial_fit(X, y, qid=qid)
+    ours = figure1.learner(figure1.RE_SORTED, part, norm).partial_fit(X, y, qid=qid)
+    np.testing.assert_allclose(plain.predict(X), ours.predict(X), rtol=1e-9, atol=1e-12)
+    other = by_index.PlainPredtron(part, norm).partial_fit(X, y, qid=qid)
+    assert np.abs(other.predict(X) - ours.predict(X)).max() > 0.01
+
+
+def test_right_ranking_by_index():
+    assert by_index.by_index(np.array([0, 2, 1, 2, 0]), np.array([4, 3, 2, 1, 0])).tolist() == [3, 0, 2, 1, 4]
+
+
+def test_plain_predtron_learns_from_wrong_queries_only():
+    model = by_index.PlainPredtron(figure1.REPRESENTATIONS["-i"])
+    model.partial_fit(np.eye(3), np.array([1, 1, 1]), qid=np.zeros(3))
+    assert not model.dual.any()
+    model.partial_fit(np.eye(3), np.array([2, 0, 1]), qid=np.zeros(3))
+    learned = model.dual.copy()
+    assert learned[0] > learned[2] > learned[1]
+    model.partial_fit(np.eye(3), np.array([2, 0, 1]), qid=np.zeros(3))
+    np.testing.assert_array_equal(model.dual, learned)
+
+
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is optional")
-def test_figure1_is_drawn(tmp_path):
-    figure1.draw(
-        tmp_path / "new" / "a.png", "queries (count)", [1, 2], {"-i": np.array([[0.1, 0.2], [0.2, 0.3]])}, logarithmic=True
+@pytest.mark.parametrize("script", [figure1, online_ranking])
+def test_papers_curves_are_drawn(tmp_path, script, monkeypatch):
+    """Into a folder that is not there yet."""
+    monkeypatch.setattr(online_ranking, "DRAWN", (1, 3))
+    few = (
+        ["--queries", "2", "--documents", "3", "4", "--features", "6", "--test", "5"] if script is figure1 else ["--rounds", "10"]
     )
-    assert (tmp_path / "new" / "a.png").read_bytes().startswith(b"\x89PNG")
+    script.main(["--seeds", "2", *few, "--figures", str(tmp_path / "new")])
+    names = {path.name for path in (tmp_path / "new").iterdir()}
+    assert names == ({f"figure1{part}.png" for part in "abc"} if script is figure1 else {"online_ranking.png"})
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in (tmp_path / "new").iterdir())
 
 
 def test_online_ranking(tmp_path, monkeypatch, capsys):

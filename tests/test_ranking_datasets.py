@@ -274,6 +274,21 @@ def test_rows_are_around_means_that_queries_share():
     assert_allclose(np.corrcoef((documents - means)[:, :, 0].T), np.eye(5), atol=0.08)
 
 
+def test_std_scales_what_surrounds_the_means():
+    """The draws are the same, and the default is the unit: the data of the paper's figure need a smaller one."""
+    shape = (6, 5, 4)
+    usual, unit, narrow = (
+        make_ranking_queries(*shape, return_coef=True, random_state=0, **std) for std in ({}, {"std": 1.0}, {"std": 0.1})
+    )
+    for a, b in zip(usual, unit, strict=True):
+        assert_array_equal(a, b)
+    assert_array_equal(narrow[3], usual[3])
+    wide, near = (X.reshape(shape) for X in (usual[0], narrow[0]))
+    assert_allclose(near - near[0], 0.1 * (wide - wide[0]), atol=1e-14)
+    means = make_ranking_queries(4000, 5, 4, std=0.1, random_state=0)[0].reshape(4000, 5, 4)
+    assert_allclose(means.std(axis=0), 0.1, rtol=0.05)
+
+
 def test_uniform_rows():
     X, _, _ = make_ranking_queries(500, 5, 4, rows="uniform", random_state=0)
     assert stats.kstest(X.ravel(), "uniform", (-1, 2)).pvalue > 0.001
@@ -380,6 +395,11 @@ def test_seeds(make):
         (make_ranking_queries, {"n_informative": 21}, "n_informative=21 must be None or an integer from 1 to n_features=20"),
         (make_ranking_queries, {"n_informative": 0}, "n_informative=0 must be None or"),
         (make_ranking_queries, {"rows": "cauchy"}, "rows='cauchy' is not known; accepted are 'gaussian' and 'uniform'"),
+        (make_ranking_queries, {"std": 0}, "std=0 must be a finite number above 0"),
+        (make_ranking_queries, {"std": np.inf}, "std=inf must be a finite number above 0"),
+        (make_ranking_queries, {"std": "wide"}, "std='wide' must be a finite number above 0"),
+        (make_ranking_queries, {"std": True}, "std=True must be a finite number above 0"),
+        (make_ranking_queries, {"std": 2.0, "rows": "uniform"}, "std=2.0 is not accepted with rows='uniform'"),
         (make_ranking_queries, {"norm": 2}, "norm=2 is not known; accepted are 'l1', 'l2' and None"),
         (make_separable_queries, {"n_queries": -1}, "n_queries=-1 must be an integer of at least 1"),
         (make_separable_queries, {"n_features": "3"}, "n_features='3' must be an integer of at least 1"),

@@ -1,8 +1,9 @@
-"""The simulation of online learning to rank (paper 002): python -m benchmarks.paper.online_ranking [--write]."""
+"""The simulation of Chaudhuri and Tewari (2015): python -m benchmarks.paper.online_ranking [--figures DIR] [--write]."""
 
 import argparse
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 if __name__ == "__main__":
@@ -12,6 +13,7 @@ if __name__ == "__main__":
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.paper.curves import draw
 from benchmarks.paper.cusum_tables import README
 from benchmarks.report import Table, mean_error, replace, versions
 from benchmarks.suites.quality import standard_error
@@ -22,6 +24,7 @@ from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
 SEEDS = 10
 ROUNDS = (10, 20, 100, 400, 1000)
+DRAWN = (1, 2, 3, 5, 10, 20, 30, 40, 60, 80, 100, 150, 200, 250, 300, 350, 400)
 LEARNERS: dict[str, Any] = {
     "SLAM, eta = 1/sqrt(t)": Slam(eta="invsqrt"),
     "max-pair, eta = 1 times the loss": MaxPair(eta=1.0, weighted=True),
@@ -42,6 +45,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parse(argv)
     body = "\n".join([versions() + "\n", table(arguments).markdown()])
     print(body)
+    if arguments.figures is not None:
+        found = {"simulated queries": curves(arguments.seeds)}
+        draw(arguments.figures / "online_ranking.png", "queries (count)", "time-averaged NDCG@10 (0 to 1)", DRAWN, found)
     if arguments.write:
         README.write_text(replace(README.read_text(), "online_ranking", body))
 
@@ -50,6 +56,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.paper.online_ranking", description=__doc__)
     parser.add_argument("--seeds", type=int, default=SEEDS, help=f"repetitions with other data; {SEEDS} unless told")
     parser.add_argument("--rounds", type=int, default=ROUNDS[-1], help=f"queries in a stream; {ROUNDS[-1]} unless told")
+    parser.add_argument("--figures", type=Path, help="a folder for online_ranking.png, the paper's curves (needs matplotlib)")
     parser.add_argument("--write", action="store_true", help="replace the table of the README beside this file")
     return parser.parse_args(argv)
 
@@ -69,6 +76,12 @@ def table(arguments: argparse.Namespace) -> Table:
         theirs = dict(zip(ROUNDS, INDEPENDENT[learner], strict=True))
         found.rows.append(["", "independent", *(f"{theirs[t]:.4f}" for t in rounds)])
     return found
+
+
+def curves(seeds: int) -> dict[str, NDArray]:
+    """Of each learner, what the paper draws; rows: seeds, columns: rounds."""
+    runs = np.array([simulated(seed, DRAWN) for seed in range(seeds)])
+    return dict(zip(LEARNERS, runs.transpose(1, 0, 2), strict=True))
 
 
 def simulated(seed: int, rounds: Sequence[int]) -> list[list[float]]:
