@@ -122,6 +122,7 @@ class LossAugmented(Update):
     """
 
     alias = "predtron"
+    synonyms = ("predtron_la", "structured_perceptron")
     _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory"})]}
 
     def __init__(self, eta: Any = 1.0):
@@ -170,6 +171,7 @@ class LossDriven(Update):
     """
 
     alias = "loss_driven"
+    synonyms = ("predtron_ld",)
     _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory"})]}
 
     def __init__(self, eta: Any = 1.0):
@@ -254,6 +256,8 @@ class PassiveAggressive(Update):
     """
 
     alias = "passive_aggressive"
+    synonyms = ("pa1", "pa_i")
+    variants = {"pa": {"variant": "pa"}, "pa2": {"variant": "pa2"}, "pa_ii": {"variant": "pa2"}}
     _parameter_constraints = {
         "C": [Interval(Real, 0, None, closed="right")],
         "variant": [StrOptions({"pa", "pa1", "pa2"})],
@@ -360,6 +364,7 @@ class Subgradient(Update):
     """
 
     alias = "subgradient"
+    synonyms = ("sgd", "pegasos", "hinge", "svm")
     _parameter_constraints = {"alpha": [POSITIVE], "eta": [POSITIVE, StrOptions({"pegasos"})]}
 
     def __init__(self, alpha: float = 1e-4, eta: Any = "pegasos"):
@@ -444,6 +449,7 @@ class Slam(Update):
     """
 
     alias = "slam"
+    synonyms = ("slam_perceptron",)
     pairwise = True
     _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory", "invsqrt"})]}
 

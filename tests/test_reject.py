@@ -89,7 +89,7 @@ def test_reject_label_is_of_the_type_of_the_classes(labels, reject_label, good):
         assert predicted.dtype.kind == y.dtype.kind
         assert reject_label in predicted
     else:
-        with pytest.raises(ValueError, match=r"reject_label=.* must be a label of the type of the classes \[.*\] and not one"):
+        with pytest.raises(ValueError, match=r"reject_label=.* accepted is an? \w+ other than the classes \[.*\], such as "):
             model.fit(X, y)
 
 

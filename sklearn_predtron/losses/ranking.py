@@ -124,6 +124,7 @@ class NDCG(RankingLoss):
     """
 
     alias = "ndcg"
+    synonyms = ("dcg",)
     _strict = True
     _parameter_constraints = {
         "k": [Interval(Integral, 1, None, closed="left"), None],
@@ -243,6 +244,7 @@ class AveragePrecision(RankingLoss):
     """
 
     alias = "ap"
+    synonyms = ("map", "mean_average_precision")
 
     def gains(self, labels: Relevances) -> NDArray:
         strange = labels.values[~np.isin(labels.values, (0, 1))]
@@ -269,6 +271,7 @@ class SwappedPairs(RankingLoss):
     """
 
     alias = "swapped_pairs"
+    synonyms = ("auc", "roc_auc")
 
     def gains(self, labels: Relevances) -> NDArray:
         most = labels.grades.max(initial=0)
@@ -297,6 +300,7 @@ class KendallTau(RankingLoss):
     """
 
     alias = "kendall_tau"
+    synonyms = ("kendall", "tau", "hinge", "ranking_loss")
 
     def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
         return PairwiseHinges(n_labels, representation, self)
