@@ -207,8 +207,8 @@ class PredtronClassifier(RejectingClassifier):
         and coverage falls with beta.  "online": the threshold that would have cost least on the margins predicted so far,
         each before its row was learned (in the first epoch of `fit`), from a histogram in constant memory.  "margin":
         1 - 2 beta with the beta of the class predicted (with costs, the loss at stake - 2 beta).  "code" is the paper's code
-        (e_1 + ... + e_k) / sqrt(k) for the rejection, with its loss bound; it does not reject in practice, for the
-        coordinates of every update sum to 0 or less.
+        (e_1 + ... + e_k) / sqrt(k) for the rejection, with its loss bound; for the 0-1 loss it never rejects with beta up
+        to 1 - 1/k, and beyond it hardly rejects rows like those that were learned.
 
     Attributes
     ----------
@@ -346,8 +346,8 @@ class PredtronBinaryClassifier(RejectingClassifier):
         threshold, and coverage falls with beta.  "online": the threshold that would have cost least on the margins
         predicted so far, each before its row was learned (in the first epoch of `fit`), from a histogram in constant memory.
         "margin": 1 - 2 beta with the beta of the class predicted (with costs, the loss at stake - 2 beta).  "code" is the
-        paper's code (e_1 + e_2) / sqrt(2) for the rejection, with its loss bound; it does not reject in practice, for the
-        coordinates of every update sum to 0 or less.
+        paper's code (e_1 + e_2) / sqrt(2) for the rejection, with its loss bound; for the 0-1 loss it never rejects with beta
+        up to 1/2, and beyond it hardly rejects rows like those that were learned.
 
     Attributes
     ----------

@@ -113,7 +113,8 @@ class NDCG(RankingLoss):
         and larger for the larger relevance.
     discount : "log" or callable, default="log"
         D: 1 / log2(1 + j), or a function of the positions 1, 2, ... as an array, whose values are finite, not negative and
-        never rise, the first one positive.  With a constant discount and gain="linear" the loss is that of precision at k.
+        never rise, the first one positive.  With a constant discount and gain="linear" the loss, for relevances 0 and 1, is
+        1 - hits / min(k, P): precision at k over what P relevant items allow, so that the best ranking has no loss.
 
     Examples
     --------
@@ -121,6 +122,14 @@ class NDCG(RankingLoss):
     >>> from sklearn_predtron.losses import NDCG
     >>> PredtronRanker(loss=NDCG(k=10)).get_params()["loss__k"]
     10
+
+    Of two relevant documents one is among the first three; precision at 3 is 1/3:
+
+    >>> import numpy as np
+    >>> hits = NDCG(k=3, gain="linear", discount=np.ones_like)
+    >>> X, y = [[4.0], [3.0], [2.0], [1.0]], [0, 1, 0, 1]
+    >>> PredtronRanker(loss=hits, max_iter=1, average=False).fit([[1.0], [0.0]], [1, 0], qid="one").sample_loss(X, y, qid="one")
+    array([0.5])
     """
 
     alias = "ndcg"
