@@ -172,6 +172,7 @@ MEANT = [
     (PredtronRanker, {"loss": "average_precision"}, "'ap'"),
     (PredtronRanker, {"loss": "auc"}, "'swapped_pairs'"),
     (PredtronRanker, {"loss": "kendall"}, "'kendall_tau'"),
+    (PredtronRanker, {"loss": "zero_one"}, "'ranking_zero_one'"),
     (PredtronLabelRanker, {"loss": "hinge"}, "'kendall_tau'"),
     (PredtronClassifier, {"update": "predtron_ld"}, "'loss_driven'"),
     (PredtronClassifier, {"update": "Predtron.LD"}, "'loss_driven'"),

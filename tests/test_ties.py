@@ -16,6 +16,7 @@ from sklearn_predtron.losses import (
     FBeta,
     Hamming,
     Jaccard,
+    RankingZeroOne,
     SubsetZeroOne,
     SwappedPairs,
 )
@@ -76,7 +77,7 @@ def test_which_of_the_codes_that_tie_is_the_competitor(representation, costs):
             np.testing.assert_allclose(change, code[expected] - code[y], atol=1e-12)
 
 
-@pytest.mark.parametrize("loss", [NDCG(), NDCG(k=2), AveragePrecision(), SwappedPairs()], ids=str)
+@pytest.mark.parametrize("loss", [NDCG(), NDCG(k=2), AveragePrecision(), SwappedPairs(), RankingZeroOne()], ids=str)
 @pytest.mark.parametrize("representation", [LogRank(), LinearRank()], ids=str)
 def test_which_of_the_rankings_that_tie_is_the_competitor(loss, representation):
     """The less relevant items first, which loses as much as any."""

@@ -294,6 +294,27 @@ class SwappedPairs(RankingLoss):
         return core.SwappedPairs(n_labels, representation, self)
 
 
+class RankingZeroOne(RankingLoss):
+    """Whether any item is below a less relevant one: a ranking is right, L = 0, or it is not, L = 1 (alias "ranking_zero_one").
+
+    The competitor is the order by score, or where that is right the best other one: two neighbours of different relevance change
+    places.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronRanker
+    >>> X, y = [[2.0], [1.0], [0.0]], [2, 0, 1]
+    >>> PredtronRanker(loss="ranking_zero_one").fit(X, y, qid="one").sample_loss(X, y, qid="one")
+    array([1.])
+    """
+
+    alias = "ranking_zero_one"
+    synonyms = ("zero_one", "0-1", "exact")
+
+    def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
+        return core.RankingZeroOne(n_labels, representation, self)
+
+
 class KendallTau(RankingLoss):
     """The share of pairs of different relevance that are not in the right order, learned by hinges on pairs.
 
