@@ -352,9 +352,14 @@ class Subgradient(Update):
     Parameters
     ----------
     alpha : float, default=1e-4
-        The penalty alpha / 2 |W|^2.
+        The penalty alpha / 2 |W|^2; 0 is subgradient descent without one, for which eta must be a number.
     eta : float or "pegasos", default="pegasos"
         The step; "pegasos" is 1 / (alpha t) in round t.  A number must be below 1 / alpha.
+
+    Notes
+    -----
+    Shalev-Shwartz and Ben-David (2014): for T rows of lengths up to R and weights of norms up to B, ``alpha=0`` with
+    eta = B / (2 R sqrt(T + 1)) and average="uniform" is Corollary 17.2, alpha = 4 sqrt(2) R / (B sqrt(T)) Corollary 17.1.
 
     Examples
     --------
@@ -365,7 +370,7 @@ class Subgradient(Update):
 
     alias = "subgradient"
     synonyms = ("sgd", "pegasos", "hinge", "svm")
-    _parameter_constraints = {"alpha": [POSITIVE], "eta": [POSITIVE, StrOptions({"pegasos"})]}
+    _parameter_constraints = {"alpha": [Interval(Real, 0, None, closed="left")], "eta": [POSITIVE, StrOptions({"pegasos"})]}
 
     def __init__(self, alpha: float = 1e-4, eta: Any = "pegasos"):
         self.alpha = alpha
@@ -374,6 +379,8 @@ class Subgradient(Update):
     def build(self, problem: Problem, kappa: float) -> core.Update:
         self._validate_params()
         if self.eta == "pegasos":
+            if self.alpha == 0:
+                raise ValueError("eta='pegasos' is 1 / (alpha t), and alpha=0; give eta as a number.")
             return core.Subgradient(self.alpha, 0.0)
         if self.eta * self.alpha >= 1:
             raise ValueError(f"eta={self.eta} must be below 1 / alpha = {1 / self.alpha:g}, or the penalty undoes all weights.")
