@@ -24,13 +24,15 @@ from sklearn_predtron._core.shared import Shared
 from sklearn_predtron._core.stream import Stream, plain_rows
 from sklearn_predtron._core.weights import Intercept, Weights, euclidean_length
 from sklearn_predtron._epochs import Epochs
-from sklearn_predtron._fitted import Fitted
+from sklearn_predtron._fitted import AfterFit, Fitted
+from sklearn_predtron._names import no_parameter, refuse_class
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron._saved import FORMAT, check_format, pack, unpack
 from sklearn_predtron._version import __version__
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.updates import Update
 
+PARTS = {"loss", "norm", "problem", "representation", "update"}
 AVERAGES = {"linear": LinearAverage, "uniform": Average}
 
 
@@ -54,6 +56,9 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
     }
     _epochs = 10
     _kappa = 1.0
+    loss_curve_: Any = AfterFit()
+    n_iter_: Any = AfterFit()
+    n_features_in_: Any = AfterFit()
 
     # ------------------------------------------------------------------------------------------- what a family defines
 
@@ -288,7 +293,7 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         if not fresh:
             self._learner.weights.admit(rows)
         observer = self._build_observer(problem, None if fresh else self._learner.observer)
-        update = resolve(Update, self.update, "update").build(problem, self._kappa)
+        update = self._build_update(problem)
         average = self._build_average()
         if fresh:
             weights = self._build_weights(problem, rows, average=average is not None)
@@ -307,6 +312,12 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         if not self.fit_intercept:
             raise ValueError("fit_intercept=False leaves representation='shared' without its thresholds; accepted is True.")
         return Shared(norm.build(1, rows.p, intercept=Intercept(False, 1.0), **how), problem.d, intercept)
+
+    def _build_update(self, problem: Problem) -> Any:
+        def build(update: Update) -> Any:
+            return update.build(problem, self._kappa)
+
+        return build(resolve(Update, self.update, "update", build))
 
     def _build_intercept(self) -> Intercept:
         return Intercept(self.fit_intercept, self._scaling())
@@ -467,14 +478,26 @@ class BasePredtron(Fitted, CallbackSupportMixin, CachedParameterNames):
         self._check_free()
         self._close_stream()
         for name, value in params.items():
-            part, _, inner = name.partition("__")
-            alias = params.get(part, getattr(self, part, None))
-            if inner and isinstance(alias, str):
-                kind = next((kind.__name__ for kind in kinds(Part) if kind.alias == alias), part)
-                raise ValueError(
-                    f"{name}={value!r} cannot be set in an alias; pass {part}={kind}({inner}={value!r}) in place of {alias!r}."
-                )
+            parameter, _, inner = name.partition("__")
+            part = params.get(parameter, getattr(self, parameter, None))
+            if inner:
+                refuse_class(parameter, part)
+                if isinstance(part, str):
+                    self._refuse_parameter(parameter, part, inner, value)
         return super().set_params(**params)
+
+    def _refuse_parameter(self, parameter: str, alias: str, inner: str, value: Any) -> None:
+        """Say of what a parameter could be set that was set of an alias."""
+        accepted = self._parameter_constraints.get(parameter, [])
+        base = next((kind for kind in accepted if isinstance(kind, type) and issubclass(kind, Part)), None)
+        if base is not None:
+            resolve(base, alias, parameter)
+        raise ValueError(no_parameter(parameter, alias, inner, value, [] if base is None else kinds(base)))
+
+    def _validate_params(self) -> None:
+        for name in PARTS.intersection(self._get_param_names()):
+            refuse_class(name, getattr(self, name))
+        super()._validate_params()
 
     def set_callbacks(self, *callbacks: Any) -> BasePredtron:
         """Set callbacks; scikit-learn's run in `fit`, and `callbacks.LossHistory` records `partial_fit` as well.

@@ -22,6 +22,7 @@ from sklearn_predtron._core.ranking import Ranking
 from sklearn_predtron._core.relevance import Relevances
 from sklearn_predtron._core.subset import Indicators, Subset
 from sklearn_predtron._core.table import Table
+from sklearn_predtron._names import refuse_class
 from sklearn_predtron._parts import checked_build
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.losses import CostMatrix, RankingLoss, SubsetLoss, TableLoss, costs_of
@@ -180,8 +181,7 @@ def check_problem(problem: Any, labels: Iterable[Any]) -> None:
     AssertionError: Swapped.augmented_decode([0.0], 0) returned 0, where loss + <rep, t> is 0; expected is a
     maximiser, as 1 with 1...
     """
-    if isinstance(problem, type):
-        raise ValueError(f"problem={problem.__name__} is a class; accepted is an instance.")
+    refuse_class("problem", problem)
     labels = list(labels)
     if not labels:
         raise ValueError("labels is empty; accepted is an iterable of at least one label.")

@@ -6,8 +6,36 @@ from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 
 from sklearn_predtron._core.learner import Learner
+
+
+def unfitted(estimator: Any, name: str) -> NotFittedError:
+    return NotFittedError(f"This {type(estimator).__name__} is not fitted yet, and has no {name}; call fit or partial_fit first.")
+
+
+class learned(property):
+    """A property of what was learned: an estimator that has learned nothing has none."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is not None and "_learner" not in vars(instance):
+            raise unfitted(instance, self.fget.__name__)  # type: ignore[union-attr]
+        return super().__get__(instance, owner)
+
+
+class AfterFit:
+    """An attribute of the instance that `fit` sets: what is read before that."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        if "_learner" not in vars(instance):
+            raise unfitted(instance, self.name)
+        raise AttributeError(f"{self.name} is set by fit, and this {type(instance).__name__} has learned by partial_fit alone.")
 
 
 class Fitted:
@@ -15,37 +43,37 @@ class Fitted:
 
     _learner: Learner
 
-    @property
+    @learned
     def coef_(self) -> NDArray:
         """Weights that predict, of shape (d, n_features): the average of the iterates, or the last one."""
         return read_only(self._learner.read(lambda weights: weights.primal(weights.mean()[0])))
 
-    @property
+    @learned
     def intercept_(self) -> NDArray:
         """Offsets of the scores that predict, of shape (d,)."""
         return read_only(self._learner.read(lambda weights: weights.mean()[1]))
 
-    @property
+    @learned
     def last_coef_(self) -> NDArray:
         """Weights of the last iterate, of shape (d, n_features)."""
         return read_only(self._learner.read(lambda weights: weights.primal(weights.last()[0])))
 
-    @property
+    @learned
     def dual_coef_(self) -> NDArray:
         """With a kernel, the coefficients of the support that predict, of shape (d, n_support)."""
         return read_only(self._of_expansion(lambda expansion: expansion.mean()[0]))
 
-    @property
+    @learned
     def last_dual_coef_(self) -> NDArray:
         """With a kernel, the coefficients of the support in the last iterate, of shape (d, n_support)."""
         return read_only(self._of_expansion(lambda expansion: expansion.last()[0]))
 
-    @property
+    @learned
     def support_(self) -> NDArray:
         """With a kernel, the rows of the support, numbered in the order in which all rows so far were given."""
         return read_only(self._of_expansion(lambda expansion: expansion.numbers))
 
-    @property
+    @learned
     def budget_loss_(self) -> float:
         """With a kernel and a budget, the sum of the lengths of what was cut off the weights."""
         return self._of_expansion(lambda expansion: expansion.lost)
@@ -56,27 +84,27 @@ class Fitted:
             raise AttributeError("dual_coef_, support_ and budget_loss_ are for norm=RKHS(...); other norms have coef_.")
         return self._learner.read(lambda weights: reader(weights.expansion))
 
-    @property
+    @learned
     def last_intercept_(self) -> NDArray:
         """Offsets of the last iterate, of shape (d,)."""
         return read_only(self._learner.read(lambda weights: weights.last()[1]))
 
-    @property
+    @learned
     def t_(self) -> int:
         """Rounds so far."""
         return self._learner.t
 
-    @property
+    @learned
     def n_mistakes_(self) -> int:
         """Rounds in which a maximiser of the score lost."""
         return self._learner.n_mistakes
 
-    @property
+    @learned
     def n_updates_(self) -> int:
         """Rounds that took a step."""
         return self._learner.n_updates
 
-    @property
+    @learned
     def cumulative_loss_(self) -> float:
         """Loss suffered online, each prediction made by the last iterate before its round's step."""
         return self._learner.cumulative_loss

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._compat import CachedParameterNames
+from sklearn_predtron._names import refuse_class, unknown
 from sklearn_predtron._queries import shortened
 
 
@@ -17,10 +19,14 @@ class Part(CachedParameterNames):
     """Base of the parts of a learner: updates, norms, losses, representations.
 
     A part has an `alias` by which a string names it, parameters of its own (`get_params`, `set_params`, so that a search
-    reaches them as ``update__C``) and a `build` that makes its compiled counterpart.
+    reaches them as ``update__C``) and a `build` that makes its compiled counterpart.  Where no part has the name that was
+    given, `synonyms`, names of the papers and of other libraries, and `variants`, the parameters that some of these stand for,
+    tell which one is meant.
     """
 
     alias: str | None = None
+    synonyms: tuple[str, ...] = ()
+    variants: Mapping[str, Mapping[str, Any]] = {}
 
 
 P = TypeVar("P", bound=Part)
@@ -82,12 +88,22 @@ def checked_build(part: Any, problem: Any, kind: type, **sizes: Any) -> Any:
     )
 
 
-def resolve(base: type[P], value: Any, parameter: str) -> P:
-    """The part that `value`, an alias or an instance, stands for."""
+def resolve(base: type[P], value: Any, parameter: str, build: Callable[[P], Any] | None = None) -> P:
+    """The part that `value`, an alias or an instance, stands for; of others a message names those that `build` takes."""
     if isinstance(value, base):
         return value
     known = {kind.alias: kind for kind in kinds(base)}
     if isinstance(value, str) and value in known:
         return known[value]()
-    aliases = ", ".join(repr(alias) for alias in known)
-    raise ValueError(f"{parameter}={value!r} is not known; accepted are {aliases} and instances of {base.__name__}.")
+    refuse_class(parameter, value)
+    fitting = [kind for kind in known.values() if build is None or can_build(kind, build)]
+    raise ValueError(unknown(parameter, value, fitting, base))
+
+
+def can_build(kind: type[P], build: Callable[[P], Any]) -> bool:
+    """Whether a part with its default parameters works: what a family refuses, it refuses as it is built."""
+    try:
+        build(kind())
+    except (TypeError, ValueError):
+        return False
+    return True

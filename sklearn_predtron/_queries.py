@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
 from sklearn_predtron._compat import check_sample_weight
+from sklearn_predtron._warning import warn
 
 
 def read_relevances(y: Any) -> NDArray:
@@ -114,12 +114,10 @@ def is_one(qid: Any) -> bool:
 
 def warn_of_one_query(n: int) -> None:
     """Warn that several rows came without ids."""
-    warnings.warn(
+    warn(
         f"qid=None: all {n} rows are one query.  Pass qid, the query of each row, or a data frame with a column 'qid'.  Searches "
         "and pipelines pass qid on after sklearn.set_config(enable_metadata_routing=True), if it is given as groups=qid; "
-        "without, they keep a column right.  If the rows are one query, say so by qid='one'.",
-        UserWarning,
-        stacklevel=5,
+        "without, they keep a column right.  If the rows are one query, say so by qid='one'."
     )
 
 

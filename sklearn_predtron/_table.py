@@ -14,6 +14,7 @@ from sklearn_predtron._compat import StrOptions
 from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.stream import CodeReader, Stream
 from sklearn_predtron._core.table import Table
+from sklearn_predtron._fitted import AfterFit
 from sklearn_predtron._labels import class_list, encode, find_classes, one_dimensional
 from sklearn_predtron._parts import as_numbers, checked_build
 from sklearn_predtron.losses import TableLoss, ZeroOne, costs_of, table_loss
@@ -23,7 +24,7 @@ from sklearn_predtron.representations import TableRepresentation, table_represen
 class BaseTableClassifier(ClassifierMixin, BasePredtron):
     """Labels are numbered, predictions are the labels, and the loss is a table of both."""
 
-    classes_: NDArray
+    classes_: Any = AfterFit()
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
         "loss": [str, "array-like", dict, TableLoss],
@@ -115,8 +116,8 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
     # ------------------------------------------------------------------------------------------------------------ problem
 
     def _build_problem(self) -> Table:
-        representation, loss = table_representation(self.representation), table_loss(self.loss)
-        k, cost = len(self.classes_), costs_of(loss, self.classes_)
+        k, cost = len(self.classes_), costs_of(table_loss(self.loss), self.classes_)
+        representation = table_representation(self.representation, lambda part: part.build(k, cost))
         problem = checked_build(representation, representation.build(k, cost), Table, k=k)
         check_costs_kept(representation, problem, cost)
         return problem

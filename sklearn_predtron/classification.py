@@ -22,49 +22,16 @@ __all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
 class RejectingClassifier(BaseTableClassifier):
     """A classifier that may answer `reject_label`."""
 
+    reject_cost: Any
+    reject_label: Any
+    reject_rule: str
+
     _parameter_constraints: dict[str, list] = {
         **BaseTableClassifier._parameter_constraints,
         "reject_cost": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "reject_label": "no_validation",  # type: ignore[dict-item]
         "reject_rule": [StrOptions({"online", "margin", "code"})],
     }
-
-    def __init__(
-        self,
-        *,
-        loss: Any = "zero_one",
-        representation: Any = "onehot",
-        norm: Any = "l2",
-        update: Any = "adaptive",
-        average: Any = "linear",
-        fit_intercept: bool = True,
-        intercept_scaling: Any = "auto",
-        max_iter: int | None = None,
-        tol: float | None = None,
-        shuffle: bool = True,
-        random_state: Any = None,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        reject_cost: Any = None,
-        reject_label: Any = None,
-        reject_rule: str = "online",
-    ):
-        self.loss = loss
-        self.representation = representation
-        self.norm = norm
-        self.update = update
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.reject_cost = reject_cost
-        self.reject_label = reject_label
-        self.reject_rule = reject_rule
 
     def _build_problem(self) -> Table:
         if self.reject_cost is None:
@@ -110,7 +77,7 @@ class RejectingClassifier(BaseTableClassifier):
         fits = label is not None and np.ndim(label) == 0 and np.asarray(label).dtype.kind in kinds_like(self.classes_)
         if not fits or label in self.classes_.tolist():
             raise ValueError(
-                f"reject_label={label!r} must be a label of the type of the classes {self.classes_.tolist()} and not one of them."
+                f"reject_label={label!r} is what a rejected row is predicted as; accepted is {other_label(self.classes_)}."
             )
         if names_label(table_loss(self.loss), label):
             raise ValueError(f"loss names the reject_label={label!r}; what a rejected row costs is reject_cost.")
@@ -171,6 +138,17 @@ def kinds_like(classes: NDArray) -> str:
     return {"i": "iu", "u": "iu", "f": "iuf"}.get(classes.dtype.kind, "OUST")
 
 
+def other_label(classes: NDArray) -> str:
+    """What a label of the type of the classes, and none of them, may be."""
+    names = classes.tolist()
+    if classes.dtype.kind in "iuf":
+        example, what = min(-1, names[0] - 1), "a number" if classes.dtype.kind == "f" else "an integer"
+        example = type(names[0])(example)
+    else:
+        example, what = next(name for name in ("rejected", "?", "rejected?") if name not in names), "a string"
+    return f"{what} other than the classes {names}, such as {example!r}"
+
+
 def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
     """The two best predictions of each row, best first, and the difference of their scores."""
     rows = np.arange(len(decision))
@@ -229,8 +207,8 @@ class PredtronClassifier(RejectingClassifier):
         and coverage falls with beta.  "online": the threshold that would have cost least on the margins predicted so far,
         each before its row was learned (in the first epoch of `fit`), from a histogram in constant memory.  "margin":
         1 - 2 beta with the beta of the class predicted (with costs, the loss at stake - 2 beta).  "code" is the paper's code
-        (e_1 + ... + e_k) / sqrt(k) for the rejection, with its loss bound; it does not reject in practice, for the
-        coordinates of every update sum to 0 or less.
+        (e_1 + ... + e_k) / sqrt(k) for the rejection, with its loss bound; for the 0-1 loss it never rejects with beta up
+        to 1 - 1/k, and beyond it hardly rejects rows like those that were learned.
 
     Attributes
     ----------
@@ -282,6 +260,43 @@ class PredtronClassifier(RejectingClassifier):
     True
     """
 
+    def __init__(
+        self,
+        *,
+        loss: Any = "zero_one",
+        representation: Any = "onehot",
+        norm: Any = "l2",
+        update: Any = "adaptive",
+        average: Any = "linear",
+        fit_intercept: bool = True,
+        intercept_scaling: Any = "auto",
+        max_iter: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        reject_cost: Any = None,
+        reject_label: Any = None,
+        reject_rule: str = "online",
+    ):
+        self.loss = loss
+        self.representation = representation
+        self.norm = norm
+        self.update = update
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.reject_cost = reject_cost
+        self.reject_label = reject_label
+        self.reject_rule = reject_rule
+
 
 class PredtronBinaryClassifier(RejectingClassifier):
     """Binary classifier, with asymmetric costs and a reject option.
@@ -331,8 +346,8 @@ class PredtronBinaryClassifier(RejectingClassifier):
         threshold, and coverage falls with beta.  "online": the threshold that would have cost least on the margins
         predicted so far, each before its row was learned (in the first epoch of `fit`), from a histogram in constant memory.
         "margin": 1 - 2 beta with the beta of the class predicted (with costs, the loss at stake - 2 beta).  "code" is the
-        paper's code (e_1 + e_2) / sqrt(2) for the rejection, with its loss bound; it does not reject in practice, for the
-        coordinates of every update sum to 0 or less.
+        paper's code (e_1 + e_2) / sqrt(2) for the rejection, with its loss bound; for the 0-1 loss it never rejects with beta
+        up to 1/2, and beyond it hardly rejects rows like those that were learned.
 
     Attributes
     ----------
@@ -406,24 +421,22 @@ class PredtronBinaryClassifier(RejectingClassifier):
         reject_label: Any = None,
         reject_rule: str = "online",
     ):
-        super().__init__(
-            loss=loss,
-            representation=representation,
-            norm=norm,
-            update=update,
-            average=average,
-            fit_intercept=fit_intercept,
-            intercept_scaling=intercept_scaling,
-            max_iter=max_iter,
-            tol=tol,
-            shuffle=shuffle,
-            random_state=random_state,
-            warm_start=warm_start,
-            class_weight=class_weight,
-            reject_cost=reject_cost,
-            reject_label=reject_label,
-            reject_rule=reject_rule,
-        )
+        self.loss = loss
+        self.representation = representation
+        self.norm = norm
+        self.update = update
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.reject_cost = reject_cost
+        self.reject_label = reject_label
+        self.reject_rule = reject_rule
 
     def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
         super()._check_classes(classes, ordered=ordered)

@@ -25,9 +25,9 @@ class PredtronLabelRanker(BaseRanker):
 
     Parameters
     ----------
-    loss : "ndcg", "ap", "swapped_pairs", "kendall_tau" or RankingLoss, default="ndcg"
+    loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
         L(sigma, y) of rankings.  `NDCG(k=10)` looks at the first 10 positions; "ap" is for relevances 0 and 1,
-        "swapped_pairs" for two grades a row.
+        "swapped_pairs" for two grades a row, "ranking_zero_one" asks for wholly right rankings.
     representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
         rep(sigma)_i = f(position of label i) / |f| by a strictly decreasing f of the positions 1, 2, ...;
         `PowerRank(alpha=2)` carries its parameter, a callable takes the positions as an array.

@@ -15,6 +15,7 @@ from sklearn_predtron._base import BasePredtron, check_lengths, mean_loss
 from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.stream import CodeReader, IndicatorReader, Stream, indicator_rows
 from sklearn_predtron._core.subset import Indicators, SparseIndicators, Subset
+from sklearn_predtron._fitted import AfterFit
 from sklearn_predtron._labels import class_list, column_names, encode, find_classes
 from sklearn_predtron._parts import checked_build, resolve
 from sklearn_predtron._queries import shortened
@@ -115,7 +116,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     np.True_
     """
 
-    classes_: NDArray
+    classes_: Any = AfterFit()
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
         "loss": [str, callable, SubsetLoss],
@@ -219,7 +220,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     def _build_problem(self) -> Subset:
         resolve(SubsetRepresentation, self.representation, "representation")
-        loss = copy.copy(subset_loss(self.loss))
+        loss = copy.copy(subset_loss(self.loss, lambda part: part.build(self._n_labels)))
         problem = checked_build(loss, loss.build(self._n_labels), Subset, d=self._n_labels)
         self._learned_loss = loss
         return problem

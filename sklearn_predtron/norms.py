@@ -16,6 +16,7 @@ from sklearn_predtron._core.trace import Trace as TraceWeights
 from sklearn_predtron._core.weights import L2 as L2Weights
 from sklearn_predtron._core.weights import Intercept, Weights
 from sklearn_predtron._kernels import KERNELS, Kernel, PrecomputedSupport, Support
+from sklearn_predtron._names import refuse_class
 from sklearn_predtron._parts import Part
 
 __all__ = ["L2", "RKHS", "Group", "Norm", "PNorm", "Scaled", "Trace"]
@@ -64,24 +65,17 @@ class L2(Norm):
     """
 
     alias = "l2"
+    synonyms = ("frobenius", "fro", "euclidean")
 
     def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
         return L2Weights(d, p, intercept, by_feature=sparse, averaging=average, block=block)
 
 
 class Link(Norm):
-    """Base of the norms |W|_r with 1/r + 1/q = 1: steps change dual weights, of which W is a power.
+    """Base of the norms |W|_r with 1/r + 1/q = 1: steps change dual weights, of which W is a power."""
 
-    Parameters
-    ----------
-    q : float or None, default=None
-        The dual exponent, at least 2; None is the largest even number up to 2 ln p for p features, or 2.
-    """
-
-    _parameter_constraints = {"q": [Interval(Real, 2, None, closed="left"), None]}
-
-    def __init__(self, q: float | None = None):
-        self.q = q
+    q: float | None
+    _parameter_constraints: dict[str, list] = {"q": [Interval(Real, 2, None, closed="left"), None]}
 
     def _exponent(self, p: int) -> float:
         self._validate_params()
@@ -113,6 +107,10 @@ class PNorm(Link):
     """
 
     alias = "l1"
+    synonyms = ("p_norm", "lasso")
+
+    def __init__(self, q: float | None = None):
+        self.q = q
 
 
 class Group(Link):
@@ -136,6 +134,10 @@ class Group(Link):
     """
 
     alias = "group"
+    synonyms = ("l21", "group_lasso")
+
+    def __init__(self, q: float | None = None):
+        self.q = q
 
     def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
         if d == 1:
@@ -169,6 +171,7 @@ class Trace(Norm):
     """
 
     alias = "trace"
+    synonyms = ("nuclear", "schatten")
     _parameter_constraints: dict[str, list] = {"q": [Interval(Real, 2, None, closed="left"), None]}
 
     def __init__(self, q: float | None = None):
@@ -209,6 +212,7 @@ class Scaled(Norm):
     """
 
     alias = "scaled"
+    synonyms = ("standardised", "standardized")
 
     def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
         return ScaledWeights(d, p, intercept, sparse=sparse, averaging=average, block=block)
@@ -259,6 +263,8 @@ class RKHS(Norm):
     """
 
     alias = "rkhs"
+    synonyms = ("kernel",)
+    variants = {name: {"kernel": name} for name in sorted(KERNELS)}
     _parameter_constraints: dict[str, list] = {
         "kernel": [StrOptions(set(KERNELS)), callable],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
@@ -287,6 +293,8 @@ class RKHS(Norm):
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        refuse_class("kernel", self.kernel)
+        refuse_class("kernel", self.kernel)
         self._validate_params()
         gamma = 1 / p if self.gamma is None else float(self.gamma)
         kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn_predtron._base import mean_loss
 from sklearn_predtron._declared_order import declared_order
 from sklearn_predtron._labels import encode
 from sklearn_predtron._table import BaseTableClassifier
+from sklearn_predtron._warning import warn
 
 __all__ = ["PredtronOrdinalClassifier"]
 
@@ -181,11 +181,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
     def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
         super()._check_classes(classes, ordered=ordered)
         if not ordered and classes.dtype.kind in "OSUT":
-            warnings.warn(
-                f"The labels are text, and their order is that of the alphabet: {classes.tolist()}; categories= gives another.",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn(f"The labels are text, and their order is that of the alphabet: {classes.tolist()}; categories= gives another.")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """1 - mean absolute error / (r - 1) on the scale of ranks, whatever the loss and its costs.

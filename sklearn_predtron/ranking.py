@@ -15,6 +15,7 @@ from sklearn_predtron._core.relevance import Relevances
 from sklearn_predtron._core.rows import QueryRows, Rows
 from sklearn_predtron._core.stream import QueryReader, Stream
 from sklearn_predtron._core.weights import Intercept
+from sklearn_predtron._fitted import learned
 from sklearn_predtron._queries import (
     Queries,
     check_qid,
@@ -46,9 +47,9 @@ class PredtronRanker(BaseRanker):
 
     Parameters
     ----------
-    loss : "ndcg", "ap", "swapped_pairs", "kendall_tau" or RankingLoss, default="ndcg"
+    loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
         L(sigma, y) of rankings.  `NDCG(k=10)` looks at the first 10 positions; "ap" is for relevances 0 and 1,
-        "swapped_pairs" for two grades a query.
+        "swapped_pairs" for two grades a query, "ranking_zero_one" asks for wholly right rankings.
     representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
         rep(sigma)_i = f(position of i) / |f| by a strictly decreasing f of the positions 1, 2, ...; `PowerRank(alpha=2)`
         carries its parameter, a callable takes the positions as an array.
@@ -263,33 +264,33 @@ class PredtronRanker(BaseRanker):
     def _fixed_parameters(self) -> dict[str, Any]:
         return self._fixed_norm()
 
-    @property
+    @learned
     def coef_(self) -> NDArray:
         """Weights that predict, of shape (n_features,): the average of the iterates, or the last one."""
         return super().coef_[0]
 
-    @property
+    @learned
     def last_coef_(self) -> NDArray:
         """Weights of the last iterate, of shape (n_features,)."""
         return super().last_coef_[0]
 
-    @property
+    @learned
     def dual_coef_(self) -> NDArray:
         """With a kernel, the coefficients of the support that predict, of shape (n_support,)."""
         return super().dual_coef_[0]
 
-    @property
+    @learned
     def last_dual_coef_(self) -> NDArray:
         """With a kernel, the coefficients of the support in the last iterate, of shape (n_support,)."""
         return super().last_dual_coef_[0]
 
-    @property
-    def intercept_(self) -> float:  # type: ignore[override]
+    @learned
+    def intercept_(self) -> float:
         """0.0: what all documents of a query share ranks none of them."""
         return float(super().intercept_[0])
 
-    @property
-    def last_intercept_(self) -> float:  # type: ignore[override]
+    @learned
+    def last_intercept_(self) -> float:
         """0.0."""
         return float(super().last_intercept_[0])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Real
 from typing import Any
@@ -17,6 +16,7 @@ from sklearn_predtron._core.table import Sign as SignTable
 from sklearn_predtron._core.table import Table
 from sklearn_predtron._parts import Part, as_numbers, real_numbers, resolve
 from sklearn_predtron._queries import shortened
+from sklearn_predtron._warning import warn
 
 __all__ = [
     "Code",
@@ -157,6 +157,7 @@ class OneHot(TableRepresentation):
     """
 
     alias = "onehot"
+    synonyms = ("multivector",)
 
     def code(self, k: int) -> NDArray:
         return np.eye(k)
@@ -203,6 +204,7 @@ class Thermometer(TableRepresentation):
     """
 
     alias = "thermometer"
+    synonyms = ("cusum_rank", "cumulative")
 
     def code(self, k: int) -> NDArray:
         return np.where(np.arange(k)[:, None] > np.arange(k - 1), 1.0, -1.0) / np.sqrt(k - 1)
@@ -227,6 +229,7 @@ class Shared(Thermometer):
     """
 
     alias = "shared"
+    synonyms = ("prank", "thresholds")
 
     def build(self, k: int, cost: NDArray | None) -> Table:
         return ThermometerTable(k, cost, shared=True)
@@ -265,7 +268,7 @@ class Code(TableRepresentation):
         code[extreme] /= largest[extreme]
         length = np.linalg.norm(code, axis=1)
         if extreme.any() or np.abs(length - 1).max() > 1e-9:
-            warnings.warn("The rows of representation were brought to length 1.", UserWarning, stacklevel=2)
+            warn("The rows of representation were brought to length 1.")
         code /= length[:, None]
         if len(np.unique(code, axis=0)) < k:
             raise ValueError(f"representation must have rows that point in different directions, got {code.tolist()}.")
@@ -347,6 +350,7 @@ class LogRank(RankingRepresentation):
     """
 
     alias = "log"
+    synonyms = ("1/log2(1+i)", "1/log(1+i)", "ndcg", "dcg")
 
     def values(self, m: int) -> NDArray:
         return 1 / np.log2(1 + positions(m))
@@ -363,6 +367,7 @@ class LinearRank(RankingRepresentation):
     """
 
     alias = "linear"
+    synonyms = ("-i", "-j")
 
     def values(self, m: int) -> NDArray:
         return -positions(m)
@@ -384,6 +389,8 @@ class PowerRank(RankingRepresentation):
     """
 
     alias = "power"
+    synonyms = ("-i^1.1", "-i^alpha")
+    variants = {"-i^2": {"alpha": 2.0}}
     _parameter_constraints = {"alpha": [Interval(Real, 0, None, closed="neither")]}
 
     def __init__(self, alpha: float = 1.1):
@@ -406,6 +413,7 @@ class ReciprocalRank(RankingRepresentation):
     """
 
     alias = "reciprocal"
+    synonyms = ("1/i", "1/j")
 
     def values(self, m: int) -> NDArray:
         return 1 / positions(m)
@@ -493,8 +501,8 @@ def ranking_representation(value: Any) -> RankingRepresentation:
     return resolve(RankingRepresentation, value, "representation")
 
 
-def table_representation(value: Any) -> TableRepresentation:
-    """The representation that the parameter `representation` of an estimator stands for."""
+def table_representation(value: Any, build: Callable[[TableRepresentation], Any] | None = None) -> TableRepresentation:
+    """The representation that the parameter `representation` stands for; `build` tries what a message may name."""
     if isinstance(value, (str, TableRepresentation)) or value is None:
-        return resolve(TableRepresentation, value, "representation")
+        return resolve(TableRepresentation, value, "representation", build)
     return Code(value)

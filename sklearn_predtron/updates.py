@@ -151,6 +151,7 @@ class LossAugmented(Update):
     """
 
     alias = "predtron"
+    synonyms = ("predtron_la", "structured_perceptron")
     _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory"})]}
 
     def __init__(self, eta: Any = 1.0):
@@ -207,6 +208,7 @@ class LossDriven(Update):
     """
 
     alias = "loss_driven"
+    synonyms = ("predtron_ld",)
     _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory"})]}
 
     def __init__(self, eta: Any = 1.0):
@@ -304,6 +306,8 @@ class PassiveAggressive(Update):
     """
 
     alias = "passive_aggressive"
+    synonyms = ("pa1", "pa_i")
+    variants = {"pa": {"variant": "pa"}, "pa2": {"variant": "pa2"}, "pa_ii": {"variant": "pa2"}}
     _parameter_constraints = {
         "C": [Interval(Real, 0, None, closed="right")],
         "variant": [StrOptions({"pa", "pa1", "pa2"})],
@@ -413,9 +417,14 @@ class Subgradient(Update):
     Parameters
     ----------
     alpha : float, default=1e-4
-        The penalty alpha / 2 |W|^2.
+        The penalty alpha / 2 |W|^2; 0 is subgradient descent without one, for which eta must be a number.
     eta : float or "pegasos", default="pegasos"
         The step; "pegasos" is 1 / (alpha t) in round t.  A number must be below 1 / alpha.
+
+    Notes
+    -----
+    Shalev-Shwartz and Ben-David (2014): for T rows of lengths up to R and weights of norms up to B, ``alpha=0`` with
+    eta = B / (2 R sqrt(T + 1)) and average="uniform" is Corollary 17.2, alpha = 4 sqrt(2) R / (B sqrt(T)) Corollary 17.1.
 
     Examples
     --------
@@ -425,7 +434,8 @@ class Subgradient(Update):
     """
 
     alias = "subgradient"
-    _parameter_constraints = {"alpha": [POSITIVE], "eta": [POSITIVE, StrOptions({"pegasos"})]}
+    synonyms = ("sgd", "pegasos", "hinge", "svm")
+    _parameter_constraints = {"alpha": [Interval(Real, 0, None, closed="left")], "eta": [POSITIVE, StrOptions({"pegasos"})]}
 
     def __init__(self, alpha: float = 1e-4, eta: Any = "pegasos"):
         self.alpha = alpha
@@ -434,6 +444,8 @@ class Subgradient(Update):
     def build(self, problem: Problem, kappa: float) -> core.Update:
         self._validate_params()
         if self.eta == "pegasos":
+            if self.alpha == 0:
+                raise ValueError("eta='pegasos' is 1 / (alpha t), and alpha=0; give eta as a number.")
             return core.Subgradient(self.alpha, 0.0)
         if self.eta * self.alpha >= 1:
             raise ValueError(f"eta={self.eta} must be below 1 / alpha = {1 / self.alpha:g}, or the penalty undoes all weights.")
@@ -515,6 +527,7 @@ class Slam(Update):
     """
 
     alias = "slam"
+    synonyms = ("slam_perceptron",)
     pairwise = True
     _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory", "invsqrt"})]}
 

@@ -24,7 +24,7 @@ VARIANTS = {
         {"C": 0.5, "variant": "pa2", "competitor": "predicted", "target": "constant", "delta": 2.0},
         {"C": 0.1, "target": "constant", "delta": 0.7},
     ],
-    "subgradient": [{"alpha": 0.1, "eta": 0.5}, {"alpha": 0.01}],
+    "subgradient": [{"alpha": 0.1, "eta": 0.5}, {"alpha": 0.01}, {"alpha": 0.0, "eta": 0.2317}],
 }
 
 

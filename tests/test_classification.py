@@ -348,7 +348,7 @@ def test_declared_labels_that_are_none(costs, labels, message):
     ("representation", "message"),
     [
         ("sign", "representation='sign' is for two predictions, there are 3; 'onehot' takes any number"),
-        ("binary", "representation='binary' is not known; accepted are 'sign', 'onehot', 'simplex'.* and instances of"),
+        ("binary", "representation='binary' is not known; accepted are 'onehot', 'simplex'.* and instances of"),
         (np.eye(2), r"representation must be a code matrix of shape \(3, d\), got shape \(2, 2\)"),
         ([1, 2, 3], r"representation must be a code matrix of shape \(3, d\), got shape \(3,\)"),
         ([[1, 0], [0, 1], [0, 0]], "representation must not hold a row of zeros, as row 2 is"),

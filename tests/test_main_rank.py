@@ -454,7 +454,7 @@ def test_usage_errors(capsys, files, tmp_path):
     assert f"--classes {seen}" in usage_error(capsys, a, "--classes", 0, 1)
     assert f"--reject-cost {seen}" in usage_error(capsys, a, "--reject-cost", 0.1, "--reject-label", 9)
     assert "--classes is not for PredtronRanker (--help" in usage_error(capsys, a, "--task", "rank", "--classes", 0, 1)
-    accepted = "accepted are ndcg, ap, swapped_pairs, kendall_tau (--help"
+    accepted = "accepted are ndcg, ap, swapped_pairs, ranking_zero_one, kendall_tau (--help"
     for loss in ("hamming", "0:1=3"):
         assert accepted in usage_error(capsys, a, "--loss", loss)
     assert "takes two a list" in usage_error(capsys, a, "--loss", "swapped_pairs")

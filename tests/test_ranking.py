@@ -10,7 +10,7 @@ from reference.ranking import RankingReference
 from scipy import sparse
 
 from sklearn_predtron import PredtronLabelRanker, PredtronRanker
-from sklearn_predtron.losses import NDCG, AveragePrecision, KendallTau, SwappedPairs
+from sklearn_predtron.losses import NDCG, AveragePrecision, KendallTau, RankingZeroOne, SwappedPairs
 from sklearn_predtron.representations import PowerRank
 from sklearn_predtron.updates import (
     MMP,
@@ -47,6 +47,7 @@ LOSSES = {
     "ndcg-own": (NDCG(gain=own_gain, discount=own_discount), plain.NDCG(None, own_gain, own_discount), GRADES),
     "ap": (AveragePrecision(), plain.AveragePrecision(), BINARY),
     "swapped": (SwappedPairs(), plain.SwappedPairs(), TWO),
+    "zero_one": (RankingZeroOne(), plain.ZeroOne(), GRADES),
     "kendall": (KendallTau(), plain.KendallTau(), GRADES),
 }
 REPRESENTATIONS = {
@@ -215,7 +216,7 @@ def test_competitors_of_the_reference(loss):
             if hasattr(loss, "costs"):
                 other = plain.linear_sum_assignment(np.multiply.outer(t, rep) + loss.costs(y), maximize=True)[1]
             else:
-                other = plain.best_interleaving(loss, rep, t, y)
+                other = (plain.best_exchange if isinstance(loss, plain.ZeroOne) else plain.best_interleaving)(loss, rep, t, y)
             np.testing.assert_array_equal(other, best)
 
 

@@ -192,6 +192,7 @@ LOSSES = {
     "linear": (NDCG(gain="linear"), (0, 1, 40, 1000), lambda y, t: 1 - ndcg(y, t, gain="linear")[0]),
     "ap": ("ap", (0, 1), lambda y, t: 1 - average_precision(y, t)[0] if y.any() else 0.0),
     "swapped_pairs": ("swapped_pairs", (0, 2), swapped),
+    "zero_one": ("ranking_zero_one", (0, 1, 2, 3), lambda y, t: float(swapped(y, t) > 0)),
     "kendall_tau": ("kendall_tau", (0, 1, 2, 3), swapped),
 }
 each_loss = pytest.mark.parametrize(("loss", "grades", "measure"), LOSSES.values(), ids=LOSSES)

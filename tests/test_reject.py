@@ -89,7 +89,7 @@ def test_reject_label_is_of_the_type_of_the_classes(labels, reject_label, good):
         assert predicted.dtype.kind == y.dtype.kind
         assert reject_label in predicted
     else:
-        with pytest.raises(ValueError, match=r"reject_label=.* must be a label of the type of the classes \[.*\] and not one"):
+        with pytest.raises(ValueError, match=r"reject_label=.* accepted is an? \w+ other than the classes \[.*\], such as "):
             model.fit(X, y)
 
 
@@ -167,3 +167,30 @@ def test_margins_of_any_size_have_a_place(scale, weight):
     for rows in (slice(0, 30), slice(30, 60)):
         model.partial_fit(X[rows], y[rows], classes=[0, 1, 2], sample_weight=np.full(30, weight))
     assert 0 <= model._learner.observer.threshold(np.full(3, 0.2)) <= np.inf
+
+
+@pytest.mark.parametrize("update", ["adaptive", "passive_aggressive", "predtron", "perceptron"])
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_code_does_not_reject_while_no_step_is_away_from_the_rejection(update, k, fit_intercept):
+    """Up to beta = 1 - 1/k, and for any beta where only mistakes are stepped on."""
+    rng = np.random.default_rng(k)
+    X = 1 + rng.random((200, 4))
+    y = ((X - 1.5) @ rng.standard_normal((4, k)) + 0.3 * rng.standard_normal((200, k))).argmax(axis=1)
+    assert len(set(y)) == k
+    model = PredtronClassifier(update=update, fit_intercept=fit_intercept, average=False, random_state=0)
+    model.set_params(reject_label=-1, reject_rule="code")
+    for beta in (0.1, 0.3, 1 - 1 / k, 0.95):
+        model.set_params(reject_cost=beta).fit(X, y)
+        still = update in ("predtron", "perceptron") or beta <= 1 - 1 / k
+        assert np.allclose(model.coef_.sum(axis=0), 0) == still
+        assert not still or -1 not in model.predict(np.vstack([X, -X, rng.standard_normal((200, 4))]))
+
+
+def test_the_code_rejects_what_points_away_from_what_was_learned():
+    rng = np.random.default_rng(0)
+    X = 1 + rng.random((300, 4))
+    y = X[:, 0] + 0.3 * rng.standard_normal(300) > 1.5
+    model = PredtronClassifier(reject_cost=0.9, reject_label=-1, reject_rule="code", fit_intercept=False, random_state=0)
+    model.fit(X, y.astype(int))
+    assert -1 not in model.predict(X) and (model.predict(-X) == -1).mean() > 0.4

@@ -491,3 +491,39 @@ cdef class SwappedPairs(Ranking):
             return False
         self.follow()
         return True
+
+
+cdef class RankingZeroOne(Ranking):
+    """L = 1 where any item is below a less relevant one."""
+
+    def __init__(self, Py_ssize_t n_labels, representation, measure):
+        Ranking.__init__(self, n_labels, representation, measure)
+        self.c_L = 1
+
+    cdef double loss(self) noexcept nogil:
+        cdef Py_ssize_t x
+        for x in range(1, self.n):
+            if self.y.grade[self.item[x]] < self.y.grade[self.item[x - 1]]:
+                return 1
+        return 0
+
+    cdef double least(self) noexcept nogil:
+        return 1
+
+    cdef bint infer(self) noexcept nogil:
+        """The order by score, or where it is right the best wrong one: two neighbours of different grades change places.
+
+        A wrong ranking has, above some border of two grades, other items than the best: it scores less by at least what the
+        exchange across that border costs.
+        """
+        cdef Py_ssize_t g, x, border = 0
+        cdef double cost, least = INFINITY
+        if self.loss() > 0:
+            return True
+        for g in range(1, self.y.n_grades):
+            x = self.y.first[g]
+            cost = (self.f[x - 1] - self.f[x]) * (self.s[self.item[x - 1]] - self.s[self.item[x]])
+            if cost < least:
+                least, border = cost, x
+        self.item[border - 1], self.item[border] = self.item[border], self.item[border - 1]
+        return True

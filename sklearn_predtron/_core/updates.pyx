@@ -173,7 +173,7 @@ cdef class Subgradient(Update):
     def __init__(self, double alpha, double eta):
         self.alpha = alpha
         self.eta = eta
-        self.shrinking = True
+        self.shrinking = alpha > 0
 
     def __reduce__(self):
         return type(self), (self.alpha, self.eta)

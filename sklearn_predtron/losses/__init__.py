@@ -1,6 +1,6 @@
 """Losses: tables over a list of predictions, functions of hits and misses for sets of labels, and losses of rankings."""
 
-from sklearn_predtron.losses.ranking import NDCG, AveragePrecision, KendallTau, RankingLoss, SwappedPairs
+from sklearn_predtron.losses.ranking import NDCG, AveragePrecision, KendallTau, RankingLoss, RankingZeroOne, SwappedPairs
 from sklearn_predtron.losses.ranking import ranking_loss as ranking_loss
 from sklearn_predtron.losses.subset import AtK as AtK
 from sklearn_predtron.losses.subset import (
@@ -33,6 +33,7 @@ __all__ = [
     "KendallTau",
     "PrecisionAtK",
     "RankingLoss",
+    "RankingZeroOne",
     "RecallAtK",
     "Squared",
     "SubsetLoss",

@@ -113,7 +113,8 @@ class NDCG(RankingLoss):
         and larger for the larger relevance.
     discount : "log" or callable, default="log"
         D: 1 / log2(1 + j), or a function of the positions 1, 2, ... as an array, whose values are finite, not negative and
-        never rise, the first one positive.  With a constant discount and gain="linear" the loss is that of precision at k.
+        never rise, the first one positive.  With a constant discount and gain="linear" the loss, for relevances 0 and 1, is
+        1 - hits / min(k, P): precision at k over what P relevant items allow, so that the best ranking has no loss.
 
     Examples
     --------
@@ -121,9 +122,18 @@ class NDCG(RankingLoss):
     >>> from sklearn_predtron.losses import NDCG
     >>> PredtronRanker(loss=NDCG(k=10)).get_params()["loss__k"]
     10
+
+    Of two relevant documents one is among the first three; precision at 3 is 1/3:
+
+    >>> import numpy as np
+    >>> hits = NDCG(k=3, gain="linear", discount=np.ones_like)
+    >>> X, y = [[4.0], [3.0], [2.0], [1.0]], [0, 1, 0, 1]
+    >>> PredtronRanker(loss=hits, max_iter=1, average=False).fit([[1.0], [0.0]], [1, 0], qid="one").sample_loss(X, y, qid="one")
+    array([0.5])
     """
 
     alias = "ndcg"
+    synonyms = ("dcg",)
     _strict = True
     _parameter_constraints = {
         "k": [Interval(Integral, 1, None, closed="left"), None],
@@ -243,6 +253,7 @@ class AveragePrecision(RankingLoss):
     """
 
     alias = "ap"
+    synonyms = ("map", "mean_average_precision")
 
     def gains(self, labels: Relevances) -> NDArray:
         strange = labels.values[~np.isin(labels.values, (0, 1))]
@@ -269,6 +280,7 @@ class SwappedPairs(RankingLoss):
     """
 
     alias = "swapped_pairs"
+    synonyms = ("auc", "roc_auc")
 
     def gains(self, labels: Relevances) -> NDArray:
         most = labels.grades.max(initial=0)
@@ -280,6 +292,27 @@ class SwappedPairs(RankingLoss):
 
     def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
         return core.SwappedPairs(n_labels, representation, self)
+
+
+class RankingZeroOne(RankingLoss):
+    """Whether any item is below a less relevant one: a ranking is right, L = 0, or it is not, L = 1 (alias "ranking_zero_one").
+
+    The competitor is the order by score, or where that is right the best other one: two neighbours of different relevance change
+    places.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronRanker
+    >>> X, y = [[2.0], [1.0], [0.0]], [2, 0, 1]
+    >>> PredtronRanker(loss="ranking_zero_one").fit(X, y, qid="one").sample_loss(X, y, qid="one")
+    array([1.])
+    """
+
+    alias = "ranking_zero_one"
+    synonyms = ("zero_one", "0-1", "exact")
+
+    def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
+        return core.RankingZeroOne(n_labels, representation, self)
 
 
 class KendallTau(RankingLoss):
@@ -297,6 +330,7 @@ class KendallTau(RankingLoss):
     """
 
     alias = "kendall_tau"
+    synonyms = ("kendall", "tau", "hinge", "ranking_loss")
 
     def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
         return PairwiseHinges(n_labels, representation, self)

@@ -106,6 +106,7 @@ class Hamming(SubsetLoss):
     """
 
     alias = "hamming"
+    synonyms = ("hamming_loss",)
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return (np.asarray(b) + c) / (np.asarray(a) + b + c + d)
@@ -125,6 +126,7 @@ class SubsetZeroOne(SubsetLoss):
     """
 
     alias = "subset_zero_one"
+    synonyms = ("zero_one", "0-1", "accuracy")
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return np.asarray(np.asarray(b) + c > 0, dtype=np.float64)
@@ -147,6 +149,7 @@ class ErrorSetSize(SubsetLoss):
     """
 
     alias = "error_set_size"
+    synonyms = ("ranking_loss", "error_set")
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         pairs = (np.asarray(a) + c) * (np.asarray(b) + d)
@@ -178,6 +181,8 @@ class FBeta(SubsetLoss):
     """
 
     alias = "f1"
+    synonyms = ("f", "f_measure", "f_score")
+    variants = {"f2": {"beta": 2.0}, "f0.5": {"beta": 0.5}}
     _parameter_constraints = {"beta": [Interval(Real, 0, None, closed="neither")]}
 
     def __init__(self, beta: float = 1.0):
@@ -205,6 +210,7 @@ class Jaccard(SubsetLoss):
     """
 
     alias = "jaccard"
+    synonyms = ("iou", "jaccard_score")
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return 1 - share(np.asarray(a), np.asarray(a) + b + c)
@@ -216,10 +222,8 @@ class Jaccard(SubsetLoss):
 class AtK(SubsetLoss):
     """Base of the losses whose predictions have exactly k labels."""
 
+    k: int
     _parameter_constraints = {"k": [Interval(Integral, 1, None, closed="left")]}
-
-    def __init__(self, k: int = 1):
-        self.k = k
 
     def checked(self, m: int) -> int:
         """Return k, if m labels have as many."""
@@ -247,6 +251,10 @@ class PrecisionAtK(AtK):
     """
 
     alias = "precision_at_k"
+    synonyms = ("precision", "prec", "p")
+
+    def __init__(self, k: int = 1):
+        self.k = k
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return 1 - np.asarray(a) / self.k
@@ -273,6 +281,10 @@ class RecallAtK(AtK):
     """
 
     alias = "recall_at_k"
+    synonyms = ("recall", "r")
+
+    def __init__(self, k: int = 1):
+        self.k = k
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return 1 - share(np.asarray(a), np.asarray(a) + c)
@@ -334,8 +346,8 @@ class CountLoss(SubsetLoss):
         return counts.Counts(m, self.function, c_L, C_L)
 
 
-def subset_loss(value: Any) -> SubsetLoss:
-    """The loss on sets that the parameter `loss` of an estimator stands for."""
+def subset_loss(value: Any, build: Callable[[SubsetLoss], Any] | None = None) -> SubsetLoss:
+    """The loss on sets that the parameter `loss` of an estimator stands for; `build` tries what a message may name."""
     if callable(value) and not isinstance(value, (type, SubsetLoss)):
         return CountLoss(value)
-    return resolve(SubsetLoss, value, "loss")
+    return resolve(SubsetLoss, value, "loss", build)

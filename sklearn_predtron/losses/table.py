@@ -89,6 +89,7 @@ class ZeroOne(TableLoss):
     """
 
     alias = "zero_one"
+    synonyms = ("0-1", "hinge", "misclassification", "accuracy")
 
     def matrix(self, classes: NDArray) -> None:
         return None
@@ -107,6 +108,7 @@ class Absolute(TableLoss):
     """
 
     alias = "absolute"
+    synonyms = ("mae", "absolute_error", "l1")
 
     def matrix(self, classes: NDArray) -> NDArray:
         rank = np.arange(len(classes), dtype=np.float64)
@@ -126,6 +128,7 @@ class Squared(TableLoss):
     """
 
     alias = "squared"
+    synonyms = ("mse", "squared_error", "l2")
 
     def matrix(self, classes: NDArray) -> NDArray:
         return Absolute().matrix(classes) ** 2

@@ -84,6 +84,13 @@ class SwappedPairs:
         return np.multiply.outer((y == y.max()) / better(y).sum(), np.arange(len(y)))
 
 
+class ZeroOne:
+    """Whether any item is below a less relevant one."""
+
+    def of(self, place, y):
+        return (place[..., :, None] > place[..., None, :])[..., better(y)].any(axis=-1).astype(float)
+
+
 class KendallTau:
     """By pairs, without a representation."""
 
@@ -146,6 +153,16 @@ def best_interleaving(loss, rep, t, y):
     return places(np.array(best[N, P][1]))
 
 
+def best_exchange(loss, rep, t, y):
+    """The best of the order by score and of those with two items exchanged, wherever they are; for the 0-1 loss."""
+    found = [worst_order(t, y)]
+    for i, j in itertools.combinations(range(len(t)), 2):
+        found.append(found[0].copy())
+        found[-1][[i, j]] = found[0][[j, i]]
+    found = np.array([places(order) for order in found])
+    return found[(loss.of(found, y) + rep[found] @ t).argmax()]
+
+
 def best_ranking(loss, rep, t, y):
     """A ranking of largest L + <rep, t>, and how far ahead of the next it is, if known."""
     if len(t) <= MOST:
@@ -153,6 +170,8 @@ def best_ranking(loss, rep, t, y):
         total = loss.of(found, y) + rep[found] @ t
         ahead = np.partition(total, -2)[-2:]
         return found[total.argmax()], ahead[1] - ahead[0]
+    if isinstance(loss, ZeroOne):
+        return best_exchange(loss, rep, t, y), np.inf
     if not hasattr(loss, "costs"):
         return best_interleaving(loss, rep, t, y), np.inf
     return linear_sum_assignment(np.multiply.outer(t, rep) + loss.costs(y), maximize=True)[1], np.inf

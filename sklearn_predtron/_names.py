@@ -1,0 +1,80 @@
+"""What to say of names that are not known, of parameters that a part has not, and of classes in the place of instances."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+
+def plain(name: str) -> str:
+    """The letters and digits of a name, in lower case."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def meant(kinds: Iterable[Any], name: str) -> str | None:
+    """What to write for a name of the papers or another library, or for a misspelt one; None if it is like no other."""
+    stem, at, k = name.partition("@")
+    spellings: dict[str, str] = {}
+    for kind in kinds:
+        if at and "k" not in kind._get_param_names():
+            continue
+        alias = f"{kind.__name__}(k={k if k.isdecimal() else 10})" if at else repr(kind.alias)
+        spellings |= dict.fromkeys(map(plain, (kind.alias, kind.__name__, *kind.synonyms)), alias)
+        spellings |= {plain(variant): repr(kind(**settings)) for variant, settings in kind.variants.items() if not at}
+    close = get_close_matches(plain(stem), spellings, n=1, cutoff=0.8)
+    return spellings[close[0]] if close else None
+
+
+def unknown(parameter: str, value: Any, kinds: Sequence[Any], base: type) -> str:
+    """The message about a value that is no part, where some kinds of parts would do."""
+    names = ", ".join(repr(kind.alias) for kind in kinds)
+    message = f"{parameter}={value!r} is not known; accepted are {names} and instances of {base.__name__}."
+    advice = meant(kinds, value) if isinstance(value, str) else None
+    return message if advice is None else f"{message}  Did you mean {advice}?"
+
+
+def no_parameter(parameter: str, alias: str, inner: str, value: Any, kinds: Sequence[Any]) -> str:
+    """The message about a parameter that is set while its part is an alias."""
+    start = f"{parameter}__{inner}={value!r} cannot be set"
+    kind = next((kind for kind in kinds if kind.alias == alias), None)
+    own = [] if kind is None else kind._get_param_names()
+    if kind is not None and inner in own:
+        return f"{start} in an alias; pass {parameter}={kind.__name__}({inner}={value!r}) in place of {alias!r}."
+    message = f"{start}: {parameter}={alias!r} has {listed('the parameter', own)}"
+    if not kinds:
+        return message + "."
+    others = [other.__name__ for other in kinds if inner in other._get_param_names()]
+    if not others:
+        return f"{message}, and no {parameter} has {inner!r}."
+    return f"{message}; {series(others)} {'has' if len(others) == 1 else 'have'} {inner!r}."
+
+
+def listed(what: str, names: Sequence[str]) -> str:
+    """The names, quoted, behind what they are."""
+    if not names:
+        return "no parameters"
+    return f"{what}{'s' if len(names) > 1 else ''} {series([repr(name) for name in names])}"
+
+
+def series(words: Sequence[str]) -> str:
+    """The words with commas, and "and" before the last."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def refuse_class(parameter: str, value: Any) -> None:
+    """Raise ValueError if a class is given in the place of an instance of it."""
+    if isinstance(value, type):
+        arguments = "..." if needs_arguments(value) else ""
+        raise ValueError(f"{parameter}={value.__name__} is a class; pass an instance, {parameter}={value.__name__}({arguments}).")
+
+
+def needs_arguments(kind: type) -> bool:
+    """Whether the constructor has parameters without a default, as far as it tells."""
+    try:
+        parameters = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    return any(p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
