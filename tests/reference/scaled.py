@@ -36,7 +36,7 @@ class Features:
             self.squares[j] += deviation**2 * (self.t - 1) / self.t
             self.count[j] += 1
         self.last[j] = self.t
-        varies = self.squares[j] > 1e-13 * self.t * self.mean[j] ** 2
+        varies = self.squares[j] > (1e-24 if self.dense else 1e-13) * self.t * self.mean[j] ** 2
         self.inverse[j] = self.count[j] / self.squares[j] if varies else 0.0
 
 
