@@ -287,6 +287,15 @@ def test_what_varies_by_rounding_is_constant():
     assert np.all(model.coef_[:, -1] == 0)
 
 
+def test_what_ends_a_constant_is_no_outlier():
+    """Be it a constant up to rounding."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((600, 2)), rng.integers(0, 2, 600)
+    X[:500] = 0.1 * (1 + 2.0**-52 * rng.integers(-2, 3, (500, 1)) * [0, 1])
+    model = make().partial_fit(X, y, classes=[0, 1])
+    np.testing.assert_allclose(1 / model._learner.weights._field(1), X.var(axis=0), rtol=0.1)
+
+
 @pytest.mark.parametrize("average", AVERAGES)
 def test_a_unit_and_an_offset_of_dense_rows_with_zeros_change_no_prediction(average):
     X, y = frequencies()

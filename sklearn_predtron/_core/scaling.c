@@ -56,9 +56,10 @@ INLINE Now now(double t, int dense)
     return at;
 }
 
-INLINE double clipped(double dev, double squares, double count)
+/* What ends a constant, whose inverse is 0, is no outlier. */
+INLINE double clipped(double dev, double inverse, double squares, double count)
 {
-    if (dev * dev > squares && dev * dev * count > CLIP * CLIP * squares && count >= KNOWN && squares > 0)
+    if (dev * dev > squares && dev * dev * count > CLIP * CLIP * squares && count >= KNOWN && inverse > 0)
         return copysign(sqrt(squares * fmax(CLIP * CLIP / count, 1)), dev);
     return dev;
 }
@@ -82,7 +83,7 @@ INLINE void merge_zeros(double rows, double share_of_one, double *mean, double *
 INLINE void meet(double x, const Now *at, double *mean, double *inverse, double *squares, double *count, double *last)
 {
     merge_zeros(at->before, at->share_before, mean, squares, *last);
-    const double dev = clipped(x - *mean, *squares, *count);
+    const double dev = clipped(x - *mean, *inverse, *squares, *count);
     *mean += dev * at->share;
     *squares += dev * dev * (at->before * at->share);
     *count += 1;
@@ -143,10 +144,10 @@ INLINE void meet_lanes(const double *x, int dense, const Now *at, Features *f)
     const Features old = *f;
     merge_zeros_lanes(at->before, at->share_before, f);
     lanes dev = v - f->mean;
-    const mask far = there & (f->count >= KNOWN) & (f->squares > 0) & (dev * dev > f->squares) & (dev * dev * f->count > CLIP * CLIP * f->squares);
+    const mask far = there & (f->count >= KNOWN) & (f->inverse > 0) & (dev * dev > f->squares) & (dev * dev * f->count > CLIP * CLIP * f->squares);
     if (ANY(far))
         for (int l = 0; l < LANES; l++)
-            if (far[l]) dev[l] = clipped(dev[l], f->squares[l], f->count[l]);
+            if (far[l]) dev[l] = clipped(dev[l], f->inverse[l], f->squares[l], f->count[l]);
     f->mean += dev * at->share;
     f->squares += dev * dev * (at->before * at->share);
     f->count += 1;

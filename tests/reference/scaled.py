@@ -29,7 +29,7 @@ class Features:
             self.mean[j] *= self.last[j] / n
         if there:
             deviation = x - self.mean[j]
-            if self.count[j] >= 10 and self.squares[j] > 0:
+            if self.count[j] >= 10 and self.inverse[j] > 0:
                 bound = np.sqrt(self.squares[j] * max(100 / self.count[j], 1))
                 deviation = min(max(deviation, -bound), bound)
             self.mean[j] += deviation / self.t
