@@ -143,6 +143,12 @@ class PredtronEntrant:
             tally.judged += estimator.t_ - rounds
             tally.loss += estimator.cumulative_loss_ - loss
 
+    def why_refused(self, X: Any) -> str | None:
+        """What is wrong with the first of the rows that cannot be learned from, if there is one."""
+        rows = as_rows(X)
+        row = rows.first_outside()
+        return None if row < 0 else self.estimator._length_refused(rows, row)
+
     def _fit(self, X: Any, y: Any, *, first: bool) -> None:
         """Let the estimator learn."""
         self.estimator.partial_fit(X, y, **({"classes": self.classes} if first else {}))
@@ -165,6 +171,9 @@ class RankerEntrant(PredtronEntrant):
             worst = y.worst_first()
             self.tally.count_top(BEFORE, self._scores_ahead(X, y)[worst], ByQuery(y.values[worst], y.start))
         super().learn(X, y, judge=judge)
+
+    def why_refused(self, X: Any) -> str | None:
+        return super().why_refused(X.values)
 
     def _scores_ahead(self, X: ByQuery, y: ByQuery) -> NDArray:
         """Scores by the last iterate, of each query before its update."""
@@ -372,6 +381,10 @@ class Race:
     def tested(self) -> int:
         """What the first was scored on."""
         return self.entrants[0].tally.tested
+
+    def why_refused(self, X: Any) -> str | None:
+        """Why the first cannot learn from the rows, if it cannot because of their lengths."""
+        return self.entrants[0].why_refused(X)
 
     def learn(self, X: Any, y: Any, *, judge: bool = True) -> None:
         """Let all learn from the rows in their order."""

@@ -103,7 +103,10 @@ def load_model(path: str) -> Any:
         model = joblib.load(path)
         check_is_fitted(model)
     except Exception as error:
-        raise UsageError(f"--load={path!r} holds no fitted estimator: {error}") from None
+        reason = f"{type(error).__name__}: {error}"
+        raise UsageError(
+            f"--load={path!r} holds no fitted estimator ({reason}); accepted are files that --save or joblib.dump wrote"
+        ) from None
     known = type(model) in [task.estimator for task in TASKS.values()]
     if not known or not (task_of(model).rank or model.classes_.dtype.kind in "iuf"):
         names = ", ".join(task.estimator.__name__ for task in TASKS.values())
@@ -255,6 +258,7 @@ def learn_file(race: Race, args: argparse.Namespace, train: DataFile, form: dict
             train.keep(bar)
         for epoch in range(epochs):
             for X, y, place in chunks(reader):
+                check_lengths(race, X, place)
                 order = slice(None) if args.shuffle is False else random.permutation(X.shape[0])
                 learn_chunk(race, X[order], y[order], epoch == 0, place)
                 bar(f"epoch {epoch + 1}/{epochs}", reader.fraction_read, race.entrants[0].tally)
@@ -272,6 +276,13 @@ def chunks(reader: DataFileReader) -> Iterator[tuple[Any, Any, str]]:
             yield ByQuery.of(X, found), ByQuery.of(y, found), f"{reader.path}: in the chunk that begins with qid:{found[0]}"
         else:
             yield X, y, f"{reader.path}, line {found}: in the chunk that begins here"
+
+
+def check_lengths(race: Race, X: Any, place: str) -> None:
+    """Refuse rows that cannot be learned from, by their places in the chunk before it is shuffled."""
+    reason = race.why_refused(X)
+    if reason is not None:
+        raise refused(place, ValueError(reason))
 
 
 def learn_chunk(race: Race, X: Any, y: Any, judge: bool, place: str) -> None:

@@ -229,6 +229,31 @@ def test_scores_that_overflow(capsys, files, tmp_path, kind):
     assert err.count("\n") == 1 and len((tmp_path / "p").read_text().splitlines()) == 60
 
 
+@pytest.mark.parametrize("text", ["", "1 1:2\n", "junk"])
+def test_a_file_that_is_no_model(capsys, files, tmp_path, text):
+    (tmp_path / "model").write_text(text)
+    message = usage_error(capsys, files["a"], "--load", tmp_path / "model")
+    assert "holds no fitted estimator (" in message
+    assert "; accepted are files that --save or joblib.dump wrote" in message
+
+
+@pytest.mark.parametrize("data", ["a", "aq"])
+@pytest.mark.parametrize("options", [[], ["--no-shuffle"], ["--seed", 3, "--chunk", 24]], ids=str)
+def test_a_row_that_no_learner_takes_is_named_by_its_place(capsys, files, tmp_path, data, options):
+    """In the file, not in the shuffled chunk."""
+    lines = content(files[data]).splitlines(keepends=True)
+    lines[37] = b"0 qid:4 2:1e200\n" if data == "aq" else b"0 2:1e200\n"
+    path = tmp_path / "long.svm"
+    path.write_bytes(b"".join(lines))
+    code, rows, err = run(capsys, path, *options, "--save", tmp_path / "model")
+    first = 24 if "--chunk" in options else 0
+    where = f"line {first + 1}: in the chunk that begins here" if data == "a" else f"begins with qid:{first // 8}"
+    assert code == 1 and where in err and err.count("\n") == 1 and (tmp_path / "model").exists() == (first > 0)
+    assert f": X[{37 - first}] has the length 1e+200, and 1e+200 is its largest magnitude; norm='l2' learns from rows of" in err
+    assert rows[0][0] == str(first // 8 if data == "aq" else first)
+    assert ("rounds before it are kept" if first else "nothing was learned before it") in err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

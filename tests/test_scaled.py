@@ -263,6 +263,39 @@ def test_an_offset_of_dense_rows_with_zeros_changes_no_score_of_others(learner):
     np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-8 * np.abs(scores[0]).max())
 
 
+@pytest.mark.parametrize("offset", [2.0**20, 2.0**30, -(2.0**34)])
+@pytest.mark.parametrize("average", AVERAGES)
+def test_an_offset_of_dense_rows_may_be_far_larger_than_the_deviations(average, offset):
+    """As times and coordinates have it: a feature is constant only where its deviations may be those of rounding."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.round(rng.standard_normal((300, 4)) * 64) / 64, rng.random((300, 2)) < 0.02]).astype(float)
+    y = (X @ [1, -1, 2, 0, 5, 9] > 0).astype(int)
+    for way, args in [("partial_fit", [[0, 1]]), ("fit", [])]:
+        models = [getattr(make(average=average, random_state=0), way)(Z, y, *args) for Z in (X, X + offset)]
+        scores = [model.decision_function(Z) for model, Z in zip(models, (X, X + offset), strict=True)]
+        np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-14 * abs(offset) * np.abs(scores[0]).max())
+        variance = [1 / model._learner.weights._field(1) for model in models]
+        np.testing.assert_allclose(variance[1], variance[0], rtol=1e-14 * abs(offset))
+
+
+def test_what_varies_by_rounding_is_constant():
+    X, y = two_classes()
+    noisy = 0.1 * (1 + 2.0**-52 * np.random.default_rng(0).integers(-2, 3, len(y)))
+    assert len(np.unique(noisy)) > 2
+    plain, model = fitted(X, y), fitted(np.column_stack([X, noisy]), y)
+    np.testing.assert_allclose(model.coef_[:, :-1], plain.coef_, rtol=1e-9)
+    assert np.all(model.coef_[:, -1] == 0)
+
+
+def test_what_ends_a_constant_is_no_outlier():
+    """Be it a constant up to rounding."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((600, 2)), rng.integers(0, 2, 600)
+    X[:500] = 0.1 * (1 + 2.0**-52 * rng.integers(-2, 3, (500, 1)) * [0, 1])
+    model = make().partial_fit(X, y, classes=[0, 1])
+    np.testing.assert_allclose(1 / model._learner.weights._field(1), X.var(axis=0), rtol=0.1)
+
+
 @pytest.mark.parametrize("average", AVERAGES)
 def test_a_unit_and_an_offset_of_dense_rows_with_zeros_change_no_prediction(average):
     X, y = frequencies()

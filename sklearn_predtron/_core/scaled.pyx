@@ -142,7 +142,7 @@ cdef class Scaled(L2):
             self.known = False
         self.is_applied = True
         if self.seen & (self.seen - 1) == 0:
-            scaling_refresh(self.p, self.seen, &self.S)
+            scaling_refresh(self.p, self.seen, k.index_size == 0, &self.S)
             self.known = False
             self.apply(row, k)
         self.squared_length = self.row_length2(k.index_size > 0)

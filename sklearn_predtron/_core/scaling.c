@@ -9,7 +9,8 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" /* of vectors that are put together from their parts */
 #endif
 
-#define CONSTANT 1e-13 /* M2 / (t mean^2) that rounding may leave of a constant */
+/* M2 / (t mean^2) that rounding may leave of a constant: of a mean in dense rows, of sums of squared means in sparse ones. */
+#define CONSTANT(dense) ((dense) ? 1e-24 : 1e-13)
 #define LEAST 1e-290   /* a variance whose inverse is safe */
 #define KNOWN 10       /* values that counted, after which deviations are clipped */
 #define CLIP 10        /* standard deviations, but only to what doubles the squares: what is rare is no outlier */
@@ -46,24 +47,26 @@ enum { AHEAD = 24 }; /* non-zeros between a prefetch and its use */
 /* What a row number is needed for. */
 typedef struct {
     double t, before, share, share_before; /* t, t - 1 and their inverses */
+    double constant;                       /* t times what rounding may leave */
 } Now;
 
-INLINE Now now(double t)
+INLINE Now now(double t, int dense)
 {
-    const Now at = {t, t - 1, 1 / t, t > 1 ? 1 / (t - 1) : 0};
+    const Now at = {t, t - 1, 1 / t, t > 1 ? 1 / (t - 1) : 0, t * CONSTANT(dense)};
     return at;
 }
 
-INLINE double clipped(double dev, double squares, double count)
+/* What ends a constant, whose inverse is 0, is no outlier. */
+INLINE double clipped(double dev, double inverse, double squares, double count)
 {
-    if (dev * dev > squares && dev * dev * count > CLIP * CLIP * squares && count >= KNOWN && squares > 0)
+    if (dev * dev > squares && dev * dev * count > CLIP * CLIP * squares && count >= KNOWN && inverse > 0)
         return copysign(sqrt(squares * fmax(CLIP * CLIP / count, 1)), dev);
     return dev;
 }
 
-INLINE double inverse_of(double t, double mean, double squares, double count)
+INLINE double inverse_of(const Now *at, double mean, double squares, double count)
 {
-    return squares > CONSTANT * t * (mean * mean) && squares > LEAST * count ? count / squares : 0;
+    return squares > at->constant * (mean * mean) && squares > LEAST * count ? count / squares : 0;
 }
 
 /* The zeros of rows that came after the last refresh. */
@@ -80,12 +83,12 @@ INLINE void merge_zeros(double rows, double share_of_one, double *mean, double *
 INLINE void meet(double x, const Now *at, double *mean, double *inverse, double *squares, double *count, double *last)
 {
     merge_zeros(at->before, at->share_before, mean, squares, *last);
-    const double dev = clipped(x - *mean, *squares, *count);
+    const double dev = clipped(x - *mean, *inverse, *squares, *count);
     *mean += dev * at->share;
     *squares += dev * dev * (at->before * at->share);
     *count += 1;
     *last = at->t;
-    *inverse = inverse_of(at->t, *mean, *squares, *count);
+    *inverse = inverse_of(at, *mean, *squares, *count);
 }
 
 #define FEATURE(S, j)                                                                                                  \
@@ -127,9 +130,9 @@ INLINE void merge_zeros_lanes(double rows, double share_of_one, Features *f)
     f->mean = CHOOSE(zeros > 0, f->mean * share, f->mean);
 }
 
-INLINE void invert_lanes(double t, Features *f)
+INLINE void invert_lanes(const Now *at, Features *f)
 {
-    const mask varies = (f->squares > CONSTANT * t * (f->mean * f->mean)) & (f->squares > LEAST * f->count);
+    const mask varies = (f->squares > at->constant * (f->mean * f->mean)) & (f->squares > LEAST * f->count);
     f->inverse = KEEP(varies, f->count / f->squares);
 }
 
@@ -141,14 +144,14 @@ INLINE void meet_lanes(const double *x, int dense, const Now *at, Features *f)
     const Features old = *f;
     merge_zeros_lanes(at->before, at->share_before, f);
     lanes dev = v - f->mean;
-    const mask far = there & (f->count >= KNOWN) & (f->squares > 0) & (dev * dev > f->squares) & (dev * dev * f->count > CLIP * CLIP * f->squares);
+    const mask far = there & (f->count >= KNOWN) & (f->inverse > 0) & (dev * dev > f->squares) & (dev * dev * f->count > CLIP * CLIP * f->squares);
     if (ANY(far))
         for (int l = 0; l < LANES; l++)
-            if (far[l]) dev[l] = clipped(dev[l], f->squares[l], f->count[l]);
+            if (far[l]) dev[l] = clipped(dev[l], f->inverse[l], f->squares[l], f->count[l]);
     f->mean += dev * at->share;
     f->squares += dev * dev * (at->before * at->share);
     f->count += 1;
-    invert_lanes(at->t, f);
+    invert_lanes(at, f);
     f->mean = CHOOSE(there, f->mean, old.mean);
     f->inverse = CHOOSE(there, f->inverse, old.inverse);
     f->squares = CHOOSE(there, f->squares, old.squares);
@@ -200,7 +203,7 @@ DISPATCHED void scaling_apply_dense(ptrdiff_t n, const double *x, const Scaling 
 
 DISPATCHED void scaling_meet_dense(ptrdiff_t n, const double *x, double t, const Scaling *S, double *z, Found *found)
 {
-    const Now today = now(t);
+    const Now today = now(t, 1);
     take_dense(n, x, &today, S, z, found);
 }
 
@@ -264,7 +267,7 @@ INLINE void take_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, const
 DISPATCHED void scaling_meet_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, double t, const Scaling *S, double *z,
                                     double *change, Found *found)
 {
-    const Now today = now(t);
+    const Now today = now(t, 0);
     take_sparse(n, x, at, &today, S, z, change, found);
 }
 
@@ -274,27 +277,26 @@ DISPATCHED void scaling_apply_sparse(ptrdiff_t n, const double *x, const ptrdiff
     take_sparse(n, x, at, NULL, S, z, NULL, found);
 }
 
-DISPATCHED void scaling_refresh(ptrdiff_t p, double t, const Scaling *S)
+DISPATCHED void scaling_refresh(ptrdiff_t p, double t, int dense, const Scaling *S)
 {
-    const double share = 1 / t;
+    const Now today = now(t, dense);
     ptrdiff_t j = 0;
 #ifdef LANES
     for (; j + LANES <= p; j += LANES) {
         const ptrdiff_t at[LANES] = {j, j + 1, j + 2, j + 3};
-        const lanes now = {t, t, t, t};
         Features f;
         gather(S, at, &f);
         if (!ANY(f.count > 0)) continue;
-        merge_zeros_lanes(t, share, &f);
-        invert_lanes(t, &f);
-        f.last = now;
+        merge_zeros_lanes(t, today.share, &f);
+        invert_lanes(&today, &f);
+        f.last = (lanes){t, t, t, t};
         scatter(&f, at, S);
     }
 #endif
     for (; j < p; j++) {
         double *mean = S->mean + j * S->step, *last = S->last + j * S->rest, *squares = S->squares + j * S->rest;
-        merge_zeros(t, share, mean, squares, *last);
-        S->inverse[j * S->step] = inverse_of(t, *mean, *squares, S->count[j * S->rest]);
+        merge_zeros(t, today.share, mean, squares, *last);
+        S->inverse[j * S->step] = inverse_of(&today, *mean, *squares, S->count[j * S->rest]);
         *last = t;
     }
 }

@@ -32,8 +32,8 @@ void scaling_apply_dense(ptrdiff_t n, const double *x, const Scaling *S, double 
 void scaling_apply_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, const Scaling *S, double *z, Found *found);
 /* Start to fetch what is known of a feature: all of it, or what every row needs. */
 void scaling_fetch(const Scaling *S, ptrdiff_t j, int all);
-/* After row t: let the zeros of p features count. */
-void scaling_refresh(ptrdiff_t p, double t, const Scaling *S);
+/* After row t, dense or sparse: let the zeros of p features count. */
+void scaling_refresh(ptrdiff_t p, double t, int dense, const Scaling *S);
 /* The sum of mean^2 / variance over p features; shift is mean / variance. */
 double scaling_recount(ptrdiff_t p, const Scaling *S, double *shift);
 

@@ -20,5 +20,5 @@ cdef extern from "scaling.h" nogil:
     void scaling_apply_sparse(Py_ssize_t n, const double* x, const Py_ssize_t* at, const Scaling* S, double* z,
                               Found* found) noexcept
     void scaling_fetch(const Scaling* S, Py_ssize_t j, bint all) noexcept
-    void scaling_refresh(Py_ssize_t p, double t, const Scaling* S) noexcept
+    void scaling_refresh(Py_ssize_t p, double t, bint dense, const Scaling* S) noexcept
     double scaling_recount(Py_ssize_t p, const Scaling* S, double* shift) noexcept

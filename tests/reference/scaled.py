@@ -29,14 +29,14 @@ class Features:
             self.mean[j] *= self.last[j] / n
         if there:
             deviation = x - self.mean[j]
-            if self.count[j] >= 10 and self.squares[j] > 0:
+            if self.count[j] >= 10 and self.inverse[j] > 0:
                 bound = np.sqrt(self.squares[j] * max(100 / self.count[j], 1))
                 deviation = min(max(deviation, -bound), bound)
             self.mean[j] += deviation / self.t
             self.squares[j] += deviation**2 * (self.t - 1) / self.t
             self.count[j] += 1
         self.last[j] = self.t
-        varies = self.squares[j] > 1e-13 * self.t * self.mean[j] ** 2
+        varies = self.squares[j] > (1e-24 if self.dense else 1e-13) * self.t * self.mean[j] ** 2
         self.inverse[j] = self.count[j] / self.squares[j] if varies else 0.0
 
 
