@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.linalg import qr_delete, solve_triangular
 from scipy.optimize import linprog
 
@@ -240,8 +241,8 @@ def linear(programme: Programme, spare: NDArray) -> tuple[NDArray | None, NDArra
     size = np.maximum(np.abs(u).max(axis=0), SHORTEST)  # HiGHS takes small numbers for zeros
     own = np.ones((1, p)) if programme.norm == "l1" else np.eye(p)
     own, k = own / size, len(own)
-    leads = [u / size, -u / size, -programme.c[:, None], -np.eye(n), np.zeros((n, k))]
-    A = np.vstack([np.hstack(leads), np.hstack([own, own, np.zeros((k, n + 1)), np.eye(k)])])
+    leads = [u / size, -u / size, -programme.c[:, None], -sparse.eye(n), None]
+    A = sparse.csr_array(sparse.bmat([leads, [own, own, None, None, sparse.eye(k)]]))
     cost = np.zeros(A.shape[1])
     cost[2 * p] = -1.0
     x, b = refined(A, np.append(spare, np.ones(k)), cost)
@@ -250,7 +251,7 @@ def linear(programme: Programme, spare: NDArray) -> tuple[NDArray | None, NDArra
     return (x[:p] - x[p : 2 * p]) / size, np.maximum(b[:n], 0.0)
 
 
-def refined(A: NDArray, c: NDArray, cost: NDArray) -> tuple[NDArray | None, NDArray]:
+def refined(A: Any, c: NDArray, cost: NDArray) -> tuple[NDArray | None, NDArray]:
     """Minimise <cost, x> with A x = c, x >= 0; None where the programme has no solution, and the multipliers.
 
     What HiGHS' tolerances leave of it is a programme of its own, made larger (Gleixner, Steffy and Wolter 2016).
