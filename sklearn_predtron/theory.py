@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linprog, nnls
 from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
@@ -32,8 +31,10 @@ from sklearn_predtron._core.ranking import Ranking
 from sklearn_predtron._core.relevance import Relevances
 from sklearn_predtron._core.subset import Subset
 from sklearn_predtron._core.table import Table
+from sklearn_predtron._largest_margin import Vectors, prove
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron._queries import Queries, read_document_relevances, read_relevances
+from sklearn_predtron.label_ranking import PredtronLabelRanker
 from sklearn_predtron.losses import RankingLoss, SubsetLoss, TableLoss, costs_of, subset_loss
 from sklearn_predtron.norms import Group, Norm, PNorm, Trace
 from sklearn_predtron.ranking import PredtronRanker
@@ -45,21 +46,29 @@ __all__ = ["LargestMargin", "largest_margin", "loss_constants", "margin", "radiu
 
 MOST_LABELS = 12  # all sets of so many are listed
 MOST_NUMBERS = 2e7  # in the vectors of a data set
-TINY = 1e-9  # a margin below, relative to the vectors, is none
-AHEAD = 1e-8  # the lead over what is free of loss, relative to the margin: not behind by rounding either
 
 
 class LargestMargin(NamedTuple):
-    """Weights of length 1 with the largest margin on a data set.
+    """Weights of length 1 with the largest margin on a data set, and the proof that no others have a larger one.
 
     Parameters
     ----------
     margin : float
-        The margin gamma.
+        The margin gamma of the weights.
     coef : ndarray of shape (d, n_features)
         The weights W.
     intercept : ndarray of shape (d,)
         The offsets b.
+    bound : float
+        What no margin exceeds, by weak duality: the length of ``multipliers @ vectors`` in the dual norm, Euclidean for "l2", the
+        largest size for "l1" and the sum of sizes for "max".
+    multipliers : ndarray of shape (s,)
+        The multipliers, positive; those of the vectors that lose sum to 1.
+    vectors : ndarray of shape (s, n)
+        The vectors (rep(sigma_y) - rep(sigma)) x^T that have them, row by row, with the entries of b / intercept_scaling at the
+        end; for "shared" thresholds also b_j - b_(j + 1).
+    loses : ndarray of shape (s,)
+        Which of these sigma lose; the others, free of loss, must not be ahead of sigma_y.
 
     Examples
     --------
@@ -68,11 +77,17 @@ class LargestMargin(NamedTuple):
     >>> found = largest_margin(PredtronBinaryClassifier(fit_intercept=False), [[3.0, 4.0], [-3.0, -4.0]], [1, 0])
     >>> round(found.margin, 6), found.coef.round(6)
     (10.0, array([[0.6, 0.8]]))
+    >>> round(found.bound, 6), found.multipliers.round(6), found.vectors
+    (10.0, array([1.]), array([[6., 8.]]))
     """
 
     margin: float
     coef: NDArray
     intercept: NDArray
+    bound: float
+    multipliers: NDArray
+    vectors: NDArray
+    loses: NDArray
 
 
 class Described(NamedTuple):
@@ -89,7 +104,7 @@ class Described(NamedTuple):
 # ---------------------------------------------------------------------------------------------------------------- margins
 
 
-def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, qid: Any = None) -> float:
+def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, qid: Any = None, classes: Any = None) -> float:
     """The margin of given weights, at unit norm, on a data set.
 
     gamma = min <rep(sigma_y) - rep(sigma), W x + b> / |(W, b / s)| over the rows and the predictions sigma that lose (paper 000,
@@ -109,6 +124,9 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
         The offsets b; None is 0.
     qid : array-like of shape (n_samples,), default=None
         The query of each document; None is one query.
+    classes : array-like of shape (k,), default=None
+        The classes of an estimator that is not fitted, as for `partial_fit`: predictions of classes that y lacks count, too.
+        None takes those of y.  A fitted estimator has its own.
 
     Returns
     -------
@@ -123,7 +141,7 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
     >>> round(margin(model, [[1, 0], [0, 1], [-1, -1]], [0, 1, 2], [[3, 0], [0, 3], [0, 0]]), 6)
     0.707107
     """
-    data = describe(estimator, X, y, qid)
+    data = describe(estimator, X, y, qid, classes)
     d = data.problem.d
     W = as_weights(coef, "coef", (1 if data.problem.shared else d, data.X.shape[1]))
     b = np.zeros(d) if intercept is None else as_weights(intercept, "intercept", (d,))
@@ -140,7 +158,7 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
     return float(margins(data.problem, data.labels, scores, data.pairwise).min(initial=np.inf) / length_of_weights(data, W, b))
 
 
-def describe(estimator: Any, X: Any, y: Any, qid: Any) -> Described:
+def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Described:
     """What the estimator makes of a data set, itself left as it is."""
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
@@ -152,12 +170,14 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any) -> Described:
     if model._build_intercept().fitted and model._scaling() == "auto":
         raise ValueError("intercept_scaling='auto' moves with the inputs; margins are for a number or fit_intercept=False.")
     feature = float(model._scaling()) if model._build_intercept().fitted else 0.0
+    if classes is not None and isinstance(model, (PredtronRanker, PredtronLabelRanker)):
+        raise ValueError(f"classes={classes!r} is for classifiers; {type(model).__name__} takes None.")
     if isinstance(model, PredtronRanker):
         X, labels = queries_of(X, y, qid)
     elif qid is not None:
         raise ValueError(f"qid is for PredtronRanker; {type(model).__name__} takes None.")
     else:
-        labels = model._read_labels(y, None, fresh=not fitted, partial=fitted)
+        labels = model._read_labels(y, classes, fresh=not fitted, partial=fitted or classes is not None)
         check_lengths(X.shape[0], labels.n)
     problem = model._build_problem()
     problem.prepare(labels)
@@ -187,13 +207,15 @@ def length_of_weights(data: Described, W: NDArray, b: NDArray) -> float:
 # ------------------------------------------------------------------------------------------------------ the largest margin
 
 
-def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any = None) -> LargestMargin:
+def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any = None, classes: Any = None) -> LargestMargin:
     """The largest margin of any weights of length 1 on a small data set, and weights that have it.
 
-    With the vectors v = (rep(sigma_y) - rep(sigma)) x^T of the rows and the predictions that lose, max min <v, W> over
-    |W| <= 1 is the distance of their convex hull from 0 in the dual norm.  Under the Euclidean norm this is the hard-margin
-    problem, a least distance programme that non-negative least squares solve (Lawson and Hanson 1974, chapter 23); under the
-    others it is a linear programme.  It is the gamma of the theorems: no other gives a smaller `loss_bound`.
+    Maximise gamma over |W| <= 1, where <v, W> >= gamma for the vectors v = (rep(sigma_y) - rep(sigma)) x^T of the rows and the
+    predictions that lose, and <v, W> >= 0 for those free of loss, which must not be ahead (paper 000, section 2.2, for one
+    sigma_y).  By duality it is the least length, in the dual norm, of sum a v over a >= 0 that sum to 1 where sigma loses: the
+    distance of 0 from a hull.  Under the Euclidean norm this is the hard-margin problem, solved by the dual method of
+    Goldfarb and Idnani (1983), under the others a linear programme.  Both sides are then evaluated, rounding counted, and a
+    largest margin is one that reaches its bound to 1e-6 of it.  No other gives a smaller `loss_bound`.
 
     Parameters
     ----------
@@ -209,84 +231,73 @@ def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any
         the weights is at most 1, so that `theory.margin` is no smaller.
     qid : array-like of shape (n_samples,), default=None
         The query of each document; None is one query.
+    classes : array-like of shape (k,), default=None
+        The classes of an estimator that is not fitted, as for `partial_fit`: predictions of classes that y lacks count, too.
+        None takes those of y.  A fitted estimator has its own.
 
     Returns
     -------
     largest : LargestMargin
-        The margin, the weights `coef` of shape (d, n_features) and the offsets `intercept`.  An error where no weights have a
-        positive margin: the data are not separable.
+        The margin, the weights `coef` of shape (d, n_features) and the offsets `intercept`, and the multipliers that prove it.
+
+    Raises
+    ------
+    ValueError
+        If no weights have a positive margin: the data are not separable, as a combination of vectors shows that vanishes but
+        for rounding.  If margin and bound lie further apart than 1e-6 of them: rows too alike for double precision, or
+        predictions free of loss that only exact ties keep from being ahead.
 
     Examples
     --------
     >>> from sklearn_predtron import PredtronClassifier, PredtronRanker
     >>> from sklearn_predtron.theory import largest_margin
     >>> X, y = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0, 1, 2]
-    >>> round(largest_margin(PredtronClassifier(representation="onehot", fit_intercept=False), X, y).margin, 6)
+    >>> model = PredtronClassifier(representation="onehot", fit_intercept=False)
+    >>> round(largest_margin(model, X, y).margin, 6)
     0.866025
     >>> largest_margin(PredtronRanker(update="max_pair"), [[2.0], [1.5], [0.0]], [2, 1, 0]).margin
     0.5
+    >>> X, y = [[1.0, 0.0], [0.0, 1e-8]], ["no", "yes"]
+    >>> found = largest_margin(model, X, y, classes=["maybe", "no", "yes"])
+    >>> round(found.margin * 1e8, 6), round(found.bound * 1e8, 6), found.multipliers.shape
+    (1.224745, 1.224745, (4,))
     """
     if norm not in ("l2", "l1", "max"):
         raise ValueError(f"norm={norm!r} is not known; accepted are 'l2', 'l1' and 'max'.")
-    data = describe(estimator, X, y, qid)
+    data = describe(estimator, X, y, qid, classes)
     if data.problem.unproven is not None and not data.pairwise:
         raise ValueError(f"No loss bound is proven for {data.problem.unproven}, and so no margin is the largest.")
-    losing, free = vectors(data)
-    if len(losing) == 0:
+    found = vectors(data)
+    if not found.loses.any():
         raise ValueError("No prediction of y is wrong, and so no margin is the largest.")
-    unit = np.abs(losing).max() or 1.0
-    losing = losing / unit  # no square over- or underflows
-    scale = np.linalg.norm(losing, axis=1).max()
-    solve: Callable = farthest if norm == "l2" else linear_programme
-    w = solve(losing / (scale or 1.0), free, norm)
-    if w is not None:
-        w = w / np.linalg.norm(w, {"l2": 2, "l1": 1, "max": np.inf}[norm])
-    if w is None or (losing @ w).min() <= TINY * scale:
-        raise ValueError(f"No weights have a positive margin on the {data.X.shape[0]} rows: they are not separable.")
+    proof = prove(found, norm)
     d, p = data.problem.d, data.X.shape[1]
     rows = 1 if data.problem.shared else d
+    w, support = proof.w, np.flatnonzero(proof.multipliers)
     intercept = w[rows * p :] * data.feature if data.feature > 0 else np.zeros(d)
-    return LargestMargin(float(unit * (losing @ w).min()), w[: rows * p].reshape(rows, p), intercept)
+    certificate = proof.bound, proof.multipliers[support], found.v[support], found.loses[support]
+    return LargestMargin(proof.margin, w[: rows * p].reshape(rows, p), intercept, *certificate)
 
 
-def farthest(losing: NDArray, free: NDArray, norm: str) -> NDArray | None:
-    """The direction of the least w with <v, w> >= 1 for the vectors that lose, and not below 0 for those free of loss."""
-    bounds = np.append(np.ones(len(losing)), np.full(len(free), AHEAD))
-    system = np.vstack([np.vstack([losing, free]).T, bounds])
-    target = np.append(np.zeros(losing.shape[1]), 1.0)
-    residual = system @ nnls(system, target, maxiter=30 * system.shape[1])[0] - target
-    return None if np.linalg.norm(residual) < TINY else -residual[:-1] / residual[-1]
-
-
-def linear_programme(losing: NDArray, free: NDArray, norm: str) -> NDArray | None:
-    """The weights w = w+ - w- of length 1 with the largest margin, the last variable."""
-    n, p = losing.shape
-    rows = [np.column_stack([-losing, losing, np.ones(n)]), np.column_stack([-free, free, np.full(len(free), AHEAD)])]
-    bounds = np.zeros(n + len(free))
-    if norm == "l1":
-        rows.append(np.append(np.ones(2 * p), 0.0)[None])
-        bounds = np.append(bounds, 1.0)
-    most = 1.0 if norm == "max" else None
-    limits = [(0.0, most)] * (2 * p) + [(None, None)]
-    found = linprog(np.append(np.zeros(2 * p), -1.0), A_ub=np.vstack(rows), b_ub=bounds, bounds=limits, method="highs")
-    w = found.x[:p] - found.x[p : 2 * p]
-    return w if w.any() else None
-
-
-def vectors(data: Described) -> tuple[NDArray, NDArray]:
-    """The vectors whose product with the weights is a lead of sigma_y, over predictions that lose and over those that do not."""
+def vectors(data: Described) -> Vectors:
+    """The vectors whose products with the weights are the leads of sigma_y, over predictions that lose and those that do not."""
     X = data.X.toarray() if sparse.issparse(data.X) else data.X
     if data.feature > 0 and not data.problem.shared:
         X = np.column_stack([X, np.full(len(X), data.feature)])
     make: Callable = pairs if isinstance(data.problem, Ranking) else leads
-    losing, free = make(data, X)
-    if data.problem.shared:
-        losing, free = shared_vectors(data, losing), shared_vectors(data, free)
-        order = np.zeros((data.problem.d - 1, losing.shape[1]))
-        order[:, -data.problem.d :] = -np.diff(np.eye(data.problem.d), axis=0)
-        return losing, np.vstack([free, order])
-    p = data.X.shape[1]
-    return by_row(losing, p), by_row(free, p)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found, terms, loses = make(data, X)
+        if data.problem.shared:
+            found, terms = shared_vectors(data, found), shared_vectors(data, terms)
+            order = np.zeros((data.problem.d - 1, found.shape[1]))
+            order[:, -data.problem.d :] = -np.diff(np.eye(data.problem.d), axis=0)
+            found, terms = np.vstack([found, order]), np.vstack([terms, np.abs(order)])
+            loses = np.append(loses, np.zeros(len(order), dtype=bool))
+        else:
+            found, terms = by_row(found, data.X.shape[1]), by_row(terms, data.X.shape[1])
+    if not np.isfinite(terms).all():
+        raise ValueError(OVERFLOW)
+    return Vectors(found, terms, loses)
 
 
 def by_row(found: NDArray, p: int) -> NDArray:
@@ -300,17 +311,16 @@ def shared_vectors(data: Described, found: NDArray) -> NDArray:
     return np.column_stack([found[:, :, :-1].sum(axis=1), found[:, :, -1] * data.feature])
 
 
-def leads(data: Described, X: NDArray) -> tuple[NDArray, NDArray]:
-    """(rep(sigma_y) - rep(sigma)) x^T for each row and each prediction but sigma_y."""
+def leads(data: Described, X: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """(rep(sigma_y) - rep(sigma)) x^T for each row and each prediction but sigma_y, its terms, and whether sigma loses."""
     code, costs, right, labels = predictions(data)
     if data.problem.shared:
         X = np.column_stack([X, np.ones(len(X))])
     need_room(len(X) * len(code) * code.shape[1] * X.shape[1])
-    lead = code[right][:, None, :] - code[None]
-    found = np.einsum("nkd,np->nkdp", lead[labels], X)
-    loses = costs[labels] > 0
-    others = ~loses & (np.arange(len(code)) != right[labels][:, None])
-    return found[loses], found[others]
+    i, k = np.nonzero((costs[labels] > 0) | (np.arange(len(code)) != right[labels][:, None]))
+    own, other = code[right[labels[i]]], code[k]
+    found, terms = (np.einsum("nd,np->ndp", *of) for of in ((own - other, X[i]), (np.abs(own) + np.abs(other), np.abs(X[i]))))
+    return found, terms, costs[labels[i], k] > 0
 
 
 def predictions(data: Described) -> tuple[NDArray, NDArray, NDArray, NDArray]:
@@ -332,7 +342,7 @@ def predictions(data: Described) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     return (2 * sets - 1) / np.sqrt(m), costs, true @ (1 << np.arange(m)), numbers.ravel()
 
 
-def pairs(data: Described, X: NDArray) -> tuple[NDArray, NDArray]:
+def pairs(data: Described, X: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """The difference of two items of a list of which the first is more relevant, times what a ranking makes of a lead."""
     y, d = data.labels.relevances, data.problem.d
     high, low, factor = [], [], []
@@ -344,12 +354,13 @@ def pairs(data: Described, X: NDArray) -> tuple[NDArray, NDArray]:
     i, j, factors = np.concatenate(high), np.concatenate(low), np.concatenate(factor)[:, None]
     need_room(len(i) * d * X.shape[1])
     if data.problem.block:
-        found = (factors * (X[i] - X[j]))[:, None, :]
+        found, terms = (factors * (X[i] - X[j]))[:, None, :], (factors * (np.abs(X[i]) + np.abs(X[j])))[:, None, :]
     else:
         found = np.zeros((len(i), d, X.shape[1]))
         found[np.arange(len(i)), i % d] = factors * X[i // d]
         found[np.arange(len(i)), j % d] = -factors * X[j // d]
-    return found, found[:0]
+        terms = np.abs(found)
+    return found, terms, np.ones(len(i), dtype=bool)
 
 
 def least_gap(problem: Ranking, m: int) -> float:

@@ -318,6 +318,118 @@ def test_largest_margin_is_attained_and_no_learner_has_a_larger_one(which, s):
         assert of_length_1 * np.linalg.norm(weights) == pytest.approx(other.margin, rel=1e-6)
 
 
+def checked(model, X, y, norm="l2", **given):
+    """The largest margin, once its weights have been found to have it and its multipliers to leave no room for more."""
+    found = largest_margin(model, X, y, norm=norm, **given)
+    unit = {"l2": 2, "l1": 1, "max": np.inf}[norm]
+    scaling = 1.0 if model.get_params().get("intercept_scaling") in (None, "auto") else model.intercept_scaling
+    w = np.append(found.coef.ravel(), found.intercept / scaling)
+    assert np.linalg.norm(w, unit) == pytest.approx(1, rel=1e-12)
+    own = margin(model, X, y, found.coef, found.intercept if found.intercept.any() else None, **given) * np.linalg.norm(w)
+    assert own == pytest.approx(found.margin, rel=1e-6)
+    assert (found.multipliers > 0).all()
+    assert found.multipliers[found.loses].sum() == pytest.approx(1, rel=1e-12)
+    dual = {"l2": 2, "l1": np.inf, "max": 1}[norm]
+    assert np.linalg.norm(found.multipliers @ found.vectors, dual) == pytest.approx(found.bound, rel=1e-6)
+    assert 0 < found.margin <= found.bound <= found.margin * (1 + 1e-6)
+    return found
+
+
+def rows_of(kind, rng, n, p):
+    """Rows as they come, of very different length, nearly parallel, and several times at several lengths."""
+    X = rng.standard_normal((n, p))
+    if kind == "parallel":
+        return rng.standard_normal(p) * rng.choice([-1, 1], (n, 1)) + 1e-6 * X
+    if kind == "repeated":
+        X = X[rng.integers(0, n // 2, n)]
+    return X if kind == "plain" else X * 10 ** rng.uniform(-8, 8, (n, 1))
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "max"])
+@pytest.mark.parametrize("kind", ["plain", "lengths", "parallel", "repeated"])
+def test_largest_margins_are_proven(kind, norm):
+    """Of separable rows of any lengths, the bound is reached by the weights' own margin."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, W = rows_of(kind, rng, 9, 3), rng.standard_normal((3, 3))
+        W[:, 1] = -W[:, 0]  # one of two labels is on
+        t = X @ W
+        y, rank, sets = t.argmax(axis=1), np.digitize(t[:, 0] / np.linalg.norm(X, axis=1), [-0.7, 0.7]), (t > 0).astype(int)
+        apart = {"fit_intercept": False}
+        checked(PredtronBinaryClassifier(**apart), X, sets[:, 0], norm, classes=[0, 1])
+        checked(PredtronClassifier(representation="onehot", **apart), X, y, norm, classes=[0, 1, 2])
+        for loss in ("hamming", "error_set_size"):
+            checked(PredtronMultilabelClassifier(loss=loss, **apart), X, sets, norm)
+        checked(PredtronLabelRanker(update="mmp", **apart), X, np.argsort(np.argsort(t, axis=1), axis=1), norm)
+        if kind == "plain":
+            checked(
+                PredtronOrdinalClassifier(intercept_scaling=1.0),
+                X / np.linalg.norm(X, axis=1)[:, None],
+                rank,
+                norm,
+                classes=range(3),
+            )
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "max"])
+def test_short_rows_beside_long_ones(norm):
+    """The margin is that of the short row: 2e-8 along its own direction."""
+    model = PredtronBinaryClassifier(fit_intercept=False)
+    for short in (1e-8, 1e-150):
+        found = checked(model, [[1.0, 0.0], [0.0, short]], [0, 1], norm)
+        assert found.margin == pytest.approx(2 * short / (1 + short if norm == "l1" else 1), rel=1e-9)
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "max"])
+def test_predictions_free_of_loss_are_never_ahead(norm):
+    """Sets that miss one of two labels cost nothing by error_set_size; a solver that leaves them ahead has a negative margin."""
+    model = PredtronMultilabelClassifier(loss="error_set_size", fit_intercept=False)
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        X = 30 * rng.standard_normal((20, 3)) * 10 ** rng.uniform(-1, 1, (20, 1))
+        y = (X @ rng.standard_normal((3, 3)) > 0).astype(int)
+        found = checked(model, X, y, norm)
+        sets = np.array(list(itertools.product([0, 1], repeat=3)))
+        score = X @ found.coef.T @ (2 * sets - 1).T / np.sqrt(3)
+        own = score[np.arange(20), y @ [4, 2, 1]][:, None]
+        costs = (y @ (1 - sets).T) * ((1 - y) @ sets.T)
+        assert (own - score).min() >= 0
+        assert (own - score)[costs > 0].min() == pytest.approx(found.margin, rel=1e-6)
+
+
+def test_margins_that_double_precision_does_not_tell():
+    """Rows that differ in their twelfth digit are refused, with what is known; in the seventeenth they are not separable."""
+    model = PredtronBinaryClassifier(fit_intercept=False)
+    x, across = np.array([1.0, np.pi, -np.sqrt(2)]), np.array([np.e, 1.0, 0.3])
+    for norm in ("l2", "l1", "max"):
+        with pytest.raises(
+            ValueError, match=r"the largest margin lies between [0-9.e-]* and [0-9.]*e-1[0-9], and this gap is more"
+        ):
+            largest_margin(model, [x, x + 1e-12 * across], [1, 0], norm=norm)
+        with pytest.raises(ValueError, match=r"not separable.  A convex combination .* has the length"):
+            largest_margin(model, [x, 3e7 * x], [1, 0], norm=norm)
+    with pytest.raises(ValueError, match="not separable, since two predictions always tie"):
+        largest_margin(model, [x, 0 * x], [1, 0])
+
+
+def test_classes_that_y_lacks():
+    """Predictions of them can be wrong; a fitted estimator knows its own."""
+    X, y = [[1.0, 0.0], [0.0, 1.0]], ["a", "c"]
+    model = PredtronClassifier(representation="onehot", fit_intercept=False)
+    alone, among = checked(model, X, y), checked(model, X, y, classes=["a", "b", "c"])
+    assert alone.coef.shape == (2, 2) and among.coef.shape == (3, 2)
+    assert among.margin < alone.margin
+    fitted = clone(model).partial_fit(X, y, classes=["a", "b", "c"])
+    assert largest_margin(fitted, X, y).margin == among.margin
+    assert margin(fitted, X, y, among.coef) == margin(model, X, y, among.coef, classes=["a", "b", "c"])
+    assert not hasattr(model, "classes_")
+    for ask in (largest_margin, lambda *of, **given: margin(*of, np.ones((3, 2)), **given)):
+        with pytest.raises(ValueError, match=r"classes=.* is not the same as on the first call"):
+            ask(fitted, X, y, classes=["a", "b"])
+        with pytest.raises(ValueError, match=r"classes=\[0, 1\] is for classifiers; PredtronRanker takes None"):
+            ask(PredtronRanker(), X, [0, 1], classes=[0, 1])
+
+
 def test_largest_margin_of_two_rows():
     """2 |x| of a row and its opposite; of any two the distance of a segment from 0; d orthogonal rows have 2 / sqrt(d)."""
     model = PredtronBinaryClassifier(fit_intercept=False)
