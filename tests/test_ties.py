@@ -4,6 +4,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from ranking_cases import plain
 
 from sklearn_predtron._core.inquiry import ask
 from sklearn_predtron._core.problem import Codes
@@ -28,7 +29,7 @@ def fickle(a, b, c, d):
     return float((3 * b + 2 * c) % 5 + (b + c > 0))
 
 
-@pytest.mark.parametrize("loss", [Hamming(), SubsetZeroOne(), FBeta(), Jaccard(), CountLoss(fickle)], ids=str)
+@pytest.mark.parametrize("loss", [Hamming(), SubsetZeroOne(), FBeta(), Jaccard(), CountLoss(fickle)], ids=plain)
 def test_which_of_the_sets_that_tie_is_the_competitor(loss):
     """Every tied label wrong; if that may lose less, of those that lose most the most false positives, then the most missing."""
     rng = np.random.default_rng(0)
