@@ -25,9 +25,10 @@ class Problem(BaseEstimator):
     round is that of the one which `decode` returns.
 
     Each round checks what the methods return, as far as that is cheap: losses are numbers from 0 to 1e100 that agree with c_L and
-    C_L, representations are finite and of length 1 (to within 1e-6), `correct` has no loss, and neither `decode` nor
-    `augmented_decode` returns what another prediction of the round beats beyond rounding (1e-9).  A ValueError says what is
-    wrong, and leaves the model as it was after the last complete round.  `estimator_checks.check_problem` looks further.
+    C_L, representations are finite, of length 1 (to within 1e-6) and no further apart than D2 says, `correct` has no loss, and
+    neither `decode` nor `augmented_decode` returns what another prediction of the round beats beyond rounding (1e-9).  A
+    ValueError says what is wrong, and leaves the model as it was after the last complete round.  `estimator_checks.check_problem`
+    looks further.
 
     Attributes
     ----------
@@ -35,6 +36,8 @@ class Problem(BaseEstimator):
         Dimension d of the scores and of the representation.
     c_L, C_L : float or None
         The least positive loss and the largest, where the theorems' steps and bounds are wanted.
+    D2 : float or None
+        The largest |rep(sigma) - rep(sigma')|^2, for bounds tighter than with 4, which unit vectors cannot exceed.
     predictions : iterable
         Optional: all predictions, where they are few enough to be listed, for `estimator_checks.check_problem`.
 
@@ -71,6 +74,7 @@ class Problem(BaseEstimator):
     n_scores: int
     c_L: float | None = None
     C_L: float | None = None
+    D2: float | None = None
 
     def decode(self, t: NDArray) -> Any:
         """Predict from scores: a maximiser of <rep(sigma), t>, equation (1) of paper 000.

@@ -26,6 +26,11 @@ class Irregular(Problem):
     code = Code(np.random.default_rng(1).standard_normal((5, 4)) / 3)
     c_L, C_L = costs[costs > 0].min(), costs.max()
 
+    @property
+    def D2(self):
+        rows = self.representation(...)
+        return ((rows[:, None] - rows[None]) ** 2).sum(axis=2).max()
+
     def decode(self, t):
         return int((self.representation(...) @ t).argmax())
 
@@ -53,6 +58,23 @@ def test_python_problem_is_the_compiled_one(update):
     np.testing.assert_array_equal(python.predict(X), table.predict(X))
     np.testing.assert_array_equal(python.sample_loss(X, y), table.sample_loss(X, y))
     assert python.score(X, y) == pytest.approx(1 - python.sample_loss(X, y).mean())
+
+
+@pytest.mark.parametrize("stated", [None, 4.0, 0.1, -1.0, "4"])
+def test_the_stated_distance_of_representations(stated):
+    """None is the 4 of unit vectors; a smaller one makes a smaller bound, and is checked in each round."""
+    X, y = make_hours()
+    model = Predtron(type("Stated", (Hours,), {"D2": stated})(), update="perceptron", fit_intercept=False)
+    if stated in (-1.0, "4"):
+        with pytest.raises(ValueError, match=r"Stated.D2 is .*; accepted are positive finite numbers and None"):
+            model.fit(X, y)
+    elif stated in (None, 4.0):
+        assert model.fit(X, y).loss_bound(0.1, 1.0) == pytest.approx(4 * 6 / 0.1**2)
+    else:
+        with pytest.raises(
+            ValueError, match=r"Stated.D2 = .* is stated as the largest \|rep\(sigma\) - rep\(sigma'\)\|\^2; that of"
+        ):
+            model.fit(X, y)
 
 
 class Grumpy(Hours):

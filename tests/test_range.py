@@ -180,3 +180,33 @@ def test_margins_of_any_magnitude(norm, scale):
         rows, labels = np.array([[1.0, 0], [0, 1], [-1, -1]]), [0, 1, 2]
         for size in (1e-200, 1e200):
             np.testing.assert_allclose(largest_margin(model, rows * size, labels).margin, 0.75**0.5 * size, rtol=1e-6)
+
+
+@pytest.mark.parametrize("settings", [{}, {"reject_cost": 0.2, "reject_label": 9}], ids=str)
+@pytest.mark.parametrize("update", [PerceptronUpdate(eta=1e10), Subgradient(alpha=1e-12, eta=1e10)], ids=str)
+@pytest.mark.parametrize("norm", ["l2", "l1", "group", "trace", "scaled", "rkhs"])
+def test_a_step_that_overflows_leaves_no_trace_of_its_round(norm, update, settings):
+    """The model goes on, to the bit, as one that has never seen the row, which was refused alone or behind others."""
+    norm = RKHS("linear") if norm == "rkhs" else norm
+    y, refused = LABELS[PredtronClassifier], 0
+    given = {"norm": norm, "update": update, **settings}
+    model, twin = (PredtronClassifier(**given).partial_fit(X[:12], y[:12], classes=range(3)) for _ in range(2))
+    for row in (12, 13, 14):
+        model.partial_fit(X[row : row + 1], y[row : row + 1])
+        twin.partial_fit(X[row : row + 1], y[row : row + 1])
+        long = 1e139 * np.array([[1.0, -1.0, 1.0, 1.0, -1.0]])
+        for sign, label in ((1, 0), (1, 1), (1, 2), (-1, 0)):
+            try:
+                model.partial_fit(sign * long, [label])
+            except ValueError as error:
+                assert re.search("the step overflows", str(error))
+                refused += 1
+                assert model.t_ == twin.t_
+            else:  # no mistake, or scaled to a length of its own
+                twin.partial_fit(sign * long, [label])
+    assert refused or norm == "scaled"
+    for name in ("coef_", "last_coef_", "intercept_", "last_intercept_"):
+        if not isinstance(norm, RKHS) or "coef" not in name:
+            np.testing.assert_array_equal(getattr(model, name), getattr(twin, name))
+    np.testing.assert_array_equal(model.predict(X), twin.predict(X))
+    np.testing.assert_array_equal(model.partial_fit(X, y).decision_function(X), twin.partial_fit(X, y).decision_function(X))

@@ -14,6 +14,7 @@ class Multiclass(Problem):
     """The 0-1 loss on one-hot codes, written by hand."""
 
     c_L = C_L = 1.0
+    D2 = 2.0
 
     def __init__(self, k):
         self.k = k

@@ -4,7 +4,7 @@ from sklearn_predtron._core.kernels cimport Direction
 from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.updates cimport Update
-from sklearn_predtron._core.weights cimport Weights
+from sklearn_predtron._core.weights cimport Intercept, Weights
 
 
 cdef class Average:
@@ -19,6 +19,7 @@ cdef class Observer:
 
 cdef class Learner:
     cdef readonly Weights weights
+    cdef Intercept intercept          # of the weights, while they learn
     cdef readonly Problem problem
     cdef readonly Update update
     cdef readonly Average average
@@ -41,4 +42,4 @@ cdef class Learner:
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
                         Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g, bint observed,
                         const double[::1] shown, bint unchecked) noexcept nogil
-    cdef bint step(self, View* x, const Direction* g, Round* r) noexcept nogil
+    cdef double size_of_step(self, View* x, const Direction* g, Round* r) noexcept nogil

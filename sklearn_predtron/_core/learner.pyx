@@ -223,7 +223,8 @@ cdef class Learner:
         self.problem.prepare(labels)
         if observed:
             self.weights.admit(rows)
-        self.weights.careful = self.problem.fallible
+        self.weights.careful = self.problem.fallible or getattr(self.update, "eta", 0) > SAFE_SIZE
+        self.intercept = self.weights.intercept
         self.weights.freeze(not observed)
         scratch = <double*> malloc(d * (2 * sizeof(double) + sizeof(Py_ssize_t)))
         if scratch == NULL:
@@ -252,7 +253,8 @@ cdef class Learner:
                         Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g, bint observed,
                         const double[::1] shown, bint unchecked) noexcept nogil:
         cdef Py_ssize_t i, row, d = self.problem.d
-        cdef double given, mean
+        cdef double given, mean, size, mantissa
+        cdef Py_ssize_t exponent, count
         cdef const void* y
         cdef Py_ssize_t* at = g.at
         cdef double* t = scratch
@@ -269,6 +271,7 @@ cdef class Learner:
             rows.view(row, &x)
             if unchecked and not takes(&x):
                 return row
+            mantissa, exponent, count = self.intercept.mantissa, self.intercept.exponent, self.intercept.count
             if self.weights.meeting and not self.weights.meet(&x):
                 return row
             self.weights.scores(&x, t)
@@ -285,7 +288,6 @@ cdef class Learner:
             if given != mean:
                 mean += (given - mean) / r.t
                 r.weight = given / mean
-                self.weighted |= r.weight != 1
             y = labels.at(row)
             stepping = self.update.direct(self.problem, t, y, x.m, &r, g)
             if self.problem.failed:
@@ -296,17 +298,25 @@ cdef class Learner:
                 return row
             if observed:
                 self.weights.mean_scores(&x, t)
-                given = 1 if shown is None else shown[i]
-                self.observer.see(t, y, x.m, given * self.average.weight(&r), self.average.keep)
             if self.weights.observing:
                 self.weights.observe(&x)
+            size = self.size_of_step(&x, g, &r) if stepping and self.weights.ready else 0
+            if size < 0:
+                self.overstepped = True
+                self.weights.forget()
+                self.intercept.go_back(mantissa, exponent, count)
+                return row
+            if observed:
+                given = 1 if shown is None else shown[i]
+                self.observer.see(t, y, x.m, given * self.average.weight(&r), self.average.keep)
             if self.update.shrinking:
                 self.weights.shrink(self.update.shrinkage(&r))
-            if stepping and self.weights.ready and not self.step(&x, g, &r):
-                self.overstepped = True
-                return row
+            if size > 0:
+                self.weights.step(&x, g, size)
+                self.n_updates += 1
             self.t += 1
             self.mean_weight = mean
+            self.weighted |= r.weight != 1
             self.n_mistakes += r.loss > 0
             self.cumulative_loss += r.loss + r.least
             if self.history is not None:
@@ -315,24 +325,20 @@ cdef class Learner:
                 self.weights.close(self.average.weight(&r), self.average.keep)
         return -1
 
-    cdef bint step(self, View* x, const Direction* g, Round* r) noexcept nogil:
-        """Take the step, if it has a length; False refuses one that overflows."""
+    cdef double size_of_step(self, View* x, const Direction* g, Round* r) noexcept nogil:
+        """The size of the step, 0 for none; negative for one that overflows."""
         cdef double size
         r.g2 = 0
         if self.update.measured:
             self.weights.measure(x, g, r)
             if r.g2 != 0 and not LEAST_G2 <= r.g2 <= LARGEST_G2:
-                return False
+                return -1
         size = self.update.size(r)
         if size <= 0:
-            return True
+            return 0
         if not self.update.measured and size > SAFE_SIZE:
             self.weights.measure(x, g, r)
-        if not (size * r.g2) * size <= LONGEST_STEP2:
-            return False
-        self.weights.step(x, g, size)
-        self.n_updates += 1
-        return True
+        return size if (size * r.g2) * size <= LONGEST_STEP2 else -1
 
     def scores(self, Rows rows not None, double[:, ::1] out not None, bint mean=True):
         """Scores W x + b of the average (or of the last iterate), into out (n, d)."""

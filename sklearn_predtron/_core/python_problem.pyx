@@ -1,5 +1,5 @@
 """Problems written in Python: slower, the same loop."""
-from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport INFINITY, fabs, isnan, sqrt
 from libc.stdint cimport uintptr_t
 
 from numbers import Integral
@@ -41,6 +41,7 @@ cdef class PythonProblem(Problem):
     """
     cdef readonly object inner
     cdef readonly bint checked
+    cdef double squared_diameter
     cdef object error, change       # what was raised; rep(competitor) - rep(sigma_y) of the round
 
     def __init__(self, inner, bint checked=True):
@@ -48,7 +49,7 @@ cdef class PythonProblem(Problem):
         self.checked = checked
         self.d = self.number_of_scores()
         self.fallible = True
-        self.c_L, self.C_L = self.stated("c_L"), self.stated("C_L")
+        self.c_L, self.C_L, self.squared_diameter = self.stated("c_L"), self.stated("C_L"), self.stated("D2")
         if self.c_L > self.C_L:
             raise ValueError(f"{self.name}.c_L = {self.c_L} is the least positive loss and must be at most C_L = {self.C_L}.")
 
@@ -60,6 +61,10 @@ cdef class PythonProblem(Problem):
         if not isinstance(labels, Objects):
             raise ValueError(f"labels must be objects, got {type(labels).__name__}.")
         return 0
+
+    @property
+    def D2(self):
+        return 4.0 if isnan(self.squared_diameter) else self.squared_diameter
 
     @property
     def stated_by(self):
@@ -80,7 +85,7 @@ cdef class PythonProblem(Problem):
         return d
 
     cdef stated(self, constant):
-        """c_L or C_L; NaN where it is not stated."""
+        """c_L, C_L or D2; NaN where it is not stated."""
         value = getattr(self.inner, constant, None)
         if value is None:
             return float("nan")
@@ -116,6 +121,7 @@ cdef class PythonProblem(Problem):
             of_rival, of_right = self.score(rival_rep, scores), self.score(right_rep, scores)
             self.change = rival_rep - right_rep
             if self.checked:
+                self.check_distance(competitor, right)
                 if not (right is prediction and loss == 0) and not (right is competitor and rival_loss == 0):
                     self.check_correct(right, competitor, y)
                 if augmented:
@@ -135,6 +141,21 @@ cdef class PythonProblem(Problem):
         except BaseException as error:
             self.error = error
             self.failed = True
+
+    cdef check_distance(self, competitor, right):
+        """Raise ValueError where two representations are further apart than D2 states."""
+        cdef const double[::1] change
+        cdef double square = 0
+        cdef Py_ssize_t c
+        if isnan(self.squared_diameter):
+            return
+        change = self.change
+        for c in range(self.d):
+            square += change[c] * change[c]
+        if square > self.squared_diameter * (1 + UNIT):
+            raise ValueError(
+                f"{self.name}.D2 = {self.squared_diameter:g} is stated as the largest |rep(sigma) - rep(sigma')|^2; that of "
+                f"{shortened(competitor)} and {shortened(right)} is {square:.9g}.")
 
     # ------------------------------------------------------------------------------------------------------- the answers
 
