@@ -254,7 +254,7 @@ cdef class Learner:
                         const double[::1] shown, bint unchecked) noexcept nogil:
         cdef Py_ssize_t i, row, d = self.problem.d
         cdef double given, mean, size, mantissa
-        cdef Py_ssize_t exponent, count
+        cdef Py_ssize_t exponent, rows_seen
         cdef const void* y
         cdef Py_ssize_t* at = g.at
         cdef double* t = scratch
@@ -271,7 +271,7 @@ cdef class Learner:
             rows.view(row, &x)
             if unchecked and not takes(&x):
                 return row
-            mantissa, exponent, count = self.intercept.mantissa, self.intercept.exponent, self.intercept.count
+            mantissa, exponent, rows_seen = self.intercept.mantissa, self.intercept.exponent, self.intercept.count
             if self.weights.meeting and not self.weights.meet(&x):
                 return row
             self.weights.scores(&x, t)
@@ -304,7 +304,7 @@ cdef class Learner:
             if size < 0:
                 self.overstepped = True
                 self.weights.forget()
-                self.intercept.go_back(mantissa, exponent, count)
+                self.intercept.go_back(mantissa, exponent, rows_seen)
                 return row
             if observed:
                 given = 1 if shown is None else shown[i]

@@ -178,9 +178,9 @@ cdef class Intercept:
             self.exponent += exponent
             self.count += 1
 
-    cdef void go_back(self, double mantissa, Py_ssize_t exponent, Py_ssize_t count) noexcept nogil:
+    cdef void go_back(self, double mantissa, Py_ssize_t exponent, Py_ssize_t rows) noexcept nogil:
         """Forget the rows since the running product was that."""
-        self.mantissa, self.exponent, self.count = mantissa, exponent, count
+        self.mantissa, self.exponent, self.count = mantissa, exponent, rows
         self.known_at = -1
 
     cdef double r2(self) noexcept nogil:
