@@ -333,12 +333,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
     def _change_parts(self, problem: Problem, update: Any, average: Average | None, observer: Observer | None) -> None:
         """Take over what set_params changed since the last call."""
         learner = self._learner
-        for name, value in self._fixed_parameters().items():
-            if value != self._fixed[name]:
-                raise ValueError(
-                    f"{name} cannot change from {self._fixed[name]!r} to {value!r} once learning has begun; "
-                    "call fit to start anew."
-                )
+        self._check_fixed()
         if problem.d != learner.problem.d or problem.shared != learner.problem.shared:
             raise ValueError(
                 f"representation={self.representation!r} has {number_of_scores(problem)} and the weights so far have "
@@ -355,6 +350,15 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         learner.change(problem, update, average, observer)
         if learner.t > 0 and self._differs(problem, update):
             self._learned_with = "several"
+
+    def _check_fixed(self) -> None:
+        """Refuse parameters that changed and cannot."""
+        for name, value in self._fixed_parameters().items():
+            if value != self._fixed[name]:
+                raise ValueError(
+                    f"{name} cannot change from {self._fixed[name]!r} to {value!r} once learning has begun; "
+                    "call fit to start anew."
+                )
 
     def _fixed_parameters(self) -> dict[str, Any]:
         """What the weights are made of, and so cannot change while they live."""

@@ -13,7 +13,7 @@ from sklearn_predtron._bounds import fingerprint, unstated
 from sklearn_predtron._competitor import Competitor
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Problem
-from sklearn_predtron._parts import resolve
+from sklearn_predtron._parts import real_number, resolve
 from sklearn_predtron.updates import Update
 
 
@@ -24,6 +24,7 @@ class Bounded:
     _kappa: float
     update: Any
     _build_problem: Callable[[], Problem]
+    _check_fixed: Callable[[], None]
     _rows_and_labels: Callable[..., tuple[Any, Any]]
 
     def _differs(self, problem: Problem, update: Any) -> bool:
@@ -41,6 +42,7 @@ class Bounded:
         update = resolve(Update, self.update, "update")
         if self._differs(self._build_problem(), update.build(problem, self._kappa)):
             raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
+        self._check_fixed()
         if problem.unproven is not None and not update.pairwise:
             raise ValueError(f"No loss bound is proven for {problem.unproven}.")
         if self._learner.weighted:
@@ -100,19 +102,19 @@ class Bounded:
         update = resolve(Update, self.update, "update")
         if not np.isfinite(self._learner.problem.C_L):
             raise ValueError(unstated(self._learner.problem))
-        if radius is not None and not radius > 0:
-            raise ValueError(f"radius={radius} must be positive.")
+        radius = None if radius is None else positive(radius, "radius")
         if competitor is not None or X is not None or y is not None:
             if margin is not None or competitor is None or X is None or y is None:
                 raise ValueError("loss_bound takes a margin, or competitor, X and y together.")
             X, labels = self._rows_and_labels(X, y, **given)
             problem = self._build_problem()
             against = Competitor.of(self, problem, X, labels, competitor, radius, update.pairwise)
-            return float(update.competitor_bound(problem, against, self._least_loss(c_L)))
-        if margin is None or not margin > 0:
-            raise ValueError(f"margin={margin} must be positive: the bounds are for separable data, others need a competitor.")
-        radius = self._effective_radius(radius)
-        return update.loss_bound(self._learner.problem, self._kappa, margin, radius, self._least_loss(c_L))
+            with np.errstate(all="ignore"):
+                return float(update.competitor_bound(problem, against, self._least_loss(c_L)))
+        margin = positive(margin, "margin", ": the bounds are for separable data, others need a competitor")
+        radius, c_L = np.float64(self._effective_radius(radius)), self._least_loss(c_L)
+        with np.errstate(all="ignore"):  # a bound whose squares overflow is infinite
+            return float(update.loss_bound(self._learner.problem, self._kappa, margin, radius, c_L))
 
     def _effective_radius(self, radius: float | None) -> float:
         """The radius by which a step is measured, of that of the rows or of what an update has seen."""
@@ -130,11 +132,21 @@ class Bounded:
         stated, most = self._learner.problem.c_L, self._learner.problem.C_L
         if c_L is None:
             return stated if np.isfinite(stated) else self._learner.update.least
-        if not 0 < c_L <= most:
-            raise ValueError(f"c_L={c_L} must be positive, and at most the largest loss, {most:g}.")
-        return c_L
+        at_most = f", and at most the largest loss, {most:g}"
+        least = positive(c_L, "c_L", at_most)
+        if least > most:
+            raise ValueError(f"c_L={c_L} must be positive{at_most}.")
+        return least
 
     def _at_unit_norm(self, margins: NDArray) -> NDArray:
         """Margins under weights that predict the same and have norm 1; nan where these are zero."""
         length = self._learner.read(lambda weights: weights.length())
         return margins / length if length > 0 else np.full(len(margins), np.nan)
+
+
+def positive(value: Any, parameter: str, reason: str = "") -> np.float64:
+    """Return a positive number, of a type whose arithmetic knows infinity."""
+    number = real_number(value)
+    if number is None or not number > 0:
+        raise ValueError(f"{parameter}={value} must be positive{reason}.")
+    return np.float64(number)

@@ -59,7 +59,9 @@ def bound_of_step(eta: Any, c_L: float, C_L: float, margin: float, longest2: flo
 
     eta = "theory" is the best one, and longest2 is D^2 R^2.
     """
-    return C_L**2 / (margin**2 * progress(c_L / longest2 if eta == "theory" else eta, c_L, longest2))
+    if eta == "theory":
+        return C_L**2 * longest2 / (margin**2 * c_L)
+    return C_L**2 / (margin**2 * progress(eta, c_L, longest2))
 
 
 def progress(eta: float, c_L: float, longest2: float) -> float:

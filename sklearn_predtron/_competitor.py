@@ -11,10 +11,11 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from sklearn_predtron._core.inquiry import ask
+from sklearn_predtron._core.learner import OVERFLOW
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.ranking import Ranking
 from sklearn_predtron._core.table import Table
-from sklearn_predtron._parts import resolve
+from sklearn_predtron._parts import as_numbers, resolve
 from sklearn_predtron.norms import L2, Group, Norm, PNorm, Trace
 
 
@@ -35,6 +36,8 @@ class Competitor:
     ) -> Competitor:
         """Measure weights, as coef or (coef, intercept), by the norm of a fitted estimator."""
         learned, (norm, q), d = estimator._learner.weights, measured_by(estimator), problem.d
+        if isinstance(weights, tuple) and len(weights) != 2:
+            raise ValueError(f"competitor is a tuple of length {len(weights)}; accepted are an array and (coef, intercept).")
         coef, offset = weights if isinstance(weights, tuple) else (weights, None)
         feature = learned.intercept.fixed**0.5
         W = as_weights(coef, "competitor", (1 if problem.shared else d, X.shape[1]))
@@ -42,11 +45,14 @@ class Competitor:
         if b.any() and feature == 0:
             raise ValueError("competitor must have no intercept, or zeros: the estimator has none.")
         problem.prepare(labels)
-        scores = np.ascontiguousarray(X @ W.T + b, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = np.ascontiguousarray(X @ W.T + b, dtype=np.float64)
+        if not np.isfinite(scores).all():
+            raise ValueError(OVERFLOW)
         length = weights_length(norm, q, problem, feature, W, b)
         if radius is None:
             radius = largest_length(norm, q, problem, feature, X)
-        return cls(problem, labels, scores, length, learned.effective_radius(radius), pairwise)
+        return cls(problem, labels, scores, np.float64(length), np.float64(learned.effective_radius(radius)), pairwise)
 
     def hinges(self) -> NDArray:
         """phi(U x, y) of equation (2), for each row."""
@@ -89,7 +95,8 @@ def measured_by(estimator: Any) -> tuple[Any, float]:
 
 def as_weights(values: Any, parameter: str, shape: tuple[int, ...]) -> NDArray:
     """Weights of a shape, finite."""
-    array = check_array(np.atleast_1d(values), ensure_2d=False, dtype=np.float64, input_name=parameter)
+    array = np.atleast_1d(as_numbers(values, parameter, f"an array of shape {shape}"))
+    array = check_array(array, ensure_2d=False, allow_nd=True, input_name=parameter)
     if array.shape != shape and not (shape[0] == 1 and array.shape == shape[1:]):
         raise ValueError(f"{parameter} has shape {array.shape}; it must have {shape}.")
     return array.reshape(shape)
@@ -115,15 +122,20 @@ def largest_length(norm: Any, q: float, problem: Any, feature: float, X: Any) ->
     """
     dual = isinstance(norm, (PNorm, Group))
     power = q if dual else 2.0
-    powers = abs(X).power(power) if sparse.issparse(X) else np.abs(X) ** power
-    rows = np.asarray(powers.sum(axis=1), dtype=np.float64).ravel() ** (1 / power)
+    sizes = abs(X).astype(np.float64)
+    largest = max(float(sizes.max()), feature) or 1.0
+    sizes, feature = sizes / largest, feature / largest  # no power overflows, and none that matters underflows
+    powers = sizes.power(power) if sparse.issparse(X) else sizes**power
+    rows = np.asarray(powers.sum(axis=1)).ravel() ** (1 / power)
     together = (rows**q + feature**q) ** (1 / q) if dual and not problem.shared else np.hypot(rows, feature)
-    return float(together.max())
+    return largest * float(together.max())
 
 
 def length_of_query(norm: Any, q: float, documents: Any) -> float:
     """A bound on |X^T g| / |g|: the spectral norm, or the q-norm of the lengths of the features."""
     values = documents.toarray() if sparse.issparse(documents) else documents
     if isinstance(norm, (PNorm, Group)):
-        return float(np.linalg.norm(np.linalg.norm(values, axis=0), q))
+        lengths = np.linalg.norm(values, axis=0)
+        longest = lengths.max() or 1.0
+        return float(longest * np.linalg.norm(lengths / longest, q))
     return float(np.linalg.norm(values, 2))

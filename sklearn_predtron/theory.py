@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_predtron._base import BasePredtron, check_lengths
 from sklearn_predtron._competitor import (
@@ -519,13 +519,14 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
     check_is_fitted(estimator)
+    estimator._check_fixed()
     weights, problem = estimator._learner.weights, estimator._learner.problem
     norm, q = measured_by(estimator)
     if weights.intercept.automatic:
         raise ValueError("intercept_scaling='auto' moves with the inputs; a radius is for a number or fit_intercept=False.")
     if qid is not None and not problem.block:
         raise ValueError(f"qid is for PredtronRanker; {type(estimator).__name__} takes None.")
-    X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    X = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
     if problem.block and not resolve(Update, estimator.update, "update").pairwise:
         queries = Queries(qid, X.shape[0])
         documents = queries.take(X)

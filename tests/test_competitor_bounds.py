@@ -7,6 +7,7 @@ import pytest
 from ranking_cases import make_data as make_queries
 from ranking_cases import make_labels
 from reference.ranking import better
+from scipy import sparse
 
 from sklearn_predtron import (
     PredtronBinaryClassifier,
@@ -18,7 +19,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.norms import PNorm
-from sklearn_predtron.theory import theorem_of
+from sklearn_predtron.theory import radius, theorem_of
 from sklearn_predtron.updates import (
     MMP,
     Adaptive,
@@ -199,3 +200,63 @@ def test_rounds_of_different_parts_have_no_bound(changed):
         other.partial_fit(X, y)
     assert model.loss_bound(0.1, 3.0) == bound
     assert other.fit(X, y).loss_bound(0.1, 1e-3) > 0
+
+
+@pytest.mark.parametrize("scale", [1e-50, 1e50])
+@pytest.mark.parametrize("norm", ["l2", "l1", "group", "trace"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_units_of_the_rows_change_no_bound(scale, norm, dtype):
+    """With many features "l1" has a large q, and the powers of rows of any unit over- and underflow; those of float32, too."""
+    scale = scale if dtype == np.float64 else np.sqrt(scale)
+    rng = np.random.default_rng(0)
+    X, U = rng.standard_normal((40, 100)), 0.1 * rng.standard_normal((3, 100))
+    y, bounds = X[:, :3].argmax(axis=1), []
+    for s in (1.0, scale):
+        rows = (s * X).astype(dtype)
+        model = PredtronClassifier(update="perceptron", representation="onehot", norm=norm, fit_intercept=False)
+        model.partial_fit(rows, y, classes=range(3))
+        bounds.append(model.loss_bound(competitor=U / s, X=rows, y=y))
+        assert radius(model, rows) == pytest.approx(s * radius(model, X), rel=1e-6)
+        assert model.loss_bound(competitor=U / s, X=sparse.csr_matrix(rows), y=y) == pytest.approx(bounds[-1], rel=1e-12)
+    assert bounds[1] == pytest.approx(bounds[0], rel=1e-5)
+
+
+@pytest.mark.parametrize("changed", [{"norm": "group"}, {"fit_intercept": True}, {"intercept_scaling": 2.0}], ids=str)
+def test_a_measure_that_changed_has_no_bound(changed):
+    """A bound is by the norm that learned; the one that is set would measure given weights and rows."""
+    X, scores, W = noisy(0)
+    y = scores.argmax(axis=1)
+    model = PredtronClassifier(update="perceptron", norm="l1", fit_intercept=False, intercept_scaling=1.0)
+    model.partial_fit(X, y, classes=range(3)).set_params(**changed)
+    name = next(iter(changed))
+    for ask in (
+        lambda: model.loss_bound(competitor=W, X=X, y=y),
+        lambda: model.loss_bound(0.1, 3.0),
+        lambda: theorem_of(model),
+        lambda: radius(model, X),
+    ):
+        with pytest.raises(ValueError, match=f"{name} cannot change from"):
+            ask()
+
+
+def test_a_radius_is_that_of_rows_that_fit():
+    model = PredtronBinaryClassifier(fit_intercept=False).fit([[1.0, 2.0], [-1.0, 0.0]], [0, 1])
+    with pytest.raises(ValueError, match="X has 3 features, but"):
+        radius(model, np.ones((2, 3)))
+
+
+@pytest.mark.parametrize(
+    ("competitor", "message"),
+    [
+        (((0.2, 0.2),), "competitor is a tuple of length 1"),
+        (([0.2, 0.2], [0.0], [0.0]), "competitor is a tuple of length 3"),
+        ({}, "competitor={} does not hold numbers"),
+        ("abc", "competitor='abc' does not hold numbers"),
+        ([1e200, -1e200], "overflow"),
+    ],
+)
+def test_competitors_that_are_no_weights(competitor, message):
+    X, y = np.array([[1e120, 0.0], [0.0, 1.0]]), [0, 1]
+    model = PredtronBinaryClassifier(update="perceptron", fit_intercept=False).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model.loss_bound(competitor=competitor, X=X, y=y)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import assert_close, cost_table, losses, name, representations, updates
 
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
 from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.representations import Simplex
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate, Subgradient
@@ -240,6 +240,33 @@ def test_bad_margin_or_radius(margin, radius):
     wrong = "radius" if margin == 1 else "margin"
     with pytest.raises(ValueError, match=f"{wrong}=.* must be positive"):
         model.loss_bound(margin, radius)
+
+
+@pytest.mark.parametrize("value", ["a", [1.0, 2.0], 1j], ids=str)
+@pytest.mark.parametrize("which", ["margin", "radius", "c_L"])
+def test_what_is_no_number(which, value):
+    model = PredtronClassifier(fit_intercept=False).partial_fit([[1.0]], [0], classes=[0, 1])
+    with pytest.raises(ValueError, match=f"{which}=.* must be positive"):
+        model.loss_bound(**{"margin": 1.0, "radius": 1.0, which: value})
+
+
+@pytest.mark.parametrize("update", PROVEN, ids=name)
+def test_numbers_whose_squares_overflow_have_an_infinite_bound(update):
+    """A number for eta is then above what the theorem allows."""
+    model = PredtronClassifier(update=update, fit_intercept=False).partial_fit([[1.0]], [0], classes=[0, 1])
+    assert model.loss_bound(1e-200, 1.0) == np.inf
+    for radius in (1e200, np.inf):
+        try:
+            assert model.loss_bound(1.0, radius) == np.inf
+        except ValueError as error:
+            assert "No loss bound is proven for the step eta=" in str(error)
+    assert 0 <= model.loss_bound(1.0, 1e-200) < np.inf
+
+
+@pytest.mark.parametrize("update", [LossAugmented(eta="theory"), PassiveAggressive(), "adaptive", "perceptron"], ids=name)
+def test_lists_of_one_item_have_a_bound_of_0(update):
+    model = PredtronRanker(update=update).partial_fit(np.eye(2), [1, 0], qid=[0, 1])
+    assert model.loss_bound(1.0, 1.0, 0.5) == model.cumulative_loss_ == 0
 
 
 def test_every_update_has_a_bound_or_says_that_it_has_none():
