@@ -98,7 +98,7 @@ def check_fixed_competitor(update: Any, problem: Any) -> None:
     if isinstance(problem, Ranking):
         raise ValueError(
             f"No bound against given weights is proven for update={update} and rankings, whose sigma_y follows the scores; "
-            "accepted are 'slam', 'max_pair' and 'mmp'."
+            f"accepted are Slam with a number for eta{' ' if problem.block else ', MMP '}and MaxPair."
         )
 
 

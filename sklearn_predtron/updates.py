@@ -182,8 +182,8 @@ class LossAugmented(Update):
 
     def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
         """(|U|^2 + 2 eta sum phi(U x, y)) / (eta (2 - eta D^2 R^2 / c_L)), phi being the surrogate of equation (2)."""
-        check_fixed_step(self)
         check_fixed_competitor(self, problem)
+        check_fixed_step(self)
         excess = float(against.hinges().sum())
         return bound_of_fixed_step(self.eta, least_loss(problem, c_L), against.length, excess, problem.D2 * against.radius**2)
 

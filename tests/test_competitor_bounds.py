@@ -260,3 +260,18 @@ def test_competitors_that_are_no_weights(competitor, message):
     model = PredtronBinaryClassifier(update="perceptron", fit_intercept=False).fit(X, y)
     with pytest.raises(ValueError, match=message):
         model.loss_bound(competitor=competitor, X=X, y=y)
+
+
+def test_the_updates_that_a_message_advises_have_a_bound():
+    X, y, qid = make_queries()
+    for update in ("perceptron", LossAugmented(eta="theory"), LossAugmented(eta=0.1), LossDriven()):
+        ranker = PredtronRanker(update=update).partial_fit(X, y, qid=qid)
+        with pytest.raises(ValueError, match="accepted are Slam with a number for eta and MaxPair"):
+            ranker.loss_bound(competitor=np.ones(5), X=X, y=y, qid=qid)
+    for update in (Slam(eta=2e-4), MaxPair()):
+        ranker = PredtronRanker(update=update).partial_fit(X, y, qid=qid)
+        assert ranker.loss_bound(competitor=np.ones(5), X=X, y=y, qid=qid) > 0
+    X, y = make_labels()
+    labels = PredtronLabelRanker(update="perceptron", fit_intercept=False).partial_fit(X, y)
+    with pytest.raises(ValueError, match="accepted are Slam with a number for eta, MMP and MaxPair"):
+        labels.loss_bound(competitor=np.zeros((5, 4)), X=X, y=y)
