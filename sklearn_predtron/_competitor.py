@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from sklearn_predtron._core.inquiry import ask
 from sklearn_predtron._core.learner import OVERFLOW
 from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._core.python_problem import PythonProblem
 from sklearn_predtron._core.ranking import Ranking
 from sklearn_predtron._core.table import Table
 from sklearn_predtron._parts import as_numbers, resolve
@@ -61,6 +62,11 @@ class Competitor:
 
     def shortfalls(self) -> NDArray:
         """max(0, 1 - margin of U) of each row or list."""
+        if isinstance(self.problem, PythonProblem):
+            raise ValueError(
+                f"No bound against given weights is known for {self.problem.name} under this update, which needs margins over "
+                "all predictions; accepted are LossAugmented with a number for eta and PassiveAggressive with a finite C."
+            )
         return np.maximum(0.0, 1.0 - margins(self.problem, self.labels, self.scores, self.pairwise))
 
     def threshold_shortfalls(self) -> NDArray:

@@ -4,12 +4,14 @@ import copy
 
 import numpy as np
 import pytest
+from cases import Hours
 from ranking_cases import make_data as make_queries
 from ranking_cases import make_labels
 from reference.ranking import better
 from scipy import sparse
 
 from sklearn_predtron import (
+    Predtron,
     PredtronBinaryClassifier,
     PredtronClassifier,
     PredtronLabelRanker,
@@ -161,6 +163,20 @@ def test_updates_without_a_proof_on_any_data(update):
         ranker = PredtronRanker(**settings).partial_fit(X, y, qid=qid)
         with pytest.raises(ValueError, match="No bound against given weights is proven for"):
             ranker.loss_bound(competitor=np.ones(5), X=X, y=y, qid=qid)
+
+
+def test_problems_in_python():
+    """Their surrogates are asked for in each round; margins over all their predictions are not known."""
+    X = np.random.default_rng(0).standard_normal((80, 2))
+    y = np.floor(np.arctan2(X[:, 1], X[:, 0]) * 6 / np.pi).astype(int) % 12
+    for update in (LossAugmented(eta=0.05), PassiveAggressive(C=0.1), PassiveAggressive(C=0.1, variant="pa2")):
+        model = Predtron(Hours(), update=update, fit_intercept=False, average=False).partial_fit(X, y)
+        for U in (np.eye(2), 5 * np.eye(2), np.zeros((2, 2))):
+            assert 1 < model.cumulative_loss_ <= model.loss_bound(competitor=U, X=X, y=y)
+    for update in ("perceptron", "loss_driven"):
+        model = Predtron(Hours(), update=update, fit_intercept=False).partial_fit(X, y)
+        with pytest.raises(ValueError, match="needs margins over all predictions"):
+            model.loss_bound(competitor=np.eye(2), X=X, y=y)
 
 
 def test_what_goes_together():
