@@ -38,7 +38,9 @@ class Bounded:
         if weights.unproven is not None:
             raise ValueError(f"No loss bound is proven for {weights.unproven}.")
         if weights.intercept.automatic:
-            raise ValueError("No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number and fit anew.")
+            raise ValueError(
+                "No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number and fit anew."
+            )
         update = resolve(Update, self.update, "update")
         if self._differs(self._build_problem(), update.build(problem, self._kappa)):
             raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
