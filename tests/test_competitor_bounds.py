@@ -19,7 +19,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
-from sklearn_predtron.losses import NDCG
+from sklearn_predtron.losses import NDCG, CountLoss
 from sklearn_predtron.norms import PNorm
 from sklearn_predtron.theory import radius, theorem_of
 from sklearn_predtron.updates import (
@@ -291,3 +291,21 @@ def test_the_updates_that_a_message_advises_have_a_bound():
     labels = PredtronLabelRanker(update="perceptron", fit_intercept=False).partial_fit(X, y)
     with pytest.raises(ValueError, match="accepted are Slam with a number for eta, MMP and MaxPair"):
         labels.loss_bound(competitor=np.zeros((5, 4)), X=X, y=y)
+
+
+def test_another_function_is_another_loss():
+    """Also where both are lambdas; the same one, saved and loaded or written again, is no other."""
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    Y = (X[:, :3] > 0).astype(int)
+    one, same, other = (
+        CountLoss(function, c_L=1 / 3, C_L=1.0)
+        for function in (
+            lambda a, b, c, d: (b + c) / 3,
+            lambda a, b, c, d: (b + c) / 3,
+            lambda a, b, c, d: float(b + c > 0),
+        )
+    )
+    model = PredtronMultilabelClassifier(loss=one, update="perceptron", fit_intercept=False).partial_fit(X, Y)
+    assert model.loss_bound(0.1, 3.0) == model.set_params(loss=same).partial_fit(X, Y).loss_bound(0.1, 3.0)
+    with pytest.raises(ValueError, match="rounds of different losses"):
+        model.set_params(loss=other).partial_fit(X, Y).loss_bound(0.1, 3.0)
