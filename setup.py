@@ -1,4 +1,4 @@
-"""Builds the compiled core; everything else about the package is in pyproject.toml.
+"""Builds the compiled parts; everything else about the package is in pyproject.toml.
 
 SKLEARN_PREDTRON_BUILD names a variant: "bounds" checks every index and every memoryview, "sanitize" runs under AddressSanitizer
 and UndefinedBehaviorSanitizer.
@@ -10,42 +10,20 @@ from pathlib import Path
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-CORE = Path("sklearn_predtron/_core")
-BY_HAND = {
-    "rows": ["kernels.c"],
-    "link": ["kernels.c"],
-    "p_norms": ["kernels.c"],
-    "scaled": ["scaling.c"],
-    "rkhs": ["gaussian.c"],
+PACKAGE = Path("sklearn_predtron")
+C_SOURCES = {
+    "_core/rows": "_core/simd.c",
+    "norms/_p_norms": "norms/dual_step.c",
+    "norms/_scaled": "norms/scaling.c",
+    "norms/_rkhs": "norms/gaussian.c",
 }
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g1"]
-VARIANTS = {"": ["-O3", "-g0"], "bounds": ["-O2", "-g0"], "sanitize": ["-O1", *SANITIZE]}
+FLAGS = {"": ["-O3", "-g0"], "bounds": ["-O2", "-g0"], "sanitize": ["-O1", *SANITIZE]}
 
 variant = os.environ.get("SKLEARN_PREDTRON_BUILD", "")
-if variant not in VARIANTS:
-    raise SystemExit(f"SKLEARN_PREDTRON_BUILD={variant!r} is not known; accepted are {', '.join(map(repr, VARIANTS))}.")
-
-# A file that is new whenever the variant is another: what was compiled before is then compiled again.
-stamp = Path("build/variant")
-if not stamp.exists() or stamp.read_text() != variant:
-    stamp.parent.mkdir(exist_ok=True)
-    stamp.write_text(variant)
-
-# What Cython's modules have in common, compiled once; it is listed in sys.modules without its package, too.
-shared = "sklearn_predtron._core._cython_sklearn_predtron"
-by_hand = [str(path) for path in sorted(CORE.glob("*.h"))]
-extensions = [
-    Extension(
-        f"sklearn_predtron._core.{source.stem}",
-        [str(source), *(str(CORE / name) for name in BY_HAND.get(source.stem, []))],
-        include_dirs=[str(CORE)],
-        depends=[*by_hand, str(stamp)],
-        extra_compile_args=VARIANTS[variant],
-        extra_link_args=SANITIZE if variant == "sanitize" else [],
-    )
-    for source in sorted(CORE.glob("*.pyx"))
-]
-directives = {
+if variant not in FLAGS:
+    raise SystemExit(f"SKLEARN_PREDTRON_BUILD={variant!r} is not known; accepted are {', '.join(map(repr, FLAGS))}.")
+DIRECTIVES = {
     "language_level": 3,
     "boundscheck": variant == "bounds",
     "initializedcheck": variant == "bounds",
@@ -53,19 +31,39 @@ directives = {
     "cdivision": True,
     "auto_pickle": False,  # a class says itself how it is saved, and checks what it is given
 }
+
+# A file that is new whenever the variant is another: what was compiled before is then compiled again.
+stamp = Path("build/variant")
+if not stamp.exists() or stamp.read_text() != variant:
+    stamp.parent.mkdir(exist_ok=True)
+    stamp.write_text(variant)
+
+
+def extension(module: str, *sources: str) -> Extension:
+    headers = [str(path) for path in sorted(PACKAGE.rglob("*.h"))]
+    return Extension(
+        module,
+        list(sources),
+        include_dirs=[str(PACKAGE / "_core"), str(PACKAGE / "norms")],
+        depends=[*headers, str(stamp)],
+        extra_compile_args=FLAGS[variant],
+        extra_link_args=SANITIZE if variant == "sanitize" else [],
+    )
+
+
+def compiled(source: Path) -> Extension:
+    place = source.relative_to(PACKAGE).with_suffix("").as_posix()
+    by_hand = [str(PACKAGE / C_SOURCES[place])] if place in C_SOURCES else []
+    return extension(".".join(source.with_suffix("").parts), str(source), *by_hand)
+
+
+# What Cython's modules have in common, compiled once; it is listed in sys.modules without its package, too.
+shared = "sklearn_predtron._core._cython_sklearn_predtron"
 setup(
     ext_modules=cythonize(
-        [
-            Extension(
-                shared,
-                [f"build/cython{variant}/_cython_sklearn_predtron.c"],
-                depends=[str(stamp)],
-                extra_compile_args=VARIANTS[variant],
-            ),
-            *extensions,
-        ],
+        [extension(shared, f"build/cython{variant}/_cython_sklearn_predtron.c"), *map(compiled, sorted(PACKAGE.rglob("*.pyx")))],
         build_dir=f"build/cython{variant}",
-        compiler_directives=directives,
+        compiler_directives=DIRECTIVES,
         shared_utility_qualified_name=shared,
         nthreads=os.cpu_count() or 1,
         show_all_warnings=False,

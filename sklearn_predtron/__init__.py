@@ -1,12 +1,12 @@
 """Mistake-driven online learning for general prediction problems, as scikit-learn estimators."""
 
 from sklearn_predtron._version import __version__ as __version__
-from sklearn_predtron.classification import PredtronBinaryClassifier, PredtronClassifier
-from sklearn_predtron.label_ranking import PredtronLabelRanker
-from sklearn_predtron.multilabel import PredtronMultilabelClassifier
-from sklearn_predtron.ordinal import PredtronOrdinalClassifier
-from sklearn_predtron.ranking import PredtronRanker
-from sklearn_predtron.structured import Predtron, Problem
+from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.families.label_ranking import PredtronLabelRanker
+from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
+from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
+from sklearn_predtron.families.ranking import PredtronRanker
+from sklearn_predtron.families.structured import Predtron, Problem
 
 __all__ = [
     "Predtron",

@@ -8,9 +8,9 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._base import BasePredtron
-from sklearn_predtron._core.history import History
+from sklearn_predtron._core.loss_curve import History
 from sklearn_predtron._queries import shortened
+from sklearn_predtron.families._base import BasePredtron
 
 __all__ = ["LossHistory"]
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._compat import Interval
-from sklearn_predtron._core.ordinal import Thermometer as ThermometerTable
-from sklearn_predtron._core.table import OneHot as OneHotTable
-from sklearn_predtron._core.table import Sign as SignTable
-from sklearn_predtron._core.table import Table
 from sklearn_predtron._parts import Part, as_numbers, real_numbers, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron._warning import warn
+from sklearn_predtron.problems._finite import OneHot as OneHotTable
+from sklearn_predtron.problems._finite import Sign as SignTable
+from sklearn_predtron.problems._finite import Table
+from sklearn_predtron.problems._thermometer import Thermometer as ThermometerTable
 
 __all__ = [
     "Code",

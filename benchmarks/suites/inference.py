@@ -10,7 +10,7 @@ from benchmarks.measure import Case, Measured, interleave, ratios
 from benchmarks.peers import AssignmentSolver
 from benchmarks.report import Table, spread
 from benchmarks.tasks import Options
-from sklearn_predtron._core.inference import Inference
+from sklearn_predtron.problems.inference._chains import Inference
 
 SIZES = (10, 50, 100, 200, 500, 1000)
 RELEVANCES = {"2 grades": 2, "3 grades": 3, "5 grades": 5, "arbitrary": None}

@@ -1,10 +1,11 @@
 from sklearn_predtron._core.busy cimport Busy
-from sklearn_predtron._core.history cimport History
-from sklearn_predtron._core.kernels cimport Direction
-from sklearn_predtron._core.problem cimport Labels, Problem, Round
+from sklearn_predtron._core.loss_curve cimport History
+from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron.problems._base cimport Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows, View
-from sklearn_predtron._core.updates cimport Update
-from sklearn_predtron._core.weights cimport Intercept, Weights
+from sklearn_predtron.updates._competitor cimport Update
+from sklearn_predtron.norms._base cimport Weights
+from sklearn_predtron.norms._intercept cimport Intercept
 
 
 cdef class Average:
@@ -40,6 +41,6 @@ cdef class Learner:
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                                  double usual, bint observed, const double[::1] shown, bint unchecked) except -2
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
-                        Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g, bint observed,
+                        Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
                         const double[::1] shown, bint unchecked) noexcept nogil
-    cdef double size_of_step(self, View* x, const Direction* g, Round* r) noexcept nogil
+    cdef double size_of_step(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil

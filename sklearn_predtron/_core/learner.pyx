@@ -6,10 +6,10 @@ from libc.stdlib cimport free, malloc
 from sklearn_predtron._core.rows cimport takes
 
 from sklearn_predtron._core.busy import BUSY
+from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._core.state import between, capture, count, flag, optional, restored
 
 MOVING = f"{BUSY}  With a kernel, whose rows move meanwhile, it cannot be read either."
-OVERFLOW = "X holds values so large that the scores overflow; scale the features down."
 OVERSTEPPED = "X, the losses or the update's parameters hold values for which the step overflows; scale them towards 1."
 
 # Between the first two of them g2 has an inverse with room to spare; the third is the largest squared length of a step.  Steps
@@ -219,7 +219,7 @@ cdef class Learner:
         cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1, before = self.t
         cdef Py_ssize_t d = rows.longest * self.problem.d
         cdef double* scratch
-        cdef Direction g
+        cdef ScoreGradient g
         self.problem.prepare(labels)
         if observed:
             self.weights.admit(rows)
@@ -250,7 +250,7 @@ cdef class Learner:
         return bad
 
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
-                        Py_ssize_t first, Py_ssize_t last, double* scratch, Direction* g, bint observed,
+                        Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
                         const double[::1] shown, bint unchecked) noexcept nogil:
         cdef Py_ssize_t i, row, d = self.problem.d
         cdef double given, mean, size, mantissa
@@ -325,7 +325,7 @@ cdef class Learner:
                 self.weights.close(self.average.weight(&r), self.average.keep)
         return -1
 
-    cdef double size_of_step(self, View* x, const Direction* g, Round* r) noexcept nogil:
+    cdef double size_of_step(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         """The size of the step, 0 for none; negative for one that overflows."""
         cdef double size
         r.g2 = 0

@@ -1,4 +1,9 @@
-/* Powers of the lanes that kernels.c, which includes this, defines. */
+/* Powers of vectors of doubles. */
+#ifndef SKLEARN_PREDTRON_POWERS_H
+#define SKLEARN_PREDTRON_POWERS_H
+
+#include "lanes.h"
+
 #if LANES == 4
 
 typedef int64_t whole __attribute__((vector_size(32)));
@@ -77,3 +82,5 @@ INLINE void raise(lanes *v, double a)
     }
     for (int i = 0; i < WIDE; i++) v[i] = power[i];
 }
+
+#endif

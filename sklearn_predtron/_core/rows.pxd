@@ -1,10 +1,10 @@
 """Inputs, one round each, read where they lie."""
-from sklearn_predtron._core.kernels cimport Kernels, Row
+from sklearn_predtron._core.simd cimport RowOps, Row
 
 cdef struct View:
     Py_ssize_t m             # rows of the round: 1, or the documents of a query
     Py_ssize_t p             # features
-    const Kernels* k
+    const RowOps* k
     Row first
     const Py_ssize_t* start  # sparse: row r holds the values start[r] to start[r + 1]; NULL when dense
     double norm2             # sum of squares over the rows, negative until it is asked for
@@ -43,7 +43,7 @@ cdef inline double largest_norm(View* x) noexcept nogil:
     return largest
 
 
-cdef const Kernels* of_doubles(bint indexed) noexcept nogil
+cdef const RowOps* of_doubles(bint indexed) noexcept nogil
 cdef bint takes(View* x) noexcept nogil
 
 
@@ -53,7 +53,7 @@ cdef class Rows:
     cdef readonly bint sparse
     cdef readonly Py_ssize_t given           # rows of X
     cdef readonly object numbers             # of the rows of `matrix` in X; None where they are 0, 1, ...
-    cdef const Kernels* k
+    cdef const RowOps* k
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t size(self, Py_ssize_t i) noexcept

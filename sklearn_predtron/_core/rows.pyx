@@ -3,11 +3,12 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from sklearn_predtron._core.kernels cimport Kernels, Row, kernels_for, kernels_prefetch
+from sklearn_predtron._core.simd cimport RowOps, Row, row_ops_for, prefetch_bytes
 
 # What the length of a row must be: its square, what differences of rows leave of it, the inverses of both, and the product of
 # two rows are floating-point numbers with room to spare.
 LEAST_LENGTH, LARGEST_LENGTH = 1e-140, 1e140
+OVERFLOW = "X holds values so large that the scores overflow; scale the features down."
 cdef double LEAST2 = 1e-280, LARGEST2 = 1e280
 
 ctypedef fused real:
@@ -19,12 +20,12 @@ ctypedef fused integer:
     int64_t
 
 
-cdef const Kernels* of_doubles(bint indexed) noexcept nogil:
+cdef const RowOps* of_doubles(bint indexed) noexcept nogil:
     """The kernels for rows of doubles, with indices of the width of Py_ssize_t or dense."""
-    return kernels_for(sizeof(double), sizeof(Py_ssize_t) if indexed else 0)
+    return row_ops_for(sizeof(double), sizeof(Py_ssize_t) if indexed else 0)
 
 
-cdef inline bint within(double norm2, const Row* row, const Kernels* k) noexcept nogil:
+cdef inline bint within(double norm2, const Row* row, const RowOps* k) noexcept nogil:
     """Whether a row of that squared length is one to learn from: of a length in the range, or zeros."""
     return LEAST2 <= norm2 <= LARGEST2 or (norm2 == 0 and k.sum_of_powers(row, 1) == 0)
 
@@ -110,7 +111,7 @@ cdef class DenseRows(Rows):
         x.norm2 = -1
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        kernels_prefetch(self.data + i * self.row_size, min(self.row_size, 1024))
+        prefetch_bytes(self.data + i * self.row_size, min(self.row_size, 1024))
 
     def matrix(self):
         return np.asarray(self.owner)
@@ -144,8 +145,8 @@ cdef class SparseRows(Rows):
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t first = self.start[i], n = self.start[i + 1] - self.start[i]
-        kernels_prefetch(self.value + first * <Py_ssize_t> self.k.value_size, min(n * <Py_ssize_t> self.k.value_size, 1024))
-        kernels_prefetch(self.index + first * <Py_ssize_t> self.k.index_size, min(n * <Py_ssize_t> self.k.index_size, 1024))
+        prefetch_bytes(self.value + first * <Py_ssize_t> self.k.value_size, min(n * <Py_ssize_t> self.k.value_size, 1024))
+        prefetch_bytes(self.index + first * <Py_ssize_t> self.k.index_size, min(n * <Py_ssize_t> self.k.index_size, 1024))
 
     def matrix(self):
         value, index = self.owner
@@ -222,7 +223,7 @@ def dense_rows(const real[:, ::1] X):
     rows.n = rows.given = X.shape[0]
     rows.p = X.shape[1]
     rows.row_size = rows.p * <Py_ssize_t> sizeof(real)
-    rows.k = kernels_for(sizeof(real), 0)
+    rows.k = row_ops_for(sizeof(real), 0)
     rows.data = <const char*> &X[0, 0] if rows.n * rows.p > 0 else NULL
     return rows
 
@@ -277,7 +278,7 @@ def sparse_rows(const real[::1] value, const integer[::1] index, const Py_ssize_
     rows.n = rows.given = n
     rows.p = p
     rows.start = start
-    rows.k = kernels_for(sizeof(real), sizeof(integer))
+    rows.k = row_ops_for(sizeof(real), sizeof(integer))
     rows.value = <const char*> &value[0] if value.shape[0] > 0 else NULL
     rows.index = <const char*> &index[0] if index.shape[0] > 0 else NULL
     return rows

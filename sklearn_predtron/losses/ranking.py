@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import sklearn_predtron._core.ranking as core
+import sklearn_predtron.problems._ranking as core
 from sklearn_predtron._compat import Interval, StrOptions
-from sklearn_predtron._core.pairwise import KendallTau as PairwiseHinges
-from sklearn_predtron._core.relevance import Relevances
 from sklearn_predtron._parts import Part, real_numbers, resolve
 from sklearn_predtron._queries import shortened
+from sklearn_predtron.problems._kendall import KendallTau as PairwiseHinges
+from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import RankingRepresentation, check_no_length
 
 MOST_RELEVANT = 30

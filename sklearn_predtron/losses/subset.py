@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import sklearn_predtron._core.counts as counts
-import sklearn_predtron._core.subset as subset
+import sklearn_predtron.problems._counts as counts
+import sklearn_predtron.problems._label_sets as subset
 from sklearn_predtron._compat import Interval
 from sklearn_predtron._parts import LARGEST_LOSS, Part, real_numbers, resolve
 from sklearn_predtron._queries import shortened

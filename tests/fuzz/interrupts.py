@@ -18,9 +18,9 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_predtron import Predtron, PredtronRanker
-from sklearn_predtron._epochs import Epochs
-from sklearn_predtron._table import BaseTableClassifier
 from sklearn_predtron.estimator_checks import assert_same, is_same
+from sklearn_predtron.families._classes import BaseTableClassifier
+from sklearn_predtron.families._epochs import Epochs
 
 from . import lessons
 from .lessons import Count, Lesson
@@ -186,7 +186,7 @@ def shortened(case: Case, rounds: int) -> Any:
 
     model.set_params(max_iter=max(1, -(-rounds // n)))
     Count.learned += 1
-    with patch("sklearn_predtron._base.Epochs", Some):
+    with patch("sklearn_predtron.families._base.Epochs", Some):
         case.lesson.fit(model)
     return model
 

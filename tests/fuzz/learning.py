@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron._core.learner import OVERFLOW
+from sklearn_predtron._core.rows import OVERFLOW
 
 from .lessons import Lesson, draw_cuts, draw_layout
 from .models import Case, draw_case, watch_warnings

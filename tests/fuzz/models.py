@@ -11,9 +11,9 @@ from sklearn.base import clone
 
 import sklearn_predtron
 from sklearn_predtron import Predtron, PredtronLabelRanker, PredtronMultilabelClassifier, PredtronRanker, Problem
-from sklearn_predtron._base import BasePredtron
 from sklearn_predtron._parts import kinds
-from sklearn_predtron._table import BaseTableClassifier
+from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.losses import CostMatrix, CountLoss, RankingLoss, SubsetLoss, TableLoss
 from sklearn_predtron.norms import RKHS, Group, Norm, PNorm, Trace
 from sklearn_predtron.representations import Code, RankingRepresentation, TableRepresentation, UserRank

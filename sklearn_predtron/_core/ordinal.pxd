@@ -1,5 +1,0 @@
-from sklearn_predtron._core.table cimport Table
-
-
-cdef class Thermometer(Table):
-    cdef double scale

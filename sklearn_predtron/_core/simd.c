@@ -1,0 +1,425 @@
+/* Operations on rows, with SIMD instructions.  The lower part is a template: this file includes itself once for each type of
+ * values and indices.
+ *
+ * Partial sums are added in an order that depends on the sizes alone, never on the address: the same row gives the same
+ * bits wherever it lies, and float32 rows the bits of their float64 copies. */
+#ifndef VALUE
+
+#include "simd.h"
+
+#include "lanes.h"
+#include "powers.h"
+
+/* The score of class c from its sum over the features. */
+#define SET_SCORE(c, sum) (t[c] = scale * ((sum) + M->offset[c]) + (more ? t[c] : 0))
+
+#define NAME(function) JOIN(function, SUFFIX)
+
+enum { AHEAD = 24 }; /* non-zeros between a prefetch and its use: measured, flat from 16 to 32 */
+
+#define VALUE float
+#define SUFFIX dense_float
+#include "simd.c"
+#define VALUE double
+#define SUFFIX dense_double
+#include "simd.c"
+#define VALUE float
+#define INDEX int32_t
+#define SUFFIX int32_float
+#include "simd.c"
+#define VALUE double
+#define INDEX int32_t
+#define SUFFIX int32_double
+#include "simd.c"
+#define VALUE float
+#define INDEX int64_t
+#define SUFFIX int64_float
+#include "simd.c"
+#define VALUE double
+#define INDEX int64_t
+#define SUFFIX int64_double
+#include "simd.c"
+
+const RowOps *row_ops_for(size_t value_size, size_t index_size)
+{
+    static const RowOps *const table[2][3] = {
+        {&row_ops_dense_float, &row_ops_int32_float, &row_ops_int64_float},
+        {&row_ops_dense_double, &row_ops_int32_double, &row_ops_int64_double},
+    };
+    return table[value_size == sizeof(double)][index_size == 0 ? 0 : index_size == sizeof(int32_t) ? 1 : 2];
+}
+
+#else /* the template */
+
+#ifdef INDEX
+#define POSITION(k) index[k]
+#else
+#define POSITION(k) (k)
+#endif
+
+/* ------------------------------------------------------------------ class-major: a class's weights are consecutive */
+#ifdef INDEX
+
+INLINE double NAME(dot)(ptrdiff_t n, const VALUE *x, const INDEX *index, const double *w)
+{
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    ptrdiff_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+        s0 += x[k] * w[index[k]];
+        s1 += x[k + 1] * w[index[k + 1]];
+        s2 += x[k + 2] * w[index[k + 2]];
+        s3 += x[k + 3] * w[index[k + 3]];
+    }
+    for (; k < n; k++) s0 += x[k] * w[index[k]];
+    return (s0 + s1) + (s2 + s3);
+}
+
+DISPATCHED void NAME(class_scores)(const Row *x, const Matrix *M, double scale, int more, double *t)
+{
+    for (ptrdiff_t c = 0; c < M->d; c++) SET_SCORE(c, NAME(dot)(x->n, x->value, x->index, M->data + c * M->stride));
+}
+
+INLINE void NAME(axpy)(ptrdiff_t n, double a, const VALUE *x, const INDEX *index, double *w)
+{
+    for (ptrdiff_t k = 0; k < n; k++) w[index[k]] += a * x[k];
+}
+
+#else
+
+INLINE double NAME(dot)(ptrdiff_t n, const VALUE *x, const double *w)
+{
+    lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    double rest = 0;
+    for (; n >= 4 * LANES; n -= 4 * LANES, x += 4 * LANES, w += 4 * LANES) {
+        s0 += LOAD(VALUE, x) * LOAD(double, w);
+        s1 += LOAD(VALUE, x + LANES) * LOAD(double, w + LANES);
+        s2 += LOAD(VALUE, x + 2 * LANES) * LOAD(double, w + 2 * LANES);
+        s3 += LOAD(VALUE, x + 3 * LANES) * LOAD(double, w + 3 * LANES);
+    }
+    for (; n >= LANES; n -= LANES, x += LANES, w += LANES) s0 += LOAD(VALUE, x) * LOAD(double, w);
+    for (; n > 0; n--) rest += *x++ * *w++;
+    s0 = (s0 + s1) + (s2 + s3);
+    return SUM(s0) + rest;
+}
+
+/* width classes at a time share the loads of x, in two sums each: enough to hide the latency of the additions. */
+#define BLOCK_OF_CLASSES(width)                                                                                        \
+    for (; c + (width) <= M->d; c += (width)) {                                                                        \
+        const double *w = M->data + c * M->stride;                                                                     \
+        lanes s[width] = {ZERO}, u[width] = {ZERO};                                                                    \
+        double rest[width] = {0};                                                                                      \
+        ptrdiff_t j = 0;                                                                                               \
+        for (; j + 2 * LANES <= n; j += 2 * LANES, w += 2 * LANES) {                                                   \
+            const lanes v = LOAD(VALUE, x + j), z = LOAD(VALUE, x + j + LANES);                                        \
+            for (int i = 0; i < (width); i++) s[i] += v * LOAD(double, w + i * M->stride);                             \
+            for (int i = 0; i < (width); i++) u[i] += z * LOAD(double, w + i * M->stride + LANES);                     \
+        }                                                                                                              \
+        for (; j < n; j++, w++)                                                                                        \
+            for (int i = 0; i < (width); i++) rest[i] += x[j] * w[i * M->stride];                                      \
+        for (int i = 0; i < (width); i++) {                                                                            \
+            s[i] += u[i];                                                                                              \
+            SET_SCORE(c + i, SUM(s[i]) + rest[i]);                                                                     \
+        }                                                                                                              \
+    }
+
+DISPATCHED ptrdiff_t NAME(scores_by_block)(const Row *row, const Matrix *M, double scale, int more, double *t)
+{
+    const ptrdiff_t n = row->n;
+    const VALUE *x = row->value;
+    ptrdiff_t c = 0;
+    BLOCK_OF_CLASSES(5)
+    BLOCK_OF_CLASSES(3)
+    return c;
+}
+#undef BLOCK_OF_CLASSES
+
+DISPATCHED void NAME(class_scores)(const Row *x, const Matrix *M, double scale, int more, double *t)
+{
+    ptrdiff_t c = NAME(scores_by_block)(x, M, scale, more, t);
+    for (; c < M->d; c++) SET_SCORE(c, NAME(dot)(x->n, x->value, M->data + c * M->stride));
+}
+
+INLINE void NAME(axpy)(ptrdiff_t n, double a, const VALUE *x, const void *none, double *w)
+{
+    ptrdiff_t j = 0;
+    (void)none;
+    for (; j + LANES <= n; j += LANES) ADD_TO(w + j, a * LOAD(VALUE, x + j));
+    for (; j < n; j++) w[j] += a * x[j];
+}
+
+#endif
+
+DISPATCHED void NAME(one_score)(const Row *x, const Matrix *M, double scale, int more, double *t)
+{
+#ifdef INDEX
+    SET_SCORE(0, NAME(dot)(x->n, x->value, x->index, M->data));
+#else
+    SET_SCORE(0, NAME(dot)(x->n, x->value, M->data));
+#endif
+}
+
+DISPATCHED void NAME(class_add)(const Row *x, Matrix *M, const ScoreGradient *g, double scale)
+{
+    for (ptrdiff_t i = 0; i < g->n; i++) {
+        const ptrdiff_t c = g->at ? g->at[i] : i;
+        if (g->value[i] != 0) NAME(axpy)(x->n, scale * g->value[i], x->value, x->index, M->data + c * M->stride);
+    }
+}
+
+/* ------------------------------------------------------- feature-major: a feature's weights for all classes together */
+
+/* width x LANES classes stay in registers while all values of the row pass by, two at a time.  The last block may reach
+ * beyond class d: the rows of M are padded to the stride. */
+#define BLOCK_OF_SCORES(width)                                                                                         \
+    while (M->d - c > ((width)-1) * LANES) {                                                                           \
+        const double *base = M->data + c;                                                                              \
+        lanes s[width] = {ZERO}, u[width] = {ZERO};                                                                    \
+        ptrdiff_t k = 0;                                                                                               \
+        for (; k + 2 <= n; k += 2) {                                                                                   \
+            const double *w = base + POSITION(k) * M->stride, *z = base + POSITION(k + 1) * M->stride;                 \
+            if (k + AHEAD + 1 < n)                                                                                     \
+                for (int b = 0; b < (width); b += 64 / (LANES * (int)sizeof(double))) {                                \
+                    PREFETCH(base + POSITION(k + AHEAD) * M->stride + b * LANES);                                      \
+                    PREFETCH(base + POSITION(k + AHEAD + 1) * M->stride + b * LANES);                                  \
+                }                                                                                                      \
+            for (int b = 0; b < (width); b++) s[b] += (double)x[k] * LOAD(double, w + b * LANES);                      \
+            for (int b = 0; b < (width); b++) u[b] += (double)x[k + 1] * LOAD(double, z + b * LANES);                  \
+        }                                                                                                              \
+        if (k < n)                                                                                                     \
+            for (int b = 0; b < (width); b++) s[b] += (double)x[k] * LOAD(double, base + POSITION(k) * M->stride + b * LANES); \
+        for (int b = 0; b < (width); b++) s[b] += u[b];                                                                \
+        for (int b = 0; b < (width); b++)                                                                              \
+            for (int l = 0; l < LANES && c + b * LANES + l < M->d; l++) SET_SCORE(c + b * LANES + l, LANE(s[b], l));   \
+        c += (width)*LANES;                                                                                            \
+    }
+
+DISPATCHED void NAME(feature_scores)(const Row *row, const Matrix *M, double scale, int more, double *t)
+{
+    const ptrdiff_t n = row->n;
+    const VALUE *x = row->value;
+#ifdef INDEX
+    const INDEX *index = row->index;
+#endif
+    ptrdiff_t c = 0;
+    BLOCK_OF_SCORES(6)
+    BLOCK_OF_SCORES(3)
+    BLOCK_OF_SCORES(2)
+    BLOCK_OF_SCORES(1)
+}
+#undef BLOCK_OF_SCORES
+
+DISPATCHED void NAME(feature_add)(const Row *row, Matrix *M, const ScoreGradient *g, double scale)
+{
+    const ptrdiff_t n = row->n;
+    const VALUE *x = row->value;
+#ifdef INDEX
+    const INDEX *index = row->index;
+#endif
+    for (ptrdiff_t k = 0; k < n; k++) {
+        double *w = M->data + POSITION(k) * M->stride;
+        const double a = scale * x[k];
+        if (k + AHEAD < n)
+            for (ptrdiff_t i = 0; i < g->n; i += g->at ? 1 : 8)
+                PREFETCH(M->data + POSITION(k + AHEAD) * M->stride + (g->at ? g->at[i] : i));
+        ptrdiff_t i = 0;
+        if (g->at)
+            for (; i < g->n; i++) w[g->at[i]] += a * g->value[i];
+        else {
+            for (; i + LANES <= g->n; i += LANES) ADD_TO(w + i, a * LOAD(double, g->value + i));
+            for (; i < g->n; i++) w[i] += a * g->value[i];
+        }
+    }
+}
+
+static void NAME(fetch)(const Row *x, const Matrix *M)
+{
+#ifdef INDEX
+    const INDEX *index = x->index;
+    const int wide = M->layout == BY_FEATURE;
+    const ptrdiff_t step = wide ? M->stride : 1, used = wide ? M->d : 1;
+    for (ptrdiff_t k = 0; k < x->n && k < AHEAD; k++)
+        for (ptrdiff_t c = 0; c < used && c < 24; c += 8) PREFETCH(M->data + POSITION(k) * step + c);
+#else
+    (void)x;
+    (void)M;
+#endif
+}
+
+DISPATCHED double NAME(norm2)(const Row *x)
+{
+    const VALUE *value = x->value;
+    lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    double rest = 0;
+    ptrdiff_t j = 0;
+    for (; j + 4 * LANES <= x->n; j += 4 * LANES) {
+        const lanes v0 = LOAD(VALUE, value + j), v1 = LOAD(VALUE, value + j + LANES);
+        const lanes v2 = LOAD(VALUE, value + j + 2 * LANES), v3 = LOAD(VALUE, value + j + 3 * LANES);
+        s0 += v0 * v0;
+        s1 += v1 * v1;
+        s2 += v2 * v2;
+        s3 += v3 * v3;
+    }
+    for (; j + LANES <= x->n; j += LANES) {
+        const lanes v = LOAD(VALUE, value + j);
+        s0 += v * v;
+    }
+    for (; j < x->n; j++) rest += (double)value[j] * value[j];
+    s0 = (s0 + s1) + (s2 + s3);
+    return SUM(s0) + rest;
+}
+
+DISPATCHED double NAME(sum_of_powers)(const Row *x, double a)
+{
+    const VALUE *value = x->value;
+    lanes v[WIDE], sum[WIDE] = {ZERO};
+    ptrdiff_t j = 0;
+    for (; j + CHUNK <= x->n; j += CHUNK) {
+        for (int i = 0; i < WIDE; i++) v[i] = ABS(LOAD(VALUE, value + j + i * LANES));
+        raise(v, a);
+        for (int i = 0; i < WIDE; i++) sum[i] += v[i];
+    }
+    if (j < x->n) {
+        VALUE rest[CHUNK] = {0};
+        memcpy(rest, value + j, (size_t)(x->n - j) * sizeof(VALUE));
+        for (int i = 0; i < WIDE; i++) v[i] = ABS(LOAD(VALUE, rest + i * LANES));
+        raise(v, a);
+        for (int i = 0; i < WIDE; i++) sum[i] += v[i];
+    }
+    sum[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    return SUM(sum[0]);
+}
+
+#ifdef INDEX
+
+DISPATCHED void NAME(combine)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, double scale, const double *g, double *z)
+{
+    const VALUE *value = x->value;
+    const INDEX *index = x->index;
+    for (ptrdiff_t r = 0; r < m; r++) {
+        const ptrdiff_t skipped = start[r] - start[0];
+        if (g[r] != 0) NAME(axpy)(start[r + 1] - start[r], scale * g[r], value + skipped, index + skipped, z);
+    }
+}
+
+DISPATCHED double NAME(take_norm2)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, const double *g, double *z)
+{
+    const INDEX *index = x->index;
+    double norm2 = 0;
+    for (ptrdiff_t r = 0; r < m; r++)
+        for (ptrdiff_t k = start[r] - start[0]; g[r] != 0 && k < start[r + 1] - start[0]; k++) {
+            norm2 += z[index[k]] * z[index[k]];
+            z[index[k]] = 0;
+        }
+    return norm2;
+}
+
+#else
+
+/* Four rows at a time share the loads and stores of z. */
+DISPATCHED void NAME(combine)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, double scale, const double *g, double *z)
+{
+    const ptrdiff_t n = x->n;
+    const VALUE *row[4];
+    double a[4];
+    int taken = 0;
+    (void)start;
+    for (ptrdiff_t r = 0; r < m; r++) {
+        if (g[r] == 0) continue;
+        row[taken] = (const VALUE *)x->value + r * n;
+        a[taken++] = scale * g[r];
+        if (taken < 4) continue;
+        ptrdiff_t j = 0;
+        for (; j + LANES <= n; j += LANES)
+            ADD_TO(z + j, (a[0] * LOAD(VALUE, row[0] + j) + a[1] * LOAD(VALUE, row[1] + j)) +
+                              (a[2] * LOAD(VALUE, row[2] + j) + a[3] * LOAD(VALUE, row[3] + j)));
+        for (; j < n; j++) z[j] += (a[0] * row[0][j] + a[1] * row[1][j]) + (a[2] * row[2][j] + a[3] * row[3][j]);
+        taken = 0;
+    }
+    for (int i = 0; i < taken; i++) NAME(axpy)(n, a[i], row[i], NULL, z);
+}
+
+DISPATCHED double NAME(take_norm2)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, const double *g, double *z)
+{
+    double norm2 = 0;
+    (void)m, (void)start, (void)g;
+    for (ptrdiff_t j = 0; j < x->n; j++) norm2 += z[j] * z[j];
+    return norm2;
+}
+
+#endif
+
+static void NAME(unpack)(const Row *x, ptrdiff_t begin, ptrdiff_t n, ptrdiff_t *at, double *value)
+{
+    const VALUE *v = (const VALUE *)x->value + begin;
+#ifdef INDEX
+    const INDEX *index = (const INDEX *)x->index + begin;
+#endif
+    for (ptrdiff_t k = 0; k < n; k++) {
+#ifdef INDEX
+        at[k] = index[k];
+#else
+        at[k] = begin + k;
+#endif
+        value[k] = v[k];
+    }
+}
+
+DISPATCHED int NAME(ordinary)(ptrdiff_t n, const void *values, double least, double most)
+{
+    const VALUE *value = values;
+    ptrdiff_t j = 0;
+    int good = 1;
+#if LANES == 4
+    whole all = {-1, -1, -1, -1};
+    for (; j + LANES <= n; j += LANES) {
+        const lanes v = LOAD(VALUE, value + j), square = v * v;
+        all &= ((square >= least) & (square <= most)) | (v == 0);
+    }
+    good = (all[0] & all[1] & all[2] & all[3]) != 0;
+#endif
+    for (; j < n; j++) {
+        const double square = (double)value[j] * value[j];
+        good &= (square >= least && square <= most) || value[j] == 0;
+    }
+    return good;
+}
+
+/* 0 * v is 0 for a finite v and NaN for any other. */
+DISPATCHED int NAME(finite)(ptrdiff_t n, const void *values)
+{
+    const VALUE *value = values;
+    const lanes zero = {0};
+    lanes s0 = {0}, s1 = {0};
+    double rest = 0;
+    ptrdiff_t j = 0;
+    for (; j + 2 * LANES <= n; j += 2 * LANES) {
+        s0 += zero * LOAD(VALUE, value + j);
+        s1 += zero * LOAD(VALUE, value + j + LANES);
+    }
+    for (; j < n; j++) rest += 0.0 * value[j];
+    s0 += s1;
+    return SUM(s0) + rest == 0;
+}
+
+static const RowOps NAME(row_ops) = {
+    .value_size = sizeof(VALUE),
+#ifdef INDEX
+    .index_size = sizeof(INDEX),
+#endif
+    .scores = {[BY_CLASS] = NAME(class_scores), [BY_FEATURE] = NAME(feature_scores), [ONE_CLASS] = NAME(one_score)},
+    .add = {[BY_CLASS] = NAME(class_add), [BY_FEATURE] = NAME(feature_add), [ONE_CLASS] = NAME(class_add)},
+    .fetch = NAME(fetch),
+    .norm2 = NAME(norm2),
+    .sum_of_powers = NAME(sum_of_powers),
+    .combine = NAME(combine),
+    .take_norm2 = NAME(take_norm2),
+    .unpack = NAME(unpack),
+    .finite = NAME(finite),
+    .ordinary = NAME(ordinary),
+};
+
+#undef POSITION
+#undef VALUE
+#undef INDEX
+#undef SUFFIX
+#endif

@@ -1,0 +1,231 @@
+"""The arguments of ``python -m sklearn_predtron``, and what it runs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+import sklearn_predtron
+from sklearn_predtron._parts import kinds
+from sklearn_predtron.cli._console import complain, report
+from sklearn_predtron.cli._demo import DEMO_DATA, DEMOS, DRIFT, ORDERS, TASKS, Bar, caption, run_demo, table
+from sklearn_predtron.cli._files import RANKING_UPDATES, UsageError, learner_parameters, run_files
+from sklearn_predtron.cli._paths import can_be_written, same_file, same_pipe
+from sklearn_predtron.datasets._svmlight import MOST_BYTES, MOST_FEATURES
+from sklearn_predtron.norms import Norm
+from sklearn_predtron.representations import RankingRepresentation
+from sklearn_predtron.updates import MMP, PRank, Update
+
+DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare"]
+# What is written, and what it may not be written over.
+ONE_FILE_EACH = {"save": ["train", "test"], "predictions": ["train", "test", "load", "save"]}
+EPILOG = (
+    "Without files the job learns data that scikit-learn bundles, and generated queries.  Files are read in chunks, so that "
+    "memory does not grow with them; a first pass finds width and labels unless --features and --classes (for rankings "
+    "--features) give them.  A pipe, as /dev/stdin may be one, is copied to a temporary file (TMPDIR names its folder) if it "
+    "must be read more than once: to look for qid:, for the first pass, and for several epochs.  A line that cannot be read ends "
+    f"the job with exit code 1; what was learned before it is kept, scored and saved.  {DRIFT}"
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says in one line what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {' '.join(message.split())} (--help shows the options)\n")
+
+
+def average(text: str) -> Any:
+    """The parameter `average` from the command line."""
+    if text in ("linear", "uniform", "none"):
+        return False if text == "none" else text
+    try:
+        half_life = float(text)
+    except ValueError:
+        half_life = np.nan
+    if not 0 < half_life < np.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not known; accepted are linear, uniform, none and a half-life in rounds")
+    return half_life
+
+
+def costs(text: str) -> Any:
+    """The parameter `loss` from the command line."""
+    names = list(dict.fromkeys(name for task in TASKS.values() for name in task.loss_names))
+    if text in names:
+        return text
+    pairs = [re.fullmatch("([^:=]+):([^:=]+)=([^:=]+)", item) for item in text.split(",")]
+    try:
+        return {(float(pair[1]), float(pair[2])): float(pair[3]) for pair in pairs}  # type: ignore[index]
+    except (TypeError, ValueError):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not known; accepted are {', '.join(names)} and TRUE:PREDICTED=COST,..."
+        ) from None
+
+
+def integer(least: int, most: int | None = None) -> Callable[[str], int]:
+    """What reads an integer from the command line."""
+    accepted = f"of at least {least}" if most is None else f"from {least} to {most}"
+
+    def parsed(text: str) -> int:
+        value = int(text) if re.fullmatch(r"\d{1,99}", text) else -1
+        if value < least or (most is not None and value > most):
+            raise argparse.ArgumentTypeError(f"{text!r} must be an integer {accepted}")
+        return value
+
+    return parsed
+
+
+def label(text: str) -> float:
+    """A label from the command line."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = np.nan
+    if not np.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} must be a finite number")
+    return value
+
+
+def build_parser() -> Parser:
+    """All options; None is "not given"."""
+    parser = Parser(prog="python -m sklearn_predtron", description="Mistake-driven online learning.", epilog=EPILOG)
+    switch = argparse.BooleanOptionalAction
+    parser.add_argument(
+        "train", nargs="?", metavar="TRAIN", help="svmlight file to learn from; .gz and .bz2 are read as they are"
+    )
+    parser.add_argument("--test", metavar="TEST", help="svmlight file for the held-out score")
+    parser.add_argument("--save", metavar="MODEL", help="write the estimator, for --load and joblib.load")
+    parser.add_argument("--load", metavar="MODEL", help="go on with a saved estimator (load only what you trust)")
+    parser.add_argument(
+        "--predictions",
+        metavar="FILE",
+        help="write the prediction of each row of TEST, with commas where it is several labels; for rankings its score",
+    )
+    learner = parser.add_argument_group("the learner")
+    learner.add_argument(
+        "--task",
+        choices=list(TASKS),
+        help="default: rank where the first row has qid: (with --features and --classes a pipe is not looked into), else binary "
+        "for two labels, else multiclass; ordinal: the labels are ranks, in the order of the numbers; multilabel: a row has any "
+        "number of labels, with commas between them (1,3 5:0.2); rank: rows are documents of queries, with a relevance each "
+        "(2 qid:10 5:0.2), and a run of rows with one id is a query.  Other tasks skip qid:",
+    )
+    learner.add_argument(
+        "--loss",
+        type=costs,
+        help=f"{', '.join(TASKS['ordinal'].loss_names)} (of ranks), or TRUE:PREDICTED=COST,... where other errors cost 1 "
+        f"(--loss=-1:1=5); with --task multilabel {', '.join(TASKS['multilabel'].loss_names)}; with --task rank "
+        f"{', '.join(TASKS['rank'].loss_names)}",
+    )
+    learner.add_argument(
+        "--representation", choices=[str(kind.alias) for kind in kinds(RankingRepresentation)], help="of rankings (default log)"
+    )
+    # PRank needs a representation that the job has no option for, and MMP labels to rank.
+    learner.add_argument(
+        "--update",
+        choices=[str(kind.alias) for kind in kinds(Update) if kind not in (PRank, MMP)],
+        help=f"{', '.join(RANKING_UPDATES)} are for rankings only",
+    )
+    learner.add_argument("--norm", choices=[str(kind.alias) for kind in kinds(Norm)])
+    learner.add_argument("--average", type=average, help="linear (default), uniform, none, or a half-life in rounds")
+    learner.add_argument("--reject-cost", type=float, metavar="COST", help="may reject a row at this cost; needs --reject-label")
+    learner.add_argument("--reject-label", type=label, metavar="LABEL", help="what a rejected row is predicted as")
+    learner.add_argument("--compare", action=switch, help="a learner of scikit-learn's beside it (default, except with --load)")
+    stream = parser.add_argument_group("the stream")
+    stream.add_argument("--epochs", type=integer(1), metavar="N", help="passes over TRAIN (default 1)")
+    stream.add_argument("--shuffle", action=switch, help="shuffle the rounds within chunks (default)")
+    stream.add_argument("--seed", type=integer(0, 2**32 - 1), help="of the shuffles (default 0)")
+    stream.add_argument("--features", type=integer(1, MOST_FEATURES), metavar="P", help="width of the data")
+    stream.add_argument("--classes", type=label, nargs="+", metavar="LABEL", help="all labels")
+    stream.add_argument("--zero-based", action=switch, help="whether indices count from 0 (default: whether the index 0 occurs)")
+    stream.add_argument(
+        "--chunk", type=integer(1), metavar="LINES", help="lines in a chunk, whose last query is whole (default 10000)"
+    )
+    stream.add_argument(
+        "--chunk-bytes",
+        type=integer(1, MOST_BYTES),
+        metavar="N",
+        help="length of a chunk, and of a line or query, at most (default 8 MiB)",
+    )
+    parser.add_argument("--version", action="version", version=sklearn_predtron.__version__)
+    return parser
+
+
+def check_arguments(args: argparse.Namespace) -> None:
+    """Find out before hours of learning what cannot work."""
+    given = {name for name, value in vars(args).items() if value is not None}
+    needs = [("predictions", ["test"]), ("reject_cost", ["reject_label"]), ("load", ["train", "test"])]
+    needs += [("save", ["train"]), ("epochs", ["train"])]
+    needs += [(name, ["train", "load"]) for name in sorted(given - {*DEMO_OPTIONS, "train", "load"})]
+    for name, others in needs:
+        if name in given and given.isdisjoint(others):
+            raise UsageError(f"{option(name)} needs {' or '.join(map(option, others))}")
+    if args.update in RANKING_UPDATES and given.isdisjoint(["train", "load"]):
+        raise UsageError(f"--update {args.update} is for rankings only; without TRAIN all tasks are learned")
+    for name in ("features", "classes", "task"):
+        if {name, "load"} <= given:
+            raise UsageError(f"{option(name)} is fixed by the estimator of --load")
+    if args.classes is not None and len(set(args.classes)) < 2:
+        raise UsageError(f"--classes has the labels {args.classes}; at least two are needed")
+    check_files(vars(args))
+
+
+def check_files(paths: dict[str, Any]) -> None:
+    """Refuse files that cannot be read or written, and one file for two things."""
+    for name in ("train", "test", "load"):
+        path = paths[name]
+        if path is not None and (os.path.isdir(path) or not os.access(path, os.R_OK)):
+            raise UsageError(f"{option(name)}={path!r} is not a file that can be read")
+    for name in ("save", "predictions"):
+        path = paths[name]
+        if path is not None and not can_be_written(path, replaced=name == "save"):
+            raise UsageError(f"{option(name)}={path!r} is not a file that can be written")
+    for name, others in ONE_FILE_EACH.items():
+        for other in others:
+            if paths[name] and paths[other] and same_file(paths[name], paths[other]):
+                raise UsageError(f"{option(name)} and {option(other)} are the same file {paths[name]!r}")
+    if paths["train"] and paths["test"] and same_pipe(paths["train"], paths["test"]):
+        raise UsageError(f"TRAIN and --test are the same pipe {paths['train']!r}, which can be read once")
+
+
+def option(name: str) -> str:
+    """How the user writes an argument."""
+    return "TRAIN" if name == "train" else "--" + name.replace("_", "-")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the main job; the exit code."""
+    parser, bar = build_parser(), Bar()
+    try:
+        args = parser.parse_args(argv)
+    except SystemExit as stop:  # --help has been written, if somebody reads it
+        raise SystemExit(report("") or stop.code) from None
+    try:
+        check_arguments(args)
+        return run_files(args, bar) if args.train or args.load else demo(args, bar)
+    except UsageError as error:
+        bar.clear()
+        parser.error(str(error))
+    except KeyboardInterrupt as stop:
+        bar.clear()
+        return complain(stop)
+
+
+def demo(args: argparse.Namespace, bar: Bar) -> int:
+    """Learn the bundled and generated data and print the table."""
+    parameters = learner_parameters(args)
+    compare = args.compare is not False
+    try:
+        tallies = run_demo(parameters, seed=args.seed or 0, compare=compare, bar=bar)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    bar.clear()
+    note = f"  Each row order is learned once, from scratch; the figures are of {ORDERS} row orders."
+    tasks = [TASKS[demo.task] for demo in DEMOS]
+    text = caption(parameters.get("average", "linear"), tasks=tasks, rejects=True, compare=compare, note=note)
+    return report(f"{table(tallies)}\n{DEMO_DATA}\n{text}\n")

@@ -1,0 +1,397 @@
+"""Learners side by side on one stream: this package's, and scikit-learn's beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.linear_model import Perceptron, SGDRegressor
+from sklearn.multioutput import MultiOutputClassifier
+
+from sklearn_predtron.families._base import as_rows
+from sklearn_predtron.families._labels import encode
+from sklearn_predtron.losses import costs_of, ranking_loss, subset_loss, table_loss
+from sklearn_predtron.metrics import ndcg
+from sklearn_predtron.problems._relevance import Relevances
+from sklearn_predtron.representations import LogRank
+
+CUTS = (1, 5, 10)
+BEFORE, HELD_OUT = "progressive", "held-out"
+
+
+@dataclass
+class Tally:
+    """A line of the table."""
+
+    data: str
+    learner: str
+    rounds: int = 0
+    seconds: float = 0.0
+    judged: int = 0
+    loss: float = 0.0
+    tested: int = 0
+    score: float = 0.0
+    rejected: int | None = None
+    # Sums of NDCG@1, @5 and @10, where they are wanted: before the update, and on held-out queries.
+    top: dict[str, NDArray] | None = None
+
+    def count_top(self, when: str, scores: NDArray, y: ByQuery) -> None:
+        """Add the NDCG@k of queries, if wanted."""
+        if self.top is not None:
+            self.top[when] += [ndcg(y.values, scores, y.query, k=k).sum() for k in CUTS]
+
+    def cells(self) -> list[str]:
+        """What the table shows."""
+        return [
+            self.data,
+            self.learner,
+            f"{self.rounds:,}",
+            f"{self.rounds / self.seconds:,.0f}" if self.seconds else "-",
+            f"{self.loss / self.judged:.4f}" if self.judged else "-",
+            f"{self.score / self.tested:.4f}" if self.tested else "-",
+            f"{self.rejected / self.tested:.1%}" if self.tested and self.rejected is not None else "-",
+            f"{self.score / self.accepted:.4f}" if self.accepted else "-",
+        ]
+
+    @property
+    def accepted(self) -> int:
+        """Rows that were tested and not rejected; 0 where no row may be."""
+        return 0 if self.rejected is None else self.tested - self.rejected
+
+    def top_cells(self) -> list[list[str]]:
+        """What the table of the first positions shows, if any."""
+        counts = {BEFORE: self.judged, HELD_OUT: self.tested}
+        return [
+            ["" if i else self.learner, when, *(f"{value / counts[when]:.4f}" if counts[when] else "-" for value in sums)]
+            for i, (when, sums) in enumerate((self.top or {}).items())
+        ]
+
+
+class ByQuery:
+    """Values of documents, query by query; a slice or a permutation of it is of queries."""
+
+    def __init__(self, values: Any, start: NDArray):
+        self.values = values
+        self.start = start
+
+    @classmethod
+    def of(cls, values: Any, qid: NDArray) -> ByQuery:
+        """The values of documents; an id that returns after another one is another query's."""
+        edges = np.flatnonzero(qid[1:] != qid[:-1]) + 1
+        return cls(values, np.concatenate([[0], edges, [len(qid)]]).astype(np.intp))
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.values[first:end] for first, end in zip(self.start[:-1], self.start[1:], strict=True))
+
+    def __getitem__(self, queries: slice | NDArray) -> ByQuery:
+        first, length = self.start[:-1][queries], np.diff(self.start)[queries]
+        start = np.concatenate([[0], np.cumsum(length)])
+        return ByQuery(self.values[np.arange(start[-1]) + np.repeat(first - start[:-1], length)], start)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """As of an array of queries."""
+        return (len(self),)
+
+    @property
+    def query(self) -> NDArray:
+        """The number of each document's query."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
+    def worst_first(self) -> NDArray:
+        """The documents, those of least relevance first in each query, so that ties are broken at their worst."""
+        return np.lexsort((self.values, self.query))
+
+
+def blocks(n: int, rounds: int) -> Iterator[slice]:
+    """n rows in blocks of at most a tenth of the rounds before them."""
+    start = 0
+    while start < n:
+        stop = min(n, start + max(1, (rounds + start) // 10))
+        yield slice(start, stop)
+        start = stop
+
+
+class PredtronEntrant:
+    """One of this package's estimators."""
+
+    def __init__(self, estimator: Any, classes: NDArray | None, tally: Tally):
+        self.estimator = estimator
+        self.classes = classes
+        self.tally = tally
+        if getattr(estimator, "reject_cost", None) is not None and tally.rejected is None:
+            tally.rejected = 0
+
+    def learn(self, X: Any, y: Any, *, judge: bool) -> None:
+        """Learn from rows in their order."""
+        estimator, tally = self.estimator, self.tally
+        rounds, loss = getattr(estimator, "t_", 0), getattr(estimator, "cumulative_loss_", 0.0)
+        start = perf_counter()
+        self._fit(X, y, first=rounds == 0)
+        tally.seconds += perf_counter() - start
+        tally.rounds += estimator.t_ - rounds
+        if judge:
+            tally.judged += estimator.t_ - rounds
+            tally.loss += estimator.cumulative_loss_ - loss
+
+    def why_refused(self, X: Any) -> str | None:
+        """What is wrong with the first of the rows that cannot be learned from, if there is one."""
+        rows = as_rows(X)
+        row = rows.first_outside()
+        return None if row < 0 else self.estimator._length_refused(rows, row)
+
+    def _fit(self, X: Any, y: Any, *, first: bool) -> None:
+        """Let the estimator learn."""
+        self.estimator.partial_fit(X, y, **({"classes": self.classes} if first else {}))
+
+    def test(self, X: Any, y: Any) -> NDArray:
+        """Score held-out rows; their predictions."""
+        predicted, score = self.estimator.predict(X), self.estimator.score(X, y)
+        self.tally.tested += X.shape[0]
+        self.tally.score += score * X.shape[0]
+        if self.tally.rejected is not None:
+            self.tally.rejected += int(np.sum(predicted == self.estimator.reject_label))
+        return predicted
+
+
+class RankerEntrant(PredtronEntrant):
+    """This package's ranker of documents; X and y are `ByQuery`."""
+
+    def learn(self, X: Any, y: Any, *, judge: bool) -> None:
+        if judge and self.tally.top is not None:
+            worst = y.worst_first()
+            self.tally.count_top(BEFORE, self._scores_ahead(X, y)[worst], ByQuery(y.values[worst], y.start))
+        super().learn(X, y, judge=judge)
+
+    def why_refused(self, X: Any) -> str | None:
+        return super().why_refused(X.values)
+
+    def _scores_ahead(self, X: ByQuery, y: ByQuery) -> NDArray:
+        """Scores by the last iterate, of each query before its update."""
+        # A copy goes ahead query by query, so that the calls that are timed are as long as the other learner's.
+        ahead, scores = deepcopy(self.estimator), np.zeros((X.start[-1], 1))
+        for first, documents, relevance in zip(X.start, X, y, strict=False):
+            if ahead.__sklearn_is_fitted__():
+                ahead._learner.scores(as_rows(documents), scores[first : first + len(relevance)], mean=False)
+            ahead.partial_fit(documents, relevance)
+        return scores[:, 0]
+
+    def _fit(self, X: Any, y: Any, *, first: bool) -> None:
+        self.estimator.partial_fit(X.values, y.values, qid=y.query)
+
+    def test(self, X: Any, y: Any) -> NDArray:
+        scores = self.estimator.predict(X.values)
+        total = ndcg(y.values, scores, y.query).sum()
+        self.tally.tested += len(y)
+        self.tally.score += total
+        self.tally.count_top(HELD_OUT, scores, y)
+        return scores
+
+
+class Peer:
+    """Base of scikit-learn's learners, which run beside this package's under the same loss."""
+
+    name = "Perceptron"
+    estimator: Any
+
+    def __init__(self, classes: Any, loss: Any, tally: Tally):
+        self.classes = classes
+        self.loss = loss
+        self.tally = tally
+        self.rounds = 0
+
+    def learn(self, X: Any, y: Any, *, judge: bool) -> None:
+        """Learn from rows in their order."""
+        tally, n = self.tally, X.shape[0]
+        y = self._rows_of_labels(y)
+        if judge:
+            tally.judged += n
+            for predicted, true in self._predictions_ahead(X, y):
+                self._judge(predicted, true)
+        start = perf_counter()
+        self._fit(self.estimator, X, y)
+        tally.seconds += perf_counter() - start
+        tally.rounds += n
+        self.rounds += n
+
+    def _predictions_ahead(self, X: Any, y: Any) -> Iterator[tuple[NDArray, Any]]:
+        """Predictions of each block before it is learned, and the labels."""
+        # A copy goes ahead block by block, so that the calls that are timed are as long as the other learner's.
+        ahead = self.estimator
+        for block in blocks(len(y), self.rounds):
+            known = self.rounds + block.start > 0
+            yield self._predict(ahead if known else None, X[block]), y[block]
+            if block.stop < len(y):
+                ahead = deepcopy(ahead) if ahead is self.estimator else ahead
+                self._fit(ahead, X[block], y[block])
+
+    def _judge(self, predicted: NDArray, y: Any) -> None:
+        """Count the loss of predictions made before their rows are learned."""
+        self.tally.loss += self._losses(predicted, y).sum()
+
+    def test(self, X: Any, y: Any) -> None:
+        """Score held-out rows."""
+        y = self._rows_of_labels(y)
+        self._score(self._predict(self.estimator if self.rounds else None, X), y)
+
+    def _score(self, predicted: NDArray, y: Any) -> None:
+        """Count the score of predictions of held-out rows."""
+        flaws = self._flaws(predicted, y).sum()
+        self.tally.tested += len(y)
+        self.tally.score += len(y) - flaws
+
+    def _rows_of_labels(self, y: Any) -> NDArray:
+        """The labels as an array."""
+        return y
+
+    def _fit(self, estimator: Any, X: Any, y: Any) -> None:
+        """Let the estimator learn."""
+        raise NotImplementedError
+
+    def _predict(self, estimator: Any, X: Any) -> NDArray:
+        """Predictions of the estimator; None has not learned yet."""
+        raise NotImplementedError
+
+    def _losses(self, predicted: NDArray, y: Any) -> NDArray:
+        """The loss of each row."""
+        raise NotImplementedError
+
+    def _flaws(self, predicted: NDArray, y: Any) -> NDArray:
+        """What the score of each row is short of 1."""
+        raise NotImplementedError
+
+
+class PerceptronEntrant(Peer):
+    """scikit-learn's Perceptron."""
+
+    def __init__(self, classes: NDArray, loss: Any, tally: Tally):
+        super().__init__(classes, loss, tally)
+        self.estimator = Perceptron(shuffle=False)
+        costs = costs_of(table_loss(loss), classes)
+        self.costs = 1.0 - np.eye(len(classes)) if costs is None else costs
+
+    def _fit(self, estimator: Any, X: Any, y: NDArray) -> None:
+        estimator.partial_fit(X, y, classes=self.classes)
+
+    def _predict(self, estimator: Any, X: Any) -> NDArray:
+        return np.repeat(self.classes[:1], X.shape[0]) if estimator is None else estimator.predict(X)
+
+    def _losses(self, predicted: NDArray, y: NDArray) -> NDArray:
+        return self.costs[encode(y, self.classes), encode(predicted, self.classes)]
+
+    def _flaws(self, predicted: NDArray, y: NDArray) -> NDArray:
+        return (predicted != y).astype(np.float64)
+
+
+class RanksPerceptronEntrant(PerceptronEntrant):
+    """scikit-learn's Perceptron, scored by how far its ranks are off, as the ordinal classifier is."""
+
+    def _flaws(self, predicted: NDArray, y: NDArray) -> NDArray:
+        return np.abs(encode(y, self.classes) - encode(predicted, self.classes)) / (len(self.classes) - 1)
+
+
+class PerceptronsEntrant(Peer):
+    """scikit-learn's Perceptron for each label; its scores make a set of labels as this package's do."""
+
+    name = "Perceptron per label"
+
+    def __init__(self, classes: NDArray, loss: Any, tally: Tally):
+        super().__init__(classes, subset_loss(loss), tally)
+        self.estimator = MultiOutputClassifier(Perceptron(shuffle=False))
+        self.problem = self.loss.build(len(classes))
+
+    def _rows_of_labels(self, y: Any) -> NDArray:
+        return y.toarray() if sparse.issparse(y) else y
+
+    def _fit(self, estimator: Any, X: Any, y: NDArray) -> None:
+        estimator.partial_fit(X, y, classes=[np.arange(2)] * len(self.classes))
+
+    def _predict(self, estimator: Any, X: Any) -> NDArray:
+        # Its own predict() gives the same but for losses whose predictions have exactly k labels.
+        if estimator is None:
+            return self.problem.predict(np.zeros((X.shape[0], len(self.classes))))
+        return self.problem.predict(np.column_stack([single.decision_function(X) for single in estimator.estimators_]))
+
+    def _losses(self, predicted: NDArray, y: NDArray) -> NDArray:
+        predicted, y = predicted.astype(bool), y.astype(bool)
+        a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted & y, predicted, y))
+        return self.loss.evaluate(a, n_predicted - a, n_true - a, y.shape[1] - n_predicted - n_true + a)
+
+    def _flaws(self, predicted: NDArray, y: NDArray) -> NDArray:
+        return (predicted != y).mean(axis=1)
+
+
+class RelevanceEntrant(Peer):
+    """scikit-learn's passive-aggressive regression of relevances, averaged; X and y are `ByQuery`."""
+
+    name = "SGDRegressor"
+
+    def __init__(self, classes: Any, loss: Any, tally: Tally):
+        super().__init__(classes, loss, tally)
+        self.estimator = SGDRegressor(
+            loss="epsilon_insensitive", penalty=None, learning_rate="pa1", eta0=1.0, average=True, shuffle=False
+        )
+        # What a ranking loses does not depend on its representation.
+        self.problem = ranking_loss(loss).build(0, LogRank())
+
+    def _fit(self, estimator: Any, X: Any, y: Any) -> None:
+        estimator.partial_fit(X.values, y.values)
+
+    def _predict(self, estimator: Any, X: Any) -> NDArray:
+        return np.zeros(X.start[-1]) if estimator is None else estimator.predict(X.values)
+
+    def _judge(self, predicted: NDArray, y: Any) -> None:
+        worst = y.worst_first()
+        predicted, y = predicted[worst], ByQuery(y.values[worst], y.start)
+        super()._judge(predicted, y)
+        self.tally.count_top(BEFORE, predicted, y)
+
+    def _score(self, predicted: NDArray, y: Any) -> None:
+        super()._score(predicted, y)
+        self.tally.count_top(HELD_OUT, predicted, y)
+
+    def _losses(self, predicted: NDArray, y: Any) -> NDArray:
+        return self.problem.losses(predicted, Relevances(y.values, y.start))
+
+    def _flaws(self, predicted: NDArray, y: Any) -> NDArray:
+        return 1 - ndcg(y.values, predicted, y.query)
+
+
+class Race:
+    """Learners side by side on the same rows; the first is this package's."""
+
+    def __init__(self, entrants: Sequence[Any]):
+        self.entrants = entrants
+
+    @property
+    def rounds(self) -> int:
+        """What the first has learned."""
+        return self.entrants[0].tally.rounds
+
+    @property
+    def tested(self) -> int:
+        """What the first was scored on."""
+        return self.entrants[0].tally.tested
+
+    def why_refused(self, X: Any) -> str | None:
+        """Why the first cannot learn from the rows, if it cannot because of their lengths."""
+        return self.entrants[0].why_refused(X)
+
+    def learn(self, X: Any, y: Any, *, judge: bool = True) -> None:
+        """Let all learn from the rows in their order."""
+        for entrant in self.entrants:
+            entrant.learn(X, y, judge=judge)
+
+    def test(self, X: Any, y: Any) -> NDArray:
+        """Score all on held-out rows; the predictions of the first."""
+        predictions = [entrant.test(X, y) for entrant in self.entrants]
+        return predictions[0]

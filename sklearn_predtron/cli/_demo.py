@@ -1,0 +1,275 @@
+"""What the main job runs: its tasks, the bundled data, the progress bar, the tables."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_predtron._parts import Part, kinds
+from sklearn_predtron.cli._compare import (
+    BEFORE,
+    CUTS,
+    HELD_OUT,
+    ByQuery,
+    Peer,
+    PerceptronEntrant,
+    PerceptronsEntrant,
+    PredtronEntrant,
+    Race,
+    RankerEntrant,
+    RanksPerceptronEntrant,
+    RelevanceEntrant,
+    Tally,
+)
+from sklearn_predtron.datasets import make_ranking_queries
+from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
+from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
+from sklearn_predtron.families.ranking import PredtronRanker
+from sklearn_predtron.losses import RankingLoss, SubsetLoss, TableLoss
+
+DRIFT = (
+    "When to switch averaging off: an average serves a stream that stays the same. On one that drifts it holds on to what is no "
+    "longer true; --average none predicts by the last iterate, whose progressive loss is then far lower, and --average "
+    "HALF_LIFE forgets at the pace you give."
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A family: its estimator, the peer beside it, the kind of its losses, and what its score is."""
+
+    estimator: type
+    peer: type[Peer]
+    losses: type[Part]
+    score: str
+    entrant: type[PredtronEntrant] = PredtronEntrant
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether a row has a set of labels."""
+        return self.losses is SubsetLoss
+
+    @property
+    def rank(self) -> bool:
+        """Whether a round is a query, whose documents are rows with a relevance each."""
+        return self.losses is RankingLoss
+
+    @property
+    def costs(self) -> bool:
+        """Whether errors may have a cost each."""
+        return self.losses is TableLoss
+
+    @property
+    def loss_names(self) -> list[str]:
+        """The losses that have a name."""
+        return [str(kind.alias) for kind in kinds(self.losses)]
+
+
+HEADER = ["data", "learner", "rounds", "rounds/s", "progressive loss", "held-out score", "rejected", "right of the rest"]
+
+
+def table(tallies: Sequence[Tally]) -> str:
+    """The table as text; without the last two columns where nobody may reject."""
+    lines = [HEADER] + [tally.cells() for tally in tallies]
+    if all(tally.rejected is None for tally in tallies):
+        lines = [line[:-2] for line in lines]
+    return aligned(lines)
+
+
+def top_table(tallies: Sequence[Tally]) -> str:
+    """NDCG@k as a table, after an empty line; nothing where it is not wanted."""
+    lines = [line for tally in tallies for line in tally.top_cells()]
+    return "\n" + aligned([["learner", "queries", *(f"NDCG@{k}" for k in CUTS)], *lines]) + "\n\n" if lines else ""
+
+
+def aligned(lines: list[list[str]]) -> str:
+    """Cells as text, the first two of a line to the left; the first line is the header."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    lines = [lines[0], ["-" * width for width in widths], *lines[1:]]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(w) if i < 2 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool, note: str) -> str:
+    """What the table's columns are."""
+    scores = "; ".join(dict.fromkeys(task.score for task in tasks))
+    predictor = "the last iterate" if average is False else f"the average of the iterates ({average})"
+    queries, rows = any(task.rank for task in tasks), any(not task.rank for task in tasks)
+    round_is = "  A round is a query." if queries and not rows else "  For rankings a round is a query." if queries else ""
+    lines = [
+        f"rounds/s: of the learning calls alone.{round_is}{note}",
+        "progressive loss: the mean loss of the last iterate's predictions, each made before its round's update"
+        + (", of its best class where it may reject" if rejects else "")
+        + (", scores that tie ranked at their worst." if queries else "."),
+        f"held-out score: {scores}; on {'rows' if rows else 'queries'} that were not learned from, of {predictor}.",
+    ]
+    if queries and not rows:
+        lines.append(
+            f"NDCG@k: of the first k documents; {BEFORE} as progressive loss (the last iterate ranks each query before it is "
+            f"learned), {HELD_OUT} as held-out score."
+        )
+    if compare:
+        several = " (for several labels one each, by MultiOutputClassifier)" if any(task.multilabel for task in tasks) else ""
+        peers = [f"Perceptron: scikit-learn's{several}"] if rows else []
+        if queries:
+            peers.append(
+                "SGDRegressor: scikit-learn's, which regresses relevances by passive-aggressive steps and always predicts by the "
+                "average of its iterates"
+            )
+        lines.append(
+            f"{'; '.join(peers)}; through partial_fit on the same rows in the same order; progressive loss is of predictions "
+            f"made before each block of {'rows' if rows else 'queries'}, at most a tenth of the rounds so far and at most a "
+            "chunk."
+        )
+    return "\n".join(textwrap.fill(line, 118, subsequent_indent="  ") for line in [*lines, DRIFT])
+
+
+class Bar:
+    """A progress bar of one line, on a terminal only."""
+
+    def __init__(self, stream: TextIO | None = None):
+        self.stream = sys.stderr if stream is None else stream
+        self.shown = self.stream is not None and self.stream.isatty()
+        self.drawn = -1.0
+
+    def __call__(self, label: str, fraction: float | None, tally: Tally | None = None) -> None:
+        if not self.shown or monotonic() - self.drawn < 0.1:
+            return
+        self.drawn = monotonic()
+        done = "" if fraction is None else f" [{'#' * round(20 * fraction):20}] {fraction:4.0%}"
+        loss = f"  {tally.rounds:,} rounds, loss {tally.loss / max(tally.judged, 1):.4f}" if tally else ""
+        self.stream.write(f"\r{label}{done}{loss}\x1b[K")
+        self.stream.flush()
+
+    def clear(self) -> None:
+        """Leave an empty line."""
+        if self.drawn >= 0:
+            self.stream.write("\r\x1b[K")
+            self.stream.flush()
+
+
+BY_CLASS = "accuracy, where a rejected row is not right"
+BY_RANKS = "for ranks 1 - mean distance / largest distance"
+BY_LABELS = "for several labels 1 - Hamming loss"
+BY_NDCG = "for rankings the mean NDCG of whole lists"
+TASKS = {
+    "binary": Task(PredtronBinaryClassifier, PerceptronEntrant, TableLoss, BY_CLASS),
+    "multiclass": Task(PredtronClassifier, PerceptronEntrant, TableLoss, BY_CLASS),
+    "ordinal": Task(PredtronOrdinalClassifier, RanksPerceptronEntrant, TableLoss, BY_RANKS),
+    "multilabel": Task(PredtronMultilabelClassifier, PerceptronsEntrant, SubsetLoss, BY_LABELS),
+    "rank": Task(PredtronRanker, RelevanceEntrant, RankingLoss, BY_NDCG, RankerEntrant),
+}
+
+
+def start_lines(data: str, task: Task, *, compare: bool) -> list[Tally]:
+    """The lines of the table for a data set."""
+    return [Tally(data, task.estimator.__name__), Tally("", task.peer.name)][: 1 + compare]
+
+
+def start_race(task: Task, estimator: Any, labels: Any, tallies: Sequence[Tally]) -> Race:
+    """The estimator, and its peer if it has a line in the table."""
+    # The first validation in a process looks for data frame plug-ins, which is no learner's time.
+    StandardScaler().fit(np.zeros((1, 1)))
+    classes = np.arange(len(labels)) if task.multilabel else labels
+    peers = [task.peer(classes, estimator.loss, tally) for tally in tallies[1:]]
+    return Race([task.entrant(estimator, classes, tallies[0]), *peers])
+
+
+# ------------------------------------------------------------------------------------------------------------------- demo
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A data set, the task it is for, the parameters of the estimator, and what is learned, from the target."""
+
+    name: str
+    load: Callable[..., Any]
+    task: str
+    parameters: dict[str, Any]
+    labels: Callable[[NDArray], NDArray] = np.asarray
+
+    def draw(self, seed: int) -> tuple[Any, Any, Any, Any, Any]:
+        """X and y to learn and to test, each learned first, and the labels."""
+        if TASKS[self.task].rank:
+            X, y = self.load(random_state=seed)
+            cut = 3 * len(y) // 4
+            return X[:cut], X[cut:], y[:cut], y[cut:], None
+        X, y = self.load(return_X_y=True)
+        y = self.labels(y)
+        labels = np.unique(y) if y.ndim == 1 else np.arange(y.shape[1])
+        X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=seed, stratify=y)
+        scaler = StandardScaler().fit(X)
+        return scaler.transform(X), scaler.transform(X_test), y, y_test, labels
+
+
+ATTRIBUTES = {
+    "odd": [1, 3, 5, 7, 9],
+    "above 4": [5, 6, 7, 8, 9],
+    "has a loop": [0, 6, 8, 9],
+    "prime": [2, 3, 5, 7],
+    "multiple of 3": [0, 3, 6, 9],
+    "square": [0, 1, 4, 9],
+}
+
+
+def attributes(digits: NDArray) -> NDArray:
+    """Which of the attributes a digit has, a column each."""
+    return np.column_stack([np.isin(digits, having) for having in ATTRIBUTES.values()]).astype(np.int64)
+
+
+def fifths(target: NDArray) -> NDArray:
+    """Ranks from 0 to 4, each of a fifth of the rows."""
+    return np.searchsorted(np.quantile(target, [0.2, 0.4, 0.6, 0.8]), target)
+
+
+def generated_queries(random_state: int) -> tuple[ByQuery, ByQuery]:
+    """Documents and relevances of the simulation of paper 000, section 6."""
+    X, y, qid = make_ranking_queries(400, random_state=random_state)
+    return ByQuery.of(X, qid), ByQuery.of(y.astype(np.float64), qid)
+
+
+DEMOS = [
+    Demo("digits", load_digits, "multiclass", {}),
+    Demo("breast cancer, reject", load_breast_cancer, "binary", {"reject_cost": 0.1, "reject_label": -1}),
+    Demo("wine", load_wine, "multiclass", {}),
+    Demo("diabetes, 5 ranks", load_diabetes, "ordinal", {}, fifths),
+    Demo("digits' attributes", load_digits, "multilabel", {}, attributes),
+    Demo("generated queries", generated_queries, "rank", {}),
+]
+DEMO_DATA = (
+    f"diabetes, 5 ranks: fifths of the target.  digits' attributes: {', '.join(ATTRIBUTES)}.\n"
+    "generated queries: datasets.make_ranking_queries, 10 documents each."
+)
+ORDERS = 5
+
+
+def run_demo(parameters: dict[str, Any], *, seed: int, compare: bool, bar: Bar) -> list[Tally]:
+    """Learn each bundled data set in several row orders, each time from scratch and in one pass."""
+    tallies = []
+    for demo in DEMOS:
+        X, X_test, y, y_test, labels = demo.draw(seed)
+        task, random = TASKS[demo.task], np.random.default_rng(seed)
+        lines = start_lines(demo.name, task, compare=compare)
+        tallies += lines
+        for i in range(ORDERS):
+            bar(demo.name, i / ORDERS, lines[0])
+            order = random.permutation(len(y))
+            race = start_race(task, task.estimator(**demo.parameters, **parameters), labels, lines)
+            race.learn(X[order], y[order])
+            race.test(X_test, y_test)
+    return tallies

@@ -1,0 +1,1 @@
+"""The estimators, a module for each, and what they share."""

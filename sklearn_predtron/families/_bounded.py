@@ -1,0 +1,154 @@
+"""What the theory says of an estimator: the theorem behind its parts, and the bound on the loss suffered online."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._parts import real_number, resolve
+from sklearn_predtron.problems._base import Problem
+from sklearn_predtron.updates import Update
+from sklearn_predtron.updates._bounds import fingerprint, unstated
+from sklearn_predtron.updates._comparator import Competitor
+
+
+class Bounded:
+    """The theorem and the bound of an estimator."""
+
+    _learner: Learner
+    _kappa: float
+    update: Any
+    _build_problem: Callable[[], Problem]
+    _check_fixed: Callable[[], None]
+    _rows_and_labels: Callable[..., tuple[Any, Any]]
+
+    def _differs(self, problem: Problem, update: Any) -> bool:
+        """Whether rounds so far had another loss, representation or update."""
+        return getattr(self, "_learned_with", None) not in (None, fingerprint(problem, update))
+
+    def _theorem(self) -> str:
+        """The theorem behind the bound; an error where none is proven for the parts and the rounds so far."""
+        check_is_fitted(self)
+        weights, problem = self._learner.weights, self._learner.problem
+        if weights.unproven is not None:
+            raise ValueError(f"No loss bound is proven for {weights.unproven}.")
+        if weights.intercept.automatic:
+            raise ValueError(
+                "No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number and fit anew."
+            )
+        update = resolve(Update, self.update, "update")
+        if self._differs(self._build_problem(), update.build(problem, self._kappa)):
+            raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
+        self._check_fixed()
+        if problem.unproven is not None and not update.pairwise:
+            raise ValueError(f"No loss bound is proven for {problem.unproven}.")
+        if self._learner.weighted:
+            raise ValueError("No loss bound is proven for rounds of different weights; there were some.")
+        return update.theorem(problem)
+
+    def loss_bound(
+        self,
+        margin: float | None = None,
+        radius: float | None = None,
+        c_L: float | None = None,
+        *,
+        competitor: Any = None,
+        X: Any = None,
+        y: Any = None,
+    ) -> float:
+        """Bound on the loss suffered online, where the theory of the parts has one.
+
+        Parameters
+        ----------
+        margin : float, default=None
+            Margin gamma > 0 of some unit-norm weights on the data (see `margin`).
+        radius : float, default=None
+            The largest length of an input with the intercept's feature of length `intercept_scaling`, which `theory.radius`
+            measures.  None takes what an update with eta="theory" has seen, or that of X.
+        c_L : float, default=None
+            The least positive loss, which `theory.loss_constants` finds for rankings (it depends on the lists) and functions of
+            counts.  None takes what the loss, or an update with eta="theory", knows.
+        competitor : ndarray of shape (d, n_features), or tuple (coef, intercept), default=None
+            In the place of a margin, any weights U: the bound is then by their surrogate losses on X and y, which need not be
+            separable.  An error for updates without such a proof, as those whose step is not fixed beforehand.
+        X, y : array-like, default=None
+            With `competitor`, all rows and labels that were learned; each as often as it was.
+
+        Returns
+        -------
+        bound : float
+            What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronBinaryClassifier
+        >>> from sklearn_predtron.theory import theorem_of
+        >>> X, y = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]], [1, 1, 0, 0]
+        >>> model = PredtronBinaryClassifier(update="perceptron", fit_intercept=False).partial_fit(X, y, classes=[0, 1])
+        >>> model.cumulative_loss_, round(model.loss_bound(margin=2.5, radius=5**0.5), 6), theorem_of(model)
+        (1.0, 3.2, "the perceptron's bound (Novikoff 1962)")
+        >>> round(model.loss_bound(competitor=[[0.2, 0.2]], X=X, y=y), 6)  # margins of 1.2, 1.2, 0.8, 0.8
+        2.331371
+        """
+        return self._loss_bound(margin, radius, c_L, competitor, X, y)
+
+    def _loss_bound(
+        self, margin: float | None, radius: float | None, c_L: float | None, competitor: Any, X: Any, y: Any, **given: Any
+    ) -> float:
+        self._theorem()
+        update = resolve(Update, self.update, "update")
+        if not np.isfinite(self._learner.problem.C_L):
+            raise ValueError(unstated(self._learner.problem))
+        radius = None if radius is None else positive(radius, "radius")
+        if competitor is not None or X is not None or y is not None:
+            if margin is not None or competitor is None or X is None or y is None:
+                raise ValueError("loss_bound takes a margin, or competitor, X and y together.")
+            X, labels = self._rows_and_labels(X, y, **given)
+            problem = self._build_problem()
+            against = Competitor.of(self, problem, X, labels, competitor, radius, update.pairwise)
+            with np.errstate(all="ignore"):
+                return float(update.competitor_bound(problem, against, self._least_loss(c_L)))
+        margin = positive(margin, "margin", ": the bounds are for separable data, others need a competitor")
+        radius, c_L = np.float64(self._effective_radius(radius)), self._least_loss(c_L)
+        with np.errstate(all="ignore"):  # a bound whose squares overflow is infinite
+            return float(update.loss_bound(self._learner.problem, self._kappa, margin, radius, c_L))
+
+    def _effective_radius(self, radius: float | None) -> float:
+        """The radius by which a step is measured, of that of the rows or of what an update has seen."""
+        weights = self._learner.weights
+        if radius is not None:
+            return weights.effective_radius(radius)
+        if not weights.radius_needed:
+            raise ValueError("radius=None is known only after an update with eta='theory'; pass the largest length of an input.")
+        if weights.radius2 == 0:
+            raise ValueError("radius=None is 0, for all rows so far were zero; pass the largest length of an input.")
+        return weights.radius2**0.5
+
+    def _least_loss(self, c_L: float | None) -> float:
+        """The least positive loss as given, as the loss states it, or as the update has seen it."""
+        stated, most = self._learner.problem.c_L, self._learner.problem.C_L
+        if c_L is None:
+            return stated if np.isfinite(stated) else self._learner.update.least
+        at_most = f", and at most the largest loss, {most:g}"
+        least = positive(c_L, "c_L", at_most)
+        if least > most:
+            raise ValueError(f"c_L={c_L} must be positive{at_most}.")
+        return least
+
+    def _at_unit_norm(self, margins: NDArray) -> NDArray:
+        """Margins under weights that predict the same and have norm 1; nan where these are zero."""
+        length = self._learner.read(lambda weights: weights.length())
+        return margins / length if length > 0 else np.full(len(margins), np.nan)
+
+
+def positive(value: Any, parameter: str, reason: str = "") -> np.float64:
+    """Return a positive number, of a type whose arithmetic knows infinity."""
+    number = real_number(value)
+    if number is None or not number > 0:
+        raise ValueError(f"{parameter}={value} must be positive{reason}.")
+    return np.float64(number)

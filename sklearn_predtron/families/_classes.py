@@ -1,0 +1,278 @@
+"""Classification over an explicit table of predictions: what its families share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import column_or_1d
+
+from sklearn_predtron._compat import StrOptions
+from sklearn_predtron._parts import as_numbers, checked_build
+from sklearn_predtron.families._base import BasePredtron, check_lengths
+from sklearn_predtron.families._fast_path import CodeReader, Stream
+from sklearn_predtron.families._fitted import AfterFit
+from sklearn_predtron.families._labels import class_list, encode, find_classes, one_dimensional
+from sklearn_predtron.losses import TableLoss, ZeroOne, costs_of, table_loss
+from sklearn_predtron.problems._base import Codes, Labels
+from sklearn_predtron.problems._finite import Table
+from sklearn_predtron.representations import TableRepresentation, table_representation
+
+
+class BaseTableClassifier(ClassifierMixin, BasePredtron):
+    """Labels are numbered, predictions are the labels, and the loss is a table of both."""
+
+    classes_: Any = AfterFit()
+    _parameter_constraints: dict[str, list] = {
+        **BasePredtron._parameter_constraints,
+        "loss": [str, "array-like", dict, TableLoss],
+        "representation": [str, "array-like", TableRepresentation],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+    loss: Any
+    representation: Any
+    class_weight: Any
+
+    # ------------------------------------------------------------------------------------------------------------- labels
+
+    def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
+        given = self._given_classes(y)
+        y = one_dimensional(y)
+        if not fresh:
+            self._check_same_classes(classes, given)
+            return Codes(encode(y, self.classes_))
+        if given is not None:
+            self._check_same_set(classes, given, "in categories")
+            found, codes = given, encode(y, given)
+        elif not partial:
+            found, codes = find_classes(y)
+        elif classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        else:
+            found = find_classes(class_list(classes), targets=False)[0]
+            codes = encode(y, found)
+        self._check_classes(found, ordered=given is not None)
+        self.classes_ = found
+        return Codes(codes)
+
+    def _given_classes(self, y: Any) -> NDArray | None:
+        """The classes in their order, where they are known without looking at the rows."""
+        return None
+
+    def _check_same_classes(self, classes: Any, given: NDArray | None) -> None:
+        self._check_same_set(classes, self.classes_, "on the first call")
+
+    def _check_same_set(self, classes: Any, known: NDArray, where: str) -> None:
+        if classes is None:
+            return
+        found = class_list(classes).tolist()
+        if set(found) != set(known.tolist()):
+            raise ValueError(f"classes={found} is not the same as {where}: {known.tolist()}.")
+
+    def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
+        if len(classes) < 2:
+            raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class.")
+
+    def _label_weight(self, labels: Any, weight: NDArray | None, *, partial: bool) -> NDArray | None:
+        if self.class_weight is None:
+            return None
+        codes = labels.numbers
+        if self.class_weight != "balanced":
+            return self._class_weights()[codes]
+        if partial:
+            raise ValueError(
+                "class_weight 'balanced' is not supported for partial_fit, which sees a part of the data; pass a dict."
+            )
+        relative = None if weight is None or not weight.any() else weight / weight.max()  # so that no sum overflows
+        counts = np.bincount(codes, weights=relative, minlength=len(self.classes_))
+        return (counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0)))[codes]
+
+    def _class_weights(self) -> NDArray:
+        """The weight of each class, where they are given as a dict.
+
+        A label that is no class may be a class that is missing from a fold, or a typo, which leaves a class without a weight.
+        """
+        classes = self.classes_.tolist()
+        known = set(classes)
+        unknown = [label for label in self.class_weight if label not in known]
+        if unknown and not known.issubset(self.class_weight):
+            raise ValueError(
+                f"class_weight names {unknown}, not in classes_: {classes}; accepted where each class has a weight of its own."
+            )
+        given = [self.class_weight.get(label, 1.0) for label in classes]
+        weights = as_numbers(given, "class_weight", "a dict of finite weights that are not negative")
+        if not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise ValueError(f"class_weight={self.class_weight} must hold finite weights that are not negative.")
+        return weights
+
+    def _open_stream(self) -> Stream | None:
+        if hasattr(self, "feature_names_in_") or self.class_weight == "balanced":
+            return None
+        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
+        return Stream(self._learner, CodeReader(codes, None if self.class_weight is None else self._class_weights()), self._busy)
+
+    # ------------------------------------------------------------------------------------------------------------ problem
+
+    def _build_problem(self) -> Table:
+        k, cost = len(self.classes_), costs_of(table_loss(self.loss), self.classes_)
+        representation = table_representation(self.representation, lambda part: part.build(k, cost))
+        problem = checked_build(representation, representation.build(k, cost), Table, k=k)
+        check_costs_kept(representation, problem, cost)
+        return problem
+
+    def _costs(self) -> NDArray:
+        """L(sigma, y), a row for each true class and a column for each prediction, as the parameters have it now."""
+        cost = costs_of(table_loss(self.loss), self.classes_)
+        return 1.0 - np.eye(len(self.classes_)) if cost is None else cost
+
+    def _counts_mistakes(self) -> bool:
+        """Whether the loss is 0-1: with many classes a table of costs is worth avoiding."""
+        loss = table_loss(self.loss)
+        return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
+
+    # --------------------------------------------------------------------------------------------------------- prediction
+
+    def decision_function(self, X: Any) -> NDArray:
+        """Decoded scores <rep(sigma), t> of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            For two classes the score of the second: t or -t where d = 1, else the difference of the two.
+        """
+        scores = self._scores(X)
+        decision = self._learner.problem.decision(scores)[:, : len(self.classes_)]
+        if len(self.classes_) > 2:
+            return decision
+        difference = decision[:, 1] - decision[:, 0]
+        return difference / 2 if scores.shape[1] == 1 else difference
+
+    def predict(self, X: Any) -> NDArray:
+        """Predict the class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Labels of `classes_`.
+        """
+        predicted = self._predict_codes(X)
+        return self.classes_[predicted]
+
+    def _predict_codes(self, X: Any) -> NDArray:
+        """Numbers of the predictions, of shape (n_samples,)."""
+        scores = self._scores(X)
+        return self._learner.problem.predict(scores)
+
+    def sample_loss(self, X: Any, y: Any) -> NDArray:
+        """The estimator's own loss L(sigma, y) of each prediction.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            True labels, of `classes_`.
+
+        Returns
+        -------
+        loss : ndarray of shape (n_samples,)
+            Costs of `loss`; a rejected row costs the `reject_cost` of its true class.
+        """
+        codes, predicted = self._true_and_predicted(X, y)
+        if self._counts_mistakes():
+            return (predicted != codes).astype(np.float64)
+        return self._costs()[codes, predicted]
+
+    def _true_and_predicted(self, X: Any, y: Any) -> tuple[NDArray, NDArray]:
+        """Numbers of the labels and of the predictions."""
+        predicted = self._predict_codes(X)
+        codes = encode(column_or_1d(y), self.classes_)
+        check_lengths(len(predicted), len(codes))
+        return codes, predicted
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy, whatever the loss, its costs and the reject option: a rejected row is not right.
+
+        Searches over losses compare by it; `metrics.cost_scorer` and `metrics.reject_scorer` make scorers of costs, and
+        `sample_loss` has the estimator's own loss.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in the mean.
+
+        Returns
+        -------
+        score : float
+            At most 1, which is perfect.
+        """
+        return super().score(X, y, sample_weight)
+
+    def margin(self, X: Any, y: Any) -> float:
+        """The margin of the weights, at unit norm, on a data set.
+
+        The least, over the rows, of <rep(sigma_y), t> less the best score of a prediction that loses (paper 000, section
+        2.2), or of any that is ahead of sigma_y.  Positive only if every row is predicted without loss.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            True labels, of `classes_`.
+
+        Returns
+        -------
+        margin : float
+            The margin gamma, for `loss_bound`; nan where the weights are zero.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronClassifier
+        >>> X = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]]
+        >>> y = ["a", "a", "b", "b"]
+        >>> model = PredtronClassifier(fit_intercept=False, random_state=0).fit(X, y)
+        >>> round(model.margin(X, y), 2)
+        1.96
+        """
+        return float(self._margins(X, y).min())
+
+    def _margins(self, X: Any, y: Any) -> NDArray:
+        scores = self._scores(X)
+        codes = encode(column_or_1d(y), self.classes_)
+        check_lengths(len(scores), len(codes))
+        return self._at_unit_norm(self._learner.problem.margins(scores, codes))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
+
+
+def check_costs_kept(representation: TableRepresentation, problem: Table, cost: NDArray | None) -> None:
+    """Refuse a compiled problem that was made with other costs than those given."""
+    kept = problem.cost_matrix
+    if cost is None and kept is None:
+        return
+    zero_one = 1.0 - np.eye(problem.k)
+    if not np.array_equal(zero_one if cost is None else cost, zero_one if kept is None else kept):
+        raise ValueError(
+            f"{type(representation).__name__}.build() returned a {type(problem).__name__} of other costs than it was given; "
+            "accepted is one whose `cost_matrix` is `cost`."
+        )

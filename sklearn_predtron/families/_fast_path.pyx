@@ -1,0 +1,218 @@
+"""The short way from one row in Python's hands to the loop."""
+from libc.math cimport INFINITY
+
+import numpy as np
+
+from sklearn_predtron._core.busy cimport Busy
+from sklearn_predtron._core.learner cimport Learner
+from sklearn_predtron.problems._base cimport Codes, Labels
+from sklearn_predtron.problems._relevance cimport Relevances
+from sklearn_predtron._core.rows cimport Rows
+from sklearn_predtron.problems._label_sets cimport Indicators
+from sklearn_predtron._core.rows import QueryRows, dense_rows
+
+
+def plain_rows(X):
+    """Rows of X if it is a C-contiguous float32 or float64 array that is not empty; else None."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.size == 0 or not X.flags.c_contiguous:
+        return None
+    return dense_rows(X) if X.dtype == np.float64 or X.dtype == np.float32 else None
+
+
+cdef class LabelReader:
+    """Reads the labels of a batch, or gives up."""
+
+    cdef Labels read(self, y, Py_ssize_t n):
+        """n labels of known kind; None where the long way is needed."""
+        return None
+
+    cdef const double[::1] weight(self, Labels labels):
+        """The weight of each label; None for ones."""
+        return None
+
+    cdef Rows rounds(self, Rows rows):
+        """The rows as rounds."""
+        return rows
+
+
+cdef class CodeReader(LabelReader):
+    """Labels by their numbers, with a weight each."""
+    cdef dict codes
+    cdef const double[::1] class_weight
+
+    def __init__(self, dict codes not None, const double[::1] class_weight=None):
+        self.codes = codes
+        self.class_weight = class_weight
+
+    cdef Labels read(self, y, Py_ssize_t n):
+        cdef Py_ssize_t i
+        if type(y) is np.ndarray and y.ndim == 1:
+            y = y.tolist()
+        elif type(y) is list:
+            y = y.copy()        # what the labels do while they are looked up cannot change it
+        else:
+            return None
+        if len(y) != n:
+            return None
+        codes = np.empty(n, dtype=np.intp)
+        cdef Py_ssize_t[::1] code = codes
+        try:
+            for i in range(n):
+                code[i] = self.codes[y[i]]
+                if self.class_weight is not None and self.class_weight[code[i]] == 0:
+                    return None
+        except (KeyError, TypeError):
+            return None
+        return Codes(codes)
+
+    cdef const double[::1] weight(self, Labels labels):
+        return None if self.class_weight is None else np.asarray(self.class_weight)[labels.numbers]
+
+
+ctypedef unsigned char uchar
+ctypedef long long longlong
+
+ctypedef fused number:
+    uchar
+    int
+    long
+    longlong
+    float
+    double
+
+
+cdef bint narrow(const number[:, :] y, unsigned char[:, ::1] rows) noexcept nogil:
+    """Copy zeros and ones; whether there was nothing else."""
+    cdef Py_ssize_t i, j
+    cdef bint other = False
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            rows[i, j] = y[i, j] == 1
+            other |= (y[i, j] != 0) & (y[i, j] != 1)
+    return not other
+
+
+def indicator_rows(y):
+    """Zeros and ones of a two-dimensional array as bytes; None where it holds anything else."""
+    y = y.astype(y.dtype.newbyteorder("="), copy=False)
+    rows = np.empty(y.shape, dtype=np.uint8)
+    kind = y.dtype.char
+    if kind == "?" or kind == "B":
+        good = narrow[uchar](y.view(np.uint8), rows)
+    elif kind == "l":
+        good = narrow[long](y, rows)
+    elif kind == "d":
+        good = narrow[double](y, rows)
+    elif kind == "i":
+        good = narrow[int](y, rows)
+    elif kind == "q":
+        good = narrow[longlong](y, rows)
+    elif kind == "f":
+        good = narrow[float](y, rows)
+    else:
+        good = False
+        if y.dtype.kind in "iufbcO":
+            try:
+                rows = np.ascontiguousarray(y == 1, dtype=np.uint8)
+                good = bool((rows == y).all())
+            except TypeError:       # what cannot be compared is no indicator
+                good = False
+    return rows if good else None
+
+
+cdef class IndicatorReader(LabelReader):
+    """Indicator matrices of m labels; with codes, one label that is on for the label of code 1."""
+    cdef Py_ssize_t m
+    cdef CodeReader codes
+
+    def __init__(self, Py_ssize_t m, CodeReader codes=None):
+        self.m = m
+        self.codes = codes
+
+    cdef Labels read(self, y, Py_ssize_t n):
+        cdef Labels labels
+        if self.codes is not None:
+            labels = self.codes.read(y, n)
+            return None if labels is None else Indicators(labels.numbers.astype(np.uint8)[:, None])
+        if type(y) is not np.ndarray or y.ndim != 2 or y.shape[0] != n or y.shape[1] != self.m:
+            return None
+        rows = indicator_rows(y)
+        return None if rows is None else Indicators(rows)
+
+
+cdef class RelevanceReader(LabelReader):
+    """Relevances of m labels, finite and not negative."""
+    cdef Py_ssize_t m
+
+    def __init__(self, Py_ssize_t m):
+        self.m = m
+
+    cdef Labels read(self, y, Py_ssize_t n):
+        if type(y) is not np.ndarray or y.ndim != 2 or y.shape[0] != n or y.shape[1] != self.m:
+            return None
+        return relevances(y, np.arange(n + 1, dtype=np.intp) * self.m)
+
+
+cdef class QueryReader(LabelReader):
+    """Relevances of the documents of one query."""
+
+    cdef Labels read(self, y, Py_ssize_t n):
+        if type(y) is not np.ndarray or y.ndim != 1 or y.shape[0] != n:
+            return None
+        return relevances(y, np.array([0, n], dtype=np.intp))
+
+    cdef Rows rounds(self, Rows rows):
+        return QueryRows(rows, np.array([0, rows.n], dtype=np.intp))
+
+
+cdef Relevances relevances(y, start):
+    """Relevances of lists; None where they are not finite numbers of at least 0."""
+    cdef const double[::1] flat
+    cdef Py_ssize_t i
+    cdef bint good = True
+    if y.dtype.kind not in "iuf":
+        return None
+    flat = np.ascontiguousarray(y, dtype=np.float64).ravel()
+    for i in range(flat.shape[0]):
+        good &= 0 <= flat[i] < INFINITY
+    return Relevances(flat, start) if good else None
+
+
+cdef class Stream:
+    """A learner and a reader of its labels: takes labelled rows as they come, without ceremony."""
+    cdef Learner learner
+    cdef LabelReader reader
+    cdef Busy busy
+    cdef bint closed
+
+    def __init__(self, Learner learner not None, LabelReader reader not None, Busy busy not None):
+        self.learner = learner
+        self.reader = reader
+        self.busy = busy
+
+    def close(self):
+        """Take no more rows: the estimator has another learner, or other parameters."""
+        self.closed = True
+
+    def take(self, X, y):
+        """Learn from the rows and return True; or return False, having done nothing, where the long way is needed."""
+        self.busy.take()
+        try:
+            return not self.closed and self.learn(X, y)
+        finally:
+            self.busy.release()
+
+    cdef bint learn(self, X, y) except -1:
+        cdef Rows rows = plain_rows(X)
+        cdef Py_ssize_t before, refused
+        cdef Labels labels
+        if rows is None or rows.p != self.learner.weights.p or self.learner.weights.first_refused(rows) >= 0:
+            return False
+        labels = self.reader.read(y, rows.n)
+        if labels is None:
+            return False
+        before = self.learner.t
+        refused = self.learner.learn(self.reader.rounds(rows), labels, None, self.reader.weight(labels))
+        if refused >= 0:
+            raise ValueError(self.learner.why_refused(refused, before))
+        return True

@@ -1,0 +1,52 @@
+"""What both rankers share."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sklearn_predtron._parts import checked_build, resolve
+from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.losses import RankingLoss, ranking_loss
+from sklearn_predtron.problems._ranking import Ranking
+from sklearn_predtron.problems._relevance import Relevances
+from sklearn_predtron.representations import RankingRepresentation, ranking_representation
+from sklearn_predtron.updates import Update
+
+
+class BaseRanker(BasePredtron):
+    """Lists of items with relevances are learned, and ranked by their scores."""
+
+    _parameter_constraints: dict[str, list] = {
+        **BasePredtron._parameter_constraints,
+        "loss": [str, RankingLoss],
+        "representation": [str, callable, RankingRepresentation],
+    }
+    loss: Any
+    representation: Any
+    _n_labels = 0  # stands for the documents of queries
+
+    def _build_problem(self) -> Ranking:
+        loss, representation = ranking_loss(self.loss), ranking_representation(self.representation)
+        loss, n = copy.copy(loss), self._n_labels
+        return checked_build(loss, loss.build(n, copy.copy(representation)), Ranking, d=max(n, 1), block=n == 0)
+
+    def _losses(self, scores: NDArray, labels: Relevances) -> NDArray:
+        """The learned loss of each list."""
+        return self._own_problem().losses(scores, labels)
+
+    def _own_problem(self) -> Ranking:
+        """The problem with scratch memory of its own: the caller may be one of several threads."""
+        return copy.copy(self._learner.problem)
+
+    def _list_margins(self, scores: NDArray, labels: Relevances) -> NDArray:
+        pairwise = resolve(Update, self.update, "update").pairwise
+        return self._at_unit_norm(self._own_problem().margins(scores, labels, pairwise))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "ranker"
+        tags.target_tags.positive_only = True
+        return tags

@@ -1,0 +1,128 @@
+"""Saved models: what was learned as plain names, numbers and arrays, which no move of a module makes unreadable."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import Any
+
+import sklearn_predtron
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.state import Captured
+from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
+
+FORMAT = 1  # of the models that this version writes
+OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport)}
+PART = "part"
+
+
+@cache
+def compiled() -> dict[str, type]:
+    """Return the compiled classes by their names, which are all different."""
+    root = Path(sklearn_predtron.__file__).parent
+    suffix = EXTENSION_SUFFIXES[0]
+    files = [path.relative_to(root.parent).as_posix() for path in sorted(root.rglob(f"*{suffix}"))]
+    modules = [importlib.import_module(file.removesuffix(suffix).replace("/", ".")) for file in files]
+    return {
+        name: kind
+        for module in modules
+        for name, kind in vars(module).items()
+        if hasattr(kind, "__pyx_vtable__") and kind.__module__ == module.__name__
+    }
+
+
+def pack(learner: Learner) -> list[dict[str, Any]]:
+    """Return what a learner is made of, each part after those that it is made of."""
+    packer = Packer()
+    packer.pack(learner)
+    return packer.parts
+
+
+class Packer:
+    """Takes objects apart; an object that stands in several places is one part."""
+
+    def __init__(self) -> None:
+        self.parts: list[dict[str, Any]] = []
+        self.places: dict[int, int] = {}
+        self.alive: list[Any] = []  # so that no other object gets the id of one that was taken apart
+
+    def pack(self, value: Any) -> Any:
+        """Return a value without objects of classes that are no public ones."""
+        if isinstance(value, (tuple, list)):
+            return [self.pack(item) for item in value]
+        reduced = value.reduced if isinstance(value, Captured) else None
+        kind = type(value) if reduced is None else reduced[0]
+        if OBJECTS.get(kind.__name__) is kind:
+            return self._part(value, lambda: {"state": [[name, self.pack(item)] for name, item in state_of(value).items()]})
+        if compiled().get(kind.__name__) is not kind:
+            return value
+        return self._part(value, lambda: self._reduced(reduced or value.__reduce__()), kind)
+
+    def _reduced(self, reduced: tuple[Any, ...]) -> dict[str, Any]:
+        _, arguments, *state = reduced
+        return {"arguments": self.pack(arguments), **({"state": self.pack(state[0])} if state else {})}
+
+    def _part(self, value: Any, content: Any, kind: type | None = None) -> dict[str, int]:
+        """Return a reference to the part that a value is."""
+        if id(value) not in self.places:
+            made = {"kind": (kind or type(value)).__name__, **content()}
+            self.places[id(value)] = len(self.parts)
+            self.parts.append(made)
+            self.alive.append(value)
+        return {PART: self.places[id(value)]}
+
+
+def state_of(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object as they are saved."""
+    return value.__getstate__() if "__getstate__" in vars(type(value)) else vars(value)
+
+
+def unpack(parts: Any) -> Learner:
+    """Return the learner that `pack` has taken apart."""
+    made: list[Any] = []
+    try:
+        for part in parts:
+            made.append(build(part, made))
+        learner = made[-1]
+    except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
+        raise ValueError(f"The saved model is damaged: {type(error).__name__}: {error}.") from None
+    if type(learner) is not Learner:
+        raise ValueError(f"The saved model is damaged: where a learner is expected there is {type(learner).__name__}.")
+    return learner
+
+
+def build(part: dict[str, Any], made: list[Any]) -> Any:
+    """Make a part of those made before."""
+    name = part["kind"]
+    if name in OBJECTS:
+        whole = object.__new__(OBJECTS[name])
+        whole.__dict__.update({attribute: filled(value, made) for attribute, value in part["state"]})
+        return whole
+    if name not in compiled():
+        raise ValueError(f"The saved model has a part {name!r}, which this version of sklearn_predtron does not know.")
+    whole = compiled()[name](*filled(part["arguments"], made))
+    if "state" in part:
+        whole.__setstate__(filled(part["state"], made))
+    return whole
+
+
+def filled(value: Any, made: list[Any]) -> Any:
+    """Return a value with the parts that it refers to."""
+    if isinstance(value, list):
+        return tuple(filled(item, made) for item in value)
+    if isinstance(value, dict) and value.keys() == {PART}:
+        return made[value[PART]]
+    return value
+
+
+def check_format(saved: Any) -> None:
+    """Refuse models that this version cannot read."""
+    if not isinstance(saved, dict) or not isinstance(saved.get("format"), int):
+        raise ValueError("The saved model has no format: it is older than sklearn_predtron 0.1.0, or damaged; fit it anew.")
+    if saved["format"] != FORMAT:
+        raise ValueError(
+            f"The saved model has format {saved['format']}, of sklearn_predtron {saved.get('version')}; this version reads "
+            f"format {FORMAT}.  Load it with the version that wrote it, or fit it anew."
+        )

@@ -1,0 +1,449 @@
+"""Binary and multiclass classification, with a reject option."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._compat import Interval, StrOptions
+from sklearn_predtron._core.learner import Observer
+from sklearn_predtron._core.margin_histogram import Margins
+from sklearn_predtron._parts import as_numbers
+from sklearn_predtron.families._classes import BaseTableClassifier
+from sklearn_predtron.losses import names_label, table_loss
+from sklearn_predtron.problems._finite import Table
+
+__all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
+
+
+class RejectingClassifier(BaseTableClassifier):
+    """A classifier that may answer `reject_label`."""
+
+    reject_cost: Any
+    reject_label: Any
+    reject_rule: str
+
+    _parameter_constraints: dict[str, list] = {
+        **BaseTableClassifier._parameter_constraints,
+        "reject_cost": [Interval(Real, 0, None, closed="neither"), "array-like", None],
+        "reject_label": "no_validation",  # type: ignore[dict-item]
+        "reject_rule": [StrOptions({"online", "margin", "code"})],
+    }
+
+    def _build_problem(self) -> Table:
+        if self.reject_cost is None:
+            return super()._build_problem()
+        costs = self._costs()
+        problem = super()._build_problem()
+        return Table(reject_code(len(self.classes_)), costs) if self.reject_rule == "code" else problem
+
+    def _costs(self) -> NDArray:
+        if self.reject_cost is None:
+            return super()._costs()
+        self._check_reject_label()
+        cost = super()._costs()
+        return np.column_stack([cost, self._reject_costs(cost.max())])
+
+    def _counts_mistakes(self) -> bool:
+        return self.reject_cost is None and super()._counts_mistakes()
+
+    def _build_observer(self, problem: Table, observer: Observer | None) -> Observer | None:
+        if self.reject_cost is None or self.reject_rule != "online":
+            return None
+        return Margins(problem, len(self.classes_)) if observer is None else observer
+
+    def _reject_costs(self, largest: float) -> NDArray:
+        """beta of each class, checked."""
+        k = len(self.classes_)
+        beta = as_numbers(self.reject_cost, "reject_cost", f"a number, or one for each of the {k} classes")
+        most = largest if self.reject_rule == "code" else largest / 2
+        if beta.shape not in ((), (k,)) or not ((beta > 0) & (beta <= most)).all():
+            raise ValueError(
+                f"reject_cost={self.reject_cost!r} must be a number, or one for each of the {k} classes, above 0 and at most "
+                f"{most:g} (reject_rule={self.reject_rule!r})."
+            )
+        return np.broadcast_to(beta, (k,))
+
+    def _check_reject_label(self) -> None:
+        label = self.reject_label
+        if self.classes_.dtype.kind == "b":
+            raise ValueError(
+                f"reject_label={label!r} cannot be of the type of the classes, True and False, and neither of them; make y "
+                "integers, y.astype(int) with reject_label=-1, or strings."
+            )
+        fits = label is not None and np.ndim(label) == 0 and np.asarray(label).dtype.kind in kinds_like(self.classes_)
+        if not fits or label in self.classes_.tolist():
+            raise ValueError(
+                f"reject_label={label!r} is what a rejected row is predicted as; accepted is {other_label(self.classes_)}."
+            )
+        if names_label(table_loss(self.loss), label):
+            raise ValueError(f"loss names the reject_label={label!r}; what a rejected row costs is reject_cost.")
+
+    # --------------------------------------------------------------------------------------------------------- prediction
+
+    def predict(self, X: Any) -> NDArray:
+        """Predict the class, or `reject_label`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Labels of `classes_`, and `reject_label` where the classifier may reject and does.
+        """
+        if self.reject_cost is None:
+            return super().predict(X)
+        predicted = self._predict_codes(X)
+        return np.append(self.classes_, self.reject_label)[predicted]
+
+    def _predict_codes(self, X: Any) -> NDArray:
+        """Numbers of the predictions; one past the last class rejects."""
+        if self.reject_cost is None or self.reject_rule == "code":
+            return super()._predict_codes(X)
+        best, margin = self._two_best(X)
+        return np.where(margin < self._least_margin(best), len(self.classes_), best[:, 0])
+
+    def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
+        """The two best classes of each row, best first, and the margin between them."""
+        scores = self._scores(X)
+        return top_two(self._learner.problem.decision(scores)[:, : len(self.classes_)])
+
+    def _least_margin(self, best: NDArray) -> NDArray | float:
+        """The margin that a row must have so as not to be rejected, given its two best predictions."""
+        costs = self._costs()
+        beta = costs[:, -1]
+        if self.reject_rule == "margin":
+            return costs[best[:, 1], best[:, 0]] - 2 * beta[best[:, 0]]
+        observer = self._learner.observer
+        if observer is None:
+            raise ValueError(
+                "reject_rule='online' chooses its threshold while it learns; call fit or partial_fit after setting it."
+            )
+        return observer.threshold(beta)
+
+
+def reject_code(k: int) -> NDArray:
+    """The paper's code with a reject option: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (paper 000, section 3)."""
+    return np.vstack([np.eye(k), np.full(k, k**-0.5)])
+
+
+def kinds_like(classes: NDArray) -> str:
+    """Kinds of array in which a label of the type of the classes comes."""
+    return {"i": "iu", "u": "iu", "f": "iuf"}.get(classes.dtype.kind, "OUST")
+
+
+def other_label(classes: NDArray) -> str:
+    """What a label of the type of the classes, and none of them, may be."""
+    names = classes.tolist()
+    if classes.dtype.kind in "iuf":
+        example, what = min(-1, names[0] - 1), "a number" if classes.dtype.kind == "f" else "an integer"
+        example = type(names[0])(example)
+    else:
+        example, what = next(name for name in ("rejected", "?", "rejected?") if name not in names), "a string"
+    return f"{what} other than the classes {names}, such as {example!r}"
+
+
+def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
+    """The two best predictions of each row, best first, and the difference of their scores."""
+    rows = np.arange(len(decision))
+    first = decision.argmax(axis=1)
+    rest = decision.copy()
+    rest[rows, first] = -np.inf
+    second = rest.argmax(axis=1)
+    return np.column_stack([first, second]), decision[rows, first] - decision[rows, second]
+
+
+class PredtronClassifier(RejectingClassifier):
+    """Multiclass classifier.
+
+    Parameters
+    ----------
+    loss : "zero_one", array-like of shape (k, k), dict or TableLoss, default="zero_one"
+        L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
+        {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
+        instance, where `CostMatrix(costs, labels=[...])` declares them all.
+    representation : "onehot", "simplex", array-like of shape (k, d) or TableRepresentation, default="onehot"
+        rep(sigma), one unit vector a class.
+    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
+        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
+    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
+            default="adaptive"
+        When to change the weights, towards which competitor, and how far.
+    average : "linear", "uniform", float or False, default="linear"
+        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
+        last iterate, the choice for streams that drift.
+    fit_intercept : bool, default=True
+        Whether scores have an offset.
+    intercept_scaling : "auto" or float, default="auto"
+        Length of the intercept's virtual feature; "auto" is the running geometric mean of the lengths of the inputs, with
+        which multiplying X by a constant changes no prediction.
+    max_iter : int, default=None
+        Epochs of `fit`; None is 10.
+    tol : float, default=None
+        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the rows in each epoch.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffles.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the weights of the previous call.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the rows by class, 1 for those left out; "balanced" (in `fit` only) gives all classes the same total weight.
+        A dict may name a label that is not among `classes_` (one missing from a fold) where it has a weight for each that is.
+    reject_cost : float or array-like of shape (k,), default=None
+        Cost beta of a rejected row, in (0, 1/2] times the largest loss, also by class; None is never to reject.
+    reject_label : label, default=None
+        What a rejected row is predicted as: a label of the type of the classes, not one of them.  Boolean classes leave none;
+        make y integers, or strings.
+    reject_rule : {"online", "margin", "code"}, default="online"
+        "online" and "margin" reject where the margin, the difference of the two best decoded scores, is below a threshold,
+        and coverage falls with beta.  "online": the threshold that would have cost least on the margins predicted so far,
+        each before its row was learned (in the first epoch of `fit`), from a histogram in constant memory.  "margin":
+        1 - 2 beta with the beta of the class predicted (with costs, the loss at stake - 2 beta).  "code" is the paper's code
+        (e_1 + ... + e_k) / sqrt(k) for the rejection, with its loss bound; for the 0-1 loss it never rejects with beta up
+        to 1 - 1/k, and beyond it hardly rejects rows like those that were learned.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels.
+    coef_ : ndarray of shape (d, n_features)
+        Weights that predict; d = k for "onehot".
+    intercept_ : ndarray of shape (d,)
+        Offsets of the scores.
+    last_coef_ : ndarray of shape (d, n_features)
+        Weights of the last iterate.
+    last_intercept_ : ndarray of shape (d,)
+        Offsets of the last iterate.
+    dual_coef_, support_ : ndarrays of shape (d, n_support) and (n_support,)
+        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
+    t_ : int
+        Rounds so far.
+    n_mistakes_ : int
+        Rounds in which a maximiser of the score lost.
+    n_updates_ : int
+        Rounds that took a step.
+    cumulative_loss_ : float
+        Loss suffered online by the last iterate, before each update; with a reject option, that of its best class.
+    loss_curve_ : list of float
+        Mean progressive loss of each epoch of `fit`.
+    n_iter_ : int
+        Epochs of the last `fit`.
+    n_features_in_ : int
+        Features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had them.
+
+    See Also
+    --------
+    PredtronBinaryClassifier : Two classes with one row of weights.
+    sklearn.linear_model.Perceptron : One-vs-rest, last iterate.
+
+    Notes
+    -----
+    Algorithm 1 of paper 000 and its variants.  Probabilities: `sklearn.calibration.CalibratedClassifierCV`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = PredtronClassifier(random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: Any = "zero_one",
+        representation: Any = "onehot",
+        norm: Any = "l2",
+        update: Any = "adaptive",
+        average: Any = "linear",
+        fit_intercept: bool = True,
+        intercept_scaling: Any = "auto",
+        max_iter: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        reject_cost: Any = None,
+        reject_label: Any = None,
+        reject_rule: str = "online",
+    ):
+        self.loss = loss
+        self.representation = representation
+        self.norm = norm
+        self.update = update
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.reject_cost = reject_cost
+        self.reject_label = reject_label
+        self.reject_rule = reject_rule
+
+
+class PredtronBinaryClassifier(RejectingClassifier):
+    """Binary classifier, with asymmetric costs and a reject option.
+
+    Parameters
+    ----------
+    loss : "zero_one", array-like of shape (2, 2), dict or TableLoss, default="zero_one"
+        L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
+        {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
+        instance, where `CostMatrix(costs, labels=[...])` declares them all.
+    representation : "sign", "onehot", array-like of shape (2, d) or TableRepresentation, default="sign"
+        rep(sigma): -1 and +1 with one row of weights, or any two unit vectors.
+    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
+        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
+    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
+            default="adaptive"
+        When to change the weights and how far.
+    average : "linear", "uniform", float or False, default="linear"
+        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
+        last iterate, the choice for streams that drift.
+    fit_intercept : bool, default=True
+        Whether scores have an offset.
+    intercept_scaling : "auto" or float, default="auto"
+        Length of the intercept's virtual feature; "auto" is the running geometric mean of the lengths of the inputs, with
+        which multiplying X by a constant changes no prediction.
+    max_iter : int, default=None
+        Epochs of `fit`; None is 10.
+    tol : float, default=None
+        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the rows in each epoch.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffles.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the weights of the previous call.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the rows by class, 1 for those left out; "balanced" (in `fit` only) gives both classes the same total weight.
+        A dict may name a label that is not among `classes_` (one missing from a fold) where it has a weight for each that is.
+    reject_cost : float or array-like of shape (2,), default=None
+        Cost beta of a rejected row, in (0, 1/2] times the largest loss, also by class; None is never to reject.
+    reject_label : label, default=None
+        What a rejected row is predicted as: a label of the type of the classes, not one of them.  Boolean classes leave none;
+        make y integers, or strings.
+    reject_rule : {"online", "margin", "code"}, default="online"
+        "online" and "margin" reject where the margin, the difference of the decoded scores of the classes, is below a
+        threshold, and coverage falls with beta.  "online": the threshold that would have cost least on the margins
+        predicted so far, each before its row was learned (in the first epoch of `fit`), from a histogram in constant memory.
+        "margin": 1 - 2 beta with the beta of the class predicted (with costs, the loss at stake - 2 beta).  "code" is the
+        paper's code (e_1 + e_2) / sqrt(2) for the rejection, with its loss bound; for the 0-1 loss it never rejects with beta
+        up to 1/2, and beyond it hardly rejects rows like those that were learned.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; the first is represented by -1, the second by +1.
+    coef_ : ndarray of shape (1, n_features)
+        Weights that predict.
+    intercept_ : ndarray of shape (1,)
+        Offset of the score.
+    last_coef_ : ndarray of shape (1, n_features)
+        Weights of the last iterate.
+    last_intercept_ : ndarray of shape (1,)
+        Offset of the last iterate.
+    dual_coef_, support_ : ndarrays of shape (d, n_support) and (n_support,)
+        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
+    t_ : int
+        Rounds so far.
+    n_mistakes_ : int
+        Rounds in which a maximiser of the score lost.
+    n_updates_ : int
+        Rounds that took a step.
+    cumulative_loss_ : float
+        Loss suffered online by the last iterate, before each update; with a reject option, that of its best class.
+    loss_curve_ : list of float
+        Mean progressive loss of each epoch of `fit`.
+    n_iter_ : int
+        Epochs of the last `fit`.
+    n_features_in_ : int
+        Features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had them.
+
+    See Also
+    --------
+    PredtronClassifier : Any number of classes.
+
+    Notes
+    -----
+    Algorithm 1 of paper 000 and its variants; asymmetric costs are its Corollary 2.  Probabilities:
+    `sklearn.calibration.CalibratedClassifierCV`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> triage = PredtronBinaryClassifier(reject_cost=0.1, reject_label=-1, random_state=0)
+    >>> np.unique(triage.fit(scale(X), y).predict(scale(X)))
+    array([-1,  0,  1])
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: Any = "zero_one",
+        representation: Any = "sign",
+        norm: Any = "l2",
+        update: Any = "adaptive",
+        average: Any = "linear",
+        fit_intercept: bool = True,
+        intercept_scaling: Any = "auto",
+        max_iter: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        reject_cost: Any = None,
+        reject_label: Any = None,
+        reject_rule: str = "online",
+    ):
+        self.loss = loss
+        self.representation = representation
+        self.norm = norm
+        self.update = update
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.reject_cost = reject_cost
+        self.reject_label = reject_label
+        self.reject_rule = reject_rule
+
+    def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
+        super()._check_classes(classes, ordered=ordered)
+        if len(classes) > 2:
+            raise ValueError("Only binary classification is supported. The type of the target is multiclass.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,305 @@
+"""Multilabel ranking: the labels of a row in the order of their relevance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_predtron._queries import read_relevances
+from sklearn_predtron.families._base import check_lengths
+from sklearn_predtron.families._fast_path import RelevanceReader, Stream
+from sklearn_predtron.families._labels import column_names
+from sklearn_predtron.families._rankings import BaseRanker
+from sklearn_predtron.metrics import mean_over_queries, ndcg
+from sklearn_predtron.problems._relevance import Relevances
+
+__all__ = ["PredtronLabelRanker"]
+
+
+class PredtronLabelRanker(BaseRanker):
+    """Multilabel ranking: learns to rank a fixed set of m labels for each input.
+
+    Parameters
+    ----------
+    loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
+        L(sigma, y) of rankings.  `NDCG(k=10)` looks at the first 10 positions; "ap" is for relevances 0 and 1,
+        "swapped_pairs" for two grades a row, "ranking_zero_one" asks for wholly right rankings.
+    representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
+        rep(sigma)_i = f(position of label i) / |f| by a strictly decreasing f of the positions 1, 2, ...;
+        `PowerRank(alpha=2)` carries its parameter, a callable takes the positions as an array.
+    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
+        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
+    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient", "slam", "max_pair", \
+            "listnet", "mmp" or Update, default="adaptive"
+        When to change the weights, towards which competitor, and how far.
+    average : "linear", "uniform", float or False, default="linear"
+        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
+        last iterate, the choice for streams that drift.
+    fit_intercept : bool, default=True
+        Whether scores have an offset.
+    intercept_scaling : "auto" or float, default="auto"
+        Length of the intercept's virtual feature; "auto" is the running geometric mean of the lengths of the inputs, with
+        which multiplying X by a constant changes no prediction.
+    max_iter : int, default=None
+        Epochs of `fit`; None is 20.
+    tol : float, default=None
+        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the rows in each epoch.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffles.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the weights of the previous call.
+
+    Attributes
+    ----------
+    label_names_ : ndarray of shape (m,)
+        Names of the labels, where y is a data frame whose columns have names.
+    coef_ : ndarray of shape (m, n_features)
+        Weights that predict.
+    intercept_ : ndarray of shape (m,)
+        Offsets of the scores.
+    last_coef_ : ndarray of shape (m, n_features)
+        Weights of the last iterate.
+    last_intercept_ : ndarray of shape (m,)
+        Offsets of the last iterate.
+    dual_coef_, support_ : ndarrays of shape (m, n_support) and (n_support,)
+        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
+    t_ : int
+        Rounds so far.
+    n_mistakes_ : int
+        Rounds in which a ranking by the scores lost, ties taken at their worst.
+    n_updates_ : int
+        Rounds that took a step.
+    cumulative_loss_ : float
+        Loss suffered online by the last iterate, before each update.
+    loss_curve_ : list of float
+        Mean progressive loss of each epoch of `fit`.
+    n_iter_ : int
+        Epochs of the last `fit`.
+    n_features_in_ : int
+        Features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had them.
+
+    See Also
+    --------
+    PredtronRanker : Ranks the documents of queries.
+    PredtronMultilabelClassifier : Predicts a set of labels.
+
+    Notes
+    -----
+    Paper 000, section 5; as for `PredtronRanker`, sigma_y is the competitor's order sorted again by relevance.  A row all of
+    whose labels are equally relevant has no wrong ranking: its loss is 0 and it changes nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_predtron import PredtronLabelRanker
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> y = X.argsort(axis=1).argsort(axis=1)  # the label of the largest feature is the most relevant
+    >>> model = PredtronLabelRanker(random_state=0).fit(X, y)
+    >>> model.predict([[3.0, 1.0, 2.0]])
+    array([[1, 3, 2]])
+    """
+
+    _epochs = 20
+
+    def __init__(
+        self,
+        *,
+        loss: Any = "ndcg",
+        representation: Any = "log",
+        norm: Any = "l2",
+        update: Any = "adaptive",
+        average: Any = "linear",
+        fit_intercept: bool = True,
+        intercept_scaling: Any = "auto",
+        max_iter: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+        warm_start: bool = False,
+    ):
+        self.loss = loss
+        self.representation = representation
+        self.norm = norm
+        self.update = update
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+
+    # --------------------------------------------------------------------------------------------------------- learning
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> PredtronLabelRanker:  # type: ignore[override]
+        """Learn from rows in the given order, one pass.
+
+        The result is, to the last bit, the same for any way of splitting a stream into calls.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : {array-like, sparse matrix} of shape (n_samples, m)
+            Relevances of the labels, at least 0.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, not negative; a row of weight 0 is as if it were absent.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        stream = self.__dict__.get("_stream")
+        if stream is not None and sample_weight is None and stream.take(X, y):
+            return self
+        return self._partial_fit(X, y, sample_weight=sample_weight)
+
+    def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Relevances:
+        names = column_names(y)
+        y = read_relevances(y.toarray() if sparse.issparse(y) else y)
+        if y.ndim != 2 or y.shape[1] == 0:
+            raise ValueError(f"y must have shape (n_samples, n_labels), a relevance for each label; got shape {y.shape}.")
+        if fresh:
+            self._n_labels = y.shape[1]
+            self.__dict__.pop("label_names_", None)
+            if names is not None:
+                self.label_names_ = names
+        elif y.shape[1] != self._n_labels:
+            raise ValueError(f"y has shape {y.shape}, and learning began with {self._n_labels} label(s).")
+        elif names is not None and not np.array_equal(names, getattr(self, "label_names_", names)):
+            raise ValueError(f"y has the columns {names.tolist()}, and learning began with {self.label_names_.tolist()}.")
+        return Relevances(y.ravel(), np.arange(len(y) + 1, dtype=np.intp) * y.shape[1])
+
+    def _open_stream(self) -> Stream | None:
+        return None if hasattr(self, "feature_names_in_") else Stream(self._learner, RelevanceReader(self._n_labels), self._busy)
+
+    # -------------------------------------------------------------------------------------------------------- prediction
+
+    def decision_function(self, X: Any) -> NDArray:
+        """Scores of the labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, m)
+            The label of the highest score comes first.
+        """
+        return self._scores(X)
+
+    def predict(self, X: Any) -> NDArray:
+        """Rank the labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_samples, m)
+            The position of each label, from 1; labels of equal scores in their order.
+        """
+        order = np.argsort(-self._scores(X), axis=1, kind="stable")
+        positions = np.empty_like(order)
+        np.put_along_axis(positions, order, np.arange(1, order.shape[1] + 1)[None], axis=1)
+        return positions
+
+    def sample_loss(self, X: Any, y: Any) -> NDArray:
+        """The estimator's own loss L(sigma, y) of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : {array-like, sparse matrix} of shape (n_samples, m)
+            Relevances of the labels.
+
+        Returns
+        -------
+        loss : ndarray of shape (n_samples,)
+            Values of the loss that was learned for.
+        """
+        return self._losses(*self._scored_rows(X, y))
+
+    def _scored_rows(self, X: Any, y: Any) -> tuple[NDArray, Relevances]:
+        """Scores and relevances, row by row."""
+        check_is_fitted(self)
+        self._check_labels_given(y)
+        scores, labels = self._scores(X), self._read_labels(y, None, fresh=False, partial=True)
+        check_lengths(len(scores), labels.n)
+        return scores.ravel(), labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : {array-like, sparse matrix} of shape (n_samples, m)
+            Relevances of the labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in the mean.
+
+        Returns
+        -------
+        score : float
+            At most 1, which is perfect; a row that cannot be ranked wrongly counts 1.
+        """
+        scores, labels = self._scored_rows(X, y)
+        shape = (labels.n, self._n_labels)
+        y = labels.relevances.reshape(shape)
+        return mean_over_queries(ndcg, y, scores.reshape(shape), sample_weight=sample_weight)
+
+    def margin(self, X: Any, y: Any) -> float:
+        """The margin of the weights, at unit norm, on a data set.
+
+        The least lead of a label over a less relevant one; times the least difference of f between neighbouring positions /
+        |f|, unless the update is of pairs ("slam", "max_pair", "mmp").
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : {array-like, sparse matrix} of shape (n_samples, m)
+            Relevances of the labels.
+
+        Returns
+        -------
+        margin : float
+            The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no row can be ranked wrongly.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronLabelRanker
+        >>> X = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]]
+        >>> relevance = [[1, 0], [0, 1], [0, 0], [0, 1]]
+        >>> model = PredtronLabelRanker(update="loss_driven", fit_intercept=False, random_state=0).fit(X, relevance)
+        >>> round(model.margin(X, relevance), 3)
+        0.188
+        """
+        return float(self._margins(X, y).min(initial=np.inf))
+
+    def _margins(self, X: Any, y: Any) -> NDArray:
+        return self._list_margins(*self._scored_rows(X, y))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        return tags

@@ -1,0 +1,417 @@
+"""Multilabel classification: a set of labels for each row."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import column_or_1d
+
+from sklearn_predtron._parts import checked_build, resolve
+from sklearn_predtron._queries import shortened
+from sklearn_predtron.families._base import BasePredtron, check_lengths, mean_loss
+from sklearn_predtron.families._fast_path import CodeReader, IndicatorReader, Stream, indicator_rows
+from sklearn_predtron.families._fitted import AfterFit
+from sklearn_predtron.families._labels import class_list, column_names, encode, find_classes
+from sklearn_predtron.losses import Hamming, SubsetLoss, subset_loss
+from sklearn_predtron.problems._base import Labels
+from sklearn_predtron.problems._label_sets import Indicators, SparseIndicators, Subset
+from sklearn_predtron.representations import SubsetRepresentation
+
+__all__ = ["PredtronMultilabelClassifier"]
+
+
+class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
+    """Multilabel classifier: learns all labels in one pass, for the measure that counts.
+
+    Parameters
+    ----------
+    loss : "hamming", "subset_zero_one", "error_set_size", "f1", "jaccard", "precision_at_k", "recall_at_k", callable or \
+            SubsetLoss, default="hamming"
+        L(sigma, y) of sets of labels.  A callable takes true positives, false positives, false negatives and true negatives
+        of a row; `FBeta(beta=2.0)`, `PrecisionAtK(k=3)` and the others carry their parameters.
+    representation : "sign_vector" or SubsetRepresentation, default="sign_vector"
+        rep(sigma): signs / sqrt(m).
+    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
+        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
+    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
+            default="adaptive"
+        When to change the weights, towards which competitor, and how far.
+    average : "linear", "uniform", float or False, default="linear"
+        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
+        last iterate, the choice for streams that drift.
+    fit_intercept : bool, default=True
+        Whether scores have an offset.
+    intercept_scaling : "auto" or float, default="auto"
+        Length of the intercept's virtual feature; "auto" is the running geometric mean of the lengths of the inputs, with
+        which multiplying X by a constant changes no prediction.
+    max_iter : int, default=None
+        Epochs of `fit`; None is 10.
+    tol : float, default=None
+        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the rows in each epoch.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffles.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the weights of the previous call.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (m,)
+        0, ..., m - 1; the two labels where y has one dimension.
+    label_names_ : ndarray of shape (m,)
+        Names of the labels, where y is a data frame whose columns have names.
+    coef_ : ndarray of shape (m, n_features)
+        Weights that predict.
+    intercept_ : ndarray of shape (m,)
+        Offsets of the scores.
+    last_coef_ : ndarray of shape (m, n_features)
+        Weights of the last iterate.
+    last_intercept_ : ndarray of shape (m,)
+        Offsets of the last iterate.
+    dual_coef_, support_ : ndarrays of shape (m, n_support) and (n_support,)
+        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
+    t_ : int
+        Rounds so far.
+    n_mistakes_ : int
+        Rounds in which a maximiser of the score lost more than some set would have.
+    n_updates_ : int
+        Rounds that took a step.
+    cumulative_loss_ : float
+        Loss suffered online by the last iterate, before each update.
+    loss_curve_ : list of float
+        Mean progressive loss of each epoch of `fit`.
+    n_iter_ : int
+        Epochs of the last `fit`.
+    n_features_in_ : int
+        Features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had them.
+
+    See Also
+    --------
+    sklearn.multioutput.MultiOutputClassifier : A classifier for each label.
+
+    Notes
+    -----
+    Paper 000, section 3, and paper 001, C.2, with exact loss-augmented inference in a sort and one pass (all losses by name)
+    or by search over the counts of mistakes (any callable).  Where labels tie at a score of 0 they are not predicted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn_predtron import PredtronMultilabelClassifier
+    >>> X, y = make_multilabel_classification(n_samples=300, random_state=0)
+    >>> model = PredtronMultilabelClassifier(loss="f1", random_state=0).fit(X, y)
+    >>> model.predict(X[:2])
+    array([[0, 0, 0, 1, 1],
+           [0, 0, 1, 0, 0]])
+    >>> 1 - model.sample_loss(X, y).mean() > 0.7  # mean F1 of the rows
+    np.True_
+    """
+
+    classes_: Any = AfterFit()
+    _parameter_constraints: dict[str, list] = {
+        **BasePredtron._parameter_constraints,
+        "loss": [str, callable, SubsetLoss],
+        "representation": [str, SubsetRepresentation],
+    }
+
+    def __init__(
+        self,
+        *,
+        loss: Any = "hamming",
+        representation: Any = "sign_vector",
+        norm: Any = "l2",
+        update: Any = "adaptive",
+        average: Any = "linear",
+        fit_intercept: bool = True,
+        intercept_scaling: Any = "auto",
+        max_iter: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+        warm_start: bool = False,
+    ):
+        self.loss = loss
+        self.representation = representation
+        self.norm = norm
+        self.update = update
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+
+    # ------------------------------------------------------------------------------------------------------------- labels
+
+    def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
+        names = column_names(y)
+        y = y.tocsr() if sparse.issparse(y) else as_array(y)
+        self._check_shape(y, fresh=fresh)
+        single = y.shape[-1] == 1 or y.ndim == 1
+        if classes is not None and single:
+            classes = values_of_one(classes)
+        elif classes is not None:
+            check_label_numbers(classes, y.shape[1])
+        if fresh:
+            self._start(y, names, classes, single=single, partial=partial)
+        elif names is not None and not np.array_equal(names, getattr(self, "label_names_", names)):
+            raise ValueError(f"y has the columns {names.tolist()}, and learning began with {self.label_names_.tolist()}.")
+        elif single and classes is not None and set(classes.tolist()) != set(self.classes_.tolist()):
+            raise ValueError(f"classes={classes.tolist()} is not the same as on the first call: {self.classes_.tolist()}.")
+        return self._indicators(y)
+
+    def _check_shape(self, y: Any, *, fresh: bool) -> None:
+        if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
+            raise ValueError(f"y must have shape (n_samples, n_labels), or (n_samples,) for one label; got shape {y.shape}.")
+        if not fresh and (1 if y.ndim == 1 else y.shape[1]) != self._n_labels:
+            hint = "; a single row has shape (1, n_labels)" if y.ndim == 1 else ""
+            raise ValueError(f"y has shape {y.shape}, and learning began with {self._n_labels} label(s){hint}.")
+
+    def _start(self, y: Any, names: NDArray | None, classes: Any, *, single: bool, partial: bool) -> None:
+        """Set what is known of the labels from the first rows on."""
+        self.__dict__.pop("label_names_", None)
+        if not single:
+            self._n_labels, self._single = y.shape[1], False
+            self.classes_ = np.arange(y.shape[1])
+            if names is not None:
+                self.label_names_ = names
+        else:
+            if partial and classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit where y is one label.")
+            found = find_classes(classes if partial else flat(y, warn=False), targets=not partial)[0]
+            if len(found) != 2:
+                what, where = "multiclass" if len(found) > 2 else "a single class", "classes" if partial else "y"
+                raise ValueError(
+                    "Only binary classification is supported. The type of the target is "
+                    f"{what}: one label must have two values, and {where} holds {len(found)} class(es); several labels make an "
+                    "indicator matrix (sklearn.preprocessing.MultiLabelBinarizer)."
+                )
+            self._n_labels, self._single = 1, True
+            self.classes_ = found
+        self._label_dtype = "int64" if y.dtype.kind not in "iufb" else y.dtype.str
+
+    def _indicators(self, y: Any) -> Labels:
+        """The labels of checked shape as the loop takes them."""
+        if self._single:
+            return Indicators(encode(flat(y, warn=True), self.classes_).astype(np.uint8)[:, None])
+        if sparse.issparse(y):
+            return sparse_indicators(y)
+        rows = indicator_rows(y)
+        if rows is None:
+            raise ValueError(f"y must hold zeros and ones, an indicator for each label; got {strange_values(y)}.")
+        return Indicators(rows)
+
+    def _open_stream(self) -> Stream | None:
+        if hasattr(self, "feature_names_in_"):
+            return None
+        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
+        return Stream(self._learner, IndicatorReader(self._n_labels, CodeReader(codes) if self._single else None), self._busy)
+
+    def _build_problem(self) -> Subset:
+        resolve(SubsetRepresentation, self.representation, "representation")
+        loss = copy.copy(subset_loss(self.loss, lambda part: part.build(self._n_labels)))
+        problem = checked_build(loss, loss.build(self._n_labels), Subset, d=self._n_labels)
+        self._learned_loss = loss
+        return problem
+
+    # --------------------------------------------------------------------------------------------------------- prediction
+
+    def decision_function(self, X: Any) -> NDArray:
+        """Scores of the labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, m), or (n_samples,) where y had one dimension
+            A label is predicted where its score is positive (with "precision_at_k" and "recall_at_k", where it is among the
+            k largest).
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if self._single else scores
+
+    def predict(self, X: Any) -> NDArray:
+        """Predict the set of labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples, m), or (n_samples,) where y had one dimension
+            Zeros and ones, of the type that y had, dense also where y was sparse; labels of `classes_` where y had one
+            dimension.
+        """
+        predicted = self._predict_indicators(X)
+        return self.classes_[predicted[:, 0]] if self._single else predicted.astype(self._label_dtype)
+
+    def _predict_indicators(self, X: Any) -> NDArray:
+        scores = self._scores(X)
+        return self._learner.problem.predict(scores)
+
+    def sample_loss(self, X: Any, y: Any) -> NDArray:
+        """The estimator's own loss L(sigma, y) of each prediction.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : {array-like, sparse matrix} of shape (n_samples, m)
+            True labels.
+
+        Returns
+        -------
+        loss : ndarray of shape (n_samples,)
+            Values of the loss that was learned for.
+        """
+        counts = self._counts(X, y)
+        return self._learned_loss.evaluate(*counts)
+
+    def _counts(self, X: Any, y: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """True positives, false positives, false negatives and true negatives of each row."""
+        predicted = self._predict_indicators(X).astype(bool)
+        true = self._dense_indicators(y)
+        check_lengths(len(predicted), len(true))
+        a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted & true, predicted, true))
+        return a, n_predicted - a, n_true - a, self._n_labels - n_predicted - n_true + a
+
+    def _dense_indicators(self, y: Any) -> NDArray:
+        labels = self._read_labels(y, None, fresh=False, partial=True)
+        return labels.dense().astype(bool)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """1 - Hamming loss: the share of labels that are predicted rightly, whatever `loss` is.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : {array-like, sparse matrix} of shape (n_samples, m)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in the mean.
+
+        Returns
+        -------
+        score : float
+            At most 1, which is perfect.
+        """
+        return 1 - mean_loss(Hamming().of_counts(*self._counts(X, y)), sample_weight)
+
+    def margin(self, X: Any, y: Any) -> float:
+        """The margin of the weights, at unit norm, on a data set.
+
+        The least, over the rows, of <rep(sigma_y), t> less the best score of a set that loses (paper 000, section 2.2), or
+        of any that is ahead of sigma_y.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : {array-like, sparse matrix} of shape (n_samples, m)
+            True labels.
+
+        Returns
+        -------
+        margin : float
+            The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no set loses.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronMultilabelClassifier
+        >>> X = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]]
+        >>> Y = [[1, 1], [1, 1], [0, 0], [0, 1]]
+        >>> model = PredtronMultilabelClassifier(intercept_scaling=1.0, random_state=0).fit(X, Y)
+        >>> round(model.margin(X, Y), 2)
+        0.73
+        """
+        return float(self._margins(X, y).min())
+
+    def _margins(self, X: Any, y: Any) -> NDArray:
+        scores = self._scores(X)
+        labels = self._read_labels(y, None, fresh=False, partial=True)
+        check_lengths(len(scores), labels.n)
+        return self._at_unit_norm(self._learner.problem.margins(scores, labels))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+
+def check_label_numbers(classes: Any, m: int) -> None:
+    """Refuse `classes` of an indicator matrix that say anything but what is known: m labels, off or on."""
+    given = [np.asarray(each, dtype=object).tolist() for each in classes] if np.iterable(classes) else []
+    numbers = given == list(range(m))
+    values = are_values(given) and len(set(given)) == 2
+    if not (numbers or values or (len(given) == m and all(map(are_values, given)))):
+        raise ValueError(
+            f"classes={shortened(classes)} must be None, the numbers of the {m} labels, 0 to {m - 1}, their values, [0, 1], or a "
+            "list of the values of each."
+        )
+
+
+def are_values(given: Any) -> bool:
+    """Whether it is a list of zeros and ones."""
+    return isinstance(given, list) and len(given) > 0 and all(value in (0, 1) for value in given)
+
+
+def values_of_one(classes: Any) -> NDArray:
+    """The values of one label, which may be in a list by themselves, as scikit-learn's multi-output classifiers take them."""
+    alone = isinstance(classes, (list, tuple, np.ndarray)) and len(classes) == 1 and np.iterable(classes[0])
+    return class_list(classes[0] if alone and not isinstance(classes[0], str) else classes)
+
+
+def as_array(y: Any) -> NDArray:
+    """The labels as an array."""
+    if isinstance(y, np.ma.MaskedArray):
+        raise ValueError("y is a masked array; it must hold zeros and ones everywhere.")
+    try:
+        return np.asarray(y)
+    except ValueError:
+        raise ValueError(
+            "y has rows of different lengths; it must be an indicator matrix (sklearn.preprocessing.MultiLabelBinarizer)."
+        ) from None
+
+
+def flat(y: Any, *, warn: bool) -> NDArray:
+    """One label as an array of shape (n_samples,)."""
+    return column_or_1d(y.toarray() if sparse.issparse(y) else y, warn=warn)
+
+
+def sparse_indicators(y: Any) -> SparseIndicators:
+    """A CSR matrix of zeros and ones."""
+    if not np.isin(y.data, (0, 1)).all():
+        raise ValueError(f"y must hold zeros and ones, an indicator for each label; got {strange_values(y.data)}.")
+    SparseIndicators(y.indptr.astype(np.intp), y.indices.astype(np.intp), y.shape[1])  # checks what the next lines trust
+    y = y.astype(np.int64)
+    y.sum_duplicates()
+    y.eliminate_zeros()
+    if y.data.size and y.data.max() > 1:
+        raise ValueError("y must hold zeros and ones, an indicator for each label; got the same place twice.")
+    return SparseIndicators(y.indptr.astype(np.intp), y.indices.astype(np.intp), y.shape[1])
+
+
+def strange_values(y: NDArray) -> list[Any]:
+    """Some of what is neither 0 nor 1."""
+    values = [value for value in np.ravel(y).tolist() if not (isinstance(value, (int, float, complex)) and value in (0, 1))]
+    return list(dict.fromkeys(map(str, values)))[:5] if y.dtype.kind == "O" else values[:5]

@@ -1,0 +1,493 @@
+"""Subset ranking: documents of queries (learning to rank)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_predtron._core.rows import QueryRows, Rows
+from sklearn_predtron._queries import (
+    Queries,
+    check_qid,
+    document_weights,
+    has_ids,
+    is_one,
+    queries_of_positive_weight,
+    read_document_relevances,
+    split_ids,
+    warn_of_one_query,
+)
+from sklearn_predtron.families._base import as_rows, check_lengths
+from sklearn_predtron.families._fast_path import QueryReader, Stream
+from sklearn_predtron.families._fitted import learned
+from sklearn_predtron.families._rankings import BaseRanker
+from sklearn_predtron.metrics import mean_over_queries, ndcg
+from sklearn_predtron.norms._intercept import Intercept
+from sklearn_predtron.problems._relevance import Relevances
+
+__all__ = ["PredtronRanker"]
+
+ROUTED = {"qid": "groups", "sample_weight": True}
+NO_QID = (
+    "score was called without qid on an estimator that was fitted with several queries.  Pass qid, or a data frame with a column "
+    "'qid'; a search or a pipeline passes qid after sklearn.set_config(enable_metadata_routing=True), if its fit is given "
+    "groups=qid.  If the rows are one query, say so by qid='one'."
+)
+
+
+class PredtronRanker(BaseRanker):
+    """Subset ranking: learns from queries, whose documents are rows with a relevance each, to score documents.
+
+    A round is a query: its documents are ranked by their scores t = X w, and compared with their relevances.
+
+    Parameters
+    ----------
+    loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
+        L(sigma, y) of rankings.  `NDCG(k=10)` looks at the first 10 positions; "ap" is for relevances 0 and 1,
+        "swapped_pairs" for two grades a query, "ranking_zero_one" asks for wholly right rankings.
+    representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
+        rep(sigma)_i = f(position of i) / |f| by a strictly decreasing f of the positions 1, 2, ...; `PowerRank(alpha=2)`
+        carries its parameter, a callable takes the positions as an array.
+    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
+        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
+        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
+    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient", "slam", "max_pair", \
+            "listnet" or Update, default="adaptive"
+        When to change the weights, towards which competitor, and how far.
+    average : "linear", "uniform", float or False, default="linear"
+        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
+        last iterate, the choice for streams that drift.
+    max_iter : int, default=None
+        Epochs of `fit`; None is 10.
+    tol : float, default=None
+        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the queries in each epoch.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffles.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the weights of the previous call.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights that predict.
+    intercept_ : float
+        0.0: what all documents of a query share ranks none of them.
+    last_coef_ : ndarray of shape (n_features,)
+        Weights of the last iterate.
+    last_intercept_ : float
+        0.0.
+    dual_coef_, support_ : ndarrays of shape (n_support,) and (n_support,)
+        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
+    t_ : int
+        Rounds (queries) so far.
+    n_mistakes_ : int
+        Rounds in which a ranking by the scores lost, ties taken at their worst.
+    n_updates_ : int
+        Rounds that took a step.
+    cumulative_loss_ : float
+        Loss suffered online by the last iterate, before each update.
+    loss_curve_ : list of float
+        Mean progressive loss of each epoch of `fit`.
+    n_iter_ : int
+        Epochs of the last `fit`.
+    n_features_in_ : int
+        Features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had them.
+
+    See Also
+    --------
+    PredtronLabelRanker : Ranks a fixed set of labels.
+    sklearn_predtron.metrics : Measures of rankings, and scorers that take queries.
+
+    Notes
+    -----
+    Paper 000, section 4, with two corrections: sigma_y is the competitor's order sorted again by relevance (an arbitrary right
+    ranking does not learn), and the loss-augmented competitor is exact, found in little more than a sort.  A query with one
+    document, or all of whose documents are equally relevant (none of them, say), has no wrong ranking: its loss is 0 and it
+    changes nothing.  The competitor costs little more than a sort for some grades of relevance, or with representation="log" and
+    the loss NDCG of whole lists; for relevances that all differ and another representation its cost may grow with the cube of the
+    length of the list.
+
+    With scikit-learn's metadata routing on, `qid` is requested as `groups` by `fit`, `partial_fit` and `score`, so that
+    ``GridSearchCV(..., cv=GroupKFold()).fit(X, y, groups=qid)`` splits, learns and scores by query.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_predtron import PredtronRanker
+    >>> random = np.random.default_rng(0)
+    >>> X, qid = random.standard_normal((600, 5)), np.repeat(np.arange(60), 10)
+    >>> y = np.digitize(X @ [1, 2, 3, 0, 0] + random.standard_normal(600), [-3, 0, 3])
+    >>> model = PredtronRanker(random_state=0).fit(X[:500], y[:500], qid=qid[:500])
+    >>> model.score(X[500:], y[500:], qid=qid[500:]) > 0.95
+    True
+    >>> model.rank(X[:5])
+    array([2, 1, 5, 4, 3])
+    """
+
+    _kappa = 0.3
+    _several = False  # whether a call had several queries
+    __metadata_request__fit = ROUTED
+    __metadata_request__partial_fit = ROUTED
+    __metadata_request__score = ROUTED
+
+    def __init__(
+        self,
+        *,
+        loss: Any = "ndcg",
+        representation: Any = "log",
+        norm: Any = "l2",
+        update: Any = "adaptive",
+        average: Any = "linear",
+        max_iter: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+        warm_start: bool = False,
+    ):
+        self.loss = loss
+        self.representation = representation
+        self.norm = norm
+        self.update = update
+        self.average = average
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+
+    # --------------------------------------------------------------------------------------------------------- learning
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> PredtronRanker:
+        """Learn from queries in shuffled epochs.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie, unless the documents of
+            a query lie apart: then they are gathered first.
+        y : array-like of shape (n_documents,)
+            Relevances, at least 0 (up to 30 for the exponential gain of NDCG).
+        qid : array-like of shape (n_documents,), default=None
+            The query of each document, in any order; None is one query, of which more than one row warns, and "one" without a
+            warning.  A data frame X may have it in a column "qid" in place of this.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weights, not negative, of which only ratios matter.  A document of weight 0 is as if it were absent; a query weighs
+            the mean of the others, and appears in shuffled epochs in proportion to it.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, qid = split_ids(X, qid)
+        if qid is None:
+            self._warn_of_one_query(X)
+        return self._fit(X, y, qid=qid, sample_weight=sample_weight)
+
+    def _warn_of_one_query(self, X: Any) -> None:
+        """Warn that several rows came without ids; what is no X is refused later."""
+        n = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else 0
+        if n > 1:
+            warn_of_one_query(n)
+
+    def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> PredtronRanker:
+        """Learn from queries in the given order, one pass.
+
+        The result is, to the last bit, the same for any way of splitting a stream of queries into calls.  The same id in two
+        calls stands for two queries.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,)
+            Relevances, at least 0.
+        qid : array-like of shape (n_documents,), default=None
+            The query of each document; interleaved queries are gathered in the order of their first documents.  None is one
+            query.  A data frame X may have it in a column "qid".
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weights, not negative.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        stream = self.__dict__.get("_stream")
+        if stream is not None and qid is None and sample_weight is None and stream.take(X, y):
+            return self
+        X, qid = split_ids(X, qid)
+        return self._partial_fit(X, y, qid=qid, sample_weight=sample_weight)
+
+    def _read(  # type: ignore[override]
+        self, X: Any, y: Any, *, qid: Any = None, sample_weight: Any = None, fresh: bool, partial: bool = False
+    ) -> tuple[Any, Rows, Relevances, NDArray | None, NDArray | None]:
+        self._check_labels_given(y)
+        X, rows = self._read_rows(X, reset=fresh)
+        y = read_document_relevances(y)
+        check_lengths(rows.n, len(y))
+        weight = None
+        if sample_weight is None:
+            queries = Queries(qid, rows.n)
+        else:
+            queries, weight = queries_of_positive_weight(qid, document_weights(sample_weight, X))
+            if not partial and queries.n == 0:
+                raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+            if queries.start[-1] < rows.n:
+                self._check_finite(X, rows)
+        given = rows.n
+        self._several = queries.n > 1 or (not fresh and self._several)
+        if queries.order is not None:
+            rows = as_rows(X[queries.order])
+        return X, QueryRows(rows, queries.start, queries.order, given), Relevances(queries.take(y), queries.start), weight, None
+
+    def _shown_to_callbacks(self, given: dict[str, Any]) -> dict[str, Any]:
+        name = "groups" if get_config()["enable_metadata_routing"] else "qid"  # as scorers ask for it
+        return super()._shown_to_callbacks({name if key == "qid" else key: value for key, value in given.items()})
+
+    def _open_stream(self) -> Stream | None:
+        return None if hasattr(self, "feature_names_in_") else Stream(self._learner, QueryReader(), self._busy)
+
+    def _build_intercept(self) -> Intercept:
+        return Intercept(False, 1.0)
+
+    def _fixed_parameters(self) -> dict[str, Any]:
+        return self._fixed_norm()
+
+    @learned
+    def coef_(self) -> NDArray:
+        """Weights that predict, of shape (n_features,): the average of the iterates, or the last one."""
+        return super().coef_[0]
+
+    @learned
+    def last_coef_(self) -> NDArray:
+        """Weights of the last iterate, of shape (n_features,)."""
+        return super().last_coef_[0]
+
+    @learned
+    def dual_coef_(self) -> NDArray:
+        """With a kernel, the coefficients of the support that predict, of shape (n_support,)."""
+        return super().dual_coef_[0]
+
+    @learned
+    def last_dual_coef_(self) -> NDArray:
+        """With a kernel, the coefficients of the support in the last iterate, of shape (n_support,)."""
+        return super().last_dual_coef_[0]
+
+    @learned
+    def intercept_(self) -> float:
+        """0.0: what all documents of a query share ranks none of them."""
+        return float(super().intercept_[0])
+
+    @learned
+    def last_intercept_(self) -> float:
+        """0.0."""
+        return float(super().last_intercept_[0])
+
+    # -------------------------------------------------------------------------------------------------------- prediction
+
+    def predict(self, X: Any) -> NDArray:
+        """Score documents: a higher score is a better position among the documents of a query.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_documents,)
+            t = X w.
+        """
+        return self._scores(split_ids(X, None)[0])[:, 0]
+
+    def rank(self, X: Any, qid: Any = None) -> NDArray:
+        """Rank the documents of each query.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+        qid : array-like of shape (n_documents,), default=None
+            The query of each document, here or in a column "qid" of X; None and "one" are one query.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_documents,)
+            Positions 1, 2, ... within the query; documents of equal scores in the order they are in.
+        """
+        X, qid = split_ids(X, qid)
+        scores = self.predict(X)
+        queries = Queries(qid, len(scores))
+        query = np.repeat(np.arange(queries.n), np.diff(queries.start))
+        positions = np.empty(len(scores), dtype=np.intp)
+        positions[np.lexsort((-queries.take(scores), query))] = np.arange(len(scores)) - queries.start[query] + 1
+        return queries.put_back(positions)
+
+    def sample_loss(self, X: Any, y: Any, qid: Any = None) -> NDArray:
+        """The estimator's own loss L(sigma, y) of each query.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,)
+            Relevances.
+        qid : array-like of shape (n_documents,), default=None
+            The query of each document, here or in a column "qid" of X; None and "one" are one query.
+
+        Returns
+        -------
+        loss : ndarray of shape (n_queries,)
+            Values of the loss that was learned for, in the order in which the queries first appear.
+        """
+        return self._losses(*self._scored_queries(X, y, qid))
+
+    def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[NDArray, Relevances]:
+        """Scores and relevances, query by query."""
+        X, qid = self._ids_to_judge(X, qid)
+        scores, y = self._scored_documents(X, y)
+        queries = Queries(qid, len(y))
+        return queries.take(scores), Relevances(queries.take(y), queries.start)
+
+    def _ids_to_judge(self, X: Any, qid: Any) -> tuple[Any, Any]:
+        """X without ids and the ids, which only a single query should come without."""
+        X, qid = split_ids(X, qid)
+        if qid is None:
+            self._warn_of_one_query(X)
+        return X, qid
+
+    def _scored_documents(self, X: Any, y: Any) -> tuple[NDArray, NDArray]:
+        check_is_fitted(self)
+        self._check_labels_given(y)
+        scores, y = self.predict(X), read_document_relevances(y)
+        check_lengths(len(scores), len(y))
+        return scores, y
+
+    def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
+        """Mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,)
+            Relevances.
+        qid : array-like of shape (n_documents,), default=None
+            The query of each document, here or in a column "qid" of X.  None is one query, of which more than one row warns, and
+            an error after a fit with several; "one" is one query.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weights; documents of weight 0 are absent, a query weighs the mean of the others.
+
+        Returns
+        -------
+        score : float
+            At most 1, which is perfect; a query that cannot be ranked wrongly counts 1.
+        """
+        check_is_fitted(self)
+        if qid is None and self._several and not has_ids(X):
+            raise ValueError(NO_QID)
+        X, qid = self._ids_to_judge(X, qid)
+        scores, y = self._scored_documents(X, y)
+        qid = None if qid is None or is_one(qid) else check_qid(qid, len(y))
+        return mean_over_queries(ndcg, y, scores, qid, sample_weight=sample_weight)
+
+    def margin(self, X: Any, y: Any, qid: Any = None) -> float:
+        """The margin of the weights, at unit norm, on queries.
+
+        The least lead of a document over a less relevant one of its query; times the least difference of f between
+        neighbouring positions / |f|, unless the update is of pairs ("slam", "max_pair"): by so much a right
+        ranking leads for each pair that another one inverts.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,)
+            Relevances.
+        qid : array-like of shape (n_documents,), default=None
+            The query of each document, here or in a column "qid" of X; None and "one" are one query.
+
+        Returns
+        -------
+        margin : float
+            The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no query can be ranked wrongly.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronRanker
+        >>> X, y, qid = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]], [1, 0, 1, 0], [0, 0, 1, 1]
+        >>> model = PredtronRanker(update="max_pair", random_state=0).fit(X, y, qid=qid)
+        >>> round(model.margin(X, y, qid=qid), 6)  # of pairs
+        1.414214
+        """
+        return float(self._margins(X, y, qid).min(initial=np.inf))
+
+    def _margins(self, X: Any, y: Any, qid: Any = None) -> NDArray:
+        return self._list_margins(*self._scored_queries(X, y, qid))
+
+    def loss_bound(
+        self,
+        margin: float | None = None,
+        radius: float | None = None,
+        c_L: float | None = None,
+        *,
+        competitor: Any = None,
+        X: Any = None,
+        y: Any = None,
+        qid: Any = None,
+    ) -> float:
+        """Bound on the loss suffered online, where the theory of the parts has one.
+
+        Parameters
+        ----------
+        margin : float, default=None
+            Margin gamma > 0 of some unit-norm weights on the queries (see `margin`).
+        radius : float, default=None
+            The largest spectral norm of a query's documents; for updates of pairs the largest length of a document.  For the
+            norms "l1" and "group" the q-norm of the Euclidean lengths of a query's features, or of a document; a factor q - 1
+            enters by itself.  None takes what an update with eta="theory" has seen, of queries under the other norms the
+            Frobenius norm, which is larger.
+        c_L : float, default=None
+            The least positive loss of a ranking of the queries, which `theory.loss_constants` finds; the bounds of "adaptive" and
+            "passive_aggressive" need it.  None takes what an update with eta="theory" has seen of the queries that lost.  The
+            bound of "slam" takes its least positive weight for it, which it has always seen.
+        competitor : ndarray of shape (n_features,), default=None
+            In the place of a margin, any weights u: the bound is then by their surrogate losses on the queries, which need not
+            be separable.  For "max_pair", and for "slam" with a number as its step; an error for others.
+        X, y, qid : array-like, default=None
+            With `competitor`, all documents, relevances and ids that were learned; each as often as it was.
+
+        Returns
+        -------
+        bound : float
+            What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronRanker
+        >>> X, y, qid = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]], [1, 0, 1, 0], [0, 0, 1, 1]
+        >>> model = PredtronRanker(update="max_pair", random_state=0).fit(X, y, qid=qid)
+        >>> round(model.cumulative_loss_, 3), round(model.loss_bound(model.margin(X, y, qid=qid), radius=5**0.5), 6)
+        (0.369, 10.0)
+        """
+        return self._loss_bound(margin, radius, c_L, competitor, X, y, qid=qid)
+
+    def _rows_and_labels(self, X: Any, y: Any, qid: Any = None) -> tuple[Any, Relevances]:
+        X, qid = self._ids_to_judge(X, qid)
+        X, rows = self._read_rows(X, reset=False)
+        self._check_finite(X, rows)
+        y = read_document_relevances(y)
+        check_lengths(X.shape[0], len(y))
+        queries = Queries(qid, len(y))
+        return queries.take(X), Relevances(queries.take(y), queries.start)

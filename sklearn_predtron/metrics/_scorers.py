@@ -1,0 +1,254 @@
+"""Scorers of costs, of rejects and of sets of labels, for ``scoring=`` of searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn import config_context
+from sklearn.metrics import make_scorer
+from sklearn.utils.validation import column_or_1d
+
+from sklearn_predtron._compat import Scorer
+from sklearn_predtron._parts import as_numbers
+from sklearn_predtron._queries import shortened
+from sklearn_predtron.families._base import mean_loss
+from sklearn_predtron.families._fast_path import indicator_rows
+from sklearn_predtron.families._labels import encode
+from sklearn_predtron.losses import AtK, SubsetLoss, TableLoss, ZeroOne, costs_of, subset_loss, table_loss
+
+
+class CostScorer(Scorer):
+    """A scorer that takes the labels of the costs from the estimator, unless they are given."""
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
+        costs = self._kwargs["costs"]
+        if "labels" not in self._kwargs and getattr(costs, "labels", None) is None:
+            labels = known_labels(estimator)
+            kwargs["labels"] = with_others(labels, column_or_1d(y_true)) if isinstance(costs, ZeroOne) else labels
+        return super()._score(method_caller, estimator, X, y_true, **kwargs)
+
+
+def known_labels(estimator: Any) -> NDArray:
+    """Return the classes of an estimator."""
+    labels = getattr(estimator, "classes_", None)
+    if labels is None:
+        raise ValueError(f"labels=None stands for classes_, which {type(estimator).__name__} does not have; pass the labels.")
+    return labels
+
+
+def with_others(labels: NDArray, y: NDArray) -> NDArray:
+    """Return the labels, and after them those that only y has: for the 0-1 loss any wrong label costs the same."""
+    others = np.setdiff1d(y, labels)
+    return np.concatenate([labels, others]) if len(others) else labels
+
+
+def mean_cost(
+    y_true: Any,
+    y_pred: Any,
+    /,
+    *,
+    costs: TableLoss,
+    reject_cost: Any,
+    labels: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Average the costs of predictions, of which those that are no label reject."""
+    y, predicted = column_or_1d(y_true), np.asarray(y_pred)
+    labels = getattr(costs, "labels", None) if labels is None else labels
+    labels = np.unique(y if reject_cost is not None else np.concatenate([y, predicted])) if labels is None else np.asarray(labels)
+    rejected = ~np.isin(predicted, labels)
+    if rejected.any() and reject_cost is None:
+        raise ValueError(
+            f"The prediction {predicted[rejected][0]!r} is none of the labels {labels.tolist()}; "
+            "pass reject_cost if it is a reject."
+        )
+    table = costs_of(costs, labels)
+    table = 1.0 - np.eye(len(labels)) if table is None else table
+    codes, cost = encode(y, labels), np.empty(len(y))
+    cost[~rejected] = table[codes[~rejected], encode(predicted[~rejected], labels, "predictions")]
+    if rejected.any():
+        cost[rejected] = of_labels(reject_cost, len(labels))[codes[rejected]]
+    return mean_loss(cost, sample_weight)
+
+
+def of_labels(reject_cost: Any, k: int) -> NDArray:
+    """Return what a reject costs for each of k labels."""
+    if np.shape(reject_cost) not in ((), (k,)):
+        raise ValueError(f"reject_cost={reject_cost!r} must be a number, or one for each of the {k} labels.")
+    return np.broadcast_to(reject_cost, (k,))
+
+
+def requesting(kind: type, scorer: Any, **requests: bool | str) -> Any:
+    """Return a scorer as one of another kind, which asks metadata routing for what is named."""
+    scorer = kind(scorer._score_func, scorer._sign, scorer._kwargs, scorer._response_method)
+    with config_context(enable_metadata_routing=True):  # requests can be set with routing on only, and hold later
+        return scorer.set_score_request(**requests)
+
+
+def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any = None) -> Callable[..., float]:
+    """Scorer of the mean cost of predictions, with its sign reversed so that larger is better.
+
+    `score` of a classifier is its accuracy whatever it was trained for; this compares estimators, thresholds and parameters by
+    what their errors cost.
+
+    Parameters
+    ----------
+    costs : array-like of shape (k, k), dict, "zero_one", "absolute", "squared" or TableLoss
+        L(sigma, y), as the parameter `loss` of the classifiers: a matrix has a row for each true label and a column for each
+        prediction, a dict is {(true, predicted): cost}.
+    labels : array-like of shape (k,), default=None
+        The labels in the order of the matrix; None is those that ``CostMatrix(costs, labels=...)`` declares, else `classes_` of
+        the estimator, which may lack a label in a fold.
+    reject_cost : float or array-like of shape (k,), default=None
+        What a row costs whose prediction is none of the labels, also by true label; None refuses such predictions.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``: minus the (weighted) mean cost, at most 0.  With metadata routing on it
+        requests `sample_weight`.
+
+    Raises
+    ------
+    ValueError
+        If the costs or `reject_cost` are not as above; when it scores, if y or a prediction holds an unknown label.
+
+    See Also
+    --------
+    reject_scorer : Mistakes cost 1 and rejected rows less.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.metrics import cost_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> missed = {(0, 1): 10}  # to miss a tumour (0) costs as much as ten false alarms
+    >>> search = GridSearchCV(
+    ...     PredtronBinaryClassifier(norm="scaled", random_state=0), {"loss": ["zero_one", missed]}, scoring=cost_scorer(missed)
+    ... )
+    >>> search.fit(X, y).best_params_
+    {'loss': {(0, 1): 10}}
+    >>> search.cv_results_["mean_test_score"].round(2)
+    array([-0.16, -0.11])
+    """
+    how: dict[str, Any] = {} if labels is None else {"labels": labels}
+    how |= {"costs": table_loss(costs), "reject_cost": checked_reject_cost(reject_cost)}
+    return requesting(CostScorer, make_scorer(mean_cost, greater_is_better=False, **how), sample_weight=True)
+
+
+def reject_scorer(cost: Any) -> Callable[..., float]:
+    """Scorer of classifiers that may reject: a mistake costs 1, a rejected row `cost`.
+
+    Parameters
+    ----------
+    cost : float or array-like of shape (k,)
+        What a rejected row costs, also by its true class in the order of `classes_`.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``: minus the (weighted) mean cost, at most 0.  A prediction that is not
+        in `classes_` is a reject.
+
+    Raises
+    ------
+    ValueError
+        If `cost` is not a number, or numbers, of at least 0.
+
+    See Also
+    --------
+    cost_scorer : Mistakes that cost differently, too.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.metrics import reject_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> plain = PredtronBinaryClassifier(norm="scaled", random_state=0)
+    >>> triage = PredtronBinaryClassifier(norm="scaled", reject_cost=0.1, reject_label=-1, random_state=0)
+    >>> [float(cross_val_score(model, X, y, scoring=reject_scorer(0.1)).mean().round(3)) for model in (plain, triage)]
+    [-0.021, -0.017]
+    """
+    if cost is None:
+        raise ValueError("cost=None must be a number of at least 0, or one for each class.")
+    return cost_scorer("zero_one", reject_cost=cost)
+
+
+def checked_reject_cost(cost: Any) -> NDArray | None:
+    """Return the cost of rejected rows, or one for each label, if it is one."""
+    if cost is None:
+        return None
+    accepted = "a number of at least 0, or one for each label"
+    costs = as_numbers(cost, "reject_cost", accepted)
+    if costs.ndim > 1 or not (np.isfinite(costs) & (costs >= 0)).all():
+        raise ValueError(f"reject_cost={cost!r} must be {accepted}.")
+    return costs
+
+
+def subset_scorer(loss: Any) -> Callable[..., float]:
+    """Scorer of sets of labels: 1 - the mean of a loss over the rows.
+
+    For ``"f1"`` it is the mean F1 of the rows, for ``"jaccard"`` their mean Jaccard index, for ``"subset_zero_one"`` the share
+    of sets that are predicted without a mistake.
+
+    Parameters
+    ----------
+    loss : str, callable or SubsetLoss
+        As the parameter `loss` of `PredtronMultilabelClassifier`: a name, a function of the true positives, false positives,
+        false negatives and true negatives of rows, or an instance such as ``FBeta(beta=2)``.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``: at most 1, which is perfect.  With metadata routing on it requests
+        `sample_weight`.
+
+    Raises
+    ------
+    ValueError
+        If the loss is unknown; when it scores, if y or the predictions are no indicators.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn_predtron import PredtronMultilabelClassifier
+    >>> from sklearn_predtron.losses import FBeta
+    >>> from sklearn_predtron.metrics import subset_scorer
+    >>> X, y = make_multilabel_classification(n_samples=1000, random_state=0)
+    >>> tagger, recall = PredtronMultilabelClassifier(random_state=0), FBeta(beta=2)  # which counts recall four times
+    >>> search = GridSearchCV(tagger, {"loss": ["hamming", recall]}, scoring=subset_scorer(recall)).fit(X, y)
+    >>> search.best_params_, search.cv_results_["mean_test_score"].round(2)
+    ({'loss': FBeta(beta=2)}, array([0.67, 0.69]))
+    """
+    return requesting(Scorer, make_scorer(mean_of_sets, loss=subset_loss(loss)), sample_weight=True)
+
+
+def mean_of_sets(y_true: Any, y_pred: Any, /, *, loss: SubsetLoss, sample_weight: ArrayLike | None = None) -> float:
+    """What the scorer of a loss of sets calls."""
+    true, predicted = indicators(y_true, "y"), indicators(y_pred, "predictions")
+    if true.shape != predicted.shape:
+        raise ValueError(f"y has shape {true.shape} and the predictions have shape {predicted.shape}; both must be the same.")
+    if isinstance(loss, AtK) and (predicted.sum(axis=1) != loss.k).any():
+        raise ValueError(f"{loss} is a loss of predictions of exactly {loss.k} labels, and there is one of another number.")
+    a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted & true, predicted, true))
+    losses = loss.evaluate(a, n_predicted - a, n_true - a, true.shape[1] - n_predicted - n_true + a)
+    return 1 - mean_loss(losses, sample_weight)
+
+
+def indicators(y: Any, name: str) -> NDArray:
+    """Return zeros and ones of shape (n_samples, n_labels) as booleans."""
+    dense = np.asarray(y.toarray() if sparse.issparse(y) else y)
+    dense = dense[:, None] if dense.ndim == 1 else dense
+    rows = indicator_rows(dense) if dense.ndim == 2 else None
+    if rows is None:
+        raise ValueError(f"{name}={shortened(y)} must hold zeros and ones, an indicator for each label.")
+    return rows.astype(bool)

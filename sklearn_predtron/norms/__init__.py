@@ -1,0 +1,305 @@
+"""Norms under which margins are measured."""
+
+from __future__ import annotations
+
+from math import floor, log
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn_predtron._compat import Interval, StrOptions
+from sklearn_predtron._names import refuse_class
+from sklearn_predtron._parts import Part
+from sklearn_predtron.norms._base import Weights
+from sklearn_predtron.norms._budget import Budgeted
+from sklearn_predtron.norms._intercept import Intercept
+from sklearn_predtron.norms._kernel_functions import KERNELS, Kernel, PrecomputedSupport, Support
+from sklearn_predtron.norms._l2 import L2 as L2Weights
+from sklearn_predtron.norms._p_norms import Group as GroupWeights
+from sklearn_predtron.norms._p_norms import PNorm as PNormWeights
+from sklearn_predtron.norms._rkhs import RKHS as RKHSWeights
+from sklearn_predtron.norms._scaled import Scaled as ScaledWeights
+from sklearn_predtron.norms._trace import Trace as TraceWeights
+
+__all__ = ["L2", "RKHS", "Group", "Norm", "PNorm", "Scaled", "Trace"]
+
+
+class Norm(Part):
+    """Base of the norms."""
+
+    pairwise = False  # whether X holds kernels of rows with rows
+
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        """Make the compiled weights.
+
+        Parameters
+        ----------
+        d, p : int
+            Scores and features.
+        intercept : Intercept
+            The virtual feature.
+        sparse : bool
+            Whether the first rows to come are sparse.
+        average : bool
+            Whether the iterates are averaged.
+        block : bool
+            Whether the rows of a round have one score each.
+
+        Returns
+        -------
+        weights : Weights
+            Zero weights.
+        """
+        raise TypeError(f"{type(self).__name__} does not define build(); a norm must.")
+
+
+class L2(Norm):
+    """The Euclidean (Frobenius) norm: W is changed by steps along the inputs.
+
+    Paper 000, Algorithm 1.  Weights are stored class by class, and feature by feature where the first rows are sparse.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.norms import L2
+    >>> PredtronClassifier(norm=L2())
+    PredtronClassifier(norm=L2())
+    """
+
+    alias = "l2"
+    synonyms = ("frobenius", "fro", "euclidean")
+
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        return L2Weights(d, p, intercept, by_feature=sparse, averaging=average, block=block)
+
+
+class Link(Norm):
+    """Base of the norms |W|_r with 1/r + 1/q = 1: steps change dual weights, of which W is a power."""
+
+    q: float | None
+    _parameter_constraints: dict[str, list] = {"q": [Interval(Real, 2, None, closed="left"), None]}
+
+    def _exponent(self, p: int) -> float:
+        self._validate_params()
+        return max(2.0, 2.0 * floor(log(p))) if self.q is None else float(self.q)
+
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        return PNormWeights(d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average, block=block)
+
+
+class PNorm(Link):
+    """The r-norm of all weights, r close to 1 (alias "l1"): for few relevant features among many.
+
+    The bound on the loss grows with the logarithm of the number of features, and with the number of relevant ones (paper 000,
+    Corollary 6; paper 001, B.2).  Theta <- Theta - eta g x^T, W = sign(Theta) |Theta|^(q - 1) / |Theta|_q^(q - 2).
+
+    Parameters
+    ----------
+    q : float or None, default=None
+        The dual exponent, at least 2, 1/r + 1/q = 1; None is the largest even number up to 2 ln p for p features, or 2: the
+        powers of even exponents are several times as fast, and (q - 1) p^(2/q), the bound's factor, is no larger than at 2 ln p.
+        q = 2 is "l2".
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.norms import PNorm
+    >>> PredtronClassifier(norm=PNorm(q=8)).get_params()["norm__q"]
+    8
+    """
+
+    alias = "l1"
+    synonyms = ("p_norm", "lasso")
+
+    def __init__(self, q: float | None = None):
+        self.q = q
+
+
+class Group(Link):
+    """The r-norm of the columns' Euclidean lengths, r close to 1 (alias "group"): few features matter, to any score.
+
+    A column holds a feature's weights for all scores; with one score it is "l1" (paper 000, Corollary 8).
+    Theta <- Theta - eta g x^T, column j of W = Theta_j |Theta_j|^(q - 2) / (sum_j |Theta_j|^q)^((q - 2) / q).
+
+    Parameters
+    ----------
+    q : float or None, default=None
+        The dual exponent, at least 2, 1/r + 1/q = 1; None is the largest even number up to 2 ln p for p features, or 2: the
+        powers of even exponents are several times as fast, and (q - 1) p^(2/q), the bound's factor, is no larger than at 2 ln p.
+        q = 2 is "l2".
+
+    Examples
+    --------
+    >>> from sklearn_predtron.norms import Group
+    >>> Group()
+    Group()
+    """
+
+    alias = "group"
+    synonyms = ("l21", "group_lasso")
+
+    def __init__(self, q: float | None = None):
+        self.q = q
+
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        if d == 1:
+            return super().build(d, p, intercept=intercept, sparse=sparse, average=average, block=block)
+        return GroupWeights(d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average)
+
+
+class Trace(Norm):
+    """The trace norm (sum of the singular values), for scores that share a few directions of the inputs.
+
+    Paper 001, Algorithm 3, with psi = |W|_S(r)^2 / 2, the Schatten norm of 1 / r + 1 / q = 1.  The steps add up to
+    Theta (d x p), whose singular values, to the power q - 1, are those of W: scores along directions that many steps share
+    count for more.  A step costs an eigendecomposition of a d x d matrix; nothing ever decomposes W.  For a single score, for a
+    single feature and for q = 2 the norm is the Euclidean one, and the weights are those of `L2`.
+
+    Theorem 15 bounds the loss suffered by 4 (q - 1) R^2 C_L^2 / (c_L gamma^2) for weights of trace norm 1 that decode with
+    margin gamma, where R is the largest Euclidean length of an input.  `margin` divides by the norm S(r), which is at most the
+    trace norm, and `loss_bound` puts the factor q - 1 before |x|^2; the intercept is measured by its Euclidean length.
+
+    Parameters
+    ----------
+    q : float, default=None
+        Exponent of the dual norm, at least 2; None is max(2, 2 ln min(d, p)) for d scores and p features.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.norms import Trace
+    >>> PredtronClassifier(norm=Trace(q=4))
+    PredtronClassifier(norm=Trace(q=4))
+    """
+
+    alias = "trace"
+    synonyms = ("nuclear", "schatten")
+    _parameter_constraints: dict[str, list] = {"q": [Interval(Real, 2, None, closed="left"), None]}
+
+    def __init__(self, q: float | None = None):
+        self.q = q
+
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        self._validate_params()
+        least = min(d, p)
+        q = max(2.0, 2 * log(least)) if self.q is None else float(self.q)
+        if block or least == 1 or q == 2:
+            return L2Weights(d, p, intercept, by_feature=sparse, averaging=average, block=block)
+        return TraceWeights(d, p, q, intercept, by_feature=sparse, averaging=average)
+
+
+class Scaled(Norm):
+    """A norm for raw features: a running centre and variance of each, as if they had been standardised beforehand.
+
+    The weights are the sums of all steps, theta along the inputs and beta along 1, and are read under today's centre mu and
+    variance v (in sparse rows, the squared deviations from the mean of all values, over the number of non-zeros)::
+
+        score(x) = sum_j (theta_j - mu_j beta) (x_j - mu_j) / v_j + r2 beta
+
+    so that every past step is re-expressed as the statistics move.  A column of any unit and offset will do, and in dense rows
+    the choice changes no prediction; CSR rows let absent zeros count only now and then, so that models of dense and CSR rows may
+    differ slightly.  Gross outliers are clipped, and nothing is learned from rows before the first that differs from another.
+    `fit` gathers the statistics in its first epoch, `partial_fit` always.  Without an intercept (``fit_intercept=False``) the
+    features have their centre all the same; a ranker of documents, for which no centre matters, only divides.  `coef_` and
+    `intercept_` are for raw features.  No loss bound is proven while the statistics run.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> scores = [PredtronClassifier(norm=norm, random_state=0).fit(X, y).score(X, y) for norm in ["l2", "scaled"]]
+    >>> [round(score, 2) for score in scores]
+    [0.69, 1.0]
+    """
+
+    alias = "scaled"
+    synonyms = ("standardised", "standardized")
+
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        return ScaledWeights(d, p, intercept, sparse=sparse, averaging=average, block=block)
+
+
+class RKHS(Norm):
+    """The norm of functions of a kernel: the learner is nonlinear, its weights a sum over rows that took a step.
+
+    Paper 000, section 2: every step is along an input, so that W = sum_s a_s phi(x_s)^T and the scores of x are
+    sum_s a_s k(x_s, x); nothing else of the learner changes, and where the kernel is positive semidefinite the bounds hold
+    with R^2 the largest k(x, x).  The rows are the `support_`, the coefficients `dual_coef_`.  A round costs a kernel with each
+    of them: memory and time grow with the support, unless a `budget` bounds it.  From its second epoch on `fit` also keeps the
+    scores of all rows, and an epoch costs the kernels of all rows with those that take a step in it.  For rankers the kernel is
+    one between documents; a round keeps that of every two documents of its query.
+
+    Kernels are computed for a block of rows at a time, by Python and BLAS, under the interpreter's lock: results may depend,
+    in the last bits, on how a stream is split into calls and on the threads of BLAS.
+
+    A model that is read in one thread while it learns in another raises RuntimeError.  Distances are taken from products, so
+    that offsets that are large beside the distances cost digits: centre such features.  ``warm_start=True`` keeps the rows of
+    each `fit` anew.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        A kernel of `sklearn.metrics.pairwise.pairwise_kernels`, "precomputed" (X holds the kernels of its rows with the rows
+        of the training data, which `fit` takes at once), or a callable of two matrices that returns the kernels of their
+        rows: finite, symmetric, and not negative of a row with itself.
+    gamma : float or None, default=None
+        Factor of "rbf", "laplacian", "poly", "sigmoid" and "chi2"; None is 1 / n_features.
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=1
+        The constant of "poly" and "sigmoid".
+    budget : int or None, default=None
+        The most rows that are kept.  To make place, the row goes whose term a_s phi(x_s) is replaced at the least loss by a
+        multiple of another row's, whose coefficients then grow by a_s k(x_s, x_o) / k(x_o, x_o), in the weights and in their
+        average; `budget_loss_` is the sum of the lengths in the kernel's space of what is lost.  No bound is proven.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.norms import RKHS
+    >>> X, y = make_circles(200, noise=0.1, factor=0.3, random_state=0)
+    >>> PredtronBinaryClassifier(norm=RKHS(gamma=1.0), random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    alias = "rkhs"
+    synonyms = ("kernel",)
+    variants = {name: {"kernel": name} for name in sorted(KERNELS)}
+    _parameter_constraints: dict[str, list] = {
+        "kernel": [StrOptions(set(KERNELS)), callable],
+        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "degree": [Interval(Real, 0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "budget": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        budget: int | None = None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.budget = budget
+
+    @property
+    def pairwise(self) -> bool:  # type: ignore[override]
+        """Whether X holds kernels."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+        refuse_class("kernel", self.kernel)
+        refuse_class("kernel", self.kernel)
+        self._validate_params()
+        gamma = 1 / p if self.gamma is None else float(self.gamma)
+        kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
+        support = PrecomputedSupport() if self.pairwise else Support(kernel, p)
+        if self.budget is None:
+            return RKHSWeights(d, p, support, intercept, averaging=average, block=block)
+        return Budgeted(d, p, support, intercept, self.budget, averaging=average, block=block)

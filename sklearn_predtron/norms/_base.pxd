@@ -1,0 +1,29 @@
+"""What the loop asks of linear predictors t = W x + b."""
+from sklearn_predtron._core.rows cimport Rows, View
+from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron.problems._base cimport Round
+
+
+cdef class Weights:
+    cdef readonly Py_ssize_t d, p
+    cdef readonly bint observing, averaging
+    cdef readonly bint block      # the rows of a round have one score each, not a row d
+    cdef readonly bint large      # too large for the caches near the core
+    cdef readonly double inverse_convexity    # q - 1, where half the norm's square is strongly convex to 1 / (q - 1)
+    cdef readonly bint meeting, ready, frozen    # whether meet is called, whether steps may be taken, whether statistics run
+    cdef public bint careful      # whether a round that meet began may be called off
+    cdef begin(self, Rows rows, bint fresh)
+    cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, bint shown) except -1
+    cdef conclude(self, bint learned)
+    cdef bint unfinished(self) noexcept
+    cdef bint meet(self, View* x) noexcept nogil
+    cdef void forget(self) noexcept nogil
+    cdef void scores(self, const View* x, double* t) noexcept nogil
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil
+    cdef void fetch(self, const View* x) noexcept nogil
+    cdef void observe(self, View* x) noexcept nogil
+    cdef double length2(self, View* x) noexcept nogil
+    cdef void measure(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil
+    cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil
+    cdef void shrink(self, double factor) noexcept nogil
+    cdef void close(self, double weight, double keep) noexcept nogil

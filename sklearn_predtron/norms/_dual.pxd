@@ -1,0 +1,69 @@
+"""Weights whose dual weights are what steps change."""
+from sklearn_predtron._core.simd cimport ScoreGradient, RowOps, Matrix, Row
+from sklearn_predtron._core.rows cimport View
+from sklearn_predtron.norms._base cimport Weights
+from sklearn_predtron.norms._intercept cimport Intercept
+
+cdef enum:
+    BUFFER = 256        # entries that are taken at once; the step of loops too, where Cython wants a literal
+
+
+cdef class Linked(Weights):
+    cdef readonly double q
+    cdef readonly Intercept intercept
+    cdef readonly bint by_feature, radius_needed, radius_of_rows
+    cdef readonly double radius2
+    cdef double[::1] theta, u, total, offset
+    cdef Matrix U, U_alone            # with the offset of the present round, and with none
+    cdef double[::1] none
+    cdef Py_ssize_t lines, width, stride    # how weights lie: a line is a feature's, or a class's
+    cdef double unit, c
+    cdef double room                  # for a step, in units
+    cdef double mass                  # sum |theta|^q
+    cdef double most                  # the largest it has been since it was summed anew
+    cdef Py_ssize_t moved             # entries changed since then
+    # --- the average
+    cdef double rounds_mass           # weight of the rounds, in units that grow where the past is forgotten
+    cdef double inflation
+    cdef double[::1] stretch          # sums of c
+    cdef Py_ssize_t now               # the present stretch
+    cdef double c_at_start
+    cdef Py_ssize_t[::1] since        # stretch in which a line changed last,
+    cdef double[::1] had              # and its sum then
+    # --- the input of the round: features, and how much of each; of all features, where lines are classes
+    cdef bint gathered
+    cdef Py_ssize_t n
+    cdef Py_ssize_t[::1] at
+    cdef double[::1] value
+    cdef const double* input
+    cdef double[::1] combined
+    cdef double input_length          # of the input, the intercept's feature aside; negative where it is not known
+    cdef Py_ssize_t entry(self, Py_ssize_t c, Py_ssize_t j) noexcept nogil
+    cdef void mean_of_features(self, const View* x, const Row* row, double* t) noexcept nogil
+    cdef double mean_of_class(self, const View* x, const Row* row, Py_ssize_t c) noexcept nogil
+    cdef void last_scores(self, const View* x, double* t) noexcept nogil
+    cdef void gather(self, View* x, const ScoreGradient* g) noexcept nogil
+    cdef void gather_features(self, View* x, const ScoreGradient* g) noexcept nogil
+    cdef double q_norm(self, const Row* row, const RowOps* k) noexcept nogil
+    cdef double q_norm_of(self, const double* value, Py_ssize_t n) noexcept nogil
+    cdef double norm_of_input(self, View* x, const ScoreGradient* g) noexcept nogil
+    cdef double with_intercept(self, double length) noexcept nogil
+    cdef double largest_row_norm(self, View* x) noexcept nogil
+    cdef double largest_column_norm(self, View* x) noexcept nogil
+    cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil
+    cdef double largest_change(self, View* x, const ScoreGradient* g) noexcept nogil
+    cdef void fetch_all(self) noexcept nogil
+    cdef void add(self, const ScoreGradient* g, double change) noexcept nogil
+    cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const ScoreGradient* g,
+                   double change) noexcept nogil
+    cdef double sum_of_powers(self) noexcept nogil
+    cdef double length_of_theta(self) noexcept nogil
+    cdef void raise_all(self) noexcept nogil
+    cdef void relink(self) noexcept nogil
+    cdef void change_unit(self, double length) noexcept nogil
+    cdef void clear(self) noexcept nogil
+    cdef double owed(self, Py_ssize_t line) noexcept nogil
+    cdef double take_owed(self, Py_ssize_t line) noexcept nogil
+    cdef void settle(self, Py_ssize_t line) noexcept nogil
+    cdef void settle_all(self) noexcept nogil
+    cdef void begin_stretch(self) noexcept nogil

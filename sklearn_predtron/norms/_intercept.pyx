@@ -1,0 +1,59 @@
+"""The intercept: a virtual feature, of fixed length or of the length of the rows."""
+from libc.float cimport DBL_MAX
+from libc.math cimport INFINITY, exp2, frexp, log2, sqrt
+
+from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH
+from sklearn_predtron._core.state import between, count, restored, whole
+
+
+cdef class Intercept:
+    """The virtual feature behind b, of squared length r2: s^2, or the geometric mean of |x|^2 over the non-zero rows so far.
+
+    The running product of |x|^2 is kept with its exponent split off, so that a round without a step takes no logarithm.
+    """
+
+    def __init__(self, bint fitted, scaling):
+        self.fitted = fitted
+        self.automatic = fitted and scaling == "auto"
+        self.fixed = 0.0 if not fitted else 1.0 if self.automatic else float(scaling) * float(scaling)
+        if fitted and not LEAST_LENGTH ** 2 <= self.fixed <= LARGEST_LENGTH ** 2:
+            raise ValueError(f"intercept_scaling={scaling} must be a number from {LEAST_LENGTH:g} to {LARGEST_LENGTH:g}.")
+        self.mantissa = 1.0
+
+    def __reduce__(self):
+        scaling = "auto" if self.automatic else sqrt(self.fixed)
+        return Intercept, (self.fitted, scaling), (self.fixed, self.mantissa, self.exponent, self.count)
+
+    def __setstate__(self, state):
+        pattern = between(0, DBL_MAX), between(1e-300, 1), whole(), count
+        self.fixed, self.mantissa, self.exponent, self.count = restored(self, state, pattern)
+
+    cdef void observe(self, double norm2) noexcept nogil:
+        cdef int exponent
+        if 0 < norm2 < INFINITY:
+            self.mantissa = frexp(self.mantissa * norm2, &exponent)
+            self.exponent += exponent
+            self.count += 1
+
+    cdef void go_back(self, double mantissa, Py_ssize_t exponent, Py_ssize_t rows) noexcept nogil:
+        """Forget the rows since the running product was that."""
+        self.mantissa, self.exponent, self.count = mantissa, exponent, rows
+        self.known_at = -1
+
+    cdef double r2(self) noexcept nogil:
+        if not self.automatic or self.count == 0:
+            return self.fixed
+        if self.count != self.known_at:
+            self.known = exp2((self.exponent + log2(self.mantissa)) / self.count)
+            self.known_at = self.count
+        return self.known
+
+    cdef double r2_read(self) noexcept nogil:
+        """The same for those who only read, perhaps beside a thread that learns."""
+        cdef Py_ssize_t rows = self.count
+        return exp2((self.exponent + log2(self.mantissa)) / rows) if self.automatic and rows > 0 else self.fixed
+
+    @property
+    def squared_length(self):
+        """r2 as of now."""
+        return self.r2_read()

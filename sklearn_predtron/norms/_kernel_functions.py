@@ -1,0 +1,273 @@
+"""Kernels between the rows of matrices, and the rows that a kernel expansion keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from sklearn_predtron._parts import real_numbers
+from sklearn_predtron._queries import shortened
+from sklearn_predtron.norms._rkhs import gaussian
+
+# Kernels that are positive semidefinite, as the theorems want them; additive_chi2 and sigmoid are not.
+POSITIVE = {"chi2", "cosine", "laplacian", "linear", "poly", "polynomial", "rbf"}
+
+
+class Kernel:
+    """k(x, z) of the rows of two matrices.
+
+    Those of products are computed here, in place: one row against 500 takes a tenth of what `pairwise_kernels` takes.
+    """
+
+    def __init__(self, kernel: str | Callable[[Any, Any], Any], gamma: float, degree: float, coef0: float):
+        self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
+
+    def __call__(self, A: Any, B: Any) -> NDArray:
+        """The kernel of each row of A and each of B, of shape (len(A), len(B)); what overflows is not finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._of_rows(A, B)
+
+    def _of_rows(self, A: Any, B: Any) -> NDArray:
+        if callable(self.kernel):
+            return self._checked(self.kernel(A, B), A, B)
+        of_products = getattr(self, f"_{self.kernel}", None)
+        if of_products is not None:
+            return of_products(A, B)
+        settings = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return np.ascontiguousarray(pairwise_kernels(A, B, metric=self.kernel, filter_params=True, **settings))
+
+    @property
+    def positive(self) -> bool:
+        """Whether it is known to be positive semidefinite; callables are trusted to be."""
+        if self.kernel in ("poly", "polynomial"):
+            return self.coef0 >= 0 and float(self.degree).is_integer()
+        return callable(self.kernel) or self.kernel in POSITIVE
+
+    @property
+    def vanishes_at_zero_alone(self) -> bool:
+        """Whether k(x, x) = 0 says that x = 0."""
+        of_products = self.kernel in ("poly", "polynomial", "sigmoid") and self.coef0 == 0 and self.degree > 0
+        return of_products or self.kernel in ("linear", "cosine")
+
+    def _checked(self, found: Any, A: Any, B: Any) -> NDArray:
+        """What a callable returned for the rows of A and B."""
+        values, shape = real_numbers(found), (A.shape[0], B.shape[0])
+        accepted = (
+            f"accepted is a callable of two matrices that returns the kernels of their rows, here an array of finite numbers of "
+            f"shape {shape}"
+        )
+        if values is None:
+            raise ValueError(f"kernel={self.kernel!r} returned {shortened(found)}, which does not hold numbers; {accepted}.")
+        if values.shape != shape:
+            raise ValueError(
+                f"kernel={self.kernel!r} returned shape {values.shape} for {shape[0]} and {shape[1]} rows; {accepted}."
+            )
+        if not np.isfinite(values).all():
+            i, j = np.argwhere(~np.isfinite(values))[0]
+            if all_finite(A[[i]]) and all_finite(B[[j]]):  # what is not finite in X is refused as such
+                raise ValueError(f"kernel={self.kernel!r} returned {values[i, j]} for two rows of finite numbers; {accepted}.")
+        elif A is B:
+            self._check_symmetry(values)
+        return values
+
+    def _check_symmetry(self, values: NDArray) -> None:
+        """Refuse kernels of rows among themselves that no k(x, z) = k(z, x) with k(x, x) >= 0 has."""
+        allowed = 1e-6 * np.abs(values).max(initial=0)
+        own = values.diagonal()
+        if own.min(initial=0) < -allowed:
+            raise ValueError(
+                f"kernel={self.kernel!r} returned k(x, x) = {own.min():g}; accepted is a kernel with k(x, x) of at least 0."
+            )
+        apart = np.abs(values - values.T)
+        if apart.max(initial=0) > allowed:
+            i, j = np.unravel_index(apart.argmax(), apart.shape)
+            raise ValueError(
+                f"kernel={self.kernel!r} returned k(x, z) = {values[i, j]:g} and k(z, x) = {values[j, i]:g}; accepted is a "
+                "symmetric kernel, k(x, z) = k(z, x)."
+            )
+
+    def _linear(self, A: Any, B: Any) -> NDArray:
+        if sparse.issparse(B) and A.shape[0] < B.shape[0]:  # the transpose of the larger one is dear
+            return np.ascontiguousarray(safe_sparse_dot(B, A.T, dense_output=True).T)
+        return np.ascontiguousarray(safe_sparse_dot(A, B.T, dense_output=True))
+
+    def _affine(self, A: Any, B: Any) -> NDArray:
+        values = self._linear(A, B)
+        values *= self.gamma
+        values += self.coef0
+        return values
+
+    def _polynomial(self, A: Any, B: Any) -> NDArray:
+        values = self._affine(A, B)
+        if not float(self.degree).is_integer() and (values < 0).any():
+            raise ValueError(
+                f"degree={self.degree} of kernel={self.kernel!r} has no power of gamma <x, z> + coef0 = {values.min():g}, which "
+                "is negative; accepted is a whole number, or rows for which it is never negative."
+            )
+        if self.degree not in (1, 2, 3, 4):
+            return np.power(values, self.degree, out=values)
+        product = values.copy()  # ten times as fast as powers
+        for _ in range(int(self.degree) - 1):
+            product *= values
+        return product
+
+    _poly = _polynomial
+
+    def _sigmoid(self, A: Any, B: Any) -> NDArray:
+        values = self._affine(A, B)
+        return np.tanh(values, out=values)
+
+    def _rbf(self, A: Any, B: Any) -> NDArray:
+        values = self._linear(A, B)
+        gaussian(values, self.gamma, row_norms(A, squared=True), row_norms(B, squared=True))
+        return values
+
+
+class Support:
+    """The rows of an expansion, dense or sparse as the first of them, and their kernels with others."""
+
+    def __init__(self, kernel: Kernel, p: int):
+        self.kernel = kernel
+        self.n = 0
+        self.kept: Any = np.empty((0, p))  # with room for more where it is dense
+        self._read = False  # whether others may be reading `kept`
+
+    @property
+    def rows(self) -> Any:
+        """The rows, of shape (n, p)."""
+        return self.kept[: self.n]
+
+    def primal(self, W: NDArray) -> NDArray:
+        """Weights of the features, which only the linear kernel has."""
+        if self.kernel.kernel != "linear":
+            raise AttributeError(f"coef_ is for kernel='linear'; kernel={self.kernel.kernel!r} has dual_coef_ and support_.")
+        return safe_sparse_dot(W, self.rows, dense_output=True)
+
+    @property
+    def unproven(self) -> str | None:
+        """What the theorems do not cover, if they do not."""
+        if self.kernel.positive:
+            return None
+        of = f", degree={self.kernel.degree:g} and coef0={self.kernel.coef0:g}" if self.kernel.kernel in POSITIVE else ""
+        return f"kernel={self.kernel.kernel!r}{of}, not known to be positive"
+
+    def lent(self) -> Support:
+        """Return a support for reading that keeps the present rows, whatever becomes of them here."""
+        reader = object.__new__(Support)
+        reader.kernel, reader.n, reader.kept, reader._read = self.kernel, self.n, self.kept, True
+        self._read = True
+        return reader
+
+    def against(self, block: Any, begin: int, end: int) -> NDArray:
+        """Kernels of the rows of a block and the rows begin to end."""
+        return self.kernel(block, self.kept[begin:end])
+
+    def between(self, block: Any, others: Any, numbers: NDArray) -> NDArray:
+        """Kernels of the rows of a block and others, of the given numbers."""
+        return self.kernel(block, others)
+
+    def vanished(self, block: Any, own: NDArray) -> NDArray[np.bool_]:
+        """Whether each row's kernel with itself is 0 for no other reason than that it is so small."""
+        lost = own == 0
+        if lost.any():
+            lost &= self.kernel.vanishes_at_zero_alone
+            lost &= np.asarray(abs(block).sum(axis=1)).ravel() > 0
+        return lost
+
+    def put(self, places: NDArray, block: Any, which: NDArray, numbers: NDArray) -> None:
+        """Rows of a block take the given places; those from n on are new, and follow each other."""
+        rows, n = block[which], max(self.n, int(places.max()) + 1)
+        if self.n == 0 and sparse.issparse(rows):
+            self.kept = rows[:0]
+        if sparse.issparse(self.kept):
+            self.kept, self.n = self._stacked(places, sparse.csr_matrix(rows), n), n
+        else:
+            self._make_room(n, overwriting=places.min() < self.n)
+            self.kept[places] = rows.toarray() if sparse.issparse(rows) else rows
+            self.n = n
+
+    def _stacked(self, places: NDArray, rows: Any, n: int) -> Any:
+        """Return the sparse rows kept with others in the given places."""
+        origin = np.arange(n)
+        origin[places] = self.n + np.arange(len(places))
+        stacked = sparse.vstack([self.kept, rows], format="csr")
+        return stacked if n == stacked.shape[0] and (origin == np.arange(n)).all() else stacked[origin]
+
+    def _make_room(self, n: int, *, overwriting: bool) -> None:
+        full = n > len(self.kept)
+        if full or (overwriting and self._read) or not self.kept.flags.writeable:  # as those of a memory map
+            grown = np.empty((max(n, 2 * len(self.kept)) if full else len(self.kept), self.kept.shape[1]))
+            grown[: self.n] = self.kept[: self.n]
+            self.kept, self._read = grown, False
+
+    def __getstate__(self) -> dict[str, Any]:
+        rows = self.rows.copy() if sparse.issparse(self.kept) else np.array(self.rows)  # in memory, not mapped
+        return {**vars(self), "kept": rows, "_read": False}
+
+
+class PrecomputedSupport:
+    """The columns, of rows that are kernels with all rows of the training data, that an expansion keeps."""
+
+    kernel = None
+    unproven = None
+
+    def __init__(self) -> None:
+        self.columns = np.zeros(0, dtype=np.intp)
+
+    @property
+    def n(self) -> int:
+        """How many are kept."""
+        return len(self.columns)
+
+    def lent(self) -> PrecomputedSupport:
+        """Return a support for reading that keeps the present columns, whatever becomes of them here."""
+        reader = PrecomputedSupport()
+        reader.columns = self.columns
+        return reader
+
+    @property
+    def rows(self) -> Any:
+        """They are not kept, nor their kernels."""
+        raise ValueError("margin needs the kernels of the support, of which norm=RKHS(kernel='precomputed') keeps none.")
+
+    def primal(self, W: NDArray) -> NDArray:
+        """There are no features."""
+        raise AttributeError("coef_ is for kernel='linear'; kernel='precomputed' has dual_coef_ and support_.")
+
+    def against(self, block: Any, begin: int, end: int) -> NDArray:
+        """Kernels of the rows of a block and the kept rows begin to end."""
+        return as_array(block[:, self.columns[begin:end]])
+
+    def between(self, block: Any, others: Any, numbers: NDArray) -> NDArray:
+        """Kernels of the rows of a block and others, of the given numbers."""
+        return as_array(block[:, numbers])
+
+    def vanished(self, block: Any, own: NDArray) -> NDArray[np.bool_]:
+        """Whether each row's kernel with itself is too small; zeros are taken for what they are."""
+        return np.zeros(len(own), dtype=bool)
+
+    def put(self, places: NDArray, block: Any, which: NDArray, numbers: NDArray) -> None:
+        """Rows of the given numbers take the given places; those from n on are new, and follow each other."""
+        columns = np.zeros(max(len(self.columns), int(places.max()) + 1), dtype=np.intp)
+        columns[: len(self.columns)] = self.columns
+        columns[places] = numbers
+        self.columns = columns
+
+
+def all_finite(rows: Any) -> bool:
+    """Whether dense or sparse rows hold finite numbers only."""
+    return bool(np.isfinite(rows.data if sparse.issparse(rows) else rows).all())
+
+
+def as_array(values: Any) -> NDArray:
+    """Of a dense or sparse matrix."""
+    return values.toarray() if sparse.issparse(values) else np.ascontiguousarray(values)
+
+
+KERNELS = sorted({*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"})

@@ -1,0 +1,26 @@
+"""Weights under the Frobenius norm, their steps and the average of their iterates."""
+from sklearn_predtron._core.rows cimport View
+from sklearn_predtron._core.simd cimport ScoreGradient, Matrix
+from sklearn_predtron.norms._base cimport Weights
+from sklearn_predtron.norms._intercept cimport Intercept
+
+
+cdef class L2(Weights):
+    cdef readonly bint by_feature, radius_needed, radius_of_rows
+    cdef readonly Intercept intercept
+    cdef double[::1] data, total, b, b_total
+    cdef Matrix W, U
+    cdef Py_ssize_t stride
+    cdef double scale, total_scale, mass, weight
+    cdef readonly double radius2
+    cdef double[::1] combined         # of the rows of a round, by a direction: what a step adds, but for its size
+    cdef bint is_combined, used       # whether it is of the present round; whether it is not zeros
+    cdef bint empty
+    cdef void iterate_scores(self, const View* x, double* t) noexcept nogil
+    cdef void combine(self, View* x, const ScoreGradient* g) noexcept nogil
+    cdef void step_offsets(self, const ScoreGradient* g, double change, double owed) noexcept nogil
+    cdef void add_rows(self, View* x, const ScoreGradient* g, double change, double owed) noexcept nogil
+    cdef void renormalise(self) noexcept nogil
+    cdef void settle(self, double[::1] data, double[::1] total) noexcept nogil
+    cdef void clear(self) noexcept nogil
+    cdef lay(self, Matrix* M, double[::1] data, double[::1] offset)

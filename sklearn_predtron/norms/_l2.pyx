@@ -1,0 +1,254 @@
+"""Weights under the Frobenius norm."""
+from libc.float cimport DBL_EPSILON
+from libc.math cimport fabs, sqrt
+
+import numpy as np
+
+from sklearn_predtron._core.rows cimport View, largest_norm, row_of, squared_norm
+from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, Matrix, Row
+from sklearn_predtron.norms._base cimport Weights
+from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron.problems._base cimport Round
+
+from sklearn_predtron._core.state import flag, real, reals, restored
+from sklearn_predtron.norms._base import aligned_zeros, check_sizes
+
+# Below them the running scales are multiplied out.  The first bounds what weight * data and total cancel in their sum.
+cdef double LEAST_SCALE = 1e-4, LEAST_TOTAL_SCALE = 1e-100
+
+
+cdef class L2(Weights):
+    """W = scale * data under the Frobenius norm.
+
+    The sum of the iterates, sum_u w_u W_{u+1}, is kept lazily as weight * data + total_scale * total: a step that changes
+    data changes total by what leaves the sum as it was, so a round without a step touches nothing.
+    """
+
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, bint by_feature=False, bint averaging=True,
+                 bint block=False):
+        check_sizes(d, p, block)
+        self.d = d
+        self.p = p
+        self.intercept = intercept
+        self.by_feature = by_feature and d > 1
+        self.block = block
+        self.combined = aligned_zeros(p if block else 0)
+        self.watch_radius(False)
+        self.empty = True
+        self.scale = 1
+        self.stride = (d + 3) // 4 * 4 if self.by_feature else (p + 7) // 8 * 8
+        self.data = aligned_zeros(self.stride * (p if self.by_feature else d))
+        self.large = self.data.nbytes > 1 << 20
+        self.b = np.zeros(d)
+        self.lay(&self.W, self.data, self.b)
+        self.stop_average()
+        if averaging:
+            self.start_average()
+
+    def __reduce__(self):
+        arguments = (self.d, self.p, self.intercept, self.by_feature, self.averaging, self.block)
+        arrays = np.array(self.data), np.array(self.b), np.array(self.total), np.array(self.b_total)
+        numbers = self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty
+        numbers += self.radius_needed, self.radius_of_rows
+        return type(self), arguments, (arrays, numbers)
+
+    def __setstate__(self, state):
+        cdef const double[::1] data, b, total, b_total
+        arrays = (reals(self.data.shape[0]), reals(self.d), reals(self.total.shape[0]), reals(self.b_total.shape[0]))
+        pattern = arrays, (*[real] * 5, *[flag] * 3)
+        (data, b, total, b_total), numbers = restored(self, state, pattern)
+        self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, needed, of_rows = numbers
+        self.watch_radius(needed, of_rows)
+        self.data[:] = data
+        self.b[:] = b
+        self.total[:] = total
+        self.b_total[:] = b_total
+
+    cdef lay(self, Matrix* M, double[::1] data, double[::1] offset):
+        M.data = &data[0]
+        M.offset = &offset[0]
+        M.d = self.d
+        M.stride = self.stride
+        M.layout = ONE_CLASS if self.d == 1 else BY_FEATURE if self.by_feature else BY_CLASS
+
+    def start_average(self):
+        """Average the iterates from here on."""
+        if not self.averaging:
+            self.total = aligned_zeros(self.data.shape[0])
+            self.b_total = np.zeros(self.d)
+            self.lay(&self.U, self.total, self.b_total)
+            self.averaging = True
+            self.total_scale = 1
+            self.mass = self.weight = 0
+
+    def stop_average(self):
+        """Forget the average: the last iterate predicts."""
+        self.averaging = False
+        self.total = self.b_total = np.zeros(0)
+
+    def watch_radius(self, bint needed, bint of_rows=False):
+        """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
+        self.radius_needed = needed
+        self.radius_of_rows = of_rows
+        self.observing = needed or self.intercept.automatic
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        self.is_combined = False
+        self.iterate_scores(x, t)
+
+    cdef void iterate_scores(self, const View* x, double* t) noexcept nogil:
+        """The scores of the last iterate, without a trace."""
+        cdef Py_ssize_t r
+        cdef Row spare
+        for r in range(x.m):
+            x.k.scores[self.W.layout](row_of(x, r, &spare), &self.W, self.scale, False, t + r * self.d)
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        cdef Py_ssize_t r
+        cdef const Row* row
+        cdef Row spare
+        if not self.averaging or self.mass == 0:
+            self.iterate_scores(x, t)
+            return
+        for r in range(x.m):
+            row = row_of(x, r, &spare)
+            x.k.scores[self.W.layout](row, &self.W, self.weight / self.mass, False, t + r * self.d)
+            x.k.scores[self.W.layout](row, &self.U, self.total_scale / self.mass, True, t + r * self.d)
+
+    cdef void fetch(self, const View* x) noexcept nogil:
+        x.k.fetch(&x.first, &self.W)
+
+    cdef void observe(self, View* x) noexcept nogil:
+        if self.intercept.automatic:
+            self.intercept.observe(squared_norm(x))
+        if self.radius_needed:
+            self.radius2 = max(self.radius2, (largest_norm(x) if self.radius_of_rows else squared_norm(x)) + self.intercept.r2())
+
+    cdef void measure(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double g2 = 0
+        r.radius2 = self.radius2
+        if self.block:
+            self.combine(x, g)
+            g2 = x.k.take_norm2(x.m, &x.first, x.start, g.value, &self.combined[0])
+            r.g2 = g2 if g2 > cancelled(x, g) else 0
+            return
+        for i in range(g.n):
+            g2 += g.value[i] * g.value[i]
+        r.g2 = g2 * (squared_norm(x) + self.intercept.r2())
+
+    cdef void combine(self, View* x, const ScoreGradient* g) noexcept nogil:
+        """The sum of the rows times their entries of g."""
+        if x.start == NULL or self.used:
+            self.combined[:] = 0
+        self.is_combined = self.used = x.start == NULL
+        x.k.combine(x.m, &x.first, x.start, 1, g.value, &self.combined[0])
+
+    cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
+        cdef double change = -size / self.scale
+        cdef double owed = -change * self.weight / self.total_scale if self.averaging else 0
+        self.empty = False
+        if self.block:
+            self.add_rows(x, g, change, owed)
+            return
+        if owed != 0:
+            x.k.fetch(&x.first, &self.U)
+        x.k.add[self.W.layout](&x.first, &self.W, g, change)
+        if owed != 0:
+            x.k.add[self.W.layout](&x.first, &self.U, g, owed)
+        if self.intercept.fitted:
+            self.step_offsets(g, change, owed)
+
+    cdef void step_offsets(self, const ScoreGradient* g, double change, double owed) noexcept nogil:
+        """The same along the intercept's feature."""
+        cdef double r2 = self.intercept.r2()
+        cdef Py_ssize_t i, c
+        for i in range(g.n):
+            c = i if g.at == NULL else g.at[i]
+            self.b[c] += change * r2 * g.value[i]
+            if owed != 0:
+                self.b_total[c] += owed * r2 * g.value[i]
+
+    cdef void add_rows(self, View* x, const ScoreGradient* g, double change, double owed) noexcept nogil:
+        """Add the combined rows: dense ones from where they are put together, sparse ones in place."""
+        cdef Py_ssize_t j
+        if x.start != NULL:
+            x.k.combine(x.m, &x.first, x.start, change, g.value, &self.data[0])
+            if owed != 0:
+                x.k.combine(x.m, &x.first, x.start, owed, g.value, &self.total[0])
+            return
+        if not self.is_combined:
+            self.combine(x, g)
+        for j in range(self.p):
+            self.data[j] += change * self.combined[j]
+        if owed != 0:
+            for j in range(self.p):
+                self.total[j] += owed * self.combined[j]
+
+    cdef void shrink(self, double factor) noexcept nogil:
+        if self.empty:
+            return
+        if factor <= 0:
+            self.clear()
+            return
+        self.scale *= factor
+        if self.scale < LEAST_SCALE:
+            self.renormalise()
+
+    cdef void close(self, double weight, double keep) noexcept nogil:
+        self.mass = keep * self.mass + weight
+        self.weight = keep * self.weight + weight * self.scale
+        if keep < 1:
+            self.total_scale *= keep
+            if self.total_scale < LEAST_TOTAL_SCALE:
+                self.renormalise()
+
+    cdef void renormalise(self) noexcept nogil:
+        """Multiply the running scales out, and settle the sum of the iterates so far."""
+        self.settle(self.data, self.total)
+        self.settle(self.b, self.b_total)
+        self.weight = 0
+        self.scale = self.total_scale = 1
+
+    cdef void settle(self, double[::1] data, double[::1] total) noexcept nogil:
+        cdef Py_ssize_t j
+        if self.averaging:
+            for j in range(data.shape[0]):
+                total[j] = self.total_scale * total[j] + self.weight * data[j]
+        for j in range(data.shape[0]):
+            data[j] *= self.scale
+
+    cdef void clear(self) noexcept nogil:
+        """W <- 0; the sum of the iterates stays."""
+        self.renormalise()
+        self.data[:] = 0
+        self.b[:] = 0
+
+    def _shaped(self, flat):
+        matrix = np.asarray(flat).reshape(-1, self.stride)
+        return matrix[:, :self.d].T if self.by_feature else matrix[:, :self.p]
+
+    def last(self):
+        """W (d, p) and b (d,) of the last iterate, copied."""
+        return self.scale * self._shaped(self.data), self.scale * np.asarray(self.b)
+
+    def mean(self):
+        """W (d, p) and b (d,) of the average; of the last iterate where none is kept."""
+        if not self.averaging or self.mass == 0:
+            return self.last()
+        coef = self.weight / self.mass * self._shaped(self.data)
+        coef += self.total_scale / self.mass * self._shaped(self.total)
+        b = self.weight / self.mass * np.asarray(self.b) + self.total_scale / self.mass * np.asarray(self.b_total)
+        return coef, b
+
+
+cdef double cancelled(const View* x, const ScoreGradient* g) noexcept nogil:
+    """A bound on what rounding leaves of |sum of the rows times g|^2 where the sum is 0: identical documents, say."""
+    cdef Py_ssize_t r, touched = 0
+    cdef double size = 0
+    cdef Row spare
+    for r in range(x.m):
+        if g.value[r] != 0:
+            size += fabs(g.value[r]) * sqrt(x.k.norm2(row_of(x, r, &spare)))
+            touched += 1
+    return (touched * DBL_EPSILON * size) ** 2

@@ -1,0 +1,209 @@
+"""The p-norm of all weights, and that of their columns' lengths (paper 001, B.2)."""
+from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport pow as libm_pow
+
+import numpy as np
+
+from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron.norms.dual_step cimport dual_step, dual_step_classes, dual_step_columns
+from sklearn_predtron.norms._dual cimport BUFFER, Linked
+from sklearn_predtron.norms._intercept cimport Intercept
+
+from sklearn_predtron._core.state import reals, restored
+
+
+cdef class PNorm(Linked):
+    """|W|_r of all entries, 1/r + 1/q = 1: u = sign(theta) |theta|^(q - 1)."""
+
+    cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
+        return self.q_norm_of(g.value, g.n)
+
+    cdef void add(self, const ScoreGradient* g, double change) noexcept nogil:
+        cdef Py_ssize_t i, line
+        cdef double root = sqrt(self.intercept.r2()), owed
+        if self.by_feature:
+            Linked.add(self, g, change)
+            return
+        for i in range(g.n):
+            if g.value[i] != 0:
+                line = (i if g.at == NULL else g.at[i]) * self.stride
+                owed = self.take_owed(i if g.at == NULL else g.at[i])
+                self.move_all(self.p, change * g.value[i], self.input, owed, line)
+                if self.intercept.fitted:
+                    self.move_all(1, change * g.value[i], &root, owed, line + self.p)
+
+    cdef void move_all(self, Py_ssize_t n, double change, const double* x, double owed, Py_ssize_t first) noexcept nogil:
+        """n weights that lie together."""
+        self.mass += dual_step(n, change, x, self.q - 1, owed, &self.theta[first], &self.u[first],
+                                  &self.total[first] if self.averaging else NULL)
+        self.moved += n
+
+    cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const ScoreGradient* g,
+                   double change) noexcept nogil:
+        cdef Py_ssize_t place[BUFFER]
+        cdef double step[BUFFER]
+        cdef Py_ssize_t i, k, used = 0
+        for k in range(n):
+            self.settle(at[k])
+            for i in range(g.n):
+                if g.value[i] == 0 or value[k] == 0:
+                    continue
+                place[used] = at[k] * self.stride + (i if g.at == NULL else g.at[i])
+                step[used] = change * g.value[i] * value[k]
+                used += 1
+                if used == BUFFER:
+                    self.move_places(place, step, used)
+                    used = 0
+        self.move_places(place, step, used)
+
+    cdef void move_places(self, const Py_ssize_t* place, const double* step, Py_ssize_t n) noexcept nogil:
+        """Weights that lie anywhere, on lines that are settled."""
+        cdef double theta[BUFFER]
+        cdef double u[BUFFER]
+        cdef Py_ssize_t i
+        for i in range(n):
+            theta[i] = self.theta[place[i]]
+            u[i] = self.u[place[i]]
+        self.mass += dual_step(n, 1, step, self.q - 1, 0, theta, u, NULL)
+        self.moved += n
+        for i in range(n):
+            self.theta[place[i]] = theta[i]
+            self.u[place[i]] = u[i]
+
+    cdef double sum_of_powers(self) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double total = 0
+        for i in range(self.u.shape[0]):
+            total += fabs(self.u[i] * self.theta[i])
+        return total
+
+    cdef double length_of_theta(self) noexcept nogil:
+        return self.q_norm_of(&self.theta[0], self.theta.shape[0])
+
+    cdef void raise_all(self) noexcept nogil:
+        self.u[:] = 0
+        self.mass = dual_step(self.u.shape[0], 0, &self.theta[0], self.q - 1, 0, &self.theta[0], &self.u[0], NULL)
+
+    def length(self):
+        """|W|_r of what predicts, the intercept's feature included."""
+        return primal_length(np.abs(whole(self)), self.q)
+
+
+cdef class Group(Linked):
+    """|W|_(2, r), the r-norm of the columns' lengths, for two scores or more: u_j = theta_j |theta_j|^(q - 2)."""
+    cdef double[::1] part             # |theta_j|^q
+    cdef double[::1] push             # of a step, for all scores
+    cdef double[::1] lines_owed
+
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint by_feature=True, bint averaging=True):
+        Linked.__init__(self, d, p, intercept, q, by_feature, averaging)
+        if d < 2:
+            raise ValueError(f"the norm of columns is for two scores or more, got {d}.")
+        self.part = np.zeros(p + 1 if by_feature else self.stride)
+        self.push = np.zeros(self.stride if by_feature else d)
+        self.lines_owed = np.zeros(d)
+
+    def __reduce__(self):
+        arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging
+        return type(self), arguments, (Linked.__reduce__(self)[2], np.array(self.part))
+
+    def __setstate__(self, state):
+        inherited, self.part = restored(self, state, (tuple, reals(self.part.shape[0])))
+        Linked.__setstate__(self, inherited)
+
+    cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double square = 0
+        for i in range(g.n):
+            square += g.value[i] * g.value[i]
+        return sqrt(square)
+
+    cdef void add(self, const ScoreGradient* g, double change) noexcept nogil:
+        cdef Py_ssize_t i
+        self.push[:] = 0
+        for i in range(g.n):
+            self.push[i if g.at == NULL else g.at[i]] = change * g.value[i]
+        if self.by_feature:
+            Linked.add(self, g, change)
+            return
+        for i in range(self.d):
+            self.lines_owed[i] = self.take_owed(i)
+        self.move_all(self.input, sqrt(self.intercept.r2()))
+
+    cdef void move_all(self, const double* x, double root) noexcept nogil:
+        self.mass += dual_step_classes(
+            self.p, x, root, self.d, self.stride, &self.push[0], (self.q - 2) / 2, &self.lines_owed[0], &self.theta[0],
+            &self.u[0], &self.total[0] if self.averaging else NULL, &self.part[0])
+        self.moved += self.u.shape[0]
+
+    cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const ScoreGradient* g,
+                   double change) noexcept nogil:
+        cdef double owed[BUFFER]
+        cdef Py_ssize_t k, begin, m
+        for begin in range(0, n, 256):
+            m = min(BUFFER, n - begin)
+            for k in range(m):
+                owed[k] = self.take_owed(at[begin + k])
+            self.move_columns(m, at + begin, value + begin, owed)
+
+    cdef void move_columns(self, Py_ssize_t n, const Py_ssize_t* at, const double* value, const double* owed) noexcept nogil:
+        self.mass += dual_step_columns(n, at, value, self.stride, &self.push[0], (self.q - 2) / 2, owed, &self.theta[0],
+                                          &self.u[0], &self.total[0] if self.averaging else NULL, &self.part[0])
+        self.moved += n * self.d
+
+    cdef double sum_of_powers(self) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double total = 0
+        for j in range(self.p + 1):
+            total += self.part[j]
+        return total
+
+    cdef double length_of_column(self, Py_ssize_t j) noexcept nogil:
+        cdef Py_ssize_t c
+        cdef double square = 0
+        for c in range(self.d):
+            square += self.theta[self.entry(c, j)] * self.theta[self.entry(c, j)]
+        return sqrt(square)
+
+    cdef double length_of_theta(self) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double largest = 0, total = 0
+        for j in range(self.p + 1):
+            largest = max(largest, self.length_of_column(j))
+        if not 0 < largest < INFINITY:
+            return largest
+        for j in range(self.p + 1):
+            total += libm_pow(self.length_of_column(j) / largest, self.q)
+        return largest * libm_pow(total, 1 / self.q)
+
+    cdef void raise_all(self) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double nothing = 0
+        self.mass = 0
+        self.part[:] = 0
+        self.push[:] = 0
+        if not self.by_feature:
+            self.value[:] = 0
+            self.lines_owed[:] = 0
+            self.move_all(&self.value[0], 0)
+            return
+        for j in range(self.p + 1):
+            self.move_columns(1, &j, &nothing, &nothing)
+
+    def length(self):
+        """|W|_(2, r) of what predicts, the intercept's feature included."""
+        return primal_length(np.linalg.norm(whole(self), axis=0), self.q)
+
+
+def whole(Linked weights):
+    """W with the column of the intercept's feature."""
+    W, b = weights.mean()
+    r2 = weights.intercept.r2_read()
+    return np.column_stack([W, b / r2 ** 0.5]) if r2 > 0 else W
+
+
+def primal_length(sizes, double q):
+    """The r-norm, 1/r + 1/q = 1."""
+    r = q / (q - 1)
+    largest = sizes.max(initial=0)
+    return 0.0 if largest == 0 else float(largest * ((sizes / largest) ** r).sum() ** (1 / r))

@@ -1,0 +1,500 @@
+"""The kernelised learner: W is a sum over rows that were kept, each with a coefficient for every score."""
+from libc.float cimport DBL_EPSILON
+from libc.math cimport NAN, fabs, isnan, sqrt
+
+from functools import partial
+
+import numpy as np
+from scipy.sparse import issparse
+
+from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.rows cimport Rows, View
+from sklearn_predtron.norms._base cimport Weights
+from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron.norms._l2 cimport L2
+
+from sklearn_predtron._core.state import MOST, count, flag, length_of, nothing, real, reals, restored, wholes
+from sklearn_predtron.norms._base import aligned_zeros, check_sizes, euclidean_length
+
+cdef extern from "gaussian.h" nogil:
+    void gaussian_of_products(Py_ssize_t n, double scale, double shift, const double* offset, double* v)
+
+# RowOps of a row with itself, as squared lengths of rows are under other norms.
+cdef double LEAST_OWN = 1e-280, LARGEST_OWN = 1e280
+
+cdef enum:
+    BLOCK = 256         # rows looked at ahead, at most
+    LEAST_BLOCK = 16    # and at least: kernels with rows of the block itself are in vain where few are kept
+    TILE = 1024         # rows kept whose kernels with a block are computed at a time
+
+
+cdef class RKHS(L2):
+    """W = scale * sum_s data_s phi(x_s): L2 in the space of a kernel, the features being the rows x_s that were kept.
+
+    Before the rounds of a block their rows' kernels with all rows kept are computed, of which only the scores stay, and the
+    kernels among themselves, by which a step changes the scores of the rounds to come.  A row in several epochs is kept once.
+    From the second epoch on the scores of all rows follow each block's steps: an epoch costs kernels with the rows that took
+    a step, not with all that were kept.
+    """
+
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, support not None, Intercept intercept not None, bint averaging=True,
+                 bint block=False):
+        check_sizes(d, p, block)
+        L2.__init__(self, d, 1, intercept, True, False, block)
+        self.p = p
+        self.support = support
+        self.by_feature = True
+        self.stride = d
+        self.data = aligned_zeros(d)
+        self.number = np.zeros(1, dtype=np.intp)
+        self.source = np.full(1, -1, dtype=np.intp)
+        self.large = False
+        if averaging:
+            self.start_average()
+        self.leave()
+        self.conclude(False)
+
+    def __reduce__(self):
+        cdef Py_ssize_t used = self.n * self.d
+        arguments = self.d, self.p, self.support.lent(), self.intercept, self.averaging, self.block
+        total = np.array(self.total[:used]) if self.averaging else None
+        arrays = np.array(self.data[:used]), total, np.array(self.b), np.array(self.b_total), np.array(self.number[:self.n])
+        numbers = (self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, self.radius_needed,
+                   self.radius_of_rows, self.given, self.lost)
+        return type(self), arguments, (arrays, numbers)
+
+    def __setstate__(self, state):
+        cdef const double[::1] data, b, b_total
+        cdef const Py_ssize_t[::1] number
+        cdef Py_ssize_t n = length_of(state, 0, 4)
+        sums, offsets = reals(n * self.d), reals(self.d)
+        averaged = (sums, offsets) if self.averaging else (nothing, reals(0))
+        arrays = sums, averaged[0], offsets, averaged[1], wholes(n, least=0, most=MOST)
+        pattern = arrays, (*[real] * 5, flag, flag, flag, count, real)
+        (data, total, b, b_total, number), numbers = restored(self, state, pattern)
+        if self.support.n != n:
+            raise ValueError(f"The saved state of a {type(self).__name__} is damaged: {n} rows have coefficients, and "
+                             f"{self.support.n} are kept.")
+        (self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, needed, of_rows, self.given,
+         self.lost) = numbers
+        self.watch_radius(needed, of_rows)
+        self.make_room(number.shape[0])
+        self.n = number.shape[0]
+        self.number[:self.n] = number
+        self.data[:self.n * self.d] = data
+        self.b[:] = b
+        if self.averaging:
+            np.asarray(self.total)[:self.n * self.d] = total
+            self.b_total[:] = b_total
+
+    cdef make_room(self, Py_ssize_t rows):
+        """Room for so many more rows."""
+        cdef Py_ssize_t n = self.n + rows, room = max(n, 2 * self.number.shape[0])
+        if n <= self.number.shape[0]:
+            return
+        source, data = grown(self.source, room), grown(self.data, room * self.d)
+        if self.averaging:
+            self.total = grown(self.total, room * self.d)
+        self.source, self.data = source, data
+        self.number = grown(self.number, room)      # at last: its length says that all others are as long
+
+    # ----------------------------------------------------------------------------------------------------- looking ahead
+
+    def admit(self, Rows rows):
+        if self.support.kernel is None and (self.given > 0 or rows.given != rows.p):
+            raise ValueError(
+                f"norm=RKHS(kernel='precomputed') learns from the kernels of all rows with all rows, given once; X has "
+                f"{rows.given} rows and {rows.p} columns" + (", and rows were learned before." if self.given > 0 else "."))
+
+    def first_refused(self, Rows rows not None):
+        if self.support.kernel is None:         # rows of kernels, each of which is looked at in its turn
+            return -1 if rows.finite() else 0
+        return rows.first_outside()
+
+    def complaint(self):
+        if isnan(self.strange):
+            return None
+        return (f"X holds a row whose kernel with itself is {self.strange:g}; accepted are rows of which it is from "
+                f"{LEAST_OWN:g} to {LARGEST_OWN:g}, and rows of zeros: scale the features.")
+
+    cdef bint has_length(self, Py_ssize_t row) noexcept nogil:
+        """Whether steps along a row of the block can be measured."""
+        cdef double own = fabs(self.K[row, row])
+        return LEAST_OWN <= own <= LARGEST_OWN or (own == 0 and not self.vanished[row])
+
+    cdef begin(self, Rows rows, bint fresh):
+        self.complete()
+        self.strange = NAN
+        self.matrix = rows.matrix()
+        if fresh or self.place is None or self.place.shape[0] != self.matrix.shape[0]:
+            self.offset = self.given
+            self.place = np.full(self.matrix.shape[0], -1, dtype=np.intp)
+            self.F_call = np.zeros(0)
+            self.after = self.offset + rows.given
+        elif self.F_call.shape[0] == 0:
+            self.score_call()
+        self.in_call = rows.numbers
+
+    cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                            bint shown) except -1:
+        self.keep()
+        last = rows.rounds_of(order, first, last, min(max(self.n, LEAST_BLOCK), BLOCK))
+        self.position = rows.inputs(order, first, last)
+        self.block_rows = as_doubles(self.matrix[np.asarray(self.position)])
+        self.make_room(self.position.shape[0])
+        self.length_of_block = self.position.shape[0]
+        self.shown = shown and self.averaging
+        self.next = 0
+        self.K = sized(self.support.between(self.block_rows, self.block_rows, self.numbers_of(np.asarray(self.position))),
+                       self.length_of_block, self.length_of_block)
+        self.vanished = self.support.vanished(self.block_rows, np.asarray(self.K).diagonal()).view(np.uint8)
+        self.change = np.zeros(self.length_of_block * self.d)
+        self.prepare()
+        return last
+
+    cdef prepare(self):
+        """The scores of the rows of the block by the rows kept."""
+        if self.F_call.shape[0] > 0:
+            self.F = np.asarray(self.F_call).reshape(-1, self.d)[np.asarray(self.position)].reshape(-1)
+            self.F_total = np.zeros(self.F.shape[0])
+            return
+        coefficients = np.asarray(self.data).reshape(-1, self.d)[:self.n]
+        if self.shown:
+            coefficients = np.hstack([coefficients, np.asarray(self.total).reshape(-1, self.d)[:self.n]])
+        F = expanded(self.with_kept, self.length_of_block, coefficients)
+        self.F = np.ascontiguousarray(F[:, :self.d]).reshape(-1)
+        self.F_total = np.ascontiguousarray(F[:, self.d:]).reshape(-1) if self.shown else np.zeros(self.F.shape[0])
+
+    def with_kept(self, begin, end):
+        """RowOps of the rows of the block and some rows kept."""
+        return self.support.against(self.block_rows, begin, end)
+
+    cdef score_call(self):
+        """The scores of all rows of the call by the rows kept."""
+        F = np.empty((self.matrix.shape[0], self.d))
+        data = np.asarray(self.data).reshape(-1, self.d)[:self.n]
+        for first in range(0, len(F), BLOCK):
+            block = as_doubles(self.matrix[first:first + BLOCK])
+            F[first:first + BLOCK] = expanded(partial(self.support.against, block), block.shape[0], data)
+        self.F_call = F.reshape(-1)
+
+    cdef follow(self):
+        """The scores of all rows of the call take over what the block changed in data."""
+        change = np.asarray(self.change).reshape(-1, self.d)
+        which = np.flatnonzero(change.any(axis=1))
+        if len(which) == 0:
+            return
+        F = np.asarray(self.F_call).reshape(-1, self.d)
+        self.F_call = np.zeros(0)       # until all is done
+        rows, numbers = self.block_rows[which], self.numbers_of(np.asarray(self.position)[which])
+        for first in range(0, len(F), TILE):
+            block = as_doubles(self.matrix[first:first + TILE])
+            F[first:first + TILE] += self.support.between(block, rows, numbers) @ change[which]
+        self.F_call = F.reshape(-1)
+
+    def numbers_of(self, position):
+        """Numbers in X of rows of the call."""
+        return position if self.in_call is None else self.in_call[position]
+
+    cdef keep(self):
+        """Keep the rows of the block that took a step."""
+        if self.block_rows is None:
+            return
+        sources = np.asarray(self.source)[:self.n]
+        places = np.flatnonzero(sources >= 0)
+        if len(places) > 0:
+            which = sources[places]
+            numbers = self.numbers_of(np.asarray(self.position)[which])
+            self.support.put(places, self.block_rows, which, numbers)
+            np.asarray(self.number)[places] = self.offset + numbers
+            sources[places] = -1
+        if self.F_call.shape[0] > 0:
+            self.follow()
+        self.change[:] = 0
+        self.block_rows = None
+
+    cdef conclude(self, bint learned):
+        if learned:                     # rows of which none was learned do not count
+            self.given = self.after
+        self.left_undone = True
+        try:
+            self.complete()
+        except BaseException:
+            self.complete()             # after an interrupt, say: rows that took a step must be there
+            raise
+
+    cdef bint unfinished(self) noexcept:
+        return self.left_undone
+
+    def complete(self):
+        if self.left_undone:
+            self.keep()
+            self.end_call()
+            self.left_undone = False
+
+    cdef end_call(self):
+        self.matrix = self.in_call = None
+        self.position = np.zeros(0, dtype=np.intp)
+        self.K = np.zeros((0, 0))
+        self.F = self.F_total = self.change = np.zeros(0)
+        self.length_of_block = 0
+
+    def leave(self):
+        self.F_call = np.zeros(0)
+        self.place = None
+
+    # -------------------------------------------------------------------------------------------------------- the rounds
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        self.here = self.next
+        self.next += x.m
+        self.read(&self.F[self.here * self.d], x.m, self.scale, &self.b[0], t)
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        cdef Py_ssize_t i, c
+        if not self.shown or self.mass == 0:
+            self.read(&self.F[self.here * self.d], x.m, self.scale, &self.b[0], t)
+            return
+        for i in range(x.m):
+            for c in range(self.d):
+                t[i * self.d + c] = (
+                    self.weight * (self.F[(self.here + i) * self.d + c] + self.b[c])
+                    + self.total_scale * (self.F_total[(self.here + i) * self.d + c] + self.b_total[c])) / self.mass
+
+    cdef void read(self, const double* F, Py_ssize_t m, double scale, const double* offset, double* t) noexcept nogil:
+        cdef Py_ssize_t i, c
+        for i in range(m):
+            for c in range(self.d):
+                t[i * self.d + c] = scale * (F[i * self.d + c] + offset[c])
+            if not self.has_length(self.here + i):
+                self.strange = self.K[self.here + i, self.here + i]
+                t[0] = NAN          # refuses the round
+
+    cdef void fetch(self, const View* x) noexcept nogil:
+        """Nothing is far away."""
+
+    cdef double length2(self, View* x) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double total = 0
+        for i in range(x.m):
+            total += max(self.K[self.here + i, self.here + i], 0)
+        return total
+
+    cdef void observe(self, View* x) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double length2 = self.length2(x)
+        if self.intercept.automatic:
+            self.intercept.observe(length2)
+        if self.radius_needed:
+            if self.radius_of_rows:
+                length2 = 0
+                for i in range(x.m):
+                    length2 = max(length2, self.K[self.here + i, self.here + i])
+            self.radius2 = max(self.radius2, length2 + self.intercept.r2())
+
+    cdef void measure(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double g2 = 0
+        r.radius2 = self.radius2
+        if self.block:
+            r.g2 = self.squared_length(x.m, g)
+            return
+        for i in range(g.n):
+            g2 += g.value[i] * g.value[i]
+        r.g2 = g2 * (self.length2(x) + self.intercept.r2())
+
+    cdef double squared_length(self, Py_ssize_t m, const ScoreGradient* g) noexcept nogil:
+        """g^T K g of the rows of the round, or 0 where that is what rounding leaves of it."""
+        cdef Py_ssize_t i, j, touched = 0
+        cdef double total = 0, along, size = 0
+        for i in range(m):
+            if g.value[i] == 0:
+                continue
+            along = 0
+            for j in range(m):
+                along += self.K[self.here + i, self.here + j] * g.value[j]
+            total += g.value[i] * along
+            size += fabs(g.value[i]) * sqrt(max(self.K[self.here + i, self.here + i], 0))
+            touched += 1
+        return total if total > touched * DBL_EPSILON * size * size else 0
+
+    cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double change = -size / self.scale
+        cdef double owed = -change * self.weight / self.total_scale if self.averaging else 0
+        cdef ScoreGradient one
+        self.empty = False
+        one.n, one.at = 1, NULL
+        if self.block:
+            for i in range(x.m):
+                if g.value[i] != 0:
+                    one.value = &g.value[i]
+                    self.add_row(self.here + i, &one, change, owed)
+            return
+        self.add_row(self.here, g, change, owed)
+        if self.intercept.fitted:
+            self.step_offsets(g, change, owed)
+
+    cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change, double owed) noexcept nogil:
+        """A row of the block joins the sum with the coefficients change g."""
+        cdef Py_ssize_t i, c, place = self.place_for(row)
+        for i in range(g.n):
+            c = i if g.at == NULL else g.at[i]
+            self.data[place * self.d + c] += change * g.value[i]
+            self.change[row * self.d + c] += change * g.value[i]
+            if owed != 0:
+                self.total[place * self.d + c] += owed * g.value[i]
+            self.move_scores(&self.K[row, 0], 1, c, change * g.value[i], owed * g.value[i])
+
+    cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil:
+        """Where a row of the block is kept, from now on if it was not."""
+        cdef Py_ssize_t place = self.place[self.position[row]]
+        if place < 0:
+            place = self.n
+            self.n += 1
+            self.place[self.position[row]] = place
+            self.source[place] = row
+        return place
+
+    cdef void move_scores(self, const double* kernels, Py_ssize_t between, Py_ssize_t c, double change,
+                          double owed) noexcept nogil:
+        """Scores c of the rows to come change by their kernels with a row."""
+        cdef Py_ssize_t k
+        for k in range(self.next, self.length_of_block):
+            self.F[k * self.d + c] += change * kernels[k * between]
+        if self.shown and owed != 0:
+            for k in range(self.next, self.length_of_block):
+                self.F_total[k * self.d + c] += owed * kernels[k * between]
+
+    cdef void renormalise(self) noexcept nogil:
+        cdef Py_ssize_t i
+        self.settle(self.F, self.F_total)
+        for i in range(self.change.shape[0]):
+            self.change[i] *= self.scale
+        for i in range(self.F_call.shape[0]):
+            self.F_call[i] *= self.scale
+        L2.renormalise(self)
+
+    cdef void clear(self) noexcept nogil:
+        L2.clear(self)
+        self.F[:] = 0
+        self.F_call[:] = 0
+        self.change[:] = 0
+
+    # ------------------------------------------------------------------------------------------------------- for Python
+
+    def _shaped(self, flat):
+        return np.asarray(flat).reshape(-1, self.d)[:self.n].T
+
+    @property
+    def expansion(self):
+        return self
+
+    @property
+    def numbers(self):
+        """The numbers of the rows kept, in the order in which rows were given."""
+        return np.array(self.number[:self.n])
+
+    @property
+    def unproven(self):
+        return self.support.unproven
+
+    def primal(self, W):
+        return self.support.primal(W)
+
+    def plain(self, bint mean=True):
+        W, b = self.mean() if mean else self.last()
+        return Expansion(self.p, np.ascontiguousarray(W.T), b, self.support.lent())
+
+    def length(self):
+        """The norm of the function that predicts, and of its intercept."""
+        cdef Py_ssize_t begin
+        W, b = self.mean()
+        rows, square, r2 = self.support.rows, 0.0, self.intercept.r2_read()
+        for begin in range(0, self.n, BLOCK):
+            part = rows[begin:begin + BLOCK]
+            for other in range(0, self.n, TILE):
+                end = min(other + TILE, self.n)
+                square += ((W[:, begin:begin + BLOCK] @ self.support.against(part, other, end)) * W[:, other:end]).sum()
+        return float(np.hypot(max(square, 0) ** 0.5, euclidean_length(b) / r2 ** 0.5 if r2 > 0 else 0.0))
+
+
+cdef class Expansion(Weights):
+    """A fixed sum over rows, which predicts block by block."""
+    cdef object support, matrix, W
+    cdef const double[::1] b
+    cdef double[:, ::1] t
+    cdef Py_ssize_t next
+
+    def __init__(self, Py_ssize_t p, W, b, support):
+        self.p = p
+        self.d = W.shape[1]
+        self.W = W
+        self.b = b
+        self.support = support
+        if self.b.shape[0] != self.d:
+            raise ValueError(f"b must hold {self.d} offsets, got {self.b.shape[0]}.")
+
+    cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                            bint shown) except -1:
+        if self.matrix is None:
+            self.matrix = rows.matrix()
+        last = rows.rounds_of(order, first, last, BLOCK)
+        block = as_doubles(self.matrix[rows.inputs(order, first, last)])
+        self.t = expanded(partial(self.support.against, block), block.shape[0], self.W) + self.b
+        self.next = 0
+        return last
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        cdef Py_ssize_t i, c
+        for i in range(x.m):
+            for c in range(self.d):
+                t[i * self.d + c] = self.t[self.next + i, c]
+        self.next += x.m
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        self.scores(x, t)
+
+
+def sized(kernels, Py_ssize_t rows, Py_ssize_t columns):
+    """Return kernels, if they are as many as the loop will read."""
+    if kernels.shape != (rows, columns):
+        raise ValueError(f"kernels of {rows} and {columns} rows have shape {kernels.shape}.")
+    return kernels
+
+
+def expanded(kernels, Py_ssize_t m, coefficients):
+    """The sums over all rows kept, with these coefficients, at m rows whose kernels with the rows begin to end are computed."""
+    total = np.zeros((m, coefficients.shape[1]))
+    with np.errstate(over="ignore", invalid="ignore"):      # of rows without a finite kernel, which are refused
+        for begin in range(0, len(coefficients), TILE):
+            end = min(begin + TILE, len(coefficients))
+            total += kernels(begin, end) @ coefficients[begin:end]
+    return total
+
+
+def gaussian(double[:, ::1] products, double gamma, const double[::1] left, const double[::1] right):
+    """exp(-gamma |x - z|^2) in the place of the products <x, z>, given the squared lengths of all x and all z."""
+    cdef Py_ssize_t i
+    cdef double in_octaves = gamma * 1.4426950408889634
+    offset = -in_octaves * np.asarray(right)
+    cdef const double[::1] of_right = offset
+    if products.shape[0] != left.shape[0] or products.shape[1] != right.shape[0]:
+        raise ValueError("products must have a row for each entry of left and a column for each of right.")
+    if products.shape[1] > 0:
+        with nogil:
+            for i in range(products.shape[0]):
+                gaussian_of_products(products.shape[1], 2 * in_octaves, -in_octaves * left[i], &of_right[0], &products[i, 0])
+
+
+def as_doubles(matrix):
+    return matrix.astype(np.float64, copy=False) if issparse(matrix) else np.ascontiguousarray(matrix, dtype=np.float64)
+
+
+def grown(array, Py_ssize_t room):
+    """The same, with room for more; places that no row has taken hold 0, or -1 where they are numbers."""
+    old = np.asarray(array)
+    new = np.full(room, -1 if old.dtype == np.intp else 0, dtype=old.dtype)
+    new[:len(old)] = old
+    return new

@@ -1,0 +1,466 @@
+"""Weights of features that are standardised as they come (dual averaging under a running centre and scale)."""
+from libc.float cimport DBL_EPSILON
+from libc.math cimport fabs, sqrt
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
+
+import numpy as np
+
+from sklearn_predtron._core.simd cimport ScoreGradient, RowOps, Matrix, Row
+from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.rows cimport View, of_doubles, row_of, squared_norm
+from sklearn_predtron.norms.scaling cimport (
+    Found,
+    Scaling,
+    scaling_apply_dense,
+    scaling_apply_sparse,
+    scaling_fetch,
+    scaling_meet_dense,
+    scaling_meet_sparse,
+    scaling_recount,
+    scaling_refresh,
+)
+from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron.norms._l2 cimport L2
+
+from sklearn_predtron._core.state import count, flag, real, reals, restored
+from sklearn_predtron.norms._base import aligned_zeros
+
+cdef enum:
+    FIELDS = 5      # numbers a feature's statistics take
+    PAIR = 2        # of them wanted for every row, the others for new rows
+    REST = 4        # room for those
+    FETCHED = 24    # non-zeros of a row whose statistics are fetched before its turn
+
+cdef double LARGEST = 1e290     # squared length of a row whose squares can be summed
+cdef double CANCELLED = 1e-15   # of the terms of a squared length: what rounding leaves
+cdef double LOST = 1e-6         # a running sum that fell below so much of itself is computed anew
+
+
+cdef class Scaled(L2):
+    """The scores theta . (x - mean) / variance, with theta - mean beta in the place of theta where there is a centre.
+
+    theta and beta, the sums of the steps along x and 1, are kept as L2 keeps W and b, and so are their averages.  The rows
+    of a block have no centre: their directions sum to 0.  For sparse rows C = sum_j theta_j mean_j / variance_j and
+    D = sum_j mean_j^2 / variance_j follow every change.
+    """
+    cdef Scaling S
+    cdef readonly Py_ssize_t seen       # rows
+    cdef bint sparse, known, following  # how statistics lie; whether C and D are right; whether the average has a C too
+    cdef double[::1] statistics, x, z, change, C, C_total, offset
+    cdef Py_ssize_t[::1] at
+    cdef double D, largest, squared_length      # largest: what D was at most since it was computed from all features
+    cdef Found found
+    cdef bint is_applied                # whether z is the row at hand
+    cdef Py_ssize_t stamp               # of the weights, counted up in every round
+    cdef object plain_copy, saved
+    cdef double[::1] old                # what the statistics were before the round, where it may be called off
+
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, bint sparse=False, bint averaging=True,
+                 bint block=False):
+        L2.__init__(self, d, p, intercept, sparse, averaging, block)
+        self.sparse = sparse
+        self.statistics = aligned_zeros((p + 7) // 8 * 8 * (PAIR + REST if sparse else FIELDS))
+        self.large |= self.statistics.nbytes > 1 << 20
+        self.lay_statistics()
+        self.x, self.z, self.change = aligned_zeros(p), aligned_zeros(p), aligned_zeros(p)
+        self.at = np.empty(p, dtype=np.intp)
+        self.C, self.C_total, self.offset = np.zeros(d), np.zeros(d), np.zeros(d)
+        self.old = np.empty(0)
+        self.meeting = True
+        self.ready = False
+
+    cdef lay_statistics(self):
+        cdef Py_ssize_t room = (self.p + 7) // 8 * 8, between = 1 if self.sparse else room
+        self.S.mean = &self.statistics[0]
+        self.S.inverse = self.S.mean + between
+        self.S.squares = self.S.mean + PAIR * room
+        self.S.count, self.S.last = self.S.squares + between, self.S.squares + 2 * between
+        self.S.step = PAIR if self.sparse else 1
+        self.S.rest = REST if self.sparse else 1
+
+    def __reduce__(self):
+        arguments = (self.d, self.p, self.intercept, self.sparse, self.averaging, self.block)
+        return type(self), arguments, (L2.__reduce__(self)[2], np.array(self.statistics), self._numbers())
+
+    def __setstate__(self, state):
+        cdef const double[::1] statistics
+        numbers = (flag, flag, flag, count, real, real), reals(self.d), reals(self.d)
+        inherited, statistics, numbers = restored(self, state, (tuple, reals(self.statistics.shape[0]), numbers))
+        L2.__setstate__(self, inherited)
+        self.statistics[:] = statistics
+        self._set_numbers(numbers)
+
+    def _numbers(self):
+        flags = self.known, self.following, self.ready
+        return flags + (self.seen, self.D, self.largest), np.array(self.C), np.array(self.C_total)
+
+    def _set_numbers(self, state):
+        cdef const double[::1] C, C_total
+        (self.known, self.following, self.ready, self.seen, self.D, self.largest), C, C_total = state
+        self.C[:] = C
+        self.C_total[:] = C_total
+        self.plain_copy = None
+
+    def watch_radius(self, bint needed, bint of_rows=False):
+        """Whether to follow the largest |x| of the rounds to come, in scaled units; the statistics have their own hook."""
+        L2.watch_radius(self, needed, of_rows)
+        self.observing = needed
+
+    cdef conclude(self, bint learned):
+        self.stamp += 1         # what was converted while the last round was being learned is not kept
+
+    def freeze(self, bint frozen):
+        """Whether the statistics stay as they are."""
+        self.frozen = frozen
+        self.meeting = not self.frozen
+
+    @property
+    def unproven(self):
+        return "norm='scaled', whose statistics run"
+
+    # ------------------------------------------------------------------------------------------------------- statistics
+
+    cdef bint meet(self, View* x) noexcept nogil:
+        cdef Py_ssize_t r
+        cdef Row spare
+        if not squared_norm(x) < LARGEST:
+            return False
+        if self.careful:
+            with gil:
+                self.save()
+        for r in range(x.m):
+            self.meet_row(row_of(x, r, &spare), x.k)
+        return True
+
+    cdef void meet_row(self, const Row* row, const RowOps* k) noexcept nogil:
+        cdef const double* x = self.read(row, k)
+        self.seen += 1
+        if k.index_size > 0:     # an empty row has no address
+            self.meet_sparse(row.n, x)
+        else:
+            scaling_meet_dense(row.n, x, self.seen, &self.S, &self.z[0], &self.found)
+            self.known = False
+        self.is_applied = True
+        if self.seen & (self.seen - 1) == 0:
+            scaling_refresh(self.p, self.seen, k.index_size == 0, &self.S)
+            self.known = False
+            self.apply(row, k)
+        self.squared_length = self.row_length2(k.index_size > 0)
+        if self.squared_length > 0:
+            self.ready = True
+            if self.intercept.automatic:
+                self.intercept.observe(self.squared_length)
+
+    cdef void meet_sparse(self, Py_ssize_t n, const double* x) noexcept nogil:
+        cdef Row change
+        self.recount()
+        scaling_meet_sparse(n, x, &self.at[0], self.seen, &self.S, &self.z[0], &self.change[0], &self.found)
+        self.D += self.found.constant
+        if not self.block:
+            change.n, change.value, change.index = n, &self.change[0], &self.at[0]
+            self.add_product(&change, &self.W, self.C)
+            if self.following:
+                self.add_product(&change, &self.U, self.C_total)
+        self.largest = max(self.largest, self.D)
+        if self.D < LOST * self.largest:
+            self.known = False
+            self.recount()
+
+    cdef void add_product(self, const Row* row, const Matrix* M, double[::1] C) noexcept nogil:
+        """C += M row."""
+        cdef Matrix bare = M[0]
+        self.offset[:] = 0
+        bare.offset = &self.offset[0]
+        of_doubles(row.index != NULL).scores[M.layout](row, &bare, 1, True, &C[0])
+
+    cdef void recount(self) noexcept nogil:
+        """Compute C and D from all features."""
+        cdef Row shift
+        if self.known:
+            return
+        self.known = True
+        self.D = self.largest = scaling_recount(self.p, &self.S, &self.change[0])
+        if not self.block:
+            shift.n, shift.value, shift.index = self.p, &self.change[0], NULL
+            self.C[:] = 0
+            self.add_product(&shift, &self.W, self.C)
+            if self.following:
+                self.C_total[:] = 0
+                self.add_product(&shift, &self.U, self.C_total)
+
+    cdef const double* read(self, const Row* row, const RowOps* k) noexcept nogil:
+        """The values of a row in double precision, and their places in self.at where it is sparse."""
+        cdef Py_ssize_t i
+        if k.index_size == sizeof(int32_t):
+            for i in range(row.n):
+                self.at[i] = (<const int32_t*> row.index)[i]
+        elif k.index_size > 0:
+            for i in range(row.n):
+                self.at[i] = (<const int64_t*> row.index)[i]
+        if k.value_size == sizeof(double):
+            return <const double*> row.value
+        for i in range(row.n):
+            self.x[i] = (<const float*> row.value)[i]
+        return &self.x[0]
+
+    cdef void apply(self, const Row* row, const RowOps* k) noexcept nogil:
+        """z and what goes with it, under the present statistics."""
+        cdef const double* x = self.read(row, k)
+        if k.index_size == 0:
+            scaling_apply_dense(row.n, x, &self.S, &self.z[0], &self.found)
+        else:
+            self.recount()
+            scaling_apply_sparse(row.n, x, &self.at[0], &self.S, &self.z[0], &self.found)
+        self.squared_length = self.row_length2(k.index_size > 0)
+
+    cdef double row_length2(self, bint sparse) noexcept nogil:
+        """|x - mean|^2 of the row just applied, each feature over its variance."""
+        cdef double length2 = self.found.length2
+        if sparse:
+            length2 += self.D
+            if length2 < CANCELLED * self.D:
+                return 0
+        return length2
+
+    cdef double length2(self, View* x) noexcept nogil:
+        return self.squared_length
+
+    cdef void observe(self, View* x) noexcept nogil:
+        cdef Py_ssize_t r
+        cdef Row spare
+        cdef double total = 0, largest = 0
+        for r in range(x.m):
+            self.apply(row_of(x, r, &spare), x.k)
+            total += self.squared_length
+            largest = max(largest, self.squared_length)
+        self.radius2 = max(self.radius2, (largest if self.radius_of_rows else total) + self.intercept.r2())
+
+    def save(self):
+        """Keep what the round is about to change before it is known to end."""
+        if self.old.shape[0] == 0:
+            self.old = np.empty(self.statistics.shape[0])
+        memcpy(&self.old[0], &self.statistics[0], self.statistics.nbytes)
+        self.saved = self._numbers(), self.intercept.__reduce__()[2]
+
+    cdef void forget(self) noexcept nogil:
+        if self.careful and self.meeting:
+            with gil:
+                numbers, intercept = self.saved
+                memcpy(&self.statistics[0], &self.old[0], self.statistics.nbytes)
+                self._set_numbers(numbers)
+                self.intercept.__setstate__(intercept)
+                self.intercept.known_at = -1
+
+    # ----------------------------------------------------------------------------------------------------------- scores
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        self.is_combined = False
+        self.stamp += 1
+        if self.block:
+            self.block_scores(x, t, &self.W, self.scale, False)
+            return
+        if not self.is_applied:
+            self.apply(&x.first, x.k)
+        self.is_applied = False
+        self.row_scores(x, t, &self.W, &self.C[0], self.scale, False)
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        if not self.averaging or self.mass == 0:
+            self.is_applied = False
+            self.scores(x, t)
+        elif self.block:
+            self.block_scores(x, t, &self.W, self.weight / self.mass, False)
+            self.block_scores(x, t, &self.U, self.total_scale / self.mass, True)
+        else:
+            self.known &= self.following
+            self.following = True
+            self.apply(&x.first, x.k)
+            self.row_scores(x, t, &self.W, &self.C[0], self.weight / self.mass, False)
+            self.row_scores(x, t, &self.U, &self.C_total[0], self.total_scale / self.mass, True)
+
+    cdef void row_scores(self, const View* x, double* t, const Matrix* M, const double* C, double scale,
+                         bint more) noexcept nogil:
+        """The scores of the row applied last, by the sums M of steps along x and M.offset of those along 1."""
+        cdef Py_ssize_t c
+        cdef Matrix moved = M[0]
+        cdef Row z
+        cdef double along = self.intercept.r2() - self.found.cross
+        cdef bint dense = x.start == NULL
+        if not dense:
+            along += self.D
+        for c in range(self.d):
+            self.offset[c] = M.offset[c] * along - (0 if dense else C[c])
+        moved.offset = &self.offset[0]
+        z.n, z.value, z.index = x.first.n, &self.z[0], NULL if dense else &self.at[0]
+        of_doubles(not dense).scores[M.layout](&z, &moved, scale, more, t)
+
+    cdef void block_scores(self, const View* x, double* t, const Matrix* M, double scale, bint more) noexcept nogil:
+        """The scores of the rows of a block, without a centre: by M over the variances."""
+        cdef Py_ssize_t r, j
+        cdef Matrix over = M[0]
+        cdef Row spare, z
+        cdef const Row* row
+        self.offset[:] = 0
+        over.offset = &self.offset[0]
+        if x.start == NULL:
+            for j in range(self.p):
+                self.z[j] = M.data[j] * self.S.inverse[j * self.S.step]
+            over.data = &self.z[0]
+            for r in range(x.m):
+                x.k.scores[M.layout](row_of(x, r, &spare), &over, scale, more, t + r)
+            return
+        for r in range(x.m):
+            row = row_of(x, r, &spare)
+            self.apply(row, x.k)
+            z.n, z.value, z.index = row.n, &self.z[0], &self.at[0]
+            of_doubles(True).scores[M.layout](&z, &over, scale, more, t + r)
+
+    cdef void fetch(self, const View* x) noexcept nogil:
+        cdef Py_ssize_t i, j
+        L2.fetch(self, x)
+        for i in range(min(x.first.n, FETCHED)):
+            j = (<const int32_t*> x.first.index)[i] if x.k.index_size == sizeof(int32_t) else (<const int64_t*> x.first.index)[i]
+            scaling_fetch(&self.S, j, self.meeting)
+
+    # ------------------------------------------------------------------------------------------------------------ steps
+
+    cdef void measure(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double g2 = 0
+        r.radius2 = self.radius2
+        if self.block:
+            self.combine(x, g)
+            g2 = self.take_length2(x, g)
+            r.g2 = g2 if g2 > self.cancelled(x, g) else 0
+            return
+        for i in range(g.n):
+            g2 += g.value[i] * g.value[i]
+        r.g2 = g2 * (self.squared_length + self.intercept.r2())
+
+    cdef double take_length2(self, const View* x, const ScoreGradient* g) noexcept nogil:
+        """The squared length of the combined rows, which are zeros again where they are sparse."""
+        cdef Py_ssize_t r, i, j
+        cdef double length2 = 0
+        cdef Row spare
+        cdef const Row* row
+        if x.start == NULL:
+            for j in range(self.p):
+                length2 += self.combined[j] * self.combined[j] * self.S.inverse[j * self.S.step]
+            return length2
+        for r in range(x.m):
+            if g.value[r] != 0:
+                row = row_of(x, r, &spare)
+                self.read(row, x.k)
+                for i in range(row.n):
+                    j = self.at[i]
+                    length2 += self.combined[j] * self.combined[j] * self.S.inverse[j * self.S.step]
+                    self.combined[j] = 0
+        return length2
+
+    cdef double cancelled(self, const View* x, const ScoreGradient* g) noexcept nogil:
+        """A bound on what rounding leaves of the squared length where the sum of the rows times g is 0."""
+        cdef Py_ssize_t r, i, j, touched = 0
+        cdef double size = 0, square
+        cdef const double* value
+        cdef const Row* row
+        cdef Row spare
+        for r in range(x.m):
+            if g.value[r] != 0:
+                row = row_of(x, r, &spare)
+                value = self.read(row, x.k)
+                square = 0
+                for i in range(row.n):
+                    j = i if x.start == NULL else self.at[i]
+                    square += value[i] * value[i] * self.S.inverse[j * self.S.step]
+                size += fabs(g.value[r]) * sqrt(square)
+                touched += 1
+        return (touched * DBL_EPSILON * size) ** 2
+
+    cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
+        cdef Py_ssize_t i, c
+        cdef double change = -size / self.scale, along
+        cdef double owed = -change * self.weight / self.total_scale if self.averaging else 0
+        self.empty = False
+        if self.block:
+            self.add_rows(x, g, change, owed)
+            return
+        if owed != 0:
+            x.k.fetch(&x.first, &self.U)
+        x.k.add[self.W.layout](&x.first, &self.W, g, change)
+        if owed != 0:
+            x.k.add[self.W.layout](&x.first, &self.U, g, owed)
+        self.known &= x.start != NULL
+        along = self.found.cross
+        for i in range(g.n):
+            c = i if g.at == NULL else g.at[i]
+            self.b[c] += change * g.value[i]
+            self.C[c] += change * along * g.value[i]
+            if owed != 0:
+                self.b_total[c] += owed * g.value[i]
+                self.C_total[c] += owed * along * g.value[i]
+
+    cdef void renormalise(self) noexcept nogil:
+        L2.renormalise(self)
+        self.known = False
+
+    cdef void clear(self) noexcept nogil:
+        L2.clear(self)
+        self.known = False
+
+    def start_average(self):
+        """Average the iterates from here on."""
+        self.following &= self.averaging
+        L2.start_average(self)
+
+    def stop_average(self):
+        """Forget the average: the last iterate predicts."""
+        self.following = False
+        L2.stop_average(self)
+
+    # ---------------------------------------------------------------------------------------------- in units of features
+
+    def _field(self, Py_ssize_t which):
+        """A statistic of all features: mean 0, inverse variance 1."""
+        room = (self.p + 7) // 8 * 8
+        pairs = np.asarray(self.statistics)[:PAIR * room]
+        return pairs[which::PAIR][:self.p] if self.sparse else pairs[which * room:][:self.p]
+
+    def _from(self, theta, beta):
+        """W and b for rows as they are, from the sums of the steps."""
+        if self.block:
+            return theta * self._field(1), beta
+        W = (theta - np.outer(beta, self._field(0))) * self._field(1)
+        return W, self.intercept.r2_read() * beta - W @ self._field(0)
+
+    def last(self):
+        """W (d, p) and b (d,) of the last iterate, copied."""
+        return self._from(*L2.last(self))
+
+    def mean(self):
+        """W (d, p) and b (d,) of the average; of the last iterate where none is kept."""
+        return self._from(*self._sums())
+
+    def _sums(self):
+        return L2.mean(self) if self.averaging and self.mass != 0 else L2.last(self)
+
+    def length(self):
+        """The length of the weights that predict, each over its feature's standard deviation, and of the intercept."""
+        theta, beta = self._sums()
+        if not self.block:
+            theta = theta - np.outer(beta, self._field(0))
+        return float(np.sqrt((theta ** 2 * self._field(1)).sum() + self.intercept.r2_read() * (beta ** 2).sum()))
+
+    def plain(self, bint mean=True):
+        """Weights for rows as they are, converted once for as long as nothing is learned."""
+        cdef L2 plain
+        now = self.stamp, self.averaging, mean
+        found = self.plain_copy
+        if found is None or found[0] != now:
+            W, b = self.mean() if mean else self.last()
+            plain = L2(self.d, self.p, Intercept(False, 1.0), self.by_feature, False)
+            plain._shaped(plain.data)[...] = W
+            np.asarray(plain.b)[:] = b
+            found = now, plain
+            self.plain_copy = found
+        return found[1]

@@ -1,0 +1,257 @@
+"""One direction for all scores, under any norm, with ordered thresholds."""
+import numpy as np
+
+from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.rows cimport Rows, View
+from sklearn_predtron.norms._base cimport Weights
+from sklearn_predtron.norms._intercept cimport Intercept
+
+from sklearn_predtron._core.state import flag, real, reals, restored
+from sklearn_predtron.norms._base import check_sizes, euclidean_length
+
+
+cdef class Shared(Weights):
+    """t_k = <u, x> + b_k with b_1 >= b_2 >= ...: the inner weights are u, without an intercept.
+
+    A step g moves u by (sum of g) x and b by r2 g; b is then projected on the ordered vectors, which brings it no further
+    from any ordered one.
+    """
+    cdef readonly Weights inner
+    cdef readonly Intercept intercept
+    cdef readonly bint radius_needed
+    cdef readonly double radius2
+    cdef double[::1] b, total, level
+    cdef Py_ssize_t[::1] pooled
+    cdef double mass
+
+    def __init__(self, Weights inner not None, Py_ssize_t d, Intercept intercept not None):
+        check_sizes(d, inner.p)
+        if inner.d != 1 or inner.block:
+            raise ValueError(f"the direction must be of one score, got {inner.d}.")
+        self.inner = inner
+        self.d = d
+        self.p = inner.p
+        self.large = inner.large
+        self.intercept = intercept
+        self.averaging = inner.averaging
+        self.meeting, self.ready = inner.meeting, inner.ready
+        self.b = np.zeros(d)
+        self.total = np.zeros(d)
+        self.level = np.empty(d)
+        self.pooled = np.empty(d, dtype=np.intp)
+        self.watch_radius(False)
+
+    def __reduce__(self):
+        state = np.array(self.b), np.array(self.total), self.mass, self.radius2, self.radius_needed
+        return Shared, (self.inner, self.d, self.intercept), state
+
+    def __setstate__(self, state):
+        pattern = reals(self.d), reals(self.d), real, real, flag
+        self.b, self.total, self.mass, self.radius2, radius_needed = restored(self, state, pattern)
+        self.watch_radius(radius_needed)
+
+    def start_average(self):
+        """Average the iterates from here on."""
+        if not self.averaging:
+            self.total = np.zeros(self.d)
+            self.mass = 0
+        self.inner.start_average()
+        self.averaging = True
+
+    def stop_average(self):
+        """Forget the average: the last iterate predicts."""
+        self.inner.stop_average()
+        self.averaging = False
+
+    def watch_radius(self, bint needed, bint of_rows=False):
+        """Whether to follow the largest d |x|^2 + r2 of the rounds to come, which bounds g2 / |g|^2."""
+        self.inner.watch_radius(False)
+        self.radius_needed = needed
+        self.observing = needed or self.intercept.automatic or self.inner.observing
+
+    def effective_radius(self, double radius):
+        """R^2 = d |x|^2 + r2, for every score's step is along u."""
+        r2 = self.intercept.r2_read()
+        if radius ** 2 < r2:
+            raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
+        return (self.d * self.inner.inverse_convexity * (radius ** 2 - r2) + r2) ** 0.5
+
+    @property
+    def unproven(self):
+        return self.inner.unproven
+
+    def freeze(self, bint frozen):
+        self.inner.freeze(frozen)
+        self.meeting = self.inner.meeting
+
+    def length(self):
+        """The norm of u and of the thresholds."""
+        return float(np.hypot(self.inner.length(), euclidean_length(self._thresholds()) / self.intercept.r2_read() ** 0.5))
+
+    def plain(self, bint mean=True):
+        cdef Weights inner = self.inner.plain(mean)
+        cdef Shared plain
+        if inner is self.inner:
+            return self
+        plain = Shared(inner, self.d, Intercept(False, 1.0))
+        np.asarray(plain.b)[:] = self._thresholds() if mean else self.b
+        return plain
+
+    @property
+    def expansion(self):
+        return self.inner.expansion
+
+    def primal(self, W):
+        return self.inner.primal(W)
+
+    def admit(self, Rows rows):
+        self.inner.admit(rows)
+
+    def first_refused(self, Rows rows not None):
+        return self.inner.first_refused(rows)
+
+    def complaint(self):
+        return self.inner.complaint()
+
+    cdef bint unfinished(self) noexcept:
+        return self.inner.unfinished()
+
+    def complete(self):
+        self.inner.complete()
+
+    cdef begin(self, Rows rows, bint fresh):
+        self.inner.begin(rows, fresh)
+
+    cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                            bint shown) except -1:
+        return self.inner.foresee(rows, order, first, last, shown)
+
+    cdef conclude(self, bint learned):
+        self.inner.conclude(learned)
+
+    def leave(self):
+        self.inner.leave()
+
+    cdef bint meet(self, View* x) noexcept nogil:
+        cdef bint taken = self.inner.meet(x)
+        self.ready = self.inner.ready
+        return taken
+
+    cdef void forget(self) noexcept nogil:
+        self.inner.forget()
+        self.ready = self.inner.ready
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        self.inner.scores(x, t)
+        self.spread(x.m, t, &self.b[0], 1)
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        self.inner.mean_scores(x, t)
+        if self.averaging and self.mass > 0:
+            self.spread(x.m, t, &self.total[0], 1 / self.mass)
+        else:
+            self.spread(x.m, t, &self.b[0], 1)
+
+    cdef void spread(self, Py_ssize_t m, double* t, const double* offset, double scale) noexcept nogil:
+        """From a score a row to d of them; the last row first, for they share their place."""
+        cdef Py_ssize_t r, k
+        cdef double s
+        for r in range(m - 1, -1, -1):
+            s = t[r]
+            for k in range(self.d):
+                t[r * self.d + k] = s + scale * offset[k]
+
+    cdef void fetch(self, const View* x) noexcept nogil:
+        self.inner.fetch(x)
+
+    cdef void observe(self, View* x) noexcept nogil:
+        cdef double along
+        if self.inner.observing:
+            self.inner.observe(x)
+        if self.intercept.automatic and not self.inner.frozen:
+            self.intercept.observe(self.inner.length2(x))
+        if self.radius_needed:
+            along = self.inner.inverse_convexity * self.inner.length2(x)
+            self.radius2 = max(self.radius2, self.d * along + self.intercept.r2())
+
+    cdef void measure(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+        cdef double along = total_of(g), square = 0
+        cdef ScoreGradient one
+        cdef Py_ssize_t i
+        self.aim(&one, &along)
+        self.inner.measure(x, &one, r)
+        for i in range(g.n):
+            square += g.value[i] * g.value[i]
+        r.g2 += square * self.intercept.r2()
+        r.radius2 = self.radius2
+
+    cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
+        cdef double along = total_of(g), r2 = self.intercept.r2()
+        cdef ScoreGradient one
+        cdef Py_ssize_t i
+        self.aim(&one, &along)
+        self.inner.step(x, &one, size)
+        for i in range(g.n):
+            self.b[i if g.at == NULL else g.at[i]] -= size * r2 * g.value[i]
+        self.project()
+
+    cdef inline void aim(self, ScoreGradient* one, double* along) noexcept nogil:
+        one.n = 1
+        one.at = NULL
+        one.value = along
+
+    cdef void project(self) noexcept nogil:
+        """Isotonic regression: neighbours out of order are pooled at their mean."""
+        cdef Py_ssize_t k, j, pools = 0, pool = 0
+        for k in range(self.d):
+            self.level[pools] = self.b[k]
+            self.pooled[pools] = 1
+            while pools > 0 and self.level[pools - 1] < self.level[pools]:
+                j = self.pooled[pools - 1] + self.pooled[pools]
+                self.level[pools - 1] += (self.level[pools] - self.level[pools - 1]) * self.pooled[pools] / j
+                self.pooled[pools - 1] = j
+                pools -= 1
+            pools += 1
+        k = 0
+        for pool in range(pools):
+            for _ in range(self.pooled[pool]):
+                self.b[k] = self.level[pool]
+                k += 1
+
+    cdef void shrink(self, double factor) noexcept nogil:
+        cdef Py_ssize_t k
+        self.inner.shrink(factor)
+        for k in range(self.d):
+            self.b[k] *= max(factor, 0)
+
+    cdef void close(self, double weight, double keep) noexcept nogil:
+        cdef Py_ssize_t k
+        self.inner.close(weight, keep)
+        self.mass = keep * self.mass + weight
+        for k in range(self.d):
+            self.total[k] = keep * self.total[k] + weight * self.b[k]
+
+    def _thresholds(self):
+        """b of the average, or of the last iterate, for rows as the inner weights take them."""
+        return np.asarray(self.total) / self.mass if self.averaging and self.mass > 0 else np.array(self.b)
+
+    def last(self):
+        """u (1, p) and b (d,) of the last iterate, copied."""
+        u, offset = self.inner.last()
+        return u, offset + np.asarray(self.b)
+
+    def mean(self):
+        """u (1, p) and b (d,) of the average; of the last iterate where none is kept."""
+        if not self.averaging or self.mass == 0:
+            return self.last()
+        u, offset = self.inner.mean()
+        return u, offset + self._thresholds()
+
+
+cdef inline double total_of(const ScoreGradient* g) noexcept nogil:
+    cdef double total = 0
+    cdef Py_ssize_t i
+    for i in range(g.n):
+        total += g.value[i]
+    return total

@@ -1,0 +1,377 @@
+"""Linear predictors under the trace norm: a Schatten norm of the weights, by the eigenvectors of a d x d matrix."""
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.math cimport INFINITY, NAN, isfinite, sqrt
+
+import numpy as np
+from scipy.linalg.cython_blas cimport dgemm, dsyrk
+from scipy.linalg.cython_lapack cimport dsyevd
+
+from sklearn_predtron._core.simd cimport BY_FEATURE, ScoreGradient, Matrix, Row
+from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.rows cimport View, row_of, squared_norm
+from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron.norms._l2 cimport L2
+
+from sklearn_predtron._core.state import count, nothing, real, reals, restored
+from sklearn_predtron.norms._base import aligned_zeros, euclidean_length
+
+# K is computed anew after so many steps for each score (and no fewer than the second): what a step adds to K's error is a
+# rounding of its largest eigenvalue, and that work is then a small part of the steps'.
+cdef Py_ssize_t STEPS_PER_SCORE = 16, LEAST_STEPS = 64
+# And once its trace has fallen to this part of the largest since: the rounding errors are of that size.
+cdef double FALL = 1e-2
+# What is left, some 1e-15 of the largest eigenvalue, shows for q near 2 alone: by 2e-9 of the largest weight at q = 2.05, where
+# singular values of theta are a 1e-8th of the largest.
+cdef double NEGLIGIBLE = 1e-20    # eigenvalues of M, of which the largest is between 1 / d and 1
+
+cdef enum:
+    NEAR = 64   # scores for which a prediction finds room on the stack: several threads may predict with the same weights
+
+
+cdef class Trace(L2):
+    """W = M Theta, M = (Theta Theta^T)^((q - 2) / 2) / |Theta|_S(q)^(q - 2) (paper 001, B.2): the inverse of the gradient of
+    psi = |W|_S(r)^2 / 2, where 1 / r + 1 / q = 1 and q > 2.
+
+    Theta = scale * data is kept as L2 keeps W, and so is the intercept, which no link changes.  M does not depend on the scale:
+    it is made of K = data data^T, which follows data by a change of rank two a step.
+
+    The sum of the iterates is kept lazily as (total_scale * C + weight * M) data + total_scale * total: a step adds what weighed
+    on M to C (d x d), and what then leaves the sum as it was to total; a round without a step touches nothing.
+    """
+    cdef readonly double q
+    cdef double[::1] K, M, C, vectors, values, work      # d x d by rows; of the eigendecomposition
+    cdef int[::1] iwork
+    cdef double[::1] product, turned, zeros              # data x of the row scored last, C g
+    cdef Matrix bare                                     # data without the intercept
+    cdef bint known                                      # whether product is of the present round and data
+    cdef Py_ssize_t steps
+    cdef double peak                                     # steps and largest trace since K was computed from data
+
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, double q, Intercept intercept, bint by_feature=False, bint averaging=True):
+        L2.__init__(self, d, p, intercept, by_feature, averaging)
+        if not 2 <= q < INFINITY or d < 2:
+            raise ValueError(f"q={q} must be a number of at least 2, and there must be two scores or more, got {d}.")
+        self.q = q
+        self.K, self.M, self.vectors = aligned_zeros(d * d), aligned_zeros(d * d), aligned_zeros(d * d)
+        self.values, self.work = aligned_zeros(d), aligned_zeros(1 + 6 * d + 2 * d * d)
+        self.iwork = np.empty(3 + 5 * d, dtype=np.intc)
+        self.product, self.turned, self.zeros = np.zeros(d), aligned_zeros(d), np.zeros(d)
+        self.lay(&self.bare, self.data, self.zeros)
+
+    def __reduce__(self):
+        arguments = self.d, self.p, self.q, self.intercept, bool(self.by_feature), bool(self.averaging)
+        arrays = np.array(self.K), np.array(self.M), np.array(self.C) if self.averaging else None
+        return type(self), arguments, (L2.__reduce__(self)[2], arrays, (self.steps, self.peak))
+
+    def __setstate__(self, state):
+        cdef const double[::1] K, M
+        square = reals(self.d * self.d)
+        pattern = tuple, (square, square, square if self.averaging else nothing), (count, real)
+        inherited, (K, M, C), (steps, peak) = restored(self, state, pattern)
+        L2.__setstate__(self, inherited)
+        self.steps, self.peak = steps, peak
+        self.K[:] = K
+        self.M[:] = M
+        if self.averaging:
+            np.asarray(self.C)[:] = C
+
+    def start_average(self):
+        """Average the iterates from here on."""
+        if not self.averaging:
+            self.C = aligned_zeros(self.d * self.d)
+        L2.start_average(self)
+
+    def effective_radius(self, double radius):
+        """R^2 = (q - 1) |x|^2 + r2: W is measured by S(r), whose square / 2 is 1 / (q - 1)-strongly convex, b by its length."""
+        r2 = self.intercept.r2_read()
+        if radius ** 2 < r2:
+            raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
+        return ((self.q - 1) * (radius ** 2 - r2) + r2) ** 0.5
+
+    def length(self):
+        """sqrt(|W|_S(r)^2 + |b|^2 / r2) of the weights that predict, where 1 / r + 1 / q = 1."""
+        coef, b = self.mean()
+        r, r2 = self.q / (self.q - 1), self.intercept.r2_read()
+        return float(np.hypot(schatten(coef, r), euclidean_length(b) / r2 ** 0.5 if r2 > 0 else 0.0))
+
+    # ------------------------------------------------------------------------------------------------------- the rounds
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        cdef Py_ssize_t r
+        cdef Row spare
+        for r in range(x.m):
+            x.k.scores[self.W.layout](row_of(x, r, &spare), &self.bare, 1, False, &self.product[0])
+            self.link(self.scale, self.M, self.b, &self.product[0], False, t + r * self.d)
+        self.known = x.m == 1
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        cdef double near[NEAR]
+        cdef double* product
+        cdef double* s
+        cdef Py_ssize_t r
+        cdef const Row* row
+        cdef Row spare
+        cdef bint averaged = self.averaging and self.mass != 0
+        product = room(near, self.d)
+        if product == NULL:
+            self.fail(x, t)
+            return
+        for r in range(x.m):
+            row = row_of(x, r, &spare)
+            s = t + r * self.d
+            x.k.scores[self.W.layout](row, &self.bare, 1, False, product)
+            if not averaged:
+                self.link(self.scale, self.M, self.b, product, False, s)
+                continue
+            self.link(self.weight / self.mass, self.M, self.b, product, False, s)
+            self.link(self.total_scale / self.mass, self.C, self.zeros, product, True, s)
+            x.k.scores[self.W.layout](row, &self.U, self.total_scale / self.mass, True, s)
+        leave(product, near)
+
+    cdef void fail(self, const View* x, double* t) noexcept nogil:
+        """Scores that no one takes for any, where there is no memory for d numbers."""
+        cdef Py_ssize_t i
+        for i in range(x.m * self.d):
+            t[i] = NAN
+
+    cdef void link(self, double scale, const double[::1] A, const double[::1] offset, const double* product, bint more,
+                   double* t) noexcept nogil:
+        """t = scale * (A product + offset) + (t, if more) for a symmetric A, whose rows are added up."""
+        cdef Py_ssize_t c, j
+        cdef const double* row
+        cdef double weight
+        for c in range(self.d):
+            t[c] = scale * offset[c] + (t[c] if more else 0)
+        for j in range(self.d):
+            row = &A[j * self.d]
+            weight = scale * product[j]
+            for c in range(self.d):
+                t[c] += weight * row[c]
+
+    cdef void observe(self, View* x) noexcept nogil:
+        if self.intercept.automatic:
+            self.intercept.observe(squared_norm(x))
+        if self.radius_needed:
+            self.radius2 = max(self.radius2, self.squared_radius(x))
+
+    cdef inline double squared_radius(self, View* x) noexcept nogil:
+        """Squared dual norm of g x^T and of its step of the intercept / (|g|^2 strong convexity)."""
+        return (self.q - 1) * squared_norm(x) + self.intercept.r2()
+
+    cdef void measure(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double g2 = 0
+        for i in range(g.n):
+            g2 += g.value[i] * g.value[i]
+        r.g2 = g2 * self.squared_radius(x)
+        r.radius2 = self.radius2
+
+    cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double change = -size / self.scale, r2
+        self.empty = False
+        if not self.known:
+            x.k.scores[self.W.layout](&x.first, &self.bare, 1, False, &self.product[0])
+        if self.averaging:
+            self.credit()
+            self.compensate(x, g, change)
+        x.k.add[self.W.layout](&x.first, &self.W, g, change)
+        if self.intercept.fitted:
+            r2 = self.intercept.r2()
+            for i in range(g.n):
+                self.b[place(g, i)] += change * r2 * g.value[i]
+        self.change_K(g, change, change * squared_norm(x))
+        self.known = False
+        self.steps += 1
+        self.find_M()
+
+    cdef void credit(self) noexcept nogil:
+        """Add the iterates since the last step, which had one M, to the sum."""
+        cdef Py_ssize_t i
+        cdef double weight = self.weight / self.total_scale
+        if weight != 0:
+            for i in range(self.d * self.d):
+                self.C[i] += weight * self.M[i]
+            for i in range(self.d):
+                self.b_total[i] += weight * self.b[i]
+            self.weight = 0
+
+    cdef void compensate(self, View* x, const ScoreGradient* g, double change) noexcept nogil:
+        """Take from total what C data is about to gain."""
+        cdef Py_ssize_t i, c
+        cdef const double* row
+        cdef ScoreGradient all_scores
+        if self.mass == 0:
+            return
+        x.k.fetch(&x.first, &self.U)
+        self.turned[:] = 0
+        for i in range(g.n):
+            row = &self.C[place(g, i) * self.d]
+            for c in range(self.d):
+                self.turned[c] += g.value[i] * row[c]
+        all_scores.n = self.d
+        all_scores.at = NULL
+        all_scores.value = &self.turned[0]
+        x.k.add[self.W.layout](&x.first, &self.U, &all_scores, -change)
+
+    cdef void change_K(self, const ScoreGradient* g, double change, double along) noexcept nogil:
+        """K of data + change g x^T, where along = change |x|^2 and data x is known: K + g h^T + h g^T."""
+        cdef Py_ssize_t i, c, j
+        cdef double* h = &self.turned[0]
+        for j in range(self.d):
+            h[j] = change * self.product[j]
+        for i in range(g.n):
+            h[place(g, i)] += 0.5 * change * (along * g.value[i])
+        for i in range(g.n):
+            c = place(g, i)
+            for j in range(self.d):
+                self.K[c * self.d + j] += g.value[i] * h[j]
+                self.K[j * self.d + c] += g.value[i] * h[j]
+
+    cdef void find_K(self) noexcept nogil:
+        """K = data data^T, its upper half by rows."""
+        cdef int d = <int> self.d, p = <int> self.p, stride = <int> self.stride
+        cdef double one = 1, zero = 0
+        dsyrk(b"L", b"N" if self.W.layout == BY_FEATURE else b"T", &d, &p, &one, &self.data[0], &stride, &zero, &self.K[0], &d)
+        mirror(&self.K[0], self.d)
+
+    cdef double trace(self) noexcept nogil:
+        cdef Py_ssize_t c
+        cdef double sum = 0
+        for c in range(self.d):
+            sum += self.K[c * (self.d + 1)]
+        return sum
+
+    cdef void find_M(self) noexcept nogil:
+        """M of the present data: powers of the eigenvalues of K, each first divided by the largest."""
+        cdef int d = <int> self.d, lwork = <int> self.work.shape[0], liwork = <int> self.iwork.shape[0], info = 0
+        cdef double trace = self.trace()
+        if trace < FALL * self.peak or self.steps >= max(STEPS_PER_SCORE * self.d, LEAST_STEPS):
+            self.find_K()
+            self.steps = 0
+            self.peak = trace = self.trace()
+        self.peak = max(self.peak, trace)
+        if isfinite(trace):
+            self.vectors[:] = self.K
+            dsyevd(b"V", b"L", &d, &self.vectors[0], &d, &self.values[0], &self.work[0], &lwork, &self.iwork[0], &liwork, &info)
+        if not isfinite(trace) or info != 0:
+            self.M[:] = NAN         # the next score says so
+        elif self.values[d - 1] > 0:
+            self.compose_M()
+        else:
+            self.M[:] = 0           # Theta = 0
+
+    cdef void compose_M(self) noexcept nogil:
+        """M from the eigenvectors of K and their eigenvalues, which rise."""
+        cdef int d = <int> self.d, first = 0, rank
+        cdef double one = 1, zero = 0, ratio, power, sum = 0, factor
+        cdef Py_ssize_t i, c
+        for i in range(d):
+            ratio = max(self.values[i], 0) / self.values[d - 1]
+            power = ratio ** (0.5 * self.q - 1)
+            sum += power * ratio
+            self.values[i] = power
+            if power < NEGLIGIBLE and i == first:
+                first += 1
+        factor = sum ** (2 / self.q - 1)
+        for i in range(first, d):
+            power = sqrt(factor * self.values[i])
+            for c in range(d):
+                self.vectors[i * d + c] *= power
+        rank = d - first
+        dsyrk(b"L", b"N", &d, &rank, &one, &self.vectors[first * d], &d, &zero, &self.M[0], &d)
+        mirror(&self.M[0], d)
+        for c in range(d):
+            if self.K[c * (d + 1)] == 0:      # no step has touched the score: exactly 0, as it ties with others
+                for i in range(d):
+                    self.M[c * d + i] = self.M[i * d + c] = 0
+
+    # ------------------------------------------------------------------------------------------------ scales and averages
+
+    cdef void renormalise(self) noexcept nogil:
+        """Multiply the running scales out, and settle the sum of the iterates so far."""
+        cdef Py_ssize_t i
+        cdef double square = self.scale * self.scale
+        if self.averaging:
+            self.add_iterates()
+        for i in range(self.data.shape[0]):
+            self.data[i] *= self.scale
+        for i in range(self.d * self.d):
+            self.K[i] *= square
+        self.peak *= square
+        self.known = False
+        self.settle(self.b, self.b_total)
+        self.weight = 0
+        self.scale = self.total_scale = 1
+
+    cdef void add_iterates(self) noexcept nogil:
+        """total <- total_scale * total + (total_scale * C + weight * M) data, and C <- 0."""
+        cdef int d = <int> self.d, p = <int> self.p, stride = <int> self.stride
+        cdef double one = 1
+        cdef Py_ssize_t i
+        for i in range(self.d * self.d):
+            self.C[i] = self.total_scale * self.C[i] + self.weight * self.M[i]
+        if self.W.layout == BY_FEATURE:
+            dgemm(b"N", b"N", &d, &p, &d, &one, &self.C[0], &d, &self.data[0], &stride,
+                  &self.total_scale, &self.total[0], &stride)
+        else:
+            dgemm(b"N", b"N", &p, &d, &d, &one, &self.data[0], &stride, &self.C[0], &d,
+                  &self.total_scale, &self.total[0], &stride)
+        self.C[:] = 0
+
+    cdef void clear(self) noexcept nogil:
+        """W <- 0; the sum of the iterates stays."""
+        L2.clear(self)
+        self.K[:] = 0
+        self.M[:] = 0
+        self.peak = 0
+
+    def _square(self, flat):
+        return np.asarray(flat).reshape(self.d, self.d)
+
+    def last(self):
+        """W (d, p) and b (d,) of the last iterate, copied."""
+        return self.scale * self._square(self.M) @ self._shaped(self.data), self.scale * np.asarray(self.b)
+
+    def mean(self):
+        """W (d, p) and b (d,) of the average; of the last iterate where none is kept."""
+        if not self.averaging or self.mass == 0:
+            return self.last()
+        share, of_total = self.weight / self.mass, self.total_scale / self.mass
+        coef = (share * self._square(self.M) + of_total * self._square(self.C)) @ self._shaped(self.data)
+        coef += of_total * self._shaped(self.total)
+        return coef, share * np.asarray(self.b) + of_total * np.asarray(self.b_total)
+
+    def dual(self):
+        """Theta (d, p), copied."""
+        return self.scale * self._shaped(self.data)
+
+
+def schatten(matrix, r):
+    """(sum of the singular values to the power r)^(1 / r)."""
+    values = np.linalg.svd(matrix, compute_uv=False)
+    top = values.max(initial=0.0)
+    return top * np.sum((values / top) ** r) ** (1 / r) if top > 0 else 0.0
+
+
+cdef inline double* room(double* near, Py_ssize_t n) noexcept nogil:
+    """Room for n numbers: there, or elsewhere, or NULL."""
+    return near if n <= NEAR else <double*> PyMem_RawMalloc(n * sizeof(double))
+
+
+cdef inline void leave(double* product, double* near) noexcept nogil:
+    if product != near:
+        PyMem_RawFree(product)
+
+
+cdef inline Py_ssize_t place(const ScoreGradient* g, Py_ssize_t i) noexcept nogil:
+    """The score that entry i of a direction is of."""
+    return i if g.at == NULL else g.at[i]
+
+
+cdef inline void mirror(double* A, Py_ssize_t d) noexcept nogil:
+    """Copy the upper half by rows to the lower."""
+    cdef Py_ssize_t i, j
+    for i in range(d):
+        for j in range(i):
+            A[i * d + j] = A[j * d + i]

@@ -1,0 +1,116 @@
+/* Steps of dual weights theta, whose powers u are kept beside them. */
+#include "dual_step.h"
+
+#include "lanes.h"
+#include "powers.h"
+
+INLINE void move_chunk(double change, const double *x, double a, double owed, double *theta, double *u, double *total,
+                       lanes *gain)
+{
+    lanes now[WIDE], power[WIDE];
+    for (int i = 0; i < WIDE; i++) {
+        const lanes before = LOAD(double, theta + i * LANES), old = LOAD(double, u + i * LANES);
+        now[i] = before + change * LOAD(double, x + i * LANES);
+        power[i] = ABS(now[i]);
+        if (total) ADD_TO(total + i * LANES, owed * old);
+        *gain -= before * old;
+        STORE(theta + i * LANES, now[i]);
+    }
+    raise(power, a);
+    for (int i = 0; i < WIDE; i++) {
+        const lanes new = SIGNED(power[i], now[i]);
+        *gain += now[i] * new;
+        STORE(u + i * LANES, new);
+    }
+}
+
+DISPATCHED double dual_step(ptrdiff_t n, double change, const double *x, double a, double owed, double *theta, double *u,
+                            double *total)
+{
+    lanes gain = ZERO;
+    ptrdiff_t j = 0;
+    for (; j + CHUNK <= n; j += CHUNK) move_chunk(change, x + j, a, owed, theta + j, u + j, total ? total + j : NULL, &gain);
+    if (j < n) {
+        const size_t rest = (size_t)(n - j) * sizeof(double);
+        double copy[4][CHUNK] = {{0}};
+        memcpy(copy[0], x + j, rest);
+        memcpy(copy[1], theta + j, rest);
+        memcpy(copy[2], u + j, rest);
+        if (total) memcpy(copy[3], total + j, rest);
+        move_chunk(change, copy[0], a, owed, copy[1], copy[2], total ? copy[3] : NULL, &gain);
+        memcpy(theta + j, copy[1], rest);
+        memcpy(u + j, copy[2], rest);
+        if (total) memcpy(total + j, copy[3], rest);
+    }
+    return SUM(gain);
+}
+
+DISPATCHED double dual_step_columns(ptrdiff_t n, const ptrdiff_t *at, const double *x, ptrdiff_t stride, const double *g,
+                                    double a, const double *owed, double *theta, double *u, double *total, double *part)
+{
+    double gain = 0;
+    for (ptrdiff_t begin = 0; begin < n; begin += CHUNK, at += CHUNK, x += CHUNK, owed += CHUNK) {
+        const int m = n - begin < CHUNK ? (int)(n - begin) : CHUNK;
+        double square[CHUNK] = {0}, factor[CHUNK];
+        lanes power[WIDE];
+        for (int k = 0; k < m; k++) {
+            double *column = theta + at[k] * stride;
+            lanes sum = ZERO;
+            for (ptrdiff_t c = 0; c < stride; c += LANES) {
+                const lanes now = LOAD(double, column + c) + x[k] * LOAD(double, g + c);
+                STORE(column + c, now);
+                sum += now * now;
+            }
+            square[k] = SUM(sum);
+        }
+        for (int i = 0; i < WIDE; i++) power[i] = LOAD(double, square + i * LANES);
+        raise(power, a);
+        for (int i = 0; i < WIDE; i++) STORE(factor + i * LANES, power[i]);
+        for (int k = 0; k < m; k++) {
+            const ptrdiff_t place = at[k] * stride;
+            for (ptrdiff_t c = 0; c < stride; c += LANES) {
+                if (total) ADD_TO(total + place + c, owed[k] * LOAD(double, u + place + c));
+                STORE(u + place + c, factor[k] * LOAD(double, theta + place + c));
+            }
+            gain += square[k] * factor[k] - part[at[k]];
+            part[at[k]] = square[k] * factor[k];
+        }
+    }
+    return gain;
+}
+
+DISPATCHED double dual_step_classes(ptrdiff_t p, const double *x, double last, ptrdiff_t d, ptrdiff_t stride, const double *g,
+                                    double a, const double *owed, double *theta, double *u, double *total, double *part)
+{
+    lanes gain = ZERO;
+    for (ptrdiff_t j = 0; j <= p; j += CHUNK, x += CHUNK) {
+        double rest[CHUNK] = {0};
+        lanes square[WIDE] = {ZERO}, factor[WIDE];
+        const int whole_chunk = j + CHUNK <= p;
+        if (!whole_chunk) {
+            memcpy(rest, x, (size_t)(p - j) * sizeof(double));
+            rest[p - j] = last;
+        }
+        const double *input = whole_chunk ? x : rest;
+        for (ptrdiff_t c = 0; c < d; c++) {
+            double *line = theta + c * stride + j;
+            if (g[c] != 0)
+                for (int i = 0; i < WIDE; i++) ADD_TO(line + i * LANES, g[c] * LOAD(double, input + i * LANES));
+            for (int i = 0; i < WIDE; i++) square[i] += LOAD(double, line + i * LANES) * LOAD(double, line + i * LANES);
+        }
+        for (int i = 0; i < WIDE; i++) factor[i] = square[i];
+        raise(factor, a);
+        for (int i = 0; i < WIDE; i++) {
+            const lanes power = square[i] * factor[i];
+            gain += power - LOAD(double, part + j + i * LANES);
+            STORE(part + j + i * LANES, power);
+        }
+        for (ptrdiff_t c = 0; c < d; c++) {
+            const ptrdiff_t place = c * stride + j;
+            if (total)
+                for (int i = 0; i < WIDE; i++) ADD_TO(total + place + i * LANES, owed[c] * LOAD(double, u + place + i * LANES));
+            for (int i = 0; i < WIDE; i++) STORE(u + place + i * LANES, factor[i] * LOAD(double, theta + place + i * LANES));
+        }
+    }
+    return SUM(gain);
+}

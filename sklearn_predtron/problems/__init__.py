@@ -1,0 +1,1 @@
+"""The prediction spaces: loss, representation and inference, compiled."""

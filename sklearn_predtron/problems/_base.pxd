@@ -1,0 +1,39 @@
+"""A prediction space with its loss, its representation and its decoder."""
+from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron._core.rows cimport Rows
+
+cdef struct Round:                 # what problem, update and bookkeeping tell each other about a round
+    Py_ssize_t t                   # its number, from 1
+    double weight                  # of the sample
+    double loss                    # suffered by the prediction (the worst maximiser of the score), above `least`
+    double least                   # the least loss of any prediction, where none is free of it
+    Py_ssize_t rival, right        # competitor and sigma_y, where predictions are numbered
+    double rival_loss              # L(competitor, y), above `least`
+    double hinge                   # what the update wants the gap to fall by
+    double gap                     # <rep competitor - rep sigma_y, t>
+    double g2                      # squared dual norm of the update / strong convexity
+    double radius2                 # largest |x|^2 so far, with the intercept's virtual feature
+
+
+cdef class Labels:
+    cdef readonly Py_ssize_t n
+    cdef const void* at(self, Py_ssize_t i) noexcept nogil
+
+
+cdef class Codes(Labels):
+    cdef const Py_ssize_t[::1] codes
+    cdef readonly Py_ssize_t most        # the largest of them
+
+
+cdef class Problem:
+    cdef readonly Py_ssize_t d
+    cdef readonly double c_L, C_L
+    cdef readonly bint shared          # the scores have one direction and an offset each
+    cdef readonly bint block           # the rows of a round have one score each, not a row d
+    cdef readonly bint thorough        # every score has to be finite; else the first one tells
+    cdef readonly bint fallible        # the user's own: a round may end in an exception
+    cdef bint failed
+    cdef int check(self, Rows rows, Labels labels) except -1
+    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
+    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
+    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil

@@ -1,0 +1,84 @@
+from libc.stdint cimport int64_t
+
+import numpy as np
+
+
+def presence(const int64_t[::1] values, int64_t lowest, Py_ssize_t span):
+    """Which of lowest, lowest + 1, ..., lowest + span - 1 occur; all values lie there."""
+    cdef unsigned char[::1] seen = np.zeros(span, dtype=np.uint8)
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(values.shape[0]):
+            seen[values[i] - lowest] = 1
+    return np.asarray(seen).view(bool)
+
+
+cdef class Labels:
+    """What the loss takes beside a prediction, one for each round."""
+
+    cdef const void* at(self, Py_ssize_t i) noexcept nogil:
+        """The label of round i, of the problem's own type."""
+
+
+cdef class Codes(Labels):
+    """Labels numbered 0, 1, ..."""
+
+    def __init__(self, const Py_ssize_t[::1] codes):
+        cdef Py_ssize_t i, most = -1
+        for i in range(codes.shape[0]):
+            if codes[i] < 0:
+                raise ValueError(f"codes must not be negative, got {codes[i]}.")
+            most = max(most, codes[i])
+        self.codes = codes
+        self.n = codes.shape[0]
+        self.most = most
+
+    cdef const void* at(self, Py_ssize_t i) noexcept nogil:
+        return &self.codes[i]
+
+    @property
+    def numbers(self):
+        """The numbers, as an array."""
+        return np.asarray(self.codes)
+
+
+cdef class Problem:
+    """Decoder, loss and representation of a prediction space (paper 000, section 2); leaves the scores t as they were."""
+
+    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        """Competitor = the maximiser of the score; among several the one that loses most, then the first."""
+
+    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        """Competitor = the maximiser of L(sigma, y) + <rep sigma, t>, equation (2); r.loss as in predicted."""
+
+    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+        """g = rep(competitor) - rep(sigma_y) for the competitor found last."""
+
+    cdef int check(self, Rows rows, Labels labels) except -1:
+        """Raise ValueError where labels are not of the problem's kind, or do not belong to the rows."""
+        if rows.longest != 1 and not self.block:
+            raise ValueError(f"rounds must be single rows, got up to {rows.longest} rows a round.")
+        if labels.n != rows.n:
+            raise ValueError(f"there are {rows.n} rounds and {labels.n} labels; both must be the same number.")
+        return 0
+
+    def prepare(self, Labels labels):
+        """Get ready for labels to come; raise, before anything is changed, where they cannot be learned from."""
+
+    @property
+    def D2(self):
+        """D^2 = max |rep(sigma) - rep(sigma')|^2 over all predictions, at most 4 of unit vectors."""
+        return 4.0
+
+    @property
+    def stated_by(self):
+        """Who has to say what c_L and C_L are, where they are not known."""
+        return "the loss"
+
+    @property
+    def unproven(self):
+        """What the theorems do not cover, if they do not."""
+        return None
+
+    def reraise(self):
+        """Raise what stopped the loop, when the problem is the user's own."""

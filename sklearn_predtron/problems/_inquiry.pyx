@@ -1,0 +1,45 @@
+"""What a compiled problem answers in a round, for the checks."""
+import numpy as np
+
+from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron.problems._base cimport Labels, Problem, Round
+
+
+def ask(Problem problem not None, Labels labels not None, Py_ssize_t i, t, bint augmented):
+    """Ask for the competitor of label i at the scores t: the predicted one, or the loss-augmented one.
+
+    Returns the loss suffered, the least loss of any prediction, the competitor's loss above that, the gap of the scores and
+    rep(competitor) - rep(sigma_y), flat.  Where the predicted competitor has no loss, the gap and the difference are 0.
+    """
+    cdef double[:, ::1] scores = np.array(t, dtype=np.float64).reshape(-1, problem.d)
+    cdef Py_ssize_t m = scores.shape[0], c
+    if m == 0 or not 0 <= i < labels.n:
+        raise ValueError(f"there are {m} rows of scores, and {labels.n} labels, of which {i} is asked for.")
+    change = np.zeros(m * problem.d)
+    cdef double[::1] value = np.zeros(m * problem.d)
+    cdef double[::1] dense = change
+    cdef Py_ssize_t[::1] at = np.zeros(m * problem.d, dtype=np.intp)
+    cdef const void* y
+    cdef ScoreGradient g
+    cdef Round r
+    r.t, r.weight = 1, 1
+    r.loss = r.least = r.rival_loss = r.hinge = r.gap = r.g2 = r.radius2 = 0
+    r.rival = r.right = 0
+    g.n, g.at, g.value = 0, &at[0], &value[0]
+    problem.prepare(labels)
+    y = labels.at(i)
+    if augmented:
+        problem.augmented(&scores[0, 0], y, m, &r)
+    else:
+        problem.predicted(&scores[0, 0], y, m, &r)
+    if problem.failed:
+        problem.reraise()
+    if not np.array_equal(scores, np.reshape(t, (m, problem.d))):
+        raise ValueError(f"{type(problem).__name__} changed the scores.")
+    if augmented or r.loss > 0:
+        problem.direction(y, m, &r, &g)
+        for c in range(g.n):
+            dense[c if g.at == NULL else g.at[c]] += g.value[c]
+    else:
+        r.rival_loss = r.gap = 0
+    return r.loss, r.least, r.rival_loss, r.gap, change

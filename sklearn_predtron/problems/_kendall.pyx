@@ -1,0 +1,118 @@
+"""Kendall's tau by hinges on pairs (UML 17.4), which no sum over positions is."""
+import numpy as np
+
+from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron.problems._ranking cimport Ranking
+
+
+cdef class KendallTau(Ranking):
+    """L = the share of pairs of different relevance that are not in the right order; scores that tie are not.
+
+    The competitor is no ranking: <rep(sigma_y) - rep(competitor), t> is the mean over the pairs of the lead t_i - t_j where it
+    is below the target, 1 (or not positive, for the predicted competitor), and 0 elsewhere.
+    """
+    cdef double[::1] delta
+    cdef Py_ssize_t[::1] seen          # counts of grades in a Fenwick tree
+
+    def lay_positions(self, Py_ssize_t m, f):
+        self.delta = np.empty(m)
+        self.seen = np.empty(m + 1, dtype=np.intp)
+
+    @property
+    def unproven(self):
+        return "the pairwise form of loss='kendall_tau'"
+
+    cdef bint see(self, const void* y, Py_ssize_t m) noexcept nogil:
+        if not Ranking.see(self, y, m):
+            return False
+        self.scale = 1.0 / self.y.pairs
+        return True
+
+    cdef void suffer(self, const double* t, Round* r) noexcept nogil:
+        self.sort(t)
+        r.loss = self.scale * self.active(0, False)
+
+    cdef double loss_of_scores(self, const double* t) noexcept nogil:
+        self.sort(t)
+        return self.scale * self.active(0, False)
+
+    cdef double least(self) noexcept nogil:
+        return self.scale
+
+    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        r.loss = r.rival_loss = 0
+        if self.see(y, m):
+            self.suffer(t, r)
+            if r.loss > 0:
+                self.compare(t, 0, r)
+
+    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        r.loss = r.rival_loss = 0
+        if self.see(y, m):
+            self.suffer(t, r)
+            self.compare(t, 1, r)
+        else:
+            self.delta[:self.n] = 0
+
+    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+        cdef Py_ssize_t i
+        g.n = self.n
+        g.at = NULL
+        for i in range(self.n):
+            g.value[i] = self.delta[i]
+
+    cdef void compare(self, const double* t, double target, Round* r) noexcept nogil:
+        """The pairs whose lead is short of the target, the direction and the gap."""
+        cdef Py_ssize_t i
+        self.delta[:self.n] = 0
+        r.rival_loss = self.scale * self.active(target, True)
+        self.behind(target)
+        r.gap = 0
+        for i in range(self.n):
+            self.delta[i] *= self.scale
+            r.gap += self.delta[i] * t[i]
+
+    cdef inline bint near(self, Py_ssize_t high, Py_ssize_t low, double target) noexcept nogil:
+        """Whether the lead of one place in the order over another is below the target (not positive, where that is 0)."""
+        if target == 0:
+            return self.order[high].key <= self.order[low].key
+        return self.order[high].key - self.order[low].key < target
+
+    cdef Py_ssize_t active(self, double target, bint noted) noexcept nogil:
+        """The number of pairs that are short of the target; delta of the more relevant items falls by theirs if `noted`."""
+        cdef Py_ssize_t x, count, passed = 0, total = 0, G = self.y.n_grades
+        self.seen[:G + 1] = 0
+        for x in range(self.n):         # less relevant items come in as the more relevant one gets worse
+            while passed < self.n and self.near(x, passed, target):
+                self.add(G - 1 - self.y.grade[self.order[passed].at])
+                passed += 1
+            count = self.below(G - 1 - self.y.grade[self.order[x].at])
+            total += count
+            if noted:
+                self.delta[self.order[x].at] -= count
+        return total
+
+    cdef void behind(self, double target) noexcept nogil:
+        """Raise delta of the less relevant items by the number of their pairs."""
+        cdef Py_ssize_t x, passed = self.n - 1
+        self.seen[:self.y.n_grades + 1] = 0
+        for x in range(self.n - 1, -1, -1):
+            while passed >= 0 and self.near(passed, x, target):
+                self.add(self.y.grade[self.order[passed].at])
+                passed -= 1
+            self.delta[self.order[x].at] += self.below(self.y.grade[self.order[x].at])
+
+    cdef inline void add(self, Py_ssize_t grade) noexcept nogil:
+        grade += 1
+        while grade <= self.y.n_grades:
+            self.seen[grade] += 1
+            grade += grade & -grade
+
+    cdef inline Py_ssize_t below(self, Py_ssize_t grade) noexcept nogil:
+        """How many of those added are of a lower number."""
+        cdef Py_ssize_t count = 0
+        while grade > 0:
+            count += self.seen[grade]
+            grade -= grade & -grade
+        return count

@@ -1,0 +1,416 @@
+from libc.math cimport INFINITY, fabs, sqrt
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron.problems._base cimport Labels, Problem, Round
+from sklearn_predtron._core.rows cimport Rows
+from sklearn_predtron.problems.inference._sorting cimport Keyed, sort_descending
+
+from sklearn_predtron.problems.inference._sorting import KEYED
+from sklearn_predtron._core.state import MOST
+
+
+cdef class Indicators(Labels):
+    """A row of zeros and ones for each round."""
+
+    def __init__(self, const unsigned char[:, ::1] rows):
+        self.rows = rows
+        self.n = rows.shape[0]
+
+    cdef const void* at(self, Py_ssize_t i) noexcept nogil:
+        return &self.rows[i, 0]
+
+    def dense(self):
+        """All rows, as an array of shape (n, m)."""
+        return np.asarray(self.rows)
+
+
+cdef class SparseIndicators(Labels):
+    """The same from the places of the ones: label[start[i]:start[i + 1]] in row i."""
+
+    def __init__(self, const Py_ssize_t[::1] start, const Py_ssize_t[::1] label, Py_ssize_t m):
+        self.n = start.shape[0] - 1
+        places, edges = np.asarray(label), np.asarray(start)
+        if edges[0] != 0 or edges[self.n] > len(places) or (np.diff(edges) < 0).any():
+            raise ValueError("y is not a valid CSR matrix: its indptr does not rise from 0 to at most the number of entries.")
+        if len(places) and not 0 <= places.min() <= places.max() < m:
+            raise ValueError(f"y is not a valid CSR matrix: its indices must lie between 0 and {m - 1}.")
+        self.start = start
+        self.label = label
+        self.row = np.empty(m, dtype=np.uint8)
+
+    cdef const void* at(self, Py_ssize_t i) noexcept nogil:
+        cdef Py_ssize_t j
+        memset(&self.row[0], 0, self.row.shape[0])
+        for j in range(self.start[i], self.start[i + 1]):
+            self.row[self.label[j]] = 1
+        return &self.row[0]
+
+    def dense(self):
+        """All rows, as an array of shape (n, m)."""
+        rows = np.zeros((self.n, self.row.shape[0]), dtype=np.uint8)
+        rows[np.repeat(np.arange(self.n), np.diff(self.start)), self.label] = 1
+        return rows
+
+
+cdef class Subset(Problem):
+    """All sets of m labels, rep(sigma) = sign vector / sqrt(m) (paper 000, section 3; paper 001, C.2).
+
+    The loss depends on y's P labels, the b that are on beside them and the c of them that are off.  The competitor of (2) is
+    found by `search` among the sets that hold the best of the P labels and the best of the others: on the sorted scores the
+    search over b and c is exact.
+    """
+
+    def __init__(self, Py_ssize_t m):
+        if not 0 < m < MOST:
+            raise ValueError(f"m={m} must be at least 1.")
+        self.d = m
+        self.root = 1 / sqrt(m)
+        self.monotone = True
+        self.rival, self.right = np.zeros(m, dtype=np.uint8), np.zeros(m, dtype=np.uint8)
+        self.positive, self.negative, self.spare = (np.zeros(m, dtype=KEYED) for _ in range(3))
+
+    def __reduce__(self):
+        return type(self), (self.d,)
+
+    cdef int check(self, Rows rows, Labels labels) except -1:
+        Problem.check(self, rows, labels)
+        return self.check_sets(labels)
+
+    cdef int check_sets(self, Labels labels) except -1:
+        """Raise ValueError where labels are no sets of m labels."""
+        cdef Py_ssize_t m = -1
+        if isinstance(labels, Indicators):
+            m = (<Indicators> labels).rows.shape[1]
+        elif isinstance(labels, SparseIndicators):
+            m = (<SparseIndicators> labels).row.shape[0]
+        if m != self.d:
+            raise ValueError(f"labels must be indicators of {self.d} labels.")
+        return 0
+
+    # ---------------------------------------------------------------------------------------------- what a loss defines
+
+    cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
+        """L of b false and c missing labels, for a y as seen last."""
+        return 0
+
+    cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
+        """Maximise L(b, c) + the keys of the best b others - those of the worst c positives; both are sorted."""
+
+    # ------------------------------------------------------------------------------------------------------- the rounds
+
+    cdef void see(self, const unsigned char* y) noexcept nogil:
+        cdef Py_ssize_t i, count = 0
+        memcpy(&self.right[0], y, self.d)
+        for i in range(self.d):
+            count += y[i]
+        self.P = count
+        self.N = self.d - count
+
+    cdef void suffer(self, const double* t, const unsigned char* y, Round* r) noexcept nogil:
+        """The loss of the worst maximiser of the score, which becomes the rival."""
+        cdef Py_ssize_t i, b = 0, c = 0, tied_b = 0, tied_c = 0
+        self.see(y)
+        for i in range(self.d):
+            self.rival[i] = t[i] >= 0 if y[i] == 0 else t[i] > 0
+            b += self.rival[i] & (y[i] ^ 1)
+            c += (self.rival[i] ^ 1) & y[i]
+            if t[i] == 0:
+                tied_b += y[i] ^ 1
+                tied_c += y[i]
+        if self.monotone or tied_b + tied_c == 0:
+            r.loss = self.loss(b, c)
+            return
+        b -= tied_b
+        c -= tied_c
+        r.loss = self.worst(&b, &c, tied_b, tied_c)
+        for i in range(self.d):
+            if t[i] == 0:
+                self.rival[i] = (c == 0) if y[i] else (b > 0)
+                if y[i]:
+                    c -= c > 0
+                else:
+                    b -= b > 0
+
+    cdef double worst(self, Py_ssize_t* b, Py_ssize_t* c, Py_ssize_t tied_b, Py_ssize_t tied_c) noexcept nogil:
+        """The largest loss with up to tied_b, tied_c more mistakes; b and c become their numbers, as large as may be."""
+        cdef Py_ssize_t i, j, more_b = 0, more_c = 0
+        cdef double largest = -1, loss
+        for i in range(tied_b, -1, -1):
+            for j in range(tied_c, -1, -1):
+                loss = self.loss(b[0] + i, c[0] + j)
+                if loss > largest:
+                    largest, more_b, more_c = loss, i, j
+        b[0], c[0] = more_b, more_c
+        return largest
+
+    cdef void settle(self, const double* t, double rival_loss, Round* r) noexcept nogil:
+        """Take the rival with its loss, or sigma_y where that is no worse."""
+        cdef Py_ssize_t i
+        cdef double gap = 0
+        for i in range(self.d):
+            gap += (self.rival[i] - self.right[i]) * t[i]
+        r.gap = 2 * self.root * gap
+        r.rival_loss = rival_loss
+        if not r.rival_loss + r.gap > 0:
+            self.rival[:] = self.right
+            r.rival_loss = r.gap = 0
+
+    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        self.suffer(t, <const unsigned char*> y, r)
+        if r.loss > 0:
+            self.settle(t, r.loss, r)
+
+    cdef void sort(self, const double* t, const unsigned char* y) noexcept nogil:
+        """Sort the labels that are on in y, and the others, by their keys: what a label adds to the score when it is on."""
+        cdef Py_ssize_t i, p = 0, n = 0
+        cdef Keyed item
+        for i in range(self.d):
+            item.key = 2 * self.root * t[i]
+            item.at = i
+            if y[i]:
+                self.positive[p] = item
+                p += 1
+            else:
+                self.negative[n] = item
+                n += 1
+        sort_descending(&self.positive[0], &self.spare[0], p)
+        sort_descending(&self.negative[0], &self.spare[0], n)
+
+    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        cdef Py_ssize_t i, b = 0, c = 0
+        self.suffer(t, <const unsigned char*> y, r)
+        self.sort(t, <const unsigned char*> y)
+        self.search(&b, &c)
+        self.rival[:] = self.right
+        for i in range(b):
+            self.rival[self.negative[i].at] = 1
+        for i in range(self.P - c, self.P):
+            self.rival[self.positive[i].at] = 0
+        self.settle(t, self.loss(b, c), r)
+
+    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+        cdef Py_ssize_t i
+        g.n = 0
+        for i in range(self.d):
+            g.at[g.n] = i
+            g.value[g.n] = 2 * self.root if self.rival[i] else -2 * self.root
+            g.n += self.rival[i] != self.right[i]
+
+    # ------------------------------------------------------------------------------------------------------- many rows
+
+    cdef void decode(self, const double* t, unsigned char* sigma, Keyed* room) noexcept nogil:
+        """The set with the largest score, where sets tie the smallest; there is room for 2 m items."""
+        cdef Py_ssize_t i
+        for i in range(self.d):
+            sigma[i] = t[i] > 0
+
+    def predict(self, const double[:, ::1] scores):
+        """The predicted set of each row of scores, zeros and ones of shape (n, m)."""
+        cdef unsigned char[:, ::1] sigma = np.empty((scores.shape[0], self.d), dtype=np.uint8)
+        cdef Keyed[::1] room = np.empty(2 * self.d, dtype=KEYED)
+        cdef Py_ssize_t i
+        self.check_scores(scores)
+        with nogil:
+            for i in range(scores.shape[0]):
+                self.decode(&scores[i, 0], &sigma[i, 0], &room[0])
+        return np.asarray(sigma)
+
+    def check_scores(self, const double[:, ::1] scores):
+        """Raise ValueError unless there are d scores in each row."""
+        if scores.shape[1] != self.d:
+            raise ValueError(f"scores must have {self.d} columns, got {scores.shape[1]}.")
+
+    cdef double losing(self, double* right) noexcept nogil:
+        """The best score of a set that loses, or is ahead of sigma_y, as the sum of its keys; and that of sigma_y."""
+        cdef Py_ssize_t i, j
+        cdef double best = -INFINITY, kept, more
+        right[0] = 0
+        for i in range(self.P):
+            right[0] += self.positive[i].key
+        kept = right[0]
+        for i in range(self.P + 1):
+            more = 0
+            for j in range(self.N + 1):
+                if self.loss(j, i) > 0 or kept + more > right[0]:
+                    best = max(best, kept + more)
+                if j < self.N:
+                    more += self.negative[j].key
+            if i < self.P:
+                kept -= self.positive[self.P - 1 - i].key
+        return best
+
+    def margins(self, const double[:, ::1] scores, Labels labels not None):
+        """<rep(sigma_y), t> less the best score of a set that loses or is ahead, shape (n,)."""
+        self.check_scores(scores)
+        self.check_sets(labels)
+        if labels.n != scores.shape[0]:
+            raise ValueError(f"there are {scores.shape[0]} rows of scores and {labels.n} labels.")
+        make, arguments = self.__reduce__()
+        cdef Subset own = make(*arguments)      # with room of its own: others may be learning, or asking too
+        cdef double[::1] margins = np.empty(scores.shape[0])
+        cdef Py_ssize_t i
+        cdef double right = 0, wrong
+        cdef const unsigned char* y
+        with nogil:
+            for i in range(scores.shape[0]):
+                y = <const unsigned char*> labels.at(i)
+                own.see(y)
+                own.sort(&scores[i, 0], y)
+                wrong = own.losing(&right)
+                margins[i] = right - wrong
+        if own.failed:
+            own.reraise()
+        return np.asarray(margins)
+
+
+cdef class Hamming(Subset):
+    """L = (b + c) / m: every label for itself."""
+
+    def __init__(self, Py_ssize_t m):
+        Subset.__init__(self, m)
+        self.c_L, self.C_L = 1 / <double> m, 1
+
+    cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
+        return (b + c) / <double> self.d
+
+    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        cdef const unsigned char* on = <const unsigned char*> y
+        cdef Py_ssize_t i, flips = 0, wrong = 0
+        cdef double share = 1 / <double> self.d, twice = 2 * self.root, gap = 0, against
+        cdef unsigned char flip
+        for i in range(self.d):
+            against = -t[i] if on[i] else t[i]
+            wrong += against >= 0
+            flip = twice * against + share > 0
+            flips += flip
+            gap += against if flip else 0
+            self.right[i] = on[i]
+            self.rival[i] = on[i] ^ flip
+        r.loss = wrong * share
+        r.rival_loss = flips * share
+        r.gap = twice * gap
+
+
+cdef class SubsetZeroOne(Subset):
+    """L = 1 for any set but y."""
+
+    def __init__(self, Py_ssize_t m):
+        Subset.__init__(self, m)
+        self.c_L = self.C_L = 1
+
+    cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
+        return b + c > 0
+
+    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        """The best set but y: the prediction, or, where that is y, y but for the label nearest to zero."""
+        cdef Py_ssize_t i, least = 0
+        self.suffer(t, <const unsigned char*> y, r)
+        if r.loss == 0:
+            for i in range(1, self.d):
+                if fabs(t[i]) < fabs(t[least]):
+                    least = i
+            self.rival[least] ^= 1
+        self.settle(t, 1, r)
+
+
+cdef class ErrorSetSize(Subset):
+    """L = b c / (P N), the share of pairs of a label of y and another that are both predicted wrongly."""
+
+    def __init__(self, Py_ssize_t m):
+        Subset.__init__(self, m)
+        self.c_L, self.C_L = 1 / <double> ((m // 2) * (m - m // 2)), 1
+
+    cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
+        return b * c / <double> (self.P * self.N) if self.P > 0 and self.N > 0 else 0
+
+    cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
+        """For c = 0, 1, ...: the best b grows with c."""
+        cdef double pair = self.loss(1, 1), best = -INFINITY, value, gap = 0
+        cdef Py_ssize_t more = 0, missing
+        for missing in range(self.P + 1):
+            if missing > 0:
+                gap -= self.positive[self.P - missing].key
+            while more < self.N and self.negative[more].key + pair * missing > 0:
+                gap += self.negative[more].key
+                more += 1
+            value = gap + pair * missing * more
+            if value > best:
+                best, b[0], c[0] = value, more, missing
+
+
+cdef class FBeta(Subset):
+    """L = 1 - (1 + beta^2) a / ((1 + beta^2) a + b + beta^2 c), 0 where the denominator is."""
+    cdef double beta2
+
+    def __init__(self, Py_ssize_t m, double beta):
+        Subset.__init__(self, m)
+        if not 0 < beta < INFINITY:
+            raise ValueError(f"beta={beta} must be a positive number.")
+        self.beta2 = beta ** 2
+        self.C_L = 1
+        P = np.arange(1, m + 1)
+        self.c_L = min(self.least_losses(P, 0, 1).min(), self.least_losses(P[:m - 1], 1, 0).min(initial=1))
+
+    def least_losses(self, P, b, c):
+        hits = (1 + self.beta2) * (P - c)
+        return 1 - hits / (hits + b + self.beta2 * c)
+
+    def __reduce__(self):
+        return type(self), (self.d, sqrt(self.beta2))
+
+    cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
+        cdef double hits = (1 + self.beta2) * (self.P - c), below = hits + b + self.beta2 * c
+        return 1 - hits / below if below > 0 else 0
+
+    cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
+        """For k = 0, 1, ... labels that are on: the best number of positives among them grows with k."""
+        cdef double best = -INFINITY, value, gap = 0, below, gain
+        cdef Py_ssize_t a = 0, more = 0, k
+        for k in range(self.P):
+            gap -= self.positive[k].key
+        for k in range(self.d + 1):
+            if k > 0 and more < self.N:
+                gap += self.negative[more].key
+                more += 1
+            elif k > 0:
+                gap += self.positive[a].key
+                a += 1
+            below = k + self.beta2 * self.P
+            gain = (1 + self.beta2) / below if below > 0 else 0
+            while a < self.P and more > 0 and self.positive[a].key - self.negative[more - 1].key > gain:
+                gap += self.positive[a].key - self.negative[more - 1].key
+                a += 1
+                more -= 1
+            value = gap + self.loss(more, self.P - a)
+            if value > best:
+                best, b[0], c[0] = value, more, self.P - a
+
+
+cdef class Jaccard(Subset):
+    """L = 1 - a / (P + b), 0 where the denominator is."""
+
+    def __init__(self, Py_ssize_t m):
+        Subset.__init__(self, m)
+        self.c_L, self.C_L = 1 / <double> m, 1
+
+    cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
+        return 1 - (self.P - c) / <double> (self.P + b) if self.P + b > 0 else 0
+
+    cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
+        """For b = 0, 1, ...: the best number of positives grows with b."""
+        cdef double best = -INFINITY, value, gap = 0
+        cdef Py_ssize_t a = 0, more
+        for more in range(self.P):
+            gap -= self.positive[more].key
+        for more in range(self.N + 1):
+            if more > 0:
+                gap += self.negative[more - 1].key
+            while a < self.P and self.positive[a].key > 1 / <double> (self.P + more):
+                gap += self.positive[a].key
+                a += 1
+            value = gap + self.loss(more, self.P - a)
+            if value > best:
+                best, b[0], c[0] = value, more, self.P - a

@@ -1,0 +1,43 @@
+"""Rankings of lists of items: a query's documents, or the labels of a row."""
+from sklearn_predtron.problems.inference._chains cimport Inference
+from sklearn_predtron.problems._base cimport Problem, Round
+from sklearn_predtron.problems._relevance cimport Relevance
+from sklearn_predtron.problems.inference._sorting cimport Keyed
+
+cdef struct Pair:
+    Py_ssize_t high, low          # an item and a less relevant one
+    double ahead                  # the score of the second less that of the first
+
+
+cdef class Ranking(Problem):
+    cdef readonly object representation, measure    # their Python faces
+    cdef readonly bint weighing            # whether the loss has weights for SLAM
+    cdef const Relevance* y                # of the list at hand
+    cdef Py_ssize_t n                      # its items
+    cdef double Z                          # |f| over so many positions
+    cdef double scale                      # of the gains
+    cdef double[::1] f, square             # f of the positions, and the sums of f^2 up to each
+    cdef double[::1] s, a                  # scores / Z and gains of the items
+    cdef Keyed[::1] order, spare
+    cdef Py_ssize_t[::1] item              # the ranking: which item is at each position
+    cdef Py_ssize_t[::1] rival, right      # positions of the items in the competitor, and in sigma_y
+    cdef Py_ssize_t[::1] place
+    cdef double[::1] top, bottom           # the best score of each grade, and the worst
+    cdef Py_ssize_t[::1] top_at, bottom_at
+    cdef Inference inference
+    cdef bint see(self, const void* y, Py_ssize_t m) noexcept nogil
+    cdef void suffer(self, const double* t, Round* r) noexcept nogil
+    cdef void sort(self, const double* t) noexcept nogil
+    cdef void settle(self, const double* t, Round* r) noexcept nogil
+    cdef void rest(self, Round* r) noexcept nogil
+    cdef double worth(self, Py_ssize_t grade) noexcept nogil
+    cdef double loss(self) noexcept nogil
+    cdef double loss_of_scores(self, const double* t) noexcept nogil
+    cdef double least(self) noexcept nogil
+    cdef double spread(self, Py_ssize_t n) noexcept nogil
+    cdef bint infer(self) noexcept nogil
+    cdef void follow(self) noexcept nogil
+    cdef double weigh(self, Py_ssize_t grade) noexcept nogil
+    cdef void span(self, const double* t) noexcept nogil
+    cdef double slam_surrogate(self, const double* t) noexcept nogil
+    cdef void widest(self, const double* t, Pair* pair) noexcept nogil

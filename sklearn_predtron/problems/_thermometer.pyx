@@ -1,0 +1,52 @@
+"""Ranks on a scale: the thermometer code."""
+from libc.math cimport sqrt
+
+from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron.problems._finite cimport Table
+
+
+cdef class Thermometer(Table):
+    """rep(k)_j = +1 up to rank k and -1 beyond it, / sqrt(r - 1): decoded scores are cumulative sums (paper 003, eq. 7).
+
+    `shared` says that the r - 1 scores have one direction and a threshold each.
+    """
+
+    def __init__(self, Py_ssize_t k, cost=None, bint shared=False):
+        self.set_loss(k, k - 1, cost)
+        self.scale = 1 / sqrt(k - 1)
+        self.shared = shared
+
+    @property
+    def D2(self):
+        return 4.0
+
+    def __reduce__(self):
+        return type(self), (self.k, self.cost_matrix, self.shared)
+
+    cdef double* decoded(self, double* t, double* room) noexcept nogil:
+        # Scaled at the end: sums of whole numbers are exact, and so are their ties.
+        cdef Py_ssize_t j
+        cdef double s = 0
+        for j in range(self.d):
+            s -= t[j]
+        room[0] = s
+        for j in range(self.d):
+            s += 2 * t[j]
+            room[j + 1] = s
+        for j in range(self.k):
+            room[j] *= self.scale
+        return room
+
+    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double change = 2 * self.scale if r.rival > r.right else -2 * self.scale
+        g.n = 0
+        for j in range(min(r.rival, r.right), max(r.rival, r.right)):
+            g.at[g.n] = j
+            g.value[g.n] = change
+            g.n += 1
+
+    def predict(self, const double[:, ::1] scores):
+        """The highest of the best ranks: a score of 0 is on the upper side of its threshold."""
+        return self.k - 1 - self.decision(scores)[:, ::-1].argmax(axis=1)

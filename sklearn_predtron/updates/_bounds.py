@@ -1,0 +1,114 @@
+"""What the bounds on the loss have in common: the theorems' steps, and the losses that they need to know."""
+
+from __future__ import annotations
+
+from types import CodeType, FunctionType
+from typing import Any
+
+import joblib
+import numpy as np
+
+from sklearn_predtron.problems._ranking import Ranking
+
+
+def fingerprint(problem: Any, update: Any) -> str:
+    """Return a string that tells a compiled problem and update from others by what they were made of."""
+    return joblib.hash([made_of(problem), made_of(update)])
+
+
+def made_of(value: Any) -> Any:
+    """Return plain values that tell what a part is; other objects of the user's own, which may change, go by their class."""
+    if value is None or isinstance(value, (str, bytes, bool, int, float, np.generic, np.ndarray)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [made_of(item) for item in value]
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    if isinstance(value, FunctionType):
+        return [kind, value.__qualname__, made_of(value.__code__)]
+    if isinstance(value, CodeType):
+        return [kind, value.co_code, made_of(value.co_consts), made_of(value.co_names)]
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return [kind, sorted((name, made_of(item)) for name, item in value.get_params(deep=False).items())]
+    if hasattr(type(value), "__pyx_vtable__"):
+        return [kind, made_of(value.__reduce__()[1])]
+    return [kind, getattr(value, "__qualname__", "")]
+
+
+def theory_step(update: str, problem: Any, numerator: float) -> float:
+    """The numerator of a theorem's step numerator / R^2, if the theorem holds and the problem knows its losses."""
+    if problem.unproven is not None:
+        raise ValueError(f"{update}(eta='theory') has no theorem for {problem.unproven}; give eta as a number.")
+    if not np.isfinite(numerator):
+        raise ValueError(
+            f"{update}(eta='theory') needs c_L and C_L, which {problem.stated_by} does not state; give eta as a number."
+        )
+    return numerator
+
+
+def least_loss(problem: Any, c_L: float) -> float:
+    """c_L, for bounds that need it."""
+    if not np.isfinite(c_L):
+        raise ValueError(unstated(problem) + "  Pass c_L (theory.loss_constants finds it).")
+    return c_L
+
+
+def unstated(problem: Any) -> str:
+    """What is wrong where a bound needs losses that are not known."""
+    return f"loss_bound needs c_L and C_L, the least and the largest loss, which {problem.stated_by} does not state."
+
+
+def bound_of_step(eta: Any, c_L: float, C_L: float, margin: float, longest2: float) -> float:
+    """C_L^2 / (eta gamma^2 (2 - eta D^2 R^2 / c_L)): Theorem 1 with any step eta < 2 c_L / (D R)^2, best at half of that.
+
+    eta = "theory" is the best one, and longest2 is D^2 R^2.
+    """
+    if eta == "theory":
+        return C_L**2 * longest2 / (margin**2 * c_L)
+    return C_L**2 / (margin**2 * progress(eta, c_L, longest2))
+
+
+def progress(eta: float, c_L: float, longest2: float) -> float:
+    """eta (2 - eta D^2 R^2 / c_L): how much closer a step brings the weights to those without loss, for each unit of loss."""
+    slack = 2 - eta * longest2 / c_L
+    if slack <= 0:
+        raise ValueError(
+            f"No loss bound is proven for the step eta={eta:g} unless eta < 2 c_L / (D R)^2 = {2 * c_L / longest2:g}."
+        )
+    return eta * slack
+
+
+def bound_of_fixed_step(eta: float, c_L: float, length: float, excess: float, longest2: float) -> float:
+    """(|U|^2 + 2 eta F) / (eta (2 - eta D^2 R^2 / c_L)) for a competitor U whose surrogate losses sum to F."""
+    return (length**2 + 2 * eta * excess) / progress(eta, c_L, longest2)
+
+
+def largest_total(excess: float, slope2: float) -> float:
+    """The largest S with S - excess <= sqrt(slope2 S): the perceptron's argument, where `excess` is what the competitor loses."""
+    return ((slope2**0.5 + (slope2 + 4 * excess) ** 0.5) / 2) ** 2
+
+
+def check_fixed_step(update: Any) -> None:
+    """Refuse a step that follows the rows."""
+    if isinstance(update.eta, str):
+        raise ValueError(
+            f"No bound against given weights is proven for update={update}, whose step is not fixed beforehand; give eta as a "
+            "number."
+        )
+
+
+def check_fixed_competitor(update: Any, problem: Any) -> None:
+    """Refuse rankings, whose sigma_y follows the learner's own scores."""
+    if isinstance(problem, Ranking):
+        raise ValueError(
+            f"No bound against given weights is proven for update={update} and rankings, whose sigma_y follows the scores; "
+            f"accepted are Slam with a number for eta{' ' if problem.block else ', MMP '}and MaxPair."
+        )
+
+
+def counts_thresholds(problem: Any) -> bool:
+    """Whether the loss is at most the number of ordered thresholds between a rank and the predicted one."""
+    if not problem.shared:
+        return False
+    rank, costs = np.arange(problem.k), problem.cost_matrix
+    between = np.abs(rank[:, None] - rank)
+    return costs is None or bool(((costs <= between) & ((costs > 0) | (between == 0))).all())

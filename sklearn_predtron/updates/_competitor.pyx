@@ -1,0 +1,196 @@
+from libc.math cimport INFINITY, exp, fabs, log
+
+from sklearn_predtron._core.state import count, real, restored
+
+
+cdef inline bint positive(const Round* r) noexcept nogil:
+    """Whether the hinge is positive beyond rounding."""
+    return r.hinge > 1e-12 * (r.rival_loss + fabs(r.gap))
+
+
+cdef class Update:
+    """The rule by which a round changes the weights: W <- shrinkage W - size g x^T."""
+
+    def __cinit__(self):
+        self.least = INFINITY
+
+    def __reduce__(self):
+        return type(self), ()
+
+    cdef int check(self, Problem problem) except -1:
+        """Raise ValueError where the update cannot learn the problem."""
+        return 0
+
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+        """Fill r.loss; if the round calls for a step, fill g as well and return True."""
+
+    cdef double size(self, Round* r) noexcept nogil:
+        """The step eta for the direction found."""
+        return 0
+
+    cdef double shrinkage(self, const Round* r) noexcept nogil:
+        """What the weights are multiplied by before the step, where self.shrinking."""
+        return 1
+
+    def state(self):
+        """What the rule has learned so far; restored into another instance of the class by `restore`."""
+        return None
+
+    def restore(self, state):
+        """Go on from the state of another instance."""
+
+
+cdef class Stepped(Update):
+    """Updates with a step given as a number, or, as `theory` > 0, as theory / R^2."""
+    cdef readonly double eta, theory
+
+    def __init__(self, double eta, double theory=0.0):
+        self.eta = eta
+        self.theory = theory
+        self.measured = self.radius_needed = theory > 0
+
+    def __reduce__(self):
+        return type(self), (self.eta, self.theory)
+
+    cdef double size(self, Round* r) noexcept nogil:
+        if self.theory > 0:
+            return r.weight * self.theory / r.radius2 if r.radius2 > 0 else 0
+        return r.weight * self.eta
+
+
+cdef class LossAugmented(Stepped):
+    """Algorithm 1 of paper 000."""
+
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+        problem.augmented(t, y, m, r)
+        if r.loss > 0:
+            problem.direction(y, m, r, g)
+        return r.loss > 0
+
+
+cdef class Perceptron(Stepped):
+    """The predicted competitor, a constant step."""
+
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+        problem.predicted(t, y, m, r)
+        if r.loss > 0:
+            problem.direction(y, m, r, g)
+        return r.loss > 0
+
+
+cdef class LossDriven(Perceptron):
+    """Algorithm 2 of paper 001: on a mistake the best prediction outside Sigma_y is the prediction itself."""
+
+    cdef double size(self, Round* r) noexcept nogil:
+        return r.loss * Stepped.size(self, r)
+
+
+cdef class PassiveAggressive(Update):
+    """The least change that meets the target margin, softened by C."""
+    cdef readonly double C, delta
+    cdef readonly bint predicted, constant
+    cdef readonly int softened            # 0: PA, 1: PA-I, 2: PA-II
+
+    def __init__(self, double C, int softened, bint predicted, bint constant, double delta):
+        self.C = C
+        self.softened = softened
+        self.predicted = predicted
+        self.constant = constant
+        self.delta = delta
+        self.measured = True
+
+    def __reduce__(self):
+        return type(self), (self.C, self.softened, self.predicted, self.constant, self.delta)
+
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+        if self.predicted:
+            problem.predicted(t, y, m, r)
+            if r.loss == 0:
+                return False
+        else:
+            problem.augmented(t, y, m, r)
+        r.hinge = self.delta * (1 if self.constant else r.rival_loss) + r.gap
+        if not positive(r):
+            return False
+        problem.direction(y, m, r, g)
+        return True
+
+    cdef double size(self, Round* r) noexcept nogil:
+        if not 0 < r.g2 < INFINITY:
+            return 0
+        if self.softened == 2:
+            return r.hinge / (r.g2 + 1 / (2 * self.C * r.weight))
+        if self.softened == 1:
+            return min(self.C * r.weight, r.hinge / r.g2)
+        return r.hinge / r.g2
+
+
+cdef class Adaptive(Update):
+    """PA-I whose cap is kappa times the geometric mean of L / g2 over the rounds with a positive hinge."""
+    cdef readonly double kappa
+    cdef double log_cap
+    cdef Py_ssize_t count
+
+    def __init__(self, double kappa):
+        self.kappa = kappa
+        self.measured = True
+
+    def __reduce__(self):
+        return type(self), (self.kappa,), self.state()
+
+    def __setstate__(self, state):
+        self.restore(state)
+
+    def state(self):
+        return self.log_cap, self.count
+
+    def restore(self, state):
+        self.log_cap, self.count = restored(self, state, (real, count))
+
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+        problem.augmented(t, y, m, r)
+        r.hinge = r.rival_loss + r.gap
+        if not positive(r):
+            return False
+        problem.direction(y, m, r, g)
+        return True
+
+    cdef double size(self, Round* r) noexcept nogil:
+        if not 0 < r.g2 < INFINITY:
+            return 0
+        if r.rival_loss > 0:
+            self.log_cap += log(r.rival_loss / r.g2)
+            self.count += 1
+        if self.count == 0:
+            return r.hinge / r.g2
+        return min(r.weight * self.kappa * exp(self.log_cap / self.count), r.hinge / r.g2)
+
+
+cdef class Subgradient(Update):
+    """The generalised hinge with an L2 penalty; eta 0 stands for 1 / (alpha t)."""
+    cdef readonly double alpha, eta
+
+    def __init__(self, double alpha, double eta):
+        self.alpha = alpha
+        self.eta = eta
+        self.shrinking = alpha > 0
+
+    def __reduce__(self):
+        return type(self), (self.alpha, self.eta)
+
+    cdef inline double rate(self, const Round* r) noexcept nogil:
+        return self.eta if self.eta > 0 else 1 / (self.alpha * r.t)
+
+    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+        problem.augmented(t, y, m, r)
+        r.hinge = r.rival_loss + r.gap
+        if not positive(r):
+            return False
+        problem.direction(y, m, r, g)
+        return True
+
+    cdef double size(self, Round* r) noexcept nogil:
+        return r.weight * self.rate(r)
+
+    cdef double shrinkage(self, const Round* r) noexcept nogil:
+        return 1 - self.alpha * self.rate(r)

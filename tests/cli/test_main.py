@@ -1,0 +1,527 @@
+"""The main job, end to end."""
+
+import io
+import re
+import subprocess
+import sys
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file, make_multilabel_classification
+from sklearn.linear_model import Perceptron
+from sklearn.metrics import f1_score
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.preprocessing import MultiLabelBinarizer
+
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+)
+from sklearn_predtron._parts import kinds
+from sklearn_predtron.cli import main
+from sklearn_predtron.cli._compare import PerceptronEntrant, PerceptronsEntrant, RanksPerceptronEntrant, Tally, blocks
+from sklearn_predtron.cli._demo import DEMO_DATA, Bar
+from sklearn_predtron.cli._files import RANKING_UPDATES
+from sklearn_predtron.datasets import SvmlightReader
+from sklearn_predtron.norms import Norm
+from sklearn_predtron.updates import MMP, LossDriven, PRank, Update
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Two training files, both of them in one, and a test file; three classes and two."""
+    folder, rng = tmp_path_factory.mktemp("svm"), np.random.default_rng(0)
+    W = rng.standard_normal((3, 12))
+    found = {}
+    for name, n in {"a": 200, "b": 150, "test": 100}.items():
+        X = rng.standard_normal((n, 12)) * (rng.random((n, 12)) < 0.7)
+        y = (X @ W.T).argmax(axis=1)
+        for kind, labels in {"": y, "2": np.where(y == 0, -1, 1)}.items():
+            found[name + kind] = str(folder / f"{name}{kind}.svm")
+            dump_svmlight_file(X, labels, found[name + kind], zero_based=False)
+    found["ab"] = str(folder / "ab.svm")
+    with open(found["ab"], "wb") as both:
+        for name in ("a", "b"):
+            with open(found[name], "rb") as part:
+                both.write(part.read())
+    return found
+
+
+def figures(text):
+    """The table: learner -> column -> cell."""
+    lines = text.splitlines()
+    header = re.split(r" {2,}", lines[0])
+    starts = [match.start() for match in re.finditer(r"-+", lines[1])] + [None]
+    ends = [match.end() for match in re.finditer(r"-+", lines[1])]
+    rows = []
+    for line in lines[2:]:
+        if not line or line.startswith((DEMO_DATA.splitlines()[0], "rounds/s")):
+            break
+        rows.append(dict(zip(header, [line[a:b].strip() for a, b in zip(starts, ends, strict=False)], strict=True)))
+    return rows
+
+
+def run(capsys, *argv):
+    code = main([str(word) for word in argv])
+    out, err = capsys.readouterr()
+    return code, figures(out), err
+
+
+def usage_error(capsys, *argv):
+    with pytest.raises(SystemExit) as stop:
+        main([str(word) for word in argv])
+    out, err = capsys.readouterr()
+    assert stop.value.code == 2 and out == "" and err.count("\n") == 1
+    return err
+
+
+def test_demo_as_a_program():
+    done = subprocess.run([sys.executable, "-m", "sklearn_predtron"], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = figures(done.stdout)
+    data = ["digits", "breast cancer, reject", "wine", "diabetes, 5 ranks", "digits' attributes", "generated queries"]
+    assert [row["data"] for row in rows[::2]] == data and not any(row["data"] for row in rows[1::2])
+    least, most = [0.93, 0.93, 0.93, 0.8, 0.9, 0.99], [0.2, 0.2, 0.2, 1.1, 0.15, 0.02]
+    for ours, peer, score, loss in zip(rows[::2], rows[1::2], least, most, strict=True):
+        assert peer["learner"].startswith(("Perceptron", "SGDRegressor")) and ours["rounds"] == peer["rounds"]
+        right = ours["right of the rest"] if ours["rejected"] != "-" else ours["held-out score"]
+        assert float(right) > max(score, float(peer["held-out score"]) - 0.01)
+        assert 0 < float(ours["progressive loss"]) < loss
+    assert [row["rejected"] != "-" for row in rows] == [i == 2 for i in range(12)]
+    assert "--average none" in done.stdout and "last iterate" in done.stdout
+    assert "for ranks 1 - mean distance" in done.stdout and "1 - Hamming loss" in done.stdout
+    assert "for rankings the mean NDCG of whole lists" in " ".join(done.stdout.split())
+
+
+OFFERED = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP)]
+
+
+@pytest.mark.parametrize("update", [alias for alias in OFFERED if alias not in RANKING_UPDATES])
+def test_demo_options(capsys, update):
+    code, rows, _ = run(capsys, "--average", "none", "--no-compare", "--update", update, "--norm", "l2", "--seed", 3)
+    assert code == 0 and len(rows) == 6
+    assert all(0 < float(row["held-out score"]) <= 1 for row in rows)
+
+
+@pytest.mark.parametrize("norm", [kind.alias for kind in kinds(Norm)])
+def test_demo_norms(capsys, norm):
+    code, rows, _ = run(capsys, "--no-compare", "--norm", norm, "--seed", 3)
+    assert code == 0 and len(rows) == 6
+    assert all(0 < float(row["held-out score"]) <= 1 for row in rows)
+
+
+def test_demo_has_the_updates_of_all_families(capsys):
+    for update in ("prank", "mmp"):
+        assert f"invalid choice: '{update}'" in usage_error(capsys, "--update", update)
+    assert set(RANKING_UPDATES) == {"slam", "max_pair", "listnet"} < set(OFFERED)
+    for update in RANKING_UPDATES:
+        assert f"--update {update} is for rankings only" in usage_error(capsys, "--update", update)
+
+
+def test_one_pass_is_partial_fit(capsys, files, tmp_path):
+    saved = tmp_path / "model"
+    code, (ours, peer), err = run(
+        capsys,
+        files["a"],
+        "--test",
+        files["test"],
+        "--no-shuffle",
+        "--chunk",
+        30,
+        "--save",
+        saved,
+        "--predictions",
+        tmp_path / "p",
+    )
+    (X, y, _), (X_test, y_test, _) = (next(iter(SvmlightReader(files[name]))) for name in ("a", "test"))
+    model = PredtronClassifier().partial_fit(X, y, classes=np.unique(y))
+    assert (code, err) == (0, "")
+    assert ours["rounds"] == "200"
+    assert ours["progressive loss"] == f"{model.cumulative_loss_ / 200:.4f}"
+    assert ours["held-out score"] == f"{model.score(X_test, y_test):.4f}"
+    assert_array_equal(joblib.load(saved).coef_, model.coef_)
+    assert_array_equal(np.loadtxt(tmp_path / "p"), model.predict(X_test))
+    expected = Perceptron(shuffle=False).partial_fit(X, y, classes=np.unique(y))
+    assert peer["held-out score"] == f"{expected.score(X_test, y_test):.4f}"
+
+
+def test_peer_predicts_before_it_learns():
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((60, 5)), rng.integers(0, 3, 60)
+    entrant = PerceptronEntrant(np.arange(3), "zero_one", Tally("", ""))
+    entrant.learn(X[:25], y[:25], judge=True)
+    entrant.learn(X[25:], y[25:], judge=True)
+    model, loss = Perceptron(shuffle=False), float(y[0] != 0)
+    cuts = [*blocks(25, 0), *(slice(25 + block.start, 25 + block.stop) for block in blocks(35, 25))]
+    for i, block in enumerate(cuts):
+        loss += (model.predict(X[block]) != y[block]).sum() if i else 0
+        model.partial_fit(X[block], y[block], classes=np.arange(3))
+    assert entrant.tally.loss == loss
+    assert entrant.tally.judged == entrant.tally.rounds == 60
+    assert_array_equal(entrant.estimator.coef_, model.coef_)
+
+
+def test_peer_of_ranks_is_scored_by_distance():
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((60, 5)), rng.integers(3, 7, 60)
+    model = Perceptron(shuffle=False).partial_fit(X, y, classes=np.unique(y))
+    distance = np.abs(model.predict(X) - y)
+    for loss in ["absolute", "squared", "zero_one", {(3, 6): 5.0}]:
+        entrant = RanksPerceptronEntrant(np.unique(y), loss, Tally("", ""))
+        entrant.learn(X, y, judge=True)
+        entrant.test(X, y)
+        assert entrant.tally.score / 60 == pytest.approx(1 - distance.mean() / 3)
+
+
+@pytest.mark.parametrize("loss", ["hamming", "f1", "precision_at_k"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_peer_of_sets(loss, form):
+    """Before it learns, block by block, judged by the measure itself; at k its k best labels."""
+    X, Y = make_multilabel_classification(60, n_features=5, n_classes=4, random_state=0)
+    entrant = PerceptronsEntrant(np.arange(4), loss, Tally("", ""))
+    entrant.learn(X[:25], form(Y[:25]), judge=True)
+    entrant.learn(X[25:], form(Y[25:]), judge=True)
+    entrant.test(X, form(Y))
+    model, total = MultiOutputClassifier(Perceptron(shuffle=False)), 0.0
+    measures = {
+        "hamming": lambda y, found: np.mean(y != found),
+        "f1": lambda y, found: 1 - f1_score(y, found, zero_division=1.0),
+        "precision_at_k": lambda y, found: 1 - y[found > 0][0],
+    }
+
+    def predict(X):
+        if loss != "precision_at_k":
+            return model.predict(X)
+        return np.eye(4)[np.column_stack([single.decision_function(X) for single in model.estimators_]).argmax(axis=1)]
+
+    cuts = [*blocks(25, 0), *(slice(25 + block.start, 25 + block.stop) for block in blocks(35, 25))]
+    for i, block in enumerate(cuts):
+        untaught = np.eye(4)[:1] if loss == "precision_at_k" else np.zeros((1, 4))
+        found = predict(X[block]) if i else untaught
+        total += sum(measures[loss](y, row) for y, row in zip(Y[block], found, strict=True))
+        model.partial_fit(X[block], Y[block], classes=[np.arange(2)] * 4)
+    assert entrant.tally.loss == pytest.approx(total)
+    assert entrant.tally.judged == entrant.tally.rounds == 60
+    assert entrant.tally.score / 60 == pytest.approx(np.mean(predict(X) == Y))
+
+
+@pytest.mark.parametrize(("n", "rounds"), [(1, 0), (50, 0), (50, 7), (1000, 10**6)])
+def test_blocks(n, rounds):
+    cuts = list(blocks(n, rounds))
+    assert_array_equal(np.concatenate([np.arange(n)[cut] for cut in cuts]), np.arange(n))
+    assert all(cut.stop - cut.start <= max(1, (rounds + cut.start) // 10) for cut in cuts)
+
+
+def test_load_goes_on(capsys, files, tmp_path):
+    model, both = tmp_path / "model", tmp_path / "both"
+    assert run(capsys, files["a"], "--no-shuffle", "--save", model, "--chunk", 64)[0] == 0
+    code, rows, _ = run(capsys, files["b"], "--no-shuffle", "--load", model, "--save", model, "--test", files["test"])
+    assert code == 0 and len(rows) == 1 and rows[0]["rounds"] == "150"
+    _, (whole, _), _ = run(capsys, files["ab"], "--no-shuffle", "--save", both, "--chunk", 17, "--test", files["test"])
+    continued, at_once = joblib.load(model), joblib.load(both)
+    assert continued.t_ == at_once.t_ == 350
+    assert_array_equal(continued.coef_, at_once.coef_)
+    assert_array_equal(continued.last_coef_, at_once.last_coef_)
+    assert rows[0]["held-out score"] == whole["held-out score"]
+    code, rows, _ = run(capsys, "--load", model, "--test", files["test"])
+    assert code == 0 and rows[0]["rounds"] == "0" and rows[0]["held-out score"] == whole["held-out score"]
+
+
+def test_load_takes_parameters_and_the_base_of_indices(capsys, tmp_path, files):
+    zero_based, model = tmp_path / "zero.svm", tmp_path / "model"
+    zero_based.write_text("1 0:1 1:2\n2 1:-1 2:1\n1 0:1\n")
+    run(capsys, zero_based, "--save", model)
+    later = tmp_path / "later.svm"
+    later.write_text("2 1:1 2:1\n")
+    code, _, _ = run(capsys, later, "--load", model, "--save", model, "--update", "loss_driven", "--average", 5)
+    found = joblib.load(model)
+    assert code == 0 and found.t_ == 4 and found.n_features_in_ == 3 and found.update == "loss_driven" and found.average == 5.0
+
+
+def test_shuffles_and_epochs(capsys, files, tmp_path):
+    models = []
+    for seed in (0, 0, 1):
+        code, (ours, _), _ = run(capsys, files["a"], "--epochs", 3, "--seed", seed, "--save", tmp_path / "model", "--chunk", 50)
+        assert code == 0 and ours["rounds"] == "600"
+        models.append(joblib.load(tmp_path / "model").coef_)
+    assert_array_equal(models[0], models[1])
+    assert not np.array_equal(models[0], models[2])
+
+
+def test_progressive_loss_is_of_the_first_epoch(capsys, files):
+    once, thrice = (run(capsys, files["a"], "--epochs", n, "--no-shuffle")[1] for n in (1, 3))
+    assert [row["progressive loss"] for row in once] == [row["progressive loss"] for row in thrice]
+
+
+def test_given_form_needs_one_pass(capsys, files):
+    form = ["--features", 12, "--classes", -1, 1]
+    code, rows, _ = run(capsys, files["a2"], "--test", files["test2"], *form)
+    scanned = run(capsys, files["a2"], "--test", files["test2"])[1]
+    assert code == 0 and [row | {"rounds/s": ""} for row in rows] == [row | {"rounds/s": ""} for row in scanned]
+    code, _, err = run(capsys, files["a2"], "--features", 5, "--classes", -1, 1)
+    assert code == 1 and re.search(r"a2.svm, line 1: at '\d+:.*': n_features was set to 5", err)
+
+
+def test_width_holds_both_files(capsys, tmp_path):
+    train, test = tmp_path / "train.svm", tmp_path / "test.svm"
+    train.write_text("1 1:1\n2 2:1\n")
+    test.write_text("1 1:1 7:2\n")
+    code, *_ = run(capsys, train, "--test", test, "--save", tmp_path / "model")
+    assert code == 0 and joblib.load(tmp_path / "model").n_features_in_ == 7
+    test.write_text("1 0:1\n")
+    run(capsys, train, "--test", test, "--save", tmp_path / "model")
+    assert joblib.load(tmp_path / "model").n_features_in_ == 3
+
+
+def test_costs_and_reject(capsys, files, tmp_path):
+    saved = tmp_path / "model"
+    code, (ours, peer), _ = run(
+        capsys, files["a2"], "--test", files["test2"], "--loss=-1:1=5", "--reject-cost", 0.4, "--reject-label", 0, "--save", saved
+    )
+    X_test, y_test = load_svmlight_file(files["test2"], n_features=12)
+    model = joblib.load(saved)
+    assert code == 0 and isinstance(model, PredtronBinaryClassifier)
+    assert model.loss == {(-1.0, 1.0): 5.0}
+    assert ours["held-out score"] == f"{model.score(X_test, y_test):.4f}"
+    assert ours["rejected"] == f"{np.mean(model.predict(X_test) == 0):.1%}"
+    assert peer["rejected"] == "-"
+
+
+@pytest.mark.parametrize("loss", [None, "squared", "zero_one", "0:2=5"])
+def test_ranks(capsys, files, tmp_path, loss):
+    saved, given = tmp_path / "model", [] if loss is None else ["--loss", loss]
+    arguments = ["--task", "ordinal", "--no-shuffle", "--save", saved, "--predictions", tmp_path / "p", *given]
+    code, (ours, peer), err = run(capsys, files["a"], "--test", files["test"], *arguments)
+    (X, y, _), (X_test, y_test, _) = (next(iter(SvmlightReader(files[name]))) for name in ("a", "test"))
+    expected = PredtronOrdinalClassifier(loss={(0.0, 2.0): 5.0} if given and "=" in loss else loss or "absolute")
+    expected.partial_fit(X, y, classes=[0, 1, 2])
+    assert (code, err) == (0, "")
+    assert ours["learner"] == "PredtronOrdinalClassifier" and joblib.load(saved).loss == expected.loss
+    assert_array_equal(joblib.load(saved).coef_, expected.coef_)
+    assert_array_equal(np.loadtxt(tmp_path / "p"), expected.predict(X_test))
+    assert ours["held-out score"] == f"{expected.score(X_test, y_test):.4f}"
+    distance = np.abs(Perceptron(shuffle=False).partial_fit(X, y, classes=[0, 1, 2]).predict(X_test) - y_test)
+    if "=" not in (loss or ""):
+        assert peer["held-out score"] == f"{1 - distance.mean() / 2:.4f}"
+
+
+def test_ranks_go_on_in_the_order_of_their_categories(capsys, files, tmp_path):
+    model = tmp_path / "model"
+    X, y = load_svmlight_file(files["a"], n_features=12)
+    joblib.dump(PredtronOrdinalClassifier(categories=[1.0, 0.0, 2.0], representation="shared", update="prank").fit(X, y), model)
+    code, (ours, peer), _ = run(capsys, files["b"], "--load", model, "--test", files["test"], "--save", model, "--compare")
+    assert code == 0 and joblib.load(model).t_ == 2000 + 150
+    X_test, y_test = load_svmlight_file(files["test"], n_features=12)
+    assert ours["held-out score"] == f"{joblib.load(model).score(X_test, y_test):.4f}"
+    assert peer["held-out score"] != "-"
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory):
+    """Files of rows with any number of the labels 10, 20, 30 and 40, and what they hold."""
+    folder, rng = tmp_path_factory.mktemp("sets"), np.random.default_rng(3)
+    W, found = rng.standard_normal((4, 12)), {}
+    for name, n in {"a": 200, "test": 100}.items():
+        X = rng.standard_normal((n, 12))
+        Y = (X @ W.T > 1).astype(int)
+        found[name] = str(folder / f"{name}.svm")
+        found["of " + name] = X, Y
+        with open(found[name], "w") as file:
+            for x, y in zip(X, Y, strict=True):
+                values = " ".join(f"{i}:{value!r}" for i, value in enumerate(x.tolist(), 1))
+                file.write(f"{','.join(str(10 * j) for j in np.flatnonzero(y) + 1)} {values}\n")
+    return found
+
+
+def sets_of(path):
+    """The sets of labels in a file of predictions, as indicators."""
+    with open(path) as file:
+        rows = [[float(label) for label in line.split(",")] if line.strip() else [] for line in file]
+    return MultiLabelBinarizer(classes=[10.0, 20.0, 30.0, 40.0]).fit_transform(rows)
+
+
+@pytest.mark.parametrize(
+    "loss", ["hamming", "subset_zero_one", "error_set_size", "f1", "jaccard", "precision_at_k", "recall_at_k"]
+)
+def test_sets_of_labels(capsys, sets, tmp_path, loss):
+    arguments = ["--task", "multilabel", "--loss", loss, "--no-shuffle", "--chunk", 30, "--predictions", tmp_path / "p"]
+    code, (ours, peer), err = run(capsys, sets["a"], "--test", sets["test"], "--save", tmp_path / "model", *arguments)
+    (X, Y), (X_test, Y_test) = sets["of a"], sets["of test"]
+    model = PredtronMultilabelClassifier(loss=loss).partial_fit(sparse.csr_matrix(X), Y)  # as of files: rounding decides ties
+    assert (code, err) == (0, "")
+    assert_allclose(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert ours["progressive loss"] == f"{model.cumulative_loss_ / 200:.4f}"
+    assert ours["held-out score"] == f"{model.score(X_test, Y_test):.4f}"
+    assert_array_equal(sets_of(tmp_path / "p"), model.predict(X_test))
+    assert peer["learner"] == "Perceptron per label" and peer["rounds"] == "200" and 0 <= float(peer["progressive loss"]) <= 1
+
+
+def test_sets_of_labels_go_on(capsys, sets, tmp_path):
+    model, p = tmp_path / "model", tmp_path / "p"
+    form = ["--features", 12, "--classes", 40, 30, 20, 10]
+    code, *_ = run(capsys, sets["a"], "--task", "multilabel", *form, "--save", model, "--no-shuffle")
+    scanned = run(capsys, sets["a"], "--task", "multilabel", "--save", tmp_path / "scanned", "--no-shuffle")[0]
+    assert code == scanned == 0
+    assert_array_equal(joblib.load(model).coef_, joblib.load(tmp_path / "scanned").coef_)
+    code, rows, _ = run(capsys, sets["a"], "--load", model, "--save", model, "--test", sets["test"], "--predictions", p)
+    found = joblib.load(model)
+    assert code == 0 and len(rows) == 1 and found.t_ == 400
+    assert_array_equal(found.svmlight_labels_, [10, 20, 30, 40])
+    assert_array_equal(sets_of(p), found.predict(sets["of test"][0]))
+    assert "--reject-cost is not for PredtronMultilabel" in usage_error(
+        capsys, sets["a"], "--load", model, "--reject-cost", 0.1, "--reject-label", 0
+    )
+
+
+def test_sets_of_labels_without_names_are_of_their_columns(capsys, tmp_path):
+    model = tmp_path / "model"
+    joblib.dump(PredtronMultilabelClassifier().fit([[1.0], [2.0]], [[0, 1], [1, 1]]), model)
+    code, rows, _ = run(capsys, write(tmp_path, "1 1:1\n0,1 1:2\n"), "--load", model, "--save", model)
+    assert code == 0 and rows[0]["rounds"] == "2"
+    assert_array_equal(joblib.load(model).svmlight_labels_, [0, 1])
+    joblib.dump(PredtronMultilabelClassifier().fit([[1.0], [2.0]], [0, 1]), model)
+    assert "of one label; at least two are needed" in usage_error(capsys, "--load", model, "--test", tmp_path / "small.svm")
+
+
+def test_broken_line_of_sets(capsys, sets, tmp_path):
+    broken = broken_copy(sets["a"], 120, "10,50 1:2", tmp_path)
+    form = ["--task", "multilabel", "--features", 12, "--classes", 10, 20, 30, 40]
+    code, (ours, _), err = run(capsys, broken, *form, "--test", sets["test"], "--chunk", 50)
+    assert code == 1 and ours["rounds"] == "119" and ours["held-out score"] != "-"
+    assert "line 120: at '10,50': the label is not one of the classes [10, 20, 30, 40]; the 119 rounds before it" in err
+
+
+def broken_copy(path, at, line, folder):
+    with open(path) as file:
+        lines = file.readlines()
+    copy = folder / "broken.svm"
+    copy.write_text("".join([*lines[: at - 1], line + "\n", *lines[at - 1 :]]))
+    return copy
+
+
+def test_broken_line(capsys, files, tmp_path):
+    saved = tmp_path / "model"
+    broken = broken_copy(files["a"], 120, "1 1:2 oops", tmp_path)
+    arguments = ["--test", files["test"], "--no-shuffle", "--chunk", 50, "--save", saved, "--epochs", 2]
+    code, (ours, _), err = run(capsys, broken, *arguments)
+    assert code == 1
+    assert err == f"error: {broken}, line 120: at 'oops': expected INDEX:VALUE; the 119 rounds before it are kept, in {saved}\n"
+    assert ours["rounds"] == "119" and ours["held-out score"] != "-"
+    X, y = load_svmlight_file(files["a"], n_features=12)
+    assert_array_equal(joblib.load(saved).coef_, PredtronClassifier().partial_fit(X[:119], y[:119], classes=[0, 1, 2]).coef_)
+
+
+def test_broken_line_in_test(capsys, files, tmp_path):
+    broken = broken_copy(files["test"], 50, "5 1:2", tmp_path)
+    code, (ours, _), err = run(capsys, files["a"], "--test", broken)
+    assert (
+        code == 1 and "line 50: at '5': the label is not one of the classes [0, 1, 2]; the held-out score is of the rows" in err
+    )
+    assert ours["held-out score"] != "-"
+
+
+@pytest.mark.parametrize("form", [[], ["--features", 12, "--classes", 0, 1, 2]])
+def test_broken_first_line(capsys, files, tmp_path, form):
+    broken = broken_copy(files["a"], 1, "oops", tmp_path)
+    assert main([str(word) for word in (broken, "--test", files["test"], "--save", tmp_path / "model", *form)]) == 1
+    assert "line 1: at 'oops'" in (err := capsys.readouterr().err) and "nothing was learned before it" in err
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("stop", "code", "message"),
+    [
+        (KeyboardInterrupt(), 130, "error: stopped from the keyboard; the 100 rounds before it are kept, in "),
+        (ValueError("too large"), 1, "a.svm, line 101: in the chunk that begins here: too large; the 100 rounds before it"),
+    ],
+)
+def test_stopped_while_learning(capsys, files, tmp_path, monkeypatch, stop, code, message):
+    learn = PredtronClassifier.partial_fit
+
+    def learn_twice(self, *args, **kwargs):
+        if getattr(self, "t_", 0) == 100:
+            raise stop
+        return learn(self, *args, **kwargs)
+
+    monkeypatch.setattr(PredtronClassifier, "partial_fit", learn_twice)
+    found, (ours, _), err = run(capsys, files["a"], "--chunk", 50, "--save", tmp_path / "model", "--test", files["test"])
+    assert found == code and message in err and ours["rounds"] == "100"
+    assert joblib.load(tmp_path / "model").t_ == 100
+
+
+def test_usage_errors(capsys, files, tmp_path):
+    a, test = files["a"], files["test"]
+    model, text = str(tmp_path / "model"), str(tmp_path / "text")
+    joblib.dump(Perceptron().fit([[0.0], [1.0]], [0, 1]), model)
+    assert "unrecognized arguments: --nope" in usage_error(capsys, "--nope")
+    assert "--test needs TRAIN or --load" in usage_error(capsys, "--test", test)
+    assert "--save needs TRAIN" in usage_error(capsys, "--save", text)
+    assert "--loss needs TRAIN" in usage_error(capsys, "--loss", "zero_one")
+    assert "--load needs TRAIN or --test" in usage_error(capsys, "--load", model)
+    assert "--predictions needs --test" in usage_error(capsys, a, "--predictions", text)
+    assert "--reject-cost needs --reject-label" in usage_error(capsys, a, "--reject-cost", 0.1)
+    assert "--classes is fixed by the estimator" in usage_error(capsys, a, "--load", model, "--classes", 1, 2)
+    assert "'nowhere.svm' is not a file that can be read" in usage_error(capsys, "nowhere.svm")
+    assert "is not a file that can be written" in usage_error(capsys, a, "--save", tmp_path / "no" / "model")
+    assert "holds a Perceptron; accepted are PredtronBinary" in usage_error(capsys, a, "--load", model)
+    assert "holds no fitted estimator" in usage_error(capsys, a, "--load", a)
+    assert "at least two are needed" in usage_error(capsys, write(tmp_path, "1 1:1\n"))
+    assert "Only binary classification is supported" in usage_error(capsys, a, "--task", "binary")
+    assert "--loss names the labels [7]; accepted are [0, 1, 2]" in usage_error(capsys, a, "--loss", "0:7=2,1:2=3")
+    assert "accepted are zero_one, absolute, squared, hamming" in usage_error(capsys, a, "--loss", "0:1")
+    assert "kendall_tau and TRUE:PREDICTED=COST,..." in usage_error(capsys, a, "--loss", "hinge")
+    assert "must hold finite costs" in usage_error(capsys, a, "--loss", "0:1=-3")
+    assert "reject_cost=3.0 must be a number" in usage_error(capsys, a, "--reject-cost", 3, "--reject-label", 9)
+    assert "accepted are linear, uniform, none and a half-life" in usage_error(capsys, a, "--average", "never")
+    assert "'0' must be an integer of at least 1" in usage_error(capsys, a, "--epochs", 0)
+    assert "--classes has the labels [2.0, 2.0]; at least two are needed" in usage_error(capsys, a, "--classes", 2, 2)
+    many = write(tmp_path, "".join(f"{i} 1:1\n" for i in range(100_001)))
+    assert "more than max_classes=100000 distinct labels" in usage_error(capsys, many)
+
+
+@pytest.mark.parametrize("task", ["ordinal", "multilabel"])
+def test_usage_errors_of_a_task(capsys, files, tmp_path, task):
+    a = [files["a"], "--task", task]
+    rejects = ["--reject-cost", 0.1, "--reject-label", 9]
+    assert f"--reject-cost is not for Predtron{task.capitalize()}Classifier" in usage_error(capsys, *a, *rejects)
+    assert "--reject-label is not for" in usage_error(capsys, *a, "--reject-label", 9)
+    accepted = {"ordinal": "zero_one, absolute, squared and TRUE:PREDICTED=COST,...", "multilabel": "hamming, subset_zero_one"}
+    other = {"ordinal": ["hamming"], "multilabel": ["absolute", "0:1=3"]}
+    for loss in other[task]:
+        assert f"accepted are {accepted[task]}" in usage_error(capsys, *a, "--loss", loss)
+    assert "[1.0]; at least two are needed, or --classes" in usage_error(capsys, write(tmp_path, "1 1:1\n"), "--task", task)
+
+
+def write(folder, text):
+    path = folder / "small.svm"
+    path.write_text(text)
+    return path
+
+
+def test_parts_have_their_aliases_in_the_help(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert stop.value.code == 0 and LossDriven.alias in text and "When to switch averaging off" in text
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_bar():
+    terminal, page = Terminal(), io.StringIO()
+    for stream in (terminal, page):
+        bar = Bar(stream)
+        bar("epoch 1/1", 0.5, Tally("", "", rounds=1200, judged=1200, loss=300.0))
+        bar("epoch 1/1", 0.6)
+        bar.clear()
+    assert "epoch 1/1 [##########          ]  50%  1,200 rounds, loss 0.2500" in terminal.getvalue()
+    assert "60%" not in terminal.getvalue() and terminal.getvalue().endswith("\r\x1b[K")
+    assert page.getvalue() == ""

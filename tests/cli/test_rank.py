@@ -1,0 +1,544 @@
+"""The main job on queries, end to end."""
+
+import bz2
+import io
+import itertools
+import os
+import re
+import threading
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.linear_model import SGDRegressor
+
+from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronRanker
+from sklearn_predtron.cli import _arguments as job
+from sklearn_predtron.cli import _demo
+from sklearn_predtron.cli._compare import ByQuery, RelevanceEntrant, Tally, blocks
+from sklearn_predtron.datasets import SvmlightReader, make_ranking_queries
+from sklearn_predtron.losses import NDCG
+from sklearn_predtron.metrics import ndcg
+
+WIDTH = 8
+LEARNERS = ["PredtronRanker", "SGDRegressor"]
+
+
+def queries(n, seed, grades=4):
+    """n queries of 1 to 12 documents, some of them equal, as (X, y), with a rule that all seeds share."""
+    rule, rng = np.random.default_rng(99).standard_normal(WIDTH), np.random.default_rng(seed)
+    found = []
+    for m in rng.integers(1, 13, n):
+        X = rng.standard_normal((m, WIDTH)) * (rng.random((m, WIDTH)) < 0.7)
+        X[m // 2 :] = X[0] if m % 4 == 0 else X[m // 2 :]
+        y = np.digitize(X @ rule + 0.5 * rng.standard_normal(m), np.linspace(-2, 3, grades - 1)).astype(float)
+        found.append((X, y))
+    return found
+
+
+def lines_of(found, ids=None):
+    """The lines of a file; the ids count from 10 on."""
+    for (X, y), qid in zip(found, ids or itertools.count(10), strict=False):
+        for x, relevance in zip(X.tolist(), y.tolist(), strict=True):
+            yield " ".join([f"{relevance:g} qid:{qid}", *(f"{i}:{v!r}" for i, v in enumerate(x, 1) if v)]) + "\n"
+
+
+def write(path, lines):
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.fixture(scope="module")
+def data():
+    return {"a": queries(50, 0), "b": queries(40, 1), "test": queries(30, 2)}
+
+
+@pytest.fixture(scope="module")
+def files(data, tmp_path_factory):
+    """Files of queries; "ab" is "a" and "b" in one, some of whose ids return."""
+    folder = tmp_path_factory.mktemp("queries")
+    found = {name: write(folder / f"{name}.svm", lines_of(part)) for name, part in data.items()}
+    found["ab"] = write(folder / "ab.svm", found["a"].read_text() + found["b"].read_text())
+    return found
+
+
+def run(capsys, *argv):
+    """The exit code, the table, NDCG@k by learner and kind, and stderr."""
+    code = job.main([str(word) for word in argv])
+    out, err = capsys.readouterr()
+    tables = out.split("\n\n")
+    header, dashes, *lines = tables[0].splitlines()
+    ends = [match.end() for match in re.finditer("-+", dashes)]
+    names, cuts = re.split(" {2,}", header), list(itertools.pairwise([0, *ends]))
+    rows = [dict(zip(names, [line[a:b].strip() for a, b in cuts], strict=True)) for line in lines]
+    head, _, *lines = tables[1].splitlines()
+    assert head.split() == ["learner", "queries", "NDCG@1", "NDCG@5", "NDCG@10"]
+    assert "A round is a query" in tables[2] and "the last iterate ranks each query before" in " ".join(tables[2].split())
+    cells = [line.split()[-4:] for line in lines]
+    assert [row["learner"] for row in rows] == LEARNERS[: len(rows)] and len(cells) == 2 * len(rows)
+    top = {(LEARNERS[i // 2], kind): values for i, (kind, *values) in enumerate(cells)}
+    return code, rows, top, err
+
+
+def usage_error(capsys, *argv):
+    with pytest.raises(SystemExit) as stop:
+        job.main([str(word) for word in argv])
+    out, err = capsys.readouterr()
+    assert stop.value.code == 2 and out == "" and err.count("\n") == 1
+    return err
+
+
+def plain_ndcg(y, scores, k, tied):
+    """By the definition; `tied` says which of two documents of equal scores comes first."""
+    order = sorted(range(len(y)), key=lambda i: (-scores[i], tied(i)))[:k]
+    gain = sum((2 ** y[i] - 1) / np.log2(2 + place) for place, i in enumerate(order))
+    best = sum((2**value - 1) / np.log2(2 + place) for place, value in enumerate(sorted(y, reverse=True)[:k]))
+    return gain / best if best > 0 else 1.0
+
+
+def before_update(model, found):
+    """NDCG@1, 5 and 10, each query ranked by the last iterate before it is learned, ties at their worst."""
+    total = np.zeros(3)
+    for X, y in found:
+        scores = X @ model.last_coef_ if hasattr(model, "t_") else np.zeros(len(y))
+        scores = scores.round(10)  # equal documents have equal scores
+        total += [plain_ndcg(y, scores, k, lambda i, y=y: y[i]) for k in (1, 5, 10)]
+        model.partial_fit(sparse.csr_matrix(X), y)
+    return total / len(found)
+
+
+def held_out(predict, found):
+    """NDCG@1, 5, 10 and of whole lists."""
+    values = [[plain_ndcg(y, predict(X).round(10), k, lambda i: i) for k in (1, 5, 10, None)] for X, y in found]
+    return np.mean(values, axis=0)
+
+
+def shown(values):
+    return [f"{value:.4f}" for value in values]
+
+
+# ---------------------------------------------------------------------------------------------------------------- learning
+
+
+@pytest.mark.parametrize("task", [["--task", "rank"], []], ids=["asked for", "seen"])
+def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, task):
+    written = ["--save", tmp_path / "model", "--predictions", tmp_path / "p"]
+    code, (ours, peer), top, err = run(
+        capsys, files["a"], "--test", files["test"], *task, "--no-shuffle", "--chunk", 30, *written
+    )
+    model = PredtronRanker()
+    progressive = before_update(model, data["a"])
+    *at, whole = held_out(model.predict, data["test"])
+    assert (code, err) == (0, "")
+    assert ours["rounds"] == peer["rounds"] == "50" and ours["data"] == "a.svm"
+    assert top["PredtronRanker", "progressive"] == shown(progressive) and top["PredtronRanker", "held-out"] == shown(at)
+    assert ours["progressive loss"] == f"{model.cumulative_loss_ / 50:.4f}"
+    assert ours["held-out score"] == f"{whole:.4f}"
+    X, y = map(np.concatenate, zip(*data["test"], strict=True))
+    qid = np.repeat(np.arange(30), [len(y) for _, y in data["test"]])
+    assert ours["held-out score"] == f"{model.score(X, y, qid=qid):.4f}"
+    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert_allclose(np.loadtxt(tmp_path / "p"), model.predict(X), rtol=1e-13)
+    assert_array_equal(np.loadtxt(tmp_path / "p"), model.predict(sparse.csr_matrix(X)))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"loss": "kendall_tau", "update": "perceptron"},
+        {"loss": "ap", "update": "slam"},
+        {"loss": "swapped_pairs", "representation": "linear"},
+        {"representation": "power", "update": "max_pair"},
+        {"representation": "reciprocal", "update": "loss_driven"},
+        {"update": "listnet"},
+    ],
+    ids=str,
+)
+def test_parameters_of_the_learner(capsys, tmp_path, parameters):
+    found = queries(40, 3, 2 if parameters.get("loss") in ("ap", "swapped_pairs") else 4)
+    path = write(tmp_path / "q.svm", lines_of(found))
+    options = [word for name, value in parameters.items() for word in (f"--{name}", value)]
+    code, (ours, peer), top, err = run(capsys, path, "--no-shuffle", *options, "--save", tmp_path / "model", "--average", "none")
+    model = PredtronRanker(**parameters, average=False)
+    assert top["PredtronRanker", "progressive"] == shown(before_update(model, found))
+    assert (code, err) == (0, "") and top["PredtronRanker", "held-out"] == ["-"] * 3
+    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert ours["progressive loss"] == f"{model.cumulative_loss_ / 40:.4f}"
+    assert 0 < float(peer["progressive loss"]) < 1
+
+
+@pytest.mark.parametrize("loss", ["ndcg", "kendall_tau", NDCG(k=2)])
+def test_peer_predicts_before_it_learns(data, loss):
+    found = data["a"]
+    X, y = map(np.concatenate, zip(*found, strict=True))
+    qid = np.repeat(np.arange(50), [len(y) for _, y in found])
+    X, y = ByQuery.of(sparse.csr_matrix(X), qid), ByQuery.of(y, qid)
+    entrant = RelevanceEntrant(None, loss, Tally("", "", top={"progressive": np.zeros(3), "held-out": np.zeros(3)}))
+    entrant.learn(X[:20], y[:20], judge=True)
+    entrant.learn(X[20:], y[20:], judge=True)
+    entrant.test(X, y)
+    model = SGDRegressor(loss="epsilon_insensitive", penalty=None, learning_rate="pa1", average=True, eta0=1, shuffle=False)
+    total, at = 0.0, np.zeros(3)
+    cuts = [*blocks(20, 0), *(slice(20 + block.start, 20 + block.stop) for block in blocks(30, 20))]
+    for block in cuts:
+        for x, relevance in found[block]:
+            scores = model.predict(x).round(10) if block.start else np.zeros(len(x))
+            worst = np.lexsort((relevance, -scores))
+            down = -np.arange(len(x))
+            if loss == "kendall_tau":
+                pairs = [(i, j) for i, j in np.ndindex(len(x), len(x)) if relevance[i] > relevance[j]]
+                total += sum(scores[i] <= scores[j] for i, j in pairs) / max(1, len(pairs))
+            else:
+                total += 1 - ndcg(relevance[worst], down, k=2 if loss != "ndcg" else None)[0]
+            at += [plain_ndcg(relevance, scores, k, lambda i, y=relevance: y[i]) for k in (1, 5, 10)]
+        rows = [sparse.csr_matrix(x) for x, _ in found[block]]
+        model.partial_fit(sparse.vstack(rows), np.concatenate([relevance for _, relevance in found[block]]))
+    assert entrant.tally.loss == pytest.approx(total) and entrant.tally.judged == entrant.tally.rounds == 50
+    assert_allclose(entrant.tally.top["progressive"], at)
+    assert_allclose(entrant.estimator.coef_, model.coef_)
+    assert_allclose([*entrant.tally.top["held-out"] / 50, entrant.tally.score / 50], held_out(model.predict, found))
+
+
+def test_queries_are_shuffled_within_chunks(capsys, data, files, tmp_path):
+    code, rows, _, _ = run(
+        capsys, files["a"], "--seed", 4, "--epochs", 2, "--chunk", 150, "--save", tmp_path / "model", "--features", WIDTH
+    )
+    chunks = [len(np.unique(qid)) for *_, qid in SvmlightReader(files["a"], query_id=True, chunk_rows=150)]
+    model, random = PredtronRanker(), np.random.default_rng(4)
+    for _ in range(2):
+        for first, n in zip(np.cumsum([0, *chunks]), chunks, strict=False):
+            for i in random.permutation(n):
+                X, y = data["a"][first + i]
+                model.partial_fit(sparse.csr_matrix(X), y)
+    assert code == 0 and len(chunks) > 1 and rows[0]["rounds"] == "100"
+    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+
+
+def test_progressive_figures_are_of_the_first_epoch(capsys, files):
+    once, thrice = (run(capsys, files["a"], "--epochs", n, "--no-shuffle") for n in (1, 3))
+    assert [row["progressive loss"] for row in once[1]] == [row["progressive loss"] for row in thrice[1]]
+    assert once[2] == thrice[2]
+
+
+def test_load_goes_on(capsys, files, tmp_path):
+    model, both, p = (tmp_path / name for name in ("model", "both", "p"))
+    assert run(capsys, files["a"], "--no-shuffle", "--save", model, "--chunk", 64)[0] == 0
+    code, rows, top, _ = run(
+        capsys, files["b"], "--no-shuffle", "--load", model, "--save", model, "--test", files["test"], "--predictions", p
+    )
+    assert code == 0 and len(rows) == 1 and rows[0]["rounds"] == "40"
+    _, (whole, _), at_once_top, _ = run(
+        capsys, files["ab"], "--no-shuffle", "--save", both, "--chunk", 17, "--test", files["test"]
+    )
+    continued, at_once = joblib.load(model), joblib.load(both)
+    assert continued.t_ == at_once.t_ == 90 and whole["rounds"] == "90"
+    assert_array_equal(continued.coef_, at_once.coef_)
+    assert_array_equal(continued.last_coef_, at_once.last_coef_)
+    assert rows[0]["held-out score"] == whole["held-out score"]
+    assert top["PredtronRanker", "held-out"] == at_once_top["PredtronRanker", "held-out"]
+    code, rows, _, _ = run(capsys, "--load", model, "--test", files["test"], "--predictions", tmp_path / "again")
+    assert code == 0 and rows[0]["rounds"] == "0" and rows[0]["held-out score"] == whole["held-out score"]
+    assert p.read_text() == (tmp_path / "again").read_text()
+
+
+def test_going_on_ranks_by_the_last_iterate(capsys, data, files, tmp_path):
+    model = PredtronRanker()
+    before_update(model, data["a"])
+    joblib.dump(model, tmp_path / "model")
+    arguments = ["--load", tmp_path / "model", "--no-shuffle", "--update", "slam", "--average", 20, "--save", tmp_path / "model"]
+    code, _, top, _ = run(capsys, files["b"], *arguments)
+    model.set_params(update="slam", average=20.0)
+    assert code == 0 and top["PredtronRanker", "progressive"] == shown(before_update(model, data["b"]))
+    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+
+
+def test_going_on_keeps_the_base_of_indices(capsys, tmp_path):
+    zero_based = write(tmp_path / "zero.svm", ["2 qid:1 0:1 1:2\n", "0 qid:1 2:1\n"])
+    run(capsys, zero_based, "--save", tmp_path / "model")
+    later = write(tmp_path / "later.svm", ["1 qid:1 1:1\n", "0 qid:1 2:1\n"])
+    code, *_ = run(capsys, later, "--load", tmp_path / "model", "--save", tmp_path / "model")
+    found = joblib.load(tmp_path / "model")
+    assert code == 0 and found.t_ == 2 and found.n_features_in_ == 3 and found.coef_[0] > 0
+
+
+@pytest.mark.parametrize("chunk", [1, 10_000])
+def test_an_id_that_returns_is_a_new_query(capsys, data, tmp_path, chunk):
+    path = write(tmp_path / "q.svm", lines_of(data["a"], itertools.cycle([3, 3, 1, 2])))
+    merged, previous = [], None
+    for part, qid in zip(data["a"], itertools.cycle([3, 3, 1, 2]), strict=False):
+        if qid == previous:
+            merged[-1] = tuple(map(np.concatenate, zip(merged[-1], part, strict=True)))
+        else:
+            merged.append(part)
+        previous = qid
+    _, (ours, _), top, _ = run(capsys, path, "--no-shuffle", "--chunk", chunk, "--save", tmp_path / "model")
+    model = PredtronRanker()
+    assert top["PredtronRanker", "progressive"] == shown(before_update(model, merged))
+    assert ours["rounds"] == str(len(merged)) and joblib.load(tmp_path / "model").t_ == len(merged)
+    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+
+
+def test_by_query():
+    values = ByQuery.of(np.arange(7), np.array([5, 5, 1, 5, 2, 2, 2]))
+    assert len(values) == 4 and values.shape == (4,) and values.query.tolist() == [0, 0, 1, 2, 3, 3, 3]
+    assert [part.tolist() for part in values] == [[0, 1], [2], [3], [4, 5, 6]]
+    assert [part.tolist() for part in values[1:3]] == [[2], [3]]
+    assert [part.tolist() for part in values[np.array([3, 0, 2, 1])]] == [[4, 5, 6], [0, 1], [3], [2]]
+    assert len(values[4:]) == 0 and len(values[4:].values) == 0
+    assert values[slice(None)].start.tolist() == [0, 2, 3, 4, 7]
+    assert ByQuery.of(np.array([2, 0, 1, 5, 3]), np.array([1, 1, 1, 2, 2])).worst_first().tolist() == [1, 2, 0, 4, 3]
+
+
+# ------------------------------------------------------------------------------------------------------------ broken files
+
+
+def broken_copy(path, at, line, folder):
+    lines = path.read_text().splitlines(keepends=True)
+    return write(folder / "broken.svm", [*lines[: at - 1], line + "\n", *lines[at - 1 :]])
+
+
+def first_line(found, query):
+    """The number of a query's first line."""
+    return sum(len(y) for _, y in found[:query]) + 1
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("1 qid:999 1:2 oops", "at 'oops': expected INDEX:VALUE"),
+        ("1 1:2", "at '1:2': expected qid:ID, with an integer of 64 bits, after the label"),
+        ("-1 qid:999 1:2", "at '-1': the relevance is negative"),
+    ],
+)
+@pytest.mark.parametrize("form", [[], ["--features", WIDTH]], ids=["scanned", "given"])
+def test_broken_line(capsys, data, files, tmp_path, line, reason, form):
+    saved, at = tmp_path / "model", first_line(data["a"], 30)
+    broken = broken_copy(files["a"], at, line, tmp_path)
+    arguments = ["--test", files["test"], "--no-shuffle", "--chunk", 50, "--save", saved, "--epochs", 2, *form]
+    code, (ours, peer), top, err = run(capsys, broken, *arguments)
+    n = 30 if "qid" in line else 29  # of a row without an id it is not known whose it is
+    kept = f"the {n} rounds before it are kept, in {saved}"
+    assert code == 1 and err == f"error: {broken}, line {at}: {reason}; {kept}\n"
+    assert ours["rounds"] == peer["rounds"] == str(n) and ours["held-out score"] != "-"
+    model = PredtronRanker()
+    assert top["PredtronRanker", "progressive"] == shown(before_update(model, data["a"][:n]))
+    assert_array_equal(joblib.load(saved).coef_, model.coef_)
+
+
+def test_broken_line_in_test(capsys, data, files, tmp_path):
+    at = first_line(data["test"], 20)
+    broken = broken_copy(files["test"], at, "1 qid:999 oops", tmp_path)
+    code, (ours, _), top, err = run(capsys, files["a"], "--test", broken, "--predictions", tmp_path / "p", "--no-shuffle")
+    model = PredtronRanker()
+    before_update(model, data["a"])
+    *at_k, whole = held_out(model.predict, data["test"][:20])
+    assert code == 1 and f"line {at}: at 'oops'" in err and "the held-out score is of the rows before it" in err
+    assert ours["held-out score"] == f"{whole:.4f}" and top["PredtronRanker", "held-out"] == shown(at_k)
+    assert len((tmp_path / "p").read_text().splitlines()) == at - 1
+
+
+@pytest.mark.parametrize("form", [[], ["--features", WIDTH]])
+def test_broken_first_line(capsys, files, tmp_path, form):
+    broken = broken_copy(files["a"], 1, "1 qid:x 1:2", tmp_path)
+    assert job.main([str(word) for word in (broken, "--test", files["test"], "--save", tmp_path / "model", *form)]) == 1
+    err = capsys.readouterr().err
+    assert "line 1: at 'qid:x': expected qid:ID" in err and "nothing was learned before it" in err
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_query_longer_than_the_chunk(capsys, data, files):
+    lengths = [len("".join(lines_of([query]))) for query in data["a"]]
+    n, size = int(np.argmax(lengths)), max(lengths) - 1
+    code, (ours, _), _, err = run(capsys, files["a"], "--chunk-bytes", size)
+    assert code == 1 and 0 < n == int(ours["rounds"])
+    assert (
+        f"line {first_line(data['a'], n + 1) - 1}: the query of qid:" in err and f"is longer than chunk_bytes={size}; the" in err
+    )
+
+
+def test_refused_relevance(capsys, data, files, tmp_path):
+    """At once it is the loss's fault, later the chunk's."""
+    path = write(tmp_path / "q.svm", [*lines_of(data["a"]), "31 qid:77 1:1\n", "0 qid:77 1:2\n"])
+    code, (ours, _), _, err = run(capsys, path, "--chunk", 1, "--save", tmp_path / "model")
+    assert code == 1 and ours["rounds"] == "50" and joblib.load(tmp_path / "model").t_ == 50
+    assert f"{path}: in the chunk that begins with qid:77: y holds the relevance 31" in err
+    assert f"the 50 rounds before it are kept, in {tmp_path / 'model'}" in err
+    assert "y holds the relevance 31" in usage_error(capsys, path)
+    assert run(capsys, path, "--loss", "kendall_tau")[0] == 0
+    assert "loss='ap' takes 0 and 1" in usage_error(capsys, files["a"], "--loss", "ap")
+
+
+@pytest.mark.parametrize(
+    ("stop", "code", "message"),
+    [
+        (KeyboardInterrupt(), 130, "error: stopped from the keyboard; the 20 rounds before it are kept, in "),
+        (ValueError("too large"), 1, "in the chunk that begins with qid:30: too large; the 20 rounds before it"),
+    ],
+)
+def test_stopped_while_learning(capsys, data, files, tmp_path, monkeypatch, stop, code, message):
+    learn = PredtronRanker.partial_fit
+
+    def learn_some(self, *args, **kwargs):
+        if getattr(self, "t_", 0) >= 20:
+            raise stop
+        return learn(self, *args, **kwargs)
+
+    monkeypatch.setattr(PredtronRanker, "partial_fit", learn_some)
+    path = write(tmp_path / "few.svm", lines_of(data["a"][:25]))
+    size = sum(len(line) for line in lines_of(data["a"][:20]))
+    found, (ours, _), _, err = run(capsys, path, "--chunk-bytes", size, "--save", tmp_path / "model", "--no-shuffle")
+    assert found == code and message in err and ours["rounds"] == "20"
+    assert joblib.load(tmp_path / "model").t_ == 20
+
+
+# ------------------------------------------------------------------------------------------------------------- which task
+
+
+def test_a_row_with_qid_is_seen(capsys, data, tmp_path):
+    text = "# a comment\n\n" + "".join(lines_of(data["a"]))
+    plain = run(capsys, write(tmp_path / "q.svm", [text]), "--no-compare")
+    (tmp_path / "q.svm.bz2").write_bytes(bz2.compress(text.encode()))
+    compressed = run(capsys, tmp_path / "q.svm.bz2", "--no-compare")
+    assert plain[0] == compressed[0] == 0 and plain[2] == compressed[2]
+
+
+def test_other_tasks_skip_qid(capsys, files, tmp_path):
+    code = job.main([str(files["a"]), "--task", "multiclass", "--save", str(tmp_path / "model")])
+    assert code == 0 and "NDCG" not in capsys.readouterr().out
+    assert isinstance(joblib.load(tmp_path / "model"), PredtronClassifier)
+    # A model says what its files are.
+    code = job.main([str(files["b"]), "--load", str(tmp_path / "model")])
+    assert code == 0 and "NDCG" not in capsys.readouterr().out
+
+
+def test_files_without_queries(capsys, files, tmp_path):
+    path = write(tmp_path / "rows.svm", ["1 1:2\n", "2 1:1\n"])
+    assert job.main([str(path), "--task", "rank"]) == 1
+    assert "line 1: at '1:2': expected qid:ID" in capsys.readouterr().err
+    run(capsys, files["a"], "--save", tmp_path / "model")
+    assert job.main([str(path), "--load", str(tmp_path / "model"), "--no-compare"]) == 1
+    assert "line 1: at '1:2': expected qid:ID" in capsys.readouterr().err
+    empty = write(tmp_path / "empty.svm", ["# nothing\n"])
+    for form in ([], ["--features", 3]):
+        assert "has no rows" in usage_error(capsys, empty, "--task", "rank", *form, "--save", tmp_path / "none")
+        assert not (tmp_path / "none").exists()
+
+
+@pytest.fixture
+def pipe(files, tmp_path):
+    """A pipe with the rows of "a", which can be read once."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=[files["a"].read_text()])
+    writer.start()
+    yield path
+    writer.join()
+
+
+def test_a_pipe_is_read_once(capsys, files, pipe):
+    code, (ours, _), top, _ = run(capsys, pipe, "--task", "rank", "--features", WIDTH, "--no-shuffle")
+    assert code == 0 and ours["rounds"] == "50" and top == run(capsys, files["a"], "--no-shuffle")[2]
+
+
+def test_a_pipe_is_not_looked_into(capsys, files, pipe):
+    code = job.main([str(word) for word in (pipe, "--features", WIDTH, "--classes", 0, 1, 2, 3)])
+    n = len(files["a"].read_text().splitlines())
+    assert code == 0 and f"PredtronClassifier     {n}" in capsys.readouterr().out
+
+
+def test_usage_errors(capsys, files, tmp_path):
+    a = files["a"]
+    seen = "is not for PredtronRanker (the first row of TRAIN has qid:, so --task is rank)"
+    assert f"--classes {seen}" in usage_error(capsys, a, "--classes", 0, 1)
+    assert f"--reject-cost {seen}" in usage_error(capsys, a, "--reject-cost", 0.1, "--reject-label", 9)
+    assert "--classes is not for PredtronRanker (--help" in usage_error(capsys, a, "--task", "rank", "--classes", 0, 1)
+    accepted = "accepted are ndcg, ap, swapped_pairs, ranking_zero_one, kendall_tau (--help"
+    for loss in ("hamming", "0:1=3"):
+        assert accepted in usage_error(capsys, a, "--loss", loss)
+    assert "takes two a list" in usage_error(capsys, a, "--loss", "swapped_pairs")
+    assert "has weights for loss='ndcg' and 'ap'" in usage_error(capsys, a, "--loss", "kendall_tau", "--update", "slam")
+    assert "--representation needs TRAIN or --load" in usage_error(capsys, "--representation", "log")
+    assert "invalid choice: 'onehot'" in usage_error(capsys, a, "--representation", "onehot")
+    for task in ("binary", "multiclass", "ordinal", "multilabel"):
+        for update in ("slam", "max_pair", "listnet"):
+            error = usage_error(capsys, a, "--task", task, "--update", update)
+            assert f"--update {update} is for rankings (--task rank), not for Predtron" in error
+        assert "--representation is not for Predtron" in usage_error(capsys, a, "--task", task, "--representation", "log")
+        assert "--loss is not for Predtron" in usage_error(capsys, a, "--task", task, "--loss", "ndcg")
+    rows = write(tmp_path / "rows.svm", ["1 1:2\n", "2 1:1\n"])
+    assert "--update slam is for rankings (--task rank), not for PredtronBinary" in usage_error(capsys, rows, "--update", "slam")
+    joblib.dump(PredtronLabelRanker().fit([[1.0], [2.0]], [[0, 1], [1, 0]]), tmp_path / "model")
+    assert "holds a PredtronLabelRanker; accepted are" in usage_error(capsys, a, "--load", tmp_path / "model")
+    run(capsys, a, "--save", tmp_path / "model")
+    assert "--task is fixed by the estimator" in usage_error(capsys, a, "--load", tmp_path / "model", "--task", "rank")
+    assert "--loss is not for PredtronRanker" in usage_error(capsys, a, "--load", tmp_path / "model", "--loss", "f1")
+
+
+# ------------------------------------------------------------------------------------------------------ memory, bar, demo
+
+
+class Watch(_demo.Bar):
+    """A bar that writes nothing, and looks at the memory of the process at each chunk."""
+
+    most = 0
+
+    def __init__(self):
+        super().__init__(io.StringIO())
+
+    def __call__(self, *args):
+        resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        Watch.most = max(Watch.most, resident)
+        super().__call__(*args)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory of the process is read from /proc")
+def test_memory_is_bounded_by_the_chunk(capsys, tmp_path, monkeypatch):
+    """Sixteen times as many queries take no more memory, while they are learned, scored and predicted."""
+    monkeypatch.setattr(job, "Bar", Watch)
+    rows = list(lines_of(queries(20, 5)))
+    form = ["--chunk-bytes", 2**13, "--features", WIDTH, "--predictions", tmp_path / "p"]
+    most = []
+    for copies in (16, 256):
+        path = write(tmp_path / "q.svm", rows * copies)
+        Watch.most = 0
+        code, (ours, _), _, _ = run(capsys, path, "--test", path, *form)
+        most.append(Watch.most)
+        assert code == 0 and ours["rounds"] == f"{20 * copies:,}"
+    assert path.stat().st_size > 3e6
+    assert 0 < most[1] < most[0] + 1e6
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_bar(capsys, files, monkeypatch):
+    terminal, clock = Terminal(), itertools.count()
+    monkeypatch.setattr(_demo, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(job, "Bar", lambda: _demo.Bar(terminal))
+    run(capsys, files["a"], "--test", files["test"], "--chunk", 50)
+    text = terminal.getvalue()
+    assert "first pass [" in text and re.search(r"epoch 1/1 \[#+ *\] +\d+%  \d+ rounds, loss 0\.\d{4}", text)
+    assert "100%  50 rounds" in text and "test [" in text and text.endswith("\r\x1b[K")
+
+
+def test_demo_learns_queries(monkeypatch):
+    demo = _demo.DEMOS[-1]
+    monkeypatch.setattr(_demo, "DEMOS", [demo])
+    tallies = _demo.run_demo({}, seed=1, compare=True, bar=_demo.Bar(io.StringIO()))
+    X, y, qid = make_ranking_queries(400, random_state=1)
+    random, loss, score = np.random.default_rng(1), 0.0, 0.0
+    for _ in range(_demo.ORDERS):
+        model = PredtronRanker()
+        for i in random.permutation(300):
+            model.partial_fit(X[qid == i], y[qid == i])
+        loss += model.cumulative_loss_ / 300 / _demo.ORDERS
+        score += model.score(X[3000:], y[3000:], qid=qid[3000:]) / _demo.ORDERS
+    assert demo.task == "rank" and [tally.learner for tally in tallies] == LEARNERS
+    assert tallies[0].rounds == tallies[1].rounds == 300 * _demo.ORDERS and tallies[0].tested == 100 * _demo.ORDERS
+    assert_allclose([tallies[0].loss / tallies[0].judged, tallies[0].score / tallies[0].tested], [loss, score])
+    assert 0.98 < tallies[1].score / tallies[1].tested < 1

@@ -1,0 +1,381 @@
+"""One call at a time learns a model: others raise RuntimeError, and nothing is lost or torn."""
+
+import copy
+import pickle
+import sys
+import threading
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+)
+from sklearn_predtron.estimator_checks import assert_same_bits
+from sklearn_predtron.families.structured import Predtron, Problem
+from sklearn_predtron.norms import RKHS
+
+NORMS = ["l2", "l1", "group", "trace", "scaled", "rkhs", RKHS(budget=7)]
+BUSY = "is learning in another call"
+
+
+class Reentrant(Problem):
+    """Two classes by one-hot codes; `decode` runs what it is told to, once."""
+
+    n_scores = 2
+
+    def __init__(self, task=None):
+        self.task = task
+
+    def decode(self, t):
+        if self.task is not None:
+            task, self.task = self.task, None
+            task()
+        return int(t[1] > t[0])
+
+    def loss(self, prediction, y):
+        return float(prediction != y)
+
+    def representation(self, prediction):
+        return np.eye(2)[prediction]
+
+    def augmented_decode(self, t, y):
+        self.decode(t)
+        return int(t[1] + (y != 1) > t[0] + (y != 0))
+
+    def __deepcopy__(self, memo):
+        return Reentrant()
+
+
+def data(n=200, p=4):
+    X = np.random.default_rng(0).standard_normal((n, p))
+    return X, (X[:, 0] > 0).astype(int)
+
+
+CALLS = {
+    "partial_fit": lambda model, X, y: model.partial_fit(X, y),
+    "partial_fit of a row": lambda model, X, y: model.partial_fit(X[:1], y[:1]),
+    "fit": lambda model, X, y: model.fit(X, y),
+    "set_params": lambda model, X, y: model.set_params(average=False),
+    "set_params of a part": lambda model, X, y: model.set_params(update="perceptron"),
+    "set_callbacks": lambda model, X, y: model.set_callbacks(),
+    "an attribute": lambda model, X, y: setattr(model, "norm", "l1"),
+    "pickle": lambda model, X, y: pickle.dumps(model),
+    "deepcopy": lambda model, X, y: copy.deepcopy(model),
+}
+
+
+@pytest.mark.parametrize("norm", NORMS, ids=str)
+@pytest.mark.parametrize("call", CALLS)
+def test_a_problem_that_calls_the_model_it_belongs_to(call, norm):
+    X, y = data()
+    problem = Reentrant()
+    model = Predtron(problem, norm=norm).partial_fit(X[:50], list(y[:50]))
+    twin = Predtron(Reentrant(), norm=norm).partial_fit(X[:50], list(y[:50]))
+    problem.task = lambda: CALLS[call](model, X, list(y))
+    with pytest.raises(RuntimeError, match=BUSY):
+        model.partial_fit(X[50:], list(y[50:]))
+    assert model.t_ == 50
+    model.partial_fit(X[50:], list(y[50:]))  # and it goes on as if nothing had been
+    twin.partial_fit(X[50:], list(y[50:]))
+    assert_array_equal(model.decision_function(X), twin.decision_function(X))
+
+
+class Callback:
+    """Calls the model at the end of each epoch."""
+
+    def __init__(self, call):
+        self.call = call
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context):
+        self.call(estimator)
+
+
+@pytest.mark.parametrize("norm", NORMS, ids=str)
+@pytest.mark.parametrize("call", ["partial_fit", "partial_fit of a row", "fit", "set_params", "set_callbacks", "an attribute"])
+def test_a_callback_that_changes_the_model(call, norm):
+    X, y = data()
+    callback = Callback(lambda model: CALLS[call](model, X, y))
+    model = PredtronClassifier(norm=norm, representation="onehot", random_state=0).set_callbacks(callback)
+    with pytest.raises(RuntimeError, match=BUSY):
+        model.fit(X, y)
+    assert model.t_ == len(X)  # the epoch before the callback stands
+    assert model.norm is norm
+    model.partial_fit(X, y)  # and the flag is down again
+
+
+@pytest.mark.parametrize("norm", NORMS, ids=str)
+def test_a_callback_may_read_the_model(norm):
+    X, y = data()
+    scores = []
+    callback = Callback(lambda model: scores.append(model.score(X, y)))
+    PredtronClassifier(norm=norm, random_state=0, max_iter=3).set_callbacks(callback).fit(X, y)
+    assert len(scores) >= 3
+
+
+def families():
+    X, y = data(3000, 30)
+    sets = (np.random.default_rng(1).standard_normal((3000, 3)) + X[:, :3] > 0).astype(int)
+    yield PredtronBinaryClassifier(reject_cost=0.2, reject_label=2), X, y, {"classes": [0, 1]}
+    yield PredtronClassifier(), X, y + sets[:, 1], {"classes": [0, 1, 2]}
+    yield PredtronOrdinalClassifier(representation="shared"), X, y + sets[:, 1], {"classes": [0, 1, 2]}
+    yield PredtronMultilabelClassifier(), X, sets, {}
+    yield PredtronRanker(), X, y, {}
+    yield PredtronLabelRanker(), X, sets, {}
+
+
+def threads_of(*tasks):
+    """Run tasks side by side, each until it has ended, and raise what the first of them raised."""
+    errors = []
+
+    def run(task):
+        try:
+            task()
+        except BaseException as error:
+            errors.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        running = [threading.Thread(target=run, args=(task,)) for task in tasks]
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    if errors:
+        raise errors[0]
+
+
+@pytest.mark.parametrize(("model", "X", "y", "first"), list(families()), ids=lambda value: type(value).__name__)
+def test_no_round_is_lost(model, X, y, first):
+    """Rounds that returned are counted; those that did not raised."""
+    model = model.partial_fit(X[:50], y[:50], **first)
+    start, learned = model.t_, [0] * 3
+
+    def learn(k):
+        for i in range(150):
+            rows = slice(50 + i, 51 + i) if k else slice(0, 2000)  # the batch learns without the interpreter's lock
+            try:
+                model.partial_fit(X[rows], y[rows])
+            except RuntimeError as error:
+                assert BUSY in str(error)
+            else:
+                learned[k] += 1 if k or isinstance(model, PredtronRanker) else 2000
+
+    def read():
+        for _ in range(150):
+            model.predict(X)
+
+    threads_of(*[lambda k=k: learn(k) for k in range(3)], read)
+    assert model.t_ - start == sum(learned) > 0
+
+
+@pytest.mark.parametrize("norm", NORMS, ids=str)
+@pytest.mark.parametrize("average", ["linear", False])
+def test_reading_does_not_change_what_is_learned(norm, average):
+    """A model that was read from other threads all the while has the bits of one that was not."""
+    X, y = data(600)
+    model = PredtronClassifier(norm=norm, average=average, representation="simplex" if norm == "l1" else "onehot")
+    alone = copy.deepcopy(model).partial_fit(X, y, classes=[0, 1])
+    model.partial_fit(X[:20], y[:20], classes=[0, 1])
+    done = threading.Event()
+
+    def learn():
+        try:
+            for begin in range(20, 600, 20):
+                model.partial_fit(X[begin : begin + 20], y[begin : begin + 20])
+        finally:
+            done.set()
+
+    def read():
+        while not done.is_set():
+            try:
+                assert np.isfinite(model.decision_function(X[:50])).all()
+                assert np.isfinite(model.intercept_).all()
+            except RuntimeError as error:  # a kernel's rows move
+                assert "kernel" in str(error)
+
+    threads_of(learn, read, read)
+    if model._learner.weights.expansion is None:
+        assert_same_bits(model, alone, "read beside a thread that learns")
+    assert model.t_ == alone.t_ == 600
+    assert model.n_mistakes_ == alone.n_mistakes_
+
+
+@pytest.mark.parametrize("norm", NORMS, ids=str)
+def test_saved_beside_a_thread_that_learns(norm):
+    """What is saved is a model as of some round, whole: it is that of a prefix of the stream."""
+    X, y = data(400)
+    model = PredtronClassifier(norm=norm).partial_fit(X[:20], y[:20], classes=[0, 1])
+    saved, done = [], threading.Event()
+
+    def learn():
+        try:
+            for i in range(20, 400):
+                while True:
+                    try:
+                        model.partial_fit(X[i : i + 1], y[i : i + 1])
+                        break
+                    except RuntimeError as error:  # it is being copied
+                        assert BUSY in str(error)
+        finally:
+            done.set()
+
+    def save():
+        while not done.is_set() and len(saved) < 40:
+            try:
+                saved.append(pickle.dumps(model))
+            except RuntimeError as error:
+                assert BUSY in str(error)
+
+    threads_of(learn, save)
+    for copied in map(pickle.loads, saved[:: max(1, len(saved) // 8)]):
+        prefix = PredtronClassifier(norm=norm)
+        for i in range(0, copied.t_, 20) if copied.t_ == 20 else [0]:
+            prefix.partial_fit(X[i : i + 20], y[i : i + 20], classes=[0, 1])
+        for i in range(20, copied.t_):
+            prefix.partial_fit(X[i : i + 1], y[i : i + 1])
+        assert copied.n_mistakes_ == prefix.n_mistakes_
+        np.testing.assert_allclose(copied.decision_function(X), prefix.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+def test_a_switched_average_leaves_its_readers_what_they_read():
+    """The average's memory outlives `set_params(average=False)` as long as a prediction reads it."""
+    X, y = data(2000, 50)
+    model = PredtronClassifier().partial_fit(X, y, classes=[0, 1])
+    learner = model._learner
+    before = learner.weights.mean()[0]
+    model.set_params(average=False).partial_fit(X[:1], y[:1])
+    assert model._learner is not learner
+    assert_array_equal(learner.weights.mean()[0], before)
+    assert_array_equal(model.coef_, model.last_coef_)
+
+
+def test_an_error_gives_the_flag_back():
+    X, y = data()
+    model = PredtronClassifier().fit(X, y)
+    for rows, labels in ((np.full_like(X, np.nan), y), (X, y[:-1])):
+        for call in (model.fit, model.partial_fit):
+            with pytest.raises(ValueError, match=r"NaN|the same number"):
+                call(rows, labels)
+    model.partial_fit(X, y).set_params(max_iter=2).fit(X, y)
+
+
+def test_a_shallow_copy_learns_by_itself():
+    X, y = data()
+    problem = Reentrant()
+    model = Predtron(problem).partial_fit(X, list(y))
+    other = copy.copy(model)
+    problem.task = lambda: other.partial_fit(X, list(y))
+    rounds = model.t_
+    model.partial_fit(X, list(y))
+    assert (model.t_, other.t_) == (rounds + len(y), rounds + len(y))
+
+
+def test_estimators_that_share_a_learner_share_its_flag():
+    X, y = data()
+    problem = Reentrant()
+    model = Predtron(problem).partial_fit(X, list(y))
+    other = Predtron(problem)
+    vars(other).update({name: value for name, value in vars(model).items() if name not in ("_flag", "_stream")})
+    problem.task = lambda: other.partial_fit(X, list(y))
+    with pytest.raises(RuntimeError, match=BUSY):
+        model.partial_fit(X, list(y))
+
+
+class Hasty(PredtronClassifier):
+    """Sets an attribute of its own while it learns."""
+
+    def _build_problem(self):
+        self.built = True
+        return super()._build_problem()
+
+
+def test_a_subclass_may_set_its_own_attributes():
+    X, y = data()
+    assert Hasty().fit(X, y).partial_fit(X, y).built
+
+
+@pytest.mark.parametrize("norm", ["l2", "scaled"])
+def test_refused_calls_do_not_disturb_readers(norm):
+    """A call that is refused takes back what it changed, and nothing is ever missing meanwhile."""
+    X, y = data(60, 3)
+    model = PredtronClassifier(norm=norm, reject_cost=0.2, reject_label=7).fit(X, y)
+    expected, bad, done = model.predict(X), X.copy(), threading.Event()
+    bad[3, 1] = np.nan
+
+    def refuse():
+        try:
+            for _ in range(300):
+                with pytest.raises(ValueError, match="NaN"):
+                    model.partial_fit(bad, y)
+        finally:
+            done.set()
+
+    def read():
+        while not done.is_set():
+            assert_array_equal(model.predict(X), expected)
+
+    threads_of(refuse, read, read)
+
+
+def test_what_scaled_weights_converted_beside_learning_is_not_kept():
+    """The last conversion of a reader is no longer good when the call that learned has ended."""
+    X, y = data(30, 40000)
+    for seed in range(6):
+        model = PredtronClassifier(norm="scaled").partial_fit(X[seed:], y[seed:], classes=[0, 1])
+        done = threading.Event()
+
+        def learn(model=model, done=done):
+            try:
+                model.partial_fit(X, 1 - y)
+            finally:
+                done.set()
+
+        def read(model=model, done=done):
+            while not done.is_set():
+                model.decision_function(X[:1])
+
+        threads_of(learn, read)
+        assert_array_equal(model.decision_function(X), copy.deepcopy(model).decision_function(X))
+
+
+def test_copies_give_way_to_a_fit():
+    """A thread that copies a model does not stop the fit of another, and no copy is of two fits at once."""
+    X, y = data(400)
+    model, done, copies = PredtronClassifier(max_iter=20, random_state=0).fit(X, y), threading.Event(), []
+
+    def fit():
+        try:
+            for width in (2, 4) * 10:
+                model.fit(X[:, :width].copy(), y)
+        finally:
+            done.set()
+
+    def take():
+        while not done.is_set():
+            try:
+                copies.append(copy.deepcopy(model))
+            except RuntimeError as error:
+                assert BUSY in str(error)
+
+    threads_of(fit, take)
+    for copied in copies[:100]:
+        assert copied.coef_.shape == (2, copied.n_features_in_)

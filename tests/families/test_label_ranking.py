@@ -1,0 +1,274 @@
+"""Rankers: relevances in every form, margins and bounds."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from ranking_cases import label_ranker, make_data, make_labels, plain, ranker, refuses
+from reference.ranking import diameter2
+from scipy import sparse
+
+from sklearn_predtron.losses import NDCG
+from sklearn_predtron.updates import LossAugmented, LossDriven, MaxPair, Slam
+from tests.families.test_ranking import REPRESENTATIONS, state
+
+# ------------------------------------------------------------------------------------------------------ relevances in every form
+
+
+def relevances_of_every_form(y):
+    dtypes = (np.int8, np.uint8, np.int32, np.uint64, np.float16, np.float32, np.float64, object)
+    return {
+        **{np.dtype(dtype).name: y.astype(dtype) for dtype in dtypes},
+        "other byte order": y.astype(np.dtype(np.float64).newbyteorder()),
+        "list": y.tolist(),
+        "tuple": tuple(y.tolist()),
+        "columns first": np.asfortranarray(y),
+        "strides": np.repeat(y, 2, axis=0)[::2],
+        "backwards": y[::-1].copy()[::-1],
+        "pandas": pd.DataFrame(y) if y.ndim > 1 else pd.Series(y, index=range(100, 100 + len(y))),
+    }
+
+
+RELEVANCES = list(relevances_of_every_form(np.zeros(1)))
+
+
+@pytest.mark.parametrize("form", RELEVANCES)
+def test_relevances_of_every_form(form):
+    X, y, qid = make_data()
+    relevance = relevances_of_every_form(y)[form]
+    model = ranker().fit(X, y, qid)
+    assert state(ranker().fit(X, relevance, qid)) == state(model)
+    assert state(ranker().partial_fit(X, relevance, qid)) == state(ranker().partial_fit(X, y, qid))
+    np.testing.assert_array_equal(model.sample_loss(X, relevance, qid), model.sample_loss(X, y, qid))
+    assert model.score(X, relevance, qid) == model.score(X, y, qid)
+
+
+def forms_of_labels(y):
+    kinds = (sparse.csr_matrix, sparse.csr_array, sparse.csc_array, sparse.coo_matrix, sparse.lil_matrix)
+    explicit = sparse.csr_matrix(y + 1)
+    explicit.data -= 1  # zeros that are stored
+    named = pd.DataFrame(y, columns=[f"label {i}" for i in range(y.shape[1])])
+    return {
+        **relevances_of_every_form(y),
+        **{kind.__name__: kind(y) for kind in kinds},
+        **{f"{kind.__name__} of floats": kind(y.astype(float)) for kind in kinds},
+        "explicit zeros": explicit,
+        "named columns": named,
+        "columns of different types": named.astype({"label 0": float, "label 1": np.uint8}),
+    }
+
+
+LABELS = list(forms_of_labels(np.zeros((1, 2), dtype=int)))
+
+
+@pytest.mark.parametrize("form", LABELS)
+def test_labels_of_every_form(form):
+    """fit, batches, and the short and the long way for single rows."""
+    X, y = make_labels(n=25)
+    labels = forms_of_labels(y)[form]
+    model, whole = label_ranker().fit(X, y), state(label_ranker().partial_fit(X, y))
+    assert state(label_ranker().fit(X, labels)) == state(model)
+    assert state(label_ranker().partial_fit(X, labels)) == whole
+    np.testing.assert_array_equal(model.sample_loss(X, labels), model.sample_loss(X, y))
+    assert (model.score(X, labels), model.margin(X, labels)) == (model.score(X, y), model.margin(X, y))
+    rows = labels.tocsr() if sparse.issparse(labels) else labels.iloc if hasattr(labels, "iloc") else labels
+    short, long = label_ranker(), label_ranker()
+    for i in range(len(y)):
+        short.partial_fit(X[i : i + 1], rows[i : i + 1])
+        long.partial_fit(X[i : i + 1].tolist(), rows[i : i + 1], sample_weight=[1.0])
+    assert state(short) == state(long) == whole
+
+
+def test_names_of_the_labels():
+    X, y = make_labels()
+    names = ["sun", "rain", "wind", "snow", "fog"]
+    frame = pd.DataFrame(y, columns=names)
+    model = label_ranker().fit(X, frame)
+    np.testing.assert_array_equal(model.label_names_, names)
+    for labels in (y, pd.DataFrame(y)):
+        assert not hasattr(label_ranker().fit(X, frame).fit(X, labels), "label_names_")
+    turned = frame[names[::-1]]
+    refuses(model, lambda: model.partial_fit(X, turned), r"y has the columns \['fog', .*\], and learning began with \['sun'")
+    refuses(model, lambda: model.score(X, turned), "y has the columns")
+    refuses(model, lambda: model.margin(X, turned), "y has the columns")
+    refuses(model, lambda: model.partial_fit(X[:1], turned[:1]), "y has the columns")
+    assert state(label_ranker().partial_fit(X, frame).partial_fit(X[:1], frame[:1])) == state(
+        label_ranker().partial_fit(X, y).partial_fit(X[:1], y[:1])
+    )
+    assert state(model.partial_fit(X, frame)) == state(label_ranker().fit(X, y).partial_fit(X, y))
+
+
+@pytest.mark.parametrize("m", [1, 3, 4, 6])
+def test_another_number_of_labels(m):
+    X, y = make_labels()
+    other = np.ones((len(y), m))
+    model = label_ranker().partial_fit(X, y)
+    for call in (
+        lambda: model.partial_fit(X, other),
+        lambda: model.partial_fit(X[:1], other[:1]),
+        lambda: model.partial_fit(X[:1], other[:1].tolist()),
+        lambda: model.partial_fit(X, sparse.csr_array(other)),
+        lambda: model.sample_loss(X, other),
+        lambda: model.score(X, other),
+        lambda: model.margin(X, other),
+        lambda: model.set_params(warm_start=True).fit(X, other),
+    ):
+        with pytest.raises(ValueError, match=rf"y has shape \(\d+, {m}\), and learning began with 5 label"):
+            call()
+    assert state(model) == state(label_ranker().partial_fit(X, y))
+    assert model.set_params(warm_start=False).fit(X, other).decision_function(X).shape == (len(X), m)
+
+
+X0, Y0, Q0 = make_data()
+Y1 = make_labels()[1]
+BAD_RELEVANCES = [
+    (lambda y: y - 1.0, "y holds the relevance -1"),
+    (lambda y: np.where(y > 1, np.nan, y), "y contains NaN"),
+    (lambda y: np.where(y > 1, np.inf, y), "y contains infinity"),
+    (lambda y: 31 * (y > 1), r"y holds the relevance 31; .*at most 30 is accepted .*gain='linear'"),
+    (lambda y: np.full(y.shape, "high"), "could not convert"),
+    (lambda y: y + 1j, "Complex data"),
+    (lambda y: y[1:], r"X has \d+ rows and y has \d+"),
+    (lambda y: None, "requires y to be passed, but the target y is None"),
+    (lambda y: np.stack([y, y]).T if y.ndim == 1 else y[:, :0], "1d array|shape|0 feature"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "message"), BAD_RELEVANCES, ids=[message[:25] for _, message in BAD_RELEVANCES])
+def test_relevances_that_are_none(spoil, message):
+    for make, y, more in ((ranker, Y0, {"qid": Q0}), (label_ranker, Y1, {})):
+        X = X0[: len(y)] if more else make_labels()[0]
+        fresh, fitted, streamed = make(), make().fit(X, y, **more), make().partial_fit(X, y, **more)
+        bad = spoil(y)
+        for model in (fresh, fitted, streamed):
+            refuses(model, lambda model=model, X=X, more=more, bad=bad: model.fit(X, bad, **more), message)
+            refuses(model, lambda model=model, X=X, more=more, bad=bad: model.partial_fit(X, bad, **more), message)
+        for ask in (fitted.sample_loss, fitted.margin, fitted.score):
+            if "31" not in message:  # the measures stand any relevance
+                refuses(fitted, lambda ask=ask, X=X, more=more, bad=bad: ask(X, bad, **more), message)
+
+
+@pytest.mark.parametrize(
+    ("loss", "y", "message"),
+    [
+        ("ap", [0, 1, 2], "y holds the relevance 2; loss='ap' takes 0 and 1"),
+        ("ap", [0, 0.5, 1], "y holds the relevance 0.5; loss='ap' takes 0 and 1"),
+        ("swapped_pairs", [0, 1, 2], "y has a list of 3 different relevances; loss='swapped_pairs' takes two a list"),
+        (NDCG(k=2), [0, 1, 30.5], "y holds the relevance 30.5; .*at most 30"),
+        (NDCG(gain=np.negative), [0, 1, 2], "gain=<ufunc 'negative'> must give .*larger for the larger relevance"),
+    ],
+)
+def test_relevances_that_the_loss_does_not_take(loss, y, message):
+    X, before = np.eye(3), ranker().partial_fit(np.eye(3), [0, 1, 1])
+    for model in (ranker(loss=loss), before.set_params(loss=loss)):
+        refuses(model, lambda model=model: model.partial_fit(X, y), message)
+        refuses(model, lambda model=model: model.fit(X, y), message)
+    labels = label_ranker().partial_fit([[1.0]], [[0, 1, 1]]).set_params(loss=loss)
+    refuses(labels, lambda: labels.partial_fit([[1.0]], [y]), message)
+
+
+def test_a_list_of_two_grades_each():
+    """Grades may be others in each list."""
+    model = ranker(loss="swapped_pairs").fit(np.eye(4), [0, 1, 5, 3], [0, 0, 1, 1])
+    np.testing.assert_array_equal(model.rank(np.eye(4), [0, 0, 1, 1]), [2, 1, 1, 2])
+
+
+# ----------------------------------------------------------------------------------------------------------- margins and bounds
+
+
+PAIRS = ("slam", "max_pair", "mmp")
+F = {"log": lambda j: 1 / np.log2(1 + j), "linear": lambda j: -j, "reciprocal": lambda j: 1 / j}
+
+
+def margin_by_hand(lists, f, length, pairwise):
+    leads = [np.inf]
+    for t, y in lists:
+        values = f(np.arange(1.0, len(t) + 1))
+        step = 1.0 if pairwise else -np.diff(values).max(initial=-np.inf) / np.linalg.norm(values)
+        leads += [step * (t[i] - t[j]) for i, j in itertools.permutations(range(len(t)), 2) if y[i] > y[j]]
+    return min(leads) / length
+
+
+@pytest.mark.parametrize("representation", F)
+@pytest.mark.parametrize("update", ["adaptive", "listnet", *PAIRS])
+def test_margin(update, representation):
+    f, pairwise = F[representation], update in PAIRS
+    if update != "mmp":
+        X, y, qid = make_data()
+        model = ranker(update=update, representation=representation, max_iter=2).fit(X, y, qid)
+        t = model.predict(X)
+        lists = [(t[qid == query], y[qid == query]) for query in np.unique(qid)]
+        expected = margin_by_hand(lists, f, np.linalg.norm(model.coef_), pairwise)
+        assert model.margin(X, y, qid) == pytest.approx(expected, rel=1e-9)
+    X, y = make_labels()
+    model = label_ranker(update=update, representation=representation, max_iter=2, intercept_scaling=1.5).fit(X, y)
+    length = np.sqrt((model.coef_**2).sum() + (model.intercept_**2).sum() / 1.5**2)
+    expected = margin_by_hand(list(zip(model.decision_function(X), y, strict=True)), f, length, pairwise)
+    assert model.margin(X, y) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("update", "bound"),
+    [
+        (MaxPair(), lambda R, gamma, D2, pairs: pairs * R**2 / gamma**2),
+        (MaxPair(weighted=False, eta=3.0), lambda R, gamma, D2, pairs: pairs * R**2 / gamma**2),
+        (LossDriven(), lambda R, gamma, D2, pairs: D2 * R**2 / gamma**2),
+        (LossDriven(eta=0.3), lambda R, gamma, D2, pairs: D2 * R**2 / gamma**2),
+        ("perceptron", lambda R, gamma, D2, pairs: D2 * R**2 / gamma**2),
+        (LossAugmented(eta=0.1), lambda R, gamma, D2, pairs: (2 / 0.1 + D2 * R**2) / gamma**2),
+    ],
+    ids=plain,
+)
+def test_bounds(update, bound):
+    X, y, qid = make_data()
+    of_queries, of_labels = diameter2(REPRESENTATIONS["log"][1], 7), diameter2(REPRESENTATIONS["log"][1], 5, 5)
+    model = ranker(update=update).fit(X, y, qid)
+    for R, gamma in ((1.0, 0.5), (3.0, 0.02)):
+        assert model.loss_bound(gamma, R) == pytest.approx(bound(R, gamma, of_queries, 4), rel=1e-9)
+    X, y = make_labels()
+    labels = label_ranker(update=update, intercept_scaling=2.0).fit(X, y)
+    assert labels.loss_bound(0.5, 1.5) == pytest.approx(bound(1.5, 0.5, of_labels, 2), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"update": Slam(eta="invsqrt")}, "No loss bound is proven for update="),
+        ({"update": Slam(eta=1e6)}, r"for the step eta=1e\+06 unless eta < 2 c_L / \(D R\)\^2"),
+        ({"update": "listnet"}, "No loss bound is proven for update="),
+        ({"update": "subgradient"}, "No loss bound is proven for update="),
+        ({"update": "adaptive"}, "loss_bound needs c_L and C_L"),
+        ({"update": "passive_aggressive"}, "loss_bound needs c_L and C_L"),
+        ({"update": "max_pair", "loss": "kendall_tau"}, None),
+        ({"update": "loss_driven", "loss": "kendall_tau"}, "No loss bound is proven for"),
+    ],
+    ids=plain,
+)
+def test_bounds_that_are_not_proven(settings, message):
+    X, y, qid = make_data()
+    model = ranker(**settings).fit(X, y, qid)
+    if message is not None:
+        refuses(model, lambda: model.loss_bound(0.1, 1.0), message)
+
+
+def test_arguments_of_a_bound():
+    X, y, qid = make_data()
+    model = ranker(update="max_pair").fit(X, y, qid)
+    refuses(model, lambda: model.loss_bound(-0.1, 1.0), "margin=-0.1 must be positive")
+    refuses(model, lambda: model.loss_bound(0.1, -1.0), "radius=-1.0 must be positive")
+    refuses(model, lambda: model.loss_bound(0.1), "radius=None is known only after an update with eta='theory'")
+    same = ranker(update="max_pair").fit(X, y, qid, np.full(len(y), 2.0))
+    assert same.loss_bound(0.1, 1.0) == model.loss_bound(0.1, 1.0)
+    weighed = ranker(update="max_pair").partial_fit(X, y, qid, 1.0 + qid)
+    refuses(weighed, lambda: weighed.loss_bound(0.1, 1.0), "No loss bound is proven for rounds of different weights")
+    theory = ranker(update=LossDriven(eta="theory")).fit(X, y, qid)
+    assert theory.loss_bound(0.1) > 0
+    adaptive = ranker().fit(X, y, qid)
+    for c_L in (0, -1.0, 1.5, np.nan):
+        refuses(adaptive, lambda c_L=c_L: adaptive.loss_bound(0.1, 1.0, c_L), "c_L=.* must be positive, and at most the largest")
+    right = ranker(update="slam").fit([[1.0], [2.0]], [1, 1])
+    refuses(right, lambda: right.loss_bound(0.1, 1.0), "least weight v with update='slam' only after a mistake")
+    X, y = make_labels()
+    auto = label_ranker(update="max_pair").fit(X, y)
+    refuses(auto, lambda: auto.loss_bound(0.1, 1.0), "No loss bound is proven for intercept_scaling='auto'")

@@ -1,0 +1,449 @@
+"""Multilabel classifier: the learner against the reference, its peers and its bounds; streams and settings."""
+
+import copy
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from cases import assert_agrees, assert_close, intercept_settings, layouts, name, state, updates, updates_of_the_reference
+from reference.learner import Reference
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import Perceptron
+from sklearn.metrics import f1_score, hamming_loss
+from sklearn.model_selection import GridSearchCV
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_predtron import PredtronBinaryClassifier, PredtronMultilabelClassifier
+from sklearn_predtron.losses import AtK, CountLoss, ErrorSetSize, FBeta, Hamming, PrecisionAtK, RecallAtK
+from sklearn_predtron.norms import L2
+from sklearn_predtron.representations import SignVector
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate
+from tests.problems.test_label_sets import FORMULAS, NAMES, all_sets, counts_of, each_loss, enumerate_sets, margins_of, wavy
+from tests.theory.test_theorems import PROVEN, separable
+
+AVERAGES = ["linear", "uniform", 7.5, False]
+
+
+def make(update="adaptive", loss="hamming", **settings):
+    return PredtronMultilabelClassifier(update=update, loss=loss, **settings)
+
+
+def make_data(n=60, p=9, m=4, seed=0, noise=1.0):
+    """Rows that float32 holds exactly, one of them empty, and sets of labels, among them none and all."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) * (rng.random((n, p)) < 0.6) * rng.lognormal(0, 1, (n, 1))
+    X[n // 2] = 0
+    y = (X @ rng.standard_normal((p, m)) + noise * rng.standard_normal((n, m)) > 0.2).astype(int)
+    y[1], y[2] = 0, 1
+    return X.astype(np.float32).astype(np.float64), y
+
+
+def weights_of(n):
+    weight = np.random.default_rng(5).uniform(0.2, 2.5, n)
+    weight[::7] = 0
+    return weight
+
+
+# ------------------------------------------------------------------------------------------- the learner, by its reference
+
+
+class SetReference(Reference):
+    """The reference over all sets of m labels; sigma_y is y, or the best of those that lose least."""
+
+    def __init__(self, m, n_features, update, intercept):
+        self.m = m
+        self.tabulate(*FORMULAS[0])
+        super().__init__(self.code, self.cost, n_features, update.alias, update.get_params(), intercept=intercept)
+
+    def tabulate(self, loss, formula):
+        sets, labels = all_sets(self.m, loss), all_sets(self.m)
+        costs = formula(*counts_of(sets[None], labels[:, None]))
+        self.least = costs.min(axis=1)
+        self.code, self.cost = (2 * sets - 1) / np.sqrt(self.m), costs - self.least[:, None]
+
+    def change(self, loss, formula, update):
+        """Go on with another loss and update."""
+        self.tabulate(loss, formula)
+        self.right = [0] * len(self.cost)
+        self.c_L, self.C_L = self.cost[self.cost > 1e-12].min(), self.cost.max()
+        if isinstance(loss, (AtK, CountLoss)):  # bounds on them, stated
+            self.c_L, self.C_L = loss.build(self.m).c_L, loss.build(self.m).C_L
+        self.rule, self.parameters = update.alias, type(self.parameters)(**update.get_params())
+        return self
+
+    def look(self, x, label, weight):
+        score = self.code @ ((self.W * x).sum(axis=1) + self.b)
+        free = np.flatnonzero(self.cost[label] < 1e-12)
+        itself = free[self.numbers(self.code[free] > 0) == label]
+        self.right[label] = int(itself[0] if len(itself) > 0 else free[score[free].argmax()])
+        self.cumulative_loss += self.least[label]
+        return super().look(x, label, weight)
+
+    def numbers(self, sets):
+        """The number of each set among all."""
+        return sets.astype(int) @ (1 << np.arange(self.m))
+
+
+WARM_UP = LossAugmented(eta="theory")
+
+
+def stated(loss):
+    """A loss that knows its constants."""
+    return CountLoss(loss.function, c_L=1 / 8, C_L=2.5) if isinstance(loss, CountLoss) else loss
+
+
+def warmed(rows, y, loss, update, weight, **settings):
+    """A model that takes the first rows with the Hamming loss: after them no two sets tie for any loss."""
+    weight = np.ones(len(y)) if weight is None else weight
+    model = make(WARM_UP, **settings).partial_fit(rows[:12], y[:12], sample_weight=weight[:12])
+    return model.set_params(loss=loss, update=update).partial_fit(rows[12:], y[12:], sample_weight=weight[12:])
+
+
+def warmed_reference(X, y, loss, formula, update, weight, intercept):
+    weight = np.ones(len(y)) if weight is None else weight
+    reference = SetReference(y.shape[1], X.shape[1], WARM_UP, intercept)
+    numbers = reference.numbers(y)
+    reference.learn(X[:12], numbers[:12], weight[:12]).change(loss, formula, update)
+    return reference.learn(X[12:], numbers[12:], weight[12:])
+
+
+@pytest.mark.parametrize(("intercept", "weighted"), [("auto", False), ("auto", True), (0.7, True), (None, False)])
+@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
+def test_hamming_from_the_first_row(update, intercept, weighted):
+    """At zero weights the competitor is the complement of y, alone."""
+    X, y = make_data(n=40)
+    weight = weights_of(len(X)) if weighted else None
+    for m in (3, 4):
+        reference = SetReference(m, X.shape[1], update, intercept)
+        reference.learn(X, reference.numbers(y[:, :m]), weight)
+        assert reference.n_updates > 5
+        for average in AVERAGES:
+            model = make(update, average=average, **intercept_settings(intercept))
+            assert_agrees(model.partial_fit(X, y[:, :m], sample_weight=weight), reference, average)
+
+
+PAIRS = [
+    pytest.param(update, *case, id=f"{name(update)}-{label}")
+    for update in updates_of_the_reference()
+    for case, label in zip(FORMULAS, NAMES, strict=True)
+    if not (isinstance(case[0], AtK) and update.get_params().get("eta") == "theory")  # there is no theorem
+]
+
+
+@pytest.mark.parametrize(("update", "loss", "formula"), PAIRS)
+def test_iterates_and_averages(update, loss, formula):
+    X, y = make_data(n=40, m=5)
+    for i, (intercept, weighted) in enumerate([("auto", False), (0.7, True), (None, False)]):
+        weight = weights_of(len(X)) if weighted else None
+        reference = warmed_reference(X, y, stated(loss), formula, update, weight, intercept)
+        assert reference.n_updates > 8
+        for average in (AVERAGES[i], AVERAGES[-1]):
+            settings = {"average": average, **intercept_settings(intercept)}
+            assert_agrees(warmed(X, y, stated(loss), update, weight, **settings), reference, average)
+
+
+@each_loss
+@pytest.mark.parametrize("update", [Adaptive(), PerceptronUpdate()], ids=name)
+def test_rows_of_every_form(update, loss, formula):
+    X, y = make_data(n=40, m=5)
+    reference = warmed_reference(X, y, stated(loss), formula, update, None, "auto")
+    for rows in layouts(X).values():
+        model = warmed(rows, y, stated(loss), update, None)
+        assert_agrees(model, reference, "linear")
+        assert_close(model.decision_function(rows), X @ model.coef_.T + model.intercept_)
+
+
+@each_loss
+def test_first_round_loses_the_most_it_can(loss, formula):
+    """At zero weights all sets tie, and the competitor of an update on predictions is one that loses most."""
+    m = 5
+    labels = all_sets(m)
+    for y in labels[:: 1 if isinstance(loss, ErrorSetSize) else 3]:
+        costs = formula(*counts_of(all_sets(m, loss), y[None]))
+        model = make(PerceptronUpdate(eta=np.sqrt(m) / 2), loss, average=False, fit_intercept=False).partial_fit([[1.0]], y[None])
+        np.testing.assert_allclose(model.cumulative_loss_, costs.max())
+        assert model.n_mistakes_ == model.n_updates_ == (costs.max() > costs.min() + 1e-12)
+        change = np.rint(model.coef_[:, 0]).astype(int)
+        if not isinstance(loss, AtK):
+            np.testing.assert_allclose(formula(*counts_of(np.where(change != 0, 1 - y, y), y)), costs.max())
+
+
+# ------------------------------------------------------------------------------------------------------------- the theory
+
+
+@pytest.mark.parametrize("intercept", [None, 0.5])
+@pytest.mark.parametrize("update", PROVEN, ids=name)
+def test_loss_suffered_is_within_the_bound(update, intercept):
+    """Theorems 1 and 14; for error_set_size by the weak margin, with sigma_y = y."""
+    for seed in range(3):
+        for m in (2, 4):
+            for loss, formula in FORMULAS[:7]:
+                sets = all_sets(m)
+                cost = formula(*counts_of(sets[None], sets[:, None]))
+                X, numbers, gamma, R = separable((2 * sets - 1) / np.sqrt(m), cost, 40, 3 + seed, seed, intercept)
+                if not np.isfinite(gamma):
+                    continue
+                model = make(update, loss, **intercept_settings(intercept))
+                for _ in range(2):
+                    model.partial_fit(X, sets[numbers])
+                assert 0 < model.cumulative_loss_ <= model.loss_bound(gamma, R) * (1 + 1e-9)
+
+
+@each_loss
+@pytest.mark.parametrize("intercept", [None, 0.5])
+def test_margin_of_the_weights(loss, formula, intercept):
+    m = 6
+    X, y = make_data(m=m)
+    model = make(loss=loss, random_state=0, **intercept_settings(intercept)).fit(X, y)
+    length2 = (model.coef_**2).sum() + (0 if intercept is None else ((model.intercept_ / intercept) ** 2).sum())
+    for true in (y, model.predict(X)):
+        costs, scores = enumerate_sets(loss, formula, X @ model.coef_.T + model.intercept_, true)
+        margin = margins_of(costs, scores).min()
+        np.testing.assert_allclose(model.margin(X, true), margin / np.sqrt(length2), rtol=1e-9, atol=1e-12)
+    assert model.margin(sparse.csr_matrix(X), sparse.csr_matrix(true)) == pytest.approx(model.margin(X, true))
+
+
+def test_margin_of_zero_weights_is_nan():
+    assert np.isnan(make(fit_intercept=False).partial_fit([[0.0]], [[0, 1]]).margin([[1.0]], [[0, 1]]))
+
+
+def test_no_bound_for_a_function_without_constants():
+    model = make(loss=CountLoss(wavy, c_L=0.25, C_L=1.0), fit_intercept=False).partial_fit([[1.0]], [[0, 1]])
+    assert model.loss_bound(0.5, 1.0) == 4 / (0.25 * 0.25)
+
+
+@pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(eta="theory")], ids=name)
+def test_theory_needs_the_constants_of_a_function(update):
+    X, y = make_data()
+    with pytest.raises(ValueError, match=r"needs c_L and C_L, .*which CountLoss\(<function wavy"):
+        make(update, CountLoss(wavy)).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", [PrecisionAtK(k=1), RecallAtK(k=2)], ids=name)
+def test_no_bound_where_sigma_y_depends_on_the_scores(loss):
+    model = make(loss=loss, fit_intercept=False).partial_fit([[1.0]], [[0, 1]])
+    with pytest.raises(ValueError, match="No loss bound is proven for losses at k"):
+        model.loss_bound(1.0, 1.0)
+    for update in (LossAugmented(eta="theory"), LossDriven(eta="theory")):
+        with pytest.raises(ValueError, match=r"\(eta='theory'\) has no theorem for losses at k"):
+            make(update, loss).fit([[1.0]], [[0, 1]])
+
+
+@pytest.mark.parametrize("beta", [0.3, 1.1, 1.7, 3.0])
+def test_right_predictions_cost_nothing(beta):
+    """To the last bit, or updates on mistakes would never end."""
+    for m in range(2, 40):
+        X, y = np.eye(m), np.tril(np.ones((m, m), dtype=int))
+        model = make(PerceptronUpdate(), FBeta(beta), average=False, max_iter=200, shuffle=False).fit(X, y)
+        assert model.n_iter_ < 200
+        assert (model.sample_loss(X, y) == 0).all()
+        assert model.margin(X, y) > 0
+
+
+def test_margins_in_threads():
+    """Each on room of its own, also where a function is tabulated meanwhile."""
+    X, y = make_data(n=400, m=6)
+    model = make(loss=CountLoss(wavy)).partial_fit(X[:50], y[:50])
+    expected = [model.margin(X[i : i + 40], y[i : i + 40]) for i in range(0, 400, 40)]
+    for _ in range(5):
+        twin = copy.deepcopy(model)
+        calls = (joblib.delayed(twin.margin)(X[i : i + 40], y[i : i + 40]) for i in range(0, 400, 40))
+        assert joblib.Parallel(n_jobs=8, backend="threading")(calls) == expected
+
+
+def test_loss_bound_needs_the_constants_of_a_function():
+    model = make(loss=CountLoss(wavy), fit_intercept=False).partial_fit([[1.0]], [[0, 1]])
+    with pytest.raises(ValueError, match=r"needs c_L and C_L, .*which CountLoss\(<function wavy"):
+        model.loss_bound(1.0, 1.0)
+
+
+# ------------------------------------------------------------------------------------------------------------------ peers
+
+
+@pytest.mark.parametrize("intercept", [None, 1.0])
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_perceptron_of_scikit_learn_label_by_label(epochs, intercept):
+    X, y = make_data(n=200)
+    theirs = Perceptron(shuffle=False, tol=None, max_iter=epochs, fit_intercept=intercept is not None)
+    theirs = MultiOutputClassifier(theirs).fit(X, y)
+    settings = {"average": False, "shuffle": False, "max_iter": epochs, **intercept_settings(intercept)}
+    ours = make(PerceptronUpdate(eta=1.0), **settings).fit(X, y)  # a step of 2 / sqrt(m) for each wrong label
+    assert ours.n_updates_ > 50
+    assert_close(ours.coef_ * np.sqrt(4) / 2, np.vstack([label.coef_ for label in theirs.estimators_]))
+    np.testing.assert_allclose(ours.intercept_, np.ravel([label.intercept_ for label in theirs.estimators_]), atol=1e-12)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("intercept", ["auto", 1.0, None])
+def test_perceptron_is_the_binary_one_label_by_label(intercept, average):
+    X, y = make_data(n=100, m=5)
+    settings = {"update": "perceptron", "average": average, **intercept_settings(intercept)}
+    model = PredtronMultilabelClassifier(**settings).partial_fit(X, y)
+    for i in range(5):
+        binary = PredtronBinaryClassifier(**settings).partial_fit(X, y[:, i], classes=[0, 1])
+        assert_close(model.coef_[i] * np.sqrt(5), binary.coef_[0])
+        np.testing.assert_array_equal(model.predict(X)[:, i], binary.predict(X))
+
+
+@pytest.mark.parametrize(
+    "loss", ["hamming", "subset_zero_one", "f1", "jaccard", FBeta(beta=2), CountLoss(lambda a, b, c, d: b + c)]
+)
+@pytest.mark.parametrize("update", updates(), ids=name)
+def test_one_label_is_the_binary_classifier(update, loss):
+    X, y = make_data(n=60)
+    given = {"update": update}
+    theirs = PredtronBinaryClassifier(**given).partial_fit(X, y[:, 0], classes=[0, 1])
+    loss = CountLoss(loss.function, c_L=1.0, C_L=1.0) if isinstance(loss, CountLoss) else loss
+    ours = PredtronMultilabelClassifier(loss=loss, **given).partial_fit(X, y[:, 0], classes=[0, 1])
+    assert_close(ours.coef_, theirs.coef_)
+    assert_close(ours.intercept_, theirs.intercept_)
+    assert_close(ours.decision_function(X), theirs.decision_function(X))
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    assert (ours.n_mistakes_, ours.n_updates_) == (theirs.n_mistakes_, theirs.n_updates_)
+
+
+def test_function_of_the_counts_learns_what_the_loss_by_name_learns():
+    """The search over all counts finds what the special ones find."""
+    X, y = make_data(n=100, m=6)
+    for loss, formula in FORMULAS[:7]:
+        models = [warmed(X, y, given, "adaptive", None) for given in (loss, formula)]
+        assert_close(models[1].coef_, models[0].coef_)
+        np.testing.assert_allclose(models[1].cumulative_loss_, models[0].cumulative_loss_)
+        np.testing.assert_allclose(models[1].sample_loss(X, y), models[0].sample_loss(X, y), atol=1e-15)
+
+
+# --------------------------------------------------------------------------------------------- streams, pickles, settings
+
+LOSSES = [loss for loss, _ in FORMULAS]
+
+
+def split(n, seed):
+    """Consecutive batches, many of a single row."""
+    ends = np.unique(np.minimum(np.cumsum(np.random.default_rng(seed).choice([1, 1, 1, 2, 5, 16], n)), n))
+    return [slice(start, end) for start, end in zip(np.append(0, ends[:-1]), ends, strict=True)]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
+@pytest.mark.parametrize("form", ["dense float64", "dense float32", "csr float64 int32"])
+def test_partial_fit_is_the_same_in_any_split(form, loss):
+    X, y = make_data(m=5)
+    rows = layouts(X)[form]
+    for weight in (None, weights_of(len(y))):
+        models = [make(loss=loss) for _ in range(4)]
+        for seed, model in enumerate(models):
+            for part in [[slice(0, len(y))], split(len(y), 0), split(len(y), 1), [slice(i, i + 1) for i in range(len(y))]][seed]:
+                model.partial_fit(rows[part], y[part], sample_weight=None if weight is None else weight[part])
+        assert len({repr(state(model)) for model in models}) == 1
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
+@pytest.mark.parametrize("update", ["adaptive", PassiveAggressive(C=0.1), "perceptron", "subgradient"], ids=repr)
+def test_pickles_and_copies_go_on(update, loss):
+    X, y = make_data(m=5)
+    model = make(update, loss).partial_fit(X[:30], y[:30])
+    twins = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
+    predicted, lost = model.predict(X), model.sample_loss(X, y)
+    model.partial_fit(X[30:], y[30:])
+    for twin in twins:
+        np.testing.assert_array_equal(twin.predict(X), predicted)
+        np.testing.assert_array_equal(twin.sample_loss(X, y), lost)
+        for i in range(30, len(y)):
+            twin.partial_fit(X[i : i + 1], y[i : i + 1])
+        assert state(twin) == state(model)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
+def test_parameters_of_losses(loss):
+    for twin in (clone(loss), copy.deepcopy(loss), pickle.loads(pickle.dumps(loss)), type(loss)(**loss.get_params())):
+        assert (type(twin), twin.get_params()) == (type(loss), loss.get_params())
+    model = make(loss=loss)
+    assert clone(model).loss is not loss
+    for key in loss.get_params():
+        assert model.get_params()[f"loss__{key}"] == loss.get_params()[key]
+
+
+def test_loss_set_in_mid_stream():
+    X, y = make_data()
+    model, same = (make(loss="f1").partial_fit(X[:30], y[:30]) for _ in range(2))
+    same.set_params(loss=FBeta()).partial_fit(X[30:], y[30:])
+    assert state(same) == state(model.partial_fit(X[30:], y[30:]))
+    other = make(loss="f1").partial_fit(X[:30], y[:30]).set_params(loss=PrecisionAtK(k=2))
+    assert (other.partial_fit(X[30:], y[30:]).predict(X).sum(axis=1) == 2).all()
+    assert state(other) != state(model)
+    assert (other.set_params(loss__k=3).partial_fit(X, y).predict(X).sum(axis=1) == 3).all()
+
+
+def test_rows_of_weight_zero_are_absent():
+    X, y = make_data()
+    weight = weights_of(len(y))
+    present = weight > 0
+    for loss in LOSSES[:-2]:
+        for settings in ({"shuffle": False}, {"random_state": 0}):
+            given = make(loss=loss, max_iter=2, **settings).fit(X, y, sample_weight=weight)
+            left = make(loss=loss, max_iter=2, **settings).fit(X[present], y[present], sample_weight=weight[present])
+            assert state(given) == state(left)
+        assert state(make(loss=loss).partial_fit(X, y, sample_weight=np.ones(len(y)))) == state(make(loss=loss).partial_fit(X, y))
+    assert state(make().partial_fit(X, y, sample_weight=weight)) != state(make().partial_fit(X, y))
+
+
+@each_loss
+def test_score_and_sample_loss(loss, formula):
+    X, y = make_data()
+    model = make(loss=loss, random_state=0, max_iter=2).fit(X, y)
+    predicted, weight = model.predict(X), weights_of(len(y))
+    np.testing.assert_allclose(model.sample_loss(X, y), formula(*counts_of(predicted, y)), atol=1e-15)
+    assert model.score(X, y) == pytest.approx(1 - hamming_loss(y, predicted))
+    expected = 1 - hamming_loss(y, predicted, sample_weight=weight)
+    assert model.score(X, sparse.csr_matrix(y), sample_weight=weight) == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"60.*59"):
+        model.score(X, y[:-1])
+
+
+def test_aliases_are_their_losses():
+    X, y = make_data()
+    aliases = {"hamming", "subset_zero_one", "error_set_size", "f1", "jaccard", "precision_at_k", "recall_at_k"}
+    assert aliases == {loss.alias for loss in LOSSES} - {None}
+    for alias in aliases:
+        part = next(type(loss)() for loss in LOSSES if loss.alias == alias)
+        assert state(make(loss=alias).partial_fit(X, y)) == state(make(loss=part).partial_fit(X, y))
+    plain, given = (
+        make(random_state=0, **settings).fit(X, y) for settings in ({}, {"representation": SignVector(), "norm": L2()})
+    )
+    assert state(plain) == state(given)
+    function = [make(loss=loss, random_state=0).fit(X, y) for loss in (wavy, CountLoss(wavy))]
+    assert state(function[0]) == state(function[1])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_search_in_a_pipeline():
+    X, y = make_data(n=120)
+    pipeline = make_pipeline(StandardScaler(), make("passive_aggressive", random_state=0, max_iter=2))
+    pipeline.set_params(predtronmultilabelclassifier__update=PassiveAggressive(C=1.0))
+    grid = {
+        "loss": ["hamming", "f1", FBeta(beta=2), "subset_zero_one", PrecisionAtK(k=2), wavy],
+        "representation": ["sign_vector", SignVector()],
+        "norm": ["l2", L2()],
+        "update__C": [0.01, 1.0],
+    }
+    grid = {f"predtronmultilabelclassifier__{key}": values for key, values in grid.items()}
+    for scoring in (None, "f1_samples"):
+        search = GridSearchCV(pipeline, grid, cv=2, error_score="raise", scoring=scoring).fit(X, y)
+        assert search.predict(X).shape == y.shape
+        assert len(np.unique(search.cv_results_["mean_test_score"])) > 4
+    assert search.score(X, y) == pytest.approx(f1_score(y, search.predict(X), average="samples", zero_division=0))
+
+
+def test_loss_that_is_learned_is_the_loss_that_falls():
+    """Each measure is better served by its own loss than by one that does not know it."""
+    X, y = make_data(n=2000, m=8, noise=4.0)
+    rare = y * (np.random.default_rng(0).random(y.shape) < 0.4)
+    lost = {loss: make(loss=loss, random_state=0).fit(X, rare) for loss in ("hamming", "f1")}
+    f1 = {loss: FBeta().of_counts(*counts_of(model.predict(X), rare)).mean() for loss, model in lost.items()}
+    share = {loss: Hamming().of_counts(*counts_of(model.predict(X), rare)).mean() for loss, model in lost.items()}
+    assert f1["f1"] < f1["hamming"]
+    assert share["hamming"] < share["f1"]

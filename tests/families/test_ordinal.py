@@ -1,0 +1,480 @@
+"""Ordinal regression: the printed algorithms trace by trace, shared thresholds, inference by brute force."""
+
+import functools
+import pickle
+
+import numpy as np
+import pytest
+from cases import assert_close, cost_table, data, losses, name, random_code, random_costs, state, updates
+from scipy import sparse
+
+from sklearn_predtron import PredtronOrdinalClassifier
+from sklearn_predtron._core.learner import Average, Learner
+from sklearn_predtron._core.rows import sparse_rows
+from sklearn_predtron.losses import CostMatrix, ZeroOne
+from sklearn_predtron.norms._intercept import Intercept
+from sklearn_predtron.norms._l2 import L2
+from sklearn_predtron.problems._base import Codes
+from sklearn_predtron.problems._user import Objects, PythonProblem
+from sklearn_predtron.representations import Code, OneHot, Shared, Thermometer
+from sklearn_predtron.updates import (
+    PassiveAggressive,
+    PerceptronUpdate,
+    PRank,
+)
+from sklearn_predtron.updates import _competitor as core
+
+LAST = {"average": False, "shuffle": False}
+
+
+def whole_numbers(r, n=200, p=3, seed=0):
+    """Small whole-number rows and noisy ranks: sums are exact, and ties frequent."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, (n, p)).astype(float)
+    y = np.clip(np.round((r - 1) / 2 + X @ rng.integers(-2, 3, p) / 2 + rng.standard_normal(n)), 0, r - 1)
+    return X, y.astype(int)
+
+
+def real_numbers(r, n=150, p=4, seed=0):
+    """Rows without exact ties, and noisy ranks."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    score = X @ rng.standard_normal(p) + rng.standard_normal(n)
+    return X, np.searchsorted(np.quantile(score, np.arange(1, r) / r), score)
+
+
+def with_minus_one(X):
+    """The paper's rows: the last feature is -1."""
+    return np.column_stack([X, -np.ones(len(X))])
+
+
+def rounds_of(model, X, y, r):
+    """The prediction before each round, which then is learned."""
+    model.partial_fit(X[:1], y[:1], classes=np.arange(r), sample_weight=[0])
+    for i in range(len(y)):
+        before = model.predict(X[i : i + 1])[0]
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+        yield before
+
+
+# --------------------------------------------------------------------------------------------------- figure 1: the perceptron
+
+
+def cusum(X, y, r, step):
+    """Figures 1 and 2: w_2, ..., w_r after each round, the ranks that tie for the best score, and the competitor."""
+    W, trace = np.zeros((r - 1, X.shape[1])), []
+    for x, label in zip(X, y, strict=True):
+        total = np.append(0, np.cumsum(W @ x))
+        best = np.flatnonzero(total == total.max())
+        rival = best[np.abs(best - label).argmax()]
+        low, high = min(label, rival), max(label, rival)
+        if rival != label:
+            W[low:high] += step(np.sign(label - rival), high - low, W[low:high].sum(axis=0) @ x, x @ x) * x
+        trace.append((W.copy(), best, rival))
+    return trace
+
+
+def sign_of(sign, distance, score, norm2):
+    return sign
+
+
+@pytest.mark.parametrize("column", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_figure_1_bit_by_bit(seed, column):
+    """r = 5 and steps of 1; the offset is a column of -1, or the intercept with a feature of 1."""
+    X, y = whole_numbers(5, seed=seed)
+    settings = {"fit_intercept": False} if column else {"intercept_scaling": 1.0}
+    trace = cusum(with_minus_one(X), y, 5, sign_of)
+    assert sum(len(best) > 1 for _, best, _ in trace[1:]) > 10
+    assert sum(len(best) > 1 and label in best for (_, best, _), label in zip(trace[1:], y[1:], strict=True)) > 5
+    model, loss = PredtronOrdinalClassifier(update=PerceptronUpdate(), **settings, **LAST), 0
+    rounds = rounds_of(model, with_minus_one(X) if column else X, y, 5)
+    for (W, best, rival), label, predicted in zip(trace, y, rounds, strict=True):
+        loss += abs(rival - label)
+        assert predicted == best.max()
+        np.testing.assert_array_equal(model.coef_, W if column else W[:, :-1])
+        np.testing.assert_array_equal(model.intercept_, np.zeros(4) if column else -W[:, -1])
+        assert model.cumulative_loss_ == loss
+    assert model.n_updates_ == model.n_mistakes_ == sum(rival != label for (_, _, rival), label in zip(trace, y, strict=True))
+
+
+@pytest.mark.parametrize("r", [2, 3, 4, 7, 12])
+def test_figure_1_for_any_number_of_ranks(r):
+    """eta = sqrt(r - 1) / 2 is a step of 1; the averaged weights are the mean of the trace."""
+    X, y = real_numbers(r, seed=r)
+    trace = cusum(with_minus_one(X), y, r, sign_of)
+    update = PerceptronUpdate(eta=np.sqrt(r - 1) / 2)
+    model = PredtronOrdinalClassifier(update=update, fit_intercept=False, average="uniform")
+    for (W, _, _), _ in zip(trace, rounds_of(model, with_minus_one(X), y, r), strict=True):
+        assert_close(model.last_coef_, W)
+    assert_close(model.coef_, np.mean([W for W, _, _ in trace], axis=0))
+    assert model.n_updates_ > 20
+
+
+# ---------------------------------------------------------------------------------------------- figure 2: passive-aggressive
+
+FIGURE_2 = {
+    "constant": lambda delta: lambda sign, distance, score, norm2: (sign * delta - score) / (distance * norm2),
+    "loss": lambda delta: lambda sign, distance, score, norm2: (sign * distance * delta - score) / (distance * norm2),
+}
+
+
+@pytest.mark.parametrize("delta", [0.3, 2.0])
+@pytest.mark.parametrize("target", FIGURE_2)
+@pytest.mark.parametrize("r", [2, 3, 5, 8])
+def test_figure_2(r, target, delta):
+    """Both readings of the printed step: the constant margin delta, and the loss-sensitive one delta |y - yhat|."""
+    X, y = real_numbers(r, seed=r)
+    X = with_minus_one(X)
+    update = PassiveAggressive(competitor="predicted", target=target, delta=2 * delta / np.sqrt(r - 1))
+    model, far = PredtronOrdinalClassifier(update=update, fit_intercept=False, **LAST), 0
+    trace = cusum(X, y, r, FIGURE_2[target](delta))
+    for (W, _, rival), x, label, _ in zip(trace, X, y, rounds_of(model, X, y, r), strict=True):
+        assert_close(model.coef_, W, rtol=1e-8)
+        if rival != label:
+            low, high = min(label, rival), max(label, rival)
+            margin = np.sign(label - rival) * (model.coef_[low:high] @ x).sum()
+            np.testing.assert_allclose(margin, delta * (high - low if target == "loss" else 1), rtol=1e-8)
+            far += high - low > 1
+    assert (far > 5) == (r > 2)
+    assert model.n_updates_ == model.n_mistakes_ > 20
+
+
+# ---------------------------------------------------------------------------------------------------------------------- PRank
+
+
+def prank(X, y, r):
+    """As printed, ranks from 1: the prediction, w and b after each round, the number of thresholds hit and the sum of tau."""
+    w, b = np.zeros(X.shape[1]), np.zeros(r - 1)
+    for x, label in zip(X, y + 1, strict=True):
+        score = w @ x
+        predicted = min([rank for rank in range(1, r) if score - b[rank - 1] < 0], default=r)
+        hit, tau = np.flatnonzero(score == b), np.zeros(r - 1)
+        if predicted != label:
+            side = np.where(label <= np.arange(1, r), -1, 1)
+            tau = np.where((score - b) * side <= 0, side, 0)
+            w, b = w + tau.sum() * x, b - tau
+        yield predicted - 1, w, b, len(hit), tau.sum()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("settings", [{}, {"intercept_scaling": 1.0}, {"update": PRank()}, {"loss": "squared"}], ids=str)
+@pytest.mark.parametrize("r", [2, 3, 5, 9])
+def test_prank_as_printed(r, settings, form):
+    """Bit by bit on whole numbers, with scores that lie on a threshold; the loss decides nothing but what is counted."""
+    X, y = whole_numbers(r, seed=2)
+    rows, loss, hits, odd = form(X), 0, 0, 0
+    model = PredtronOrdinalClassifier(representation="shared", **({"update": "prank"} | settings), **LAST)
+    for round_, label, predicted in zip(prank(X, y, r), y, rounds_of(model, rows, y, r), strict=True):
+        printed, w, b, hit, moved = round_
+        loss += abs(printed - label) ** (2 if "loss" in settings else 1)
+        hits += hit > 0 and printed != label
+        odd += moved != label - printed
+        assert predicted == printed
+        np.testing.assert_array_equal(model.coef_, [w])
+        np.testing.assert_array_equal(model.intercept_, -b)
+        assert (np.diff(b) >= 0).all()
+        assert model.cumulative_loss_ == loss
+    assert model.n_mistakes_ == model.n_updates_ > 20
+    assert hits > 5
+    assert odd > 2 or r == 2
+
+
+def test_prank_predictions_of_averages_are_the_printed_ones():
+    X, y = real_numbers(6, seed=1)
+    model = PredtronOrdinalClassifier(representation="shared", update="prank", random_state=0).fit(X, y)
+    score = X @ model.coef_[0]
+    printed = [min([rank for rank in range(5) if s + model.intercept_[rank] < 0], default=5) for s in score]
+    np.testing.assert_array_equal(model.predict(X), printed)
+    assert len(set(printed)) > 3
+
+
+def test_prank_weighs_its_steps():
+    """A row of three times the first one's weight moves everything 3 / 2 as far: so much is its weight of the mean."""
+    X, y = whole_numbers(5, n=1)
+    models = [PredtronOrdinalClassifier(representation="shared", update="prank", **LAST) for _ in range(2)]
+    for model, weight in zip(models, (1.0, 3.0), strict=True):
+        model.partial_fit(0 * X, [2], classes=np.arange(5))  # moves thresholds only
+        before = model.intercept_
+        model.partial_fit(X + 1, y, sample_weight=[weight])
+        model.moved = model.intercept_ - before
+    assert models[0].coef_.any() and models[0].moved.any()
+    np.testing.assert_array_equal(models[1].coef_, 1.5 * models[0].coef_)
+    np.testing.assert_array_equal(models[1].moved, 1.5 * models[0].moved)
+
+
+@pytest.mark.parametrize("representation", ["thermometer", "onehot", "simplex", random_code(4, 3)], ids=name)
+def test_prank_is_for_shared_thresholds(representation):
+    X, y = real_numbers(4)
+    model = PredtronOrdinalClassifier(representation=representation, update="prank")
+    with pytest.raises(ValueError, match=r"update='prank' .* needs representation='shared'"):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+# -------------------------------------------------------------------------------------------------------- shared thresholds
+
+
+def ordered(b):
+    """Isotonic regression, decreasing, by its minimax formula."""
+    d = len(b)
+    return np.array([min(max(b[i : j + 1].mean() for j in range(k, d)) for i in range(k + 1)) for k in range(d)])
+
+
+def shared(X, y, r, rule, s):
+    """u and b after each round, and whether b had to be put in order; the code, the loss |sigma - y| and a rule written out."""
+    code, cost = (
+        np.where(np.arange(r)[:, None] > np.arange(r - 1), 1, -1) / np.sqrt(r - 1),
+        np.abs(np.subtract.outer(range(r), range(r))),
+    )
+    u, b, trace = np.zeros(X.shape[1]), np.zeros(r - 1), []
+    for x, label in zip(X, y, strict=True):
+        score, loss = code @ (u @ x + b), cost[label]
+        worst = np.where(np.isclose(score, score.max(), rtol=1e-12, atol=0), loss, -1)
+        step, rival = 0, worst.argmax()
+        if rule == "passive_aggressive":
+            total = score + loss
+            rival = label if total[label] >= total.max() - 1e-12 else total.argmax()
+        g = code[label] - code[rival]
+        if rule == "passive_aggressive":
+            g2 = g.sum() ** 2 * (x @ x) + g @ g * s**2
+            step = (loss[rival] - g @ (u @ x + b)) / g2 if rival != label else 0
+        elif worst.max() > 0:
+            step = worst.max() if rule == "loss_driven" else 1
+        u, b = u + step * g.sum() * x, b + step * s**2 * g
+        disorder = (np.diff(b) > 1e-12).any()
+        b = ordered(b)
+        trace.append((u, b, disorder))
+    return trace
+
+
+@pytest.mark.parametrize("s", [0.4, 1.0, 10.0])
+@pytest.mark.parametrize("r", [2, 3, 5, 9])
+@pytest.mark.parametrize("rule", ["perceptron", "loss_driven", "passive_aggressive"])
+def test_shared_iterates(rule, r, s):
+    X, y = real_numbers(r, seed=r + 1)
+    trace = shared(X, y, r, rule, s)
+    assert sum(disorder for _, _, disorder in trace) > 5 or s < 10 or r < 5 or rule == "perceptron"
+    model = PredtronOrdinalClassifier(representation="shared", update=rule, intercept_scaling=s)
+    for (u, b, _), _ in zip(trace, rounds_of(model, X, y, r), strict=True):
+        assert_close(model.last_coef_, [u])
+        np.testing.assert_allclose(model.last_intercept_, b, rtol=1e-9, atol=1e-9 * np.abs(b).max())
+
+
+SHARES = {
+    "linear": lambda n: np.arange(1, n + 1),
+    "uniform": np.ones,
+    7.5: lambda n: 0.5 ** (np.arange(n)[::-1] / 7.5),
+    False: lambda n: np.arange(n) == n - 1,
+}
+
+
+@pytest.mark.parametrize("average", SHARES)
+@pytest.mark.parametrize("form", ["dense", "csr", "alternating"])
+def test_averages_of_shared_iterates(average, form):
+    """u and b against all iterates; predictions from them; dense and CSR batches in turn."""
+    X, y = real_numbers(5)
+    trace = shared(X, y, 5, "perceptron", 1.0)
+    model = PredtronOrdinalClassifier(representation="shared", update="perceptron", average=average, intercept_scaling=1.0)
+    for i, start in enumerate(range(0, len(y), 7)):
+        batch = X[start : start + 7]
+        batch = sparse.csr_matrix(batch) if form == "csr" or (form == "alternating" and i % 2) else batch
+        model.partial_fit(batch, y[start : start + 7], classes=np.arange(5))
+    share = SHARES[average](len(y)) / SHARES[average](len(y)).sum()
+    assert (model.coef_.shape, model.intercept_.shape) == ((1, 4), (4,))
+    assert (model.last_coef_.shape, model.last_intercept_.shape) == ((1, 4), (4,))
+    assert_close(model.coef_[0], share @ [u for u, _, _ in trace])
+    assert_close(model.intercept_, share @ [b for _, b, _ in trace])
+    t = X @ model.coef_.T + model.intercept_
+    for rows in (X, sparse.csr_matrix(X)):
+        assert_close(model.decision_function(rows), t @ Shared().code(5).T)
+        np.testing.assert_array_equal(model.predict(rows), (t >= 0).sum(axis=1))
+
+
+@pytest.mark.parametrize("settings", [{}, {"intercept_scaling": 0.3}, {"loss": "squared"}, {"loss": random_costs(5)}], ids=name)
+@pytest.mark.parametrize("update", [*updates(), PRank()], ids=name)
+def test_thresholds_are_ordered_after_every_round(update, settings):
+    """Also those of the average, exactly; and the iterates are no worse ordered for rows of weights of their own."""
+    X, y = real_numbers(5, n=100)
+    weight = np.random.default_rng(0).uniform(0.2, 3, len(y))
+    model = PredtronOrdinalClassifier(representation="shared", update=update, **settings)
+    for i in range(len(y)):
+        model.partial_fit(X[i : i + 1], y[i : i + 1], classes=range(5), sample_weight=weight[i : i + 1])
+        assert (np.diff(model.last_intercept_) <= 0).all()
+        assert (np.diff(model.intercept_) <= 0).all()
+    assert np.ptp(model.intercept_) > 0
+    assert model.n_updates_ > 10
+
+
+@pytest.mark.parametrize("average", ["linear", 4.0, False])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("update", [*updates(), PRank()], ids=name)
+def test_shared_learners_go_on_from_a_pickle(update, form, average):
+    X, y = data(n=60, k=5)
+    rows = form(X)
+    model = PredtronOrdinalClassifier(representation="shared", update=update, average=average)
+    model.partial_fit(rows[:40], y[:40], classes=np.arange(5))
+    twin = pickle.loads(pickle.dumps(model))
+    assert state(twin) == state(model)
+    model.partial_fit(rows[40:], y[40:])
+    assert state(twin) != state(model)
+    for i in range(40, 60):
+        twin.partial_fit(rows[i : i + 1], y[i : i + 1])
+    assert state(twin) == state(model)
+    assert np.array_equal(twin.decision_function(rows), model.decision_function(rows))
+
+
+def test_average_of_shared_thresholds_stopped_and_started():
+    """The average is of the iterates since it was switched on."""
+    X, y = real_numbers(5, n=90)
+    model = PredtronOrdinalClassifier(representation="shared", update="perceptron", intercept_scaling=1.0)
+    trace = shared(X, y, 5, "perceptron", 1.0)
+    model.partial_fit(X[:30], y[:30], classes=range(5)).set_params(average=False).partial_fit(X[30:60], y[30:60])
+    np.testing.assert_array_equal(model.intercept_, model.last_intercept_)
+    model.set_params(average="uniform").partial_fit(X[60:], y[60:])
+    assert_close(model.coef_[0], np.mean([u for u, _, _ in trace[60:]], axis=0))
+    assert_close(model.intercept_, np.mean([b for _, b, _ in trace[60:]], axis=0))
+
+
+@pytest.mark.parametrize(("first", "second"), [("thermometer", "shared"), ("shared", "thermometer"), ("shared", "onehot")])
+@pytest.mark.parametrize("r", [2, 4])
+def test_representation_cannot_change_in_mid_stream(first, second, r):
+    X, y = real_numbers(r)
+    model = PredtronOrdinalClassifier(representation=first).partial_fit(X, y, classes=np.arange(r))
+    model.set_params(representation=second)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=f"representation='{second}' has .* and the weights so far have .*call fit"):
+        model.partial_fit(X, y)
+    assert pickle.dumps(model) == before
+    twin = PredtronOrdinalClassifier(representation=first).partial_fit(X, y, classes=np.arange(r)).partial_fit(X, y)
+    assert state(model.set_params(representation=first).partial_fit(X, y)) == state(twin)
+    assert len(model.set_params(representation=second).fit(X, y).classes_) == r
+
+
+def test_the_length_of_the_intercepts_feature_cannot_change_in_mid_stream():
+    """PRank takes "auto" for 1, the other updates for the running mean."""
+    X, y = np.array([[1.0], [2.0], [4.0]]), [0, 1, 2]
+    for first, second in [("adaptive", "prank"), ("prank", "adaptive")]:
+        model = PredtronOrdinalClassifier(representation="shared", update=first).fit(X, y)
+        with pytest.raises(ValueError, match="intercept_scaling cannot change from"):
+            model.set_params(update=second).partial_fit(X, y)
+
+
+def test_shared_thresholds_need_an_intercept():
+    X, y = real_numbers(4)
+    model = PredtronOrdinalClassifier(representation="shared", fit_intercept=False)
+    with pytest.raises(ValueError, match=r"fit_intercept=False .*representation='shared'.*accepted is True"):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+# ------------------------------------------------------------------------------------------------- inference by brute force
+
+N = 10_000
+
+
+def sign_codes(r):
+    """Different rows of four signs, / 2: their scores tie, and are exact."""
+    every = np.array(np.meshgrid(*[[-0.5, 0.5]] * 4)).reshape(4, -1).T
+    return Code(np.random.default_rng(r).permutation(every)[:r])
+
+
+def dear_costs(r):
+    """Costs of a few sizes, some of them 0: losses tie as scores do."""
+    cost = np.random.default_rng(r).integers(0, 3, (r, r)).astype(float)
+    cost[0, 1:] = 2
+    np.fill_diagonal(cost, 0)
+    return CostMatrix(cost)
+
+
+class Wanted:
+    """A problem whose labels are the scores to be had: one step from 0 brings a row there."""
+
+    c_L = C_L = None
+
+    def __init__(self, d):
+        self.n_scores = d
+
+    def decode(self, t):
+        return None
+
+    def loss(self, prediction, y):
+        return 1.0
+
+    def correct(self, y, competitor):
+        return y
+
+    def representation(self, prediction):
+        return np.zeros(self.n_scores) if prediction is None else prediction
+
+
+def own_columns(n):
+    """Row i is 1 in column i, and so has weights of its own."""
+    return sparse_rows(np.ones(n), np.arange(n, dtype=np.int32), np.arange(n + 1, dtype=np.intp), n)
+
+
+@functools.cache
+def draws(d, falling):
+    """Scores that are multiples of 1/2, some rows of zeros, and weights that give them."""
+    rng = np.random.default_rng(d)
+    T = rng.integers(-4, 5, (N, d)) * rng.choice([0, 0.5, 0.5, 0.5, 1.5], (N, 1))
+    T = -np.sort(-T, axis=1) if falling else T
+    weights = L2(d, N, Intercept(False, 1.0), by_feature=True, averaging=False)
+    learner = Learner(weights, PythonProblem(Wanted(d), checked=False), core.Perceptron(1.0), Average())
+    learner.learn(own_columns(N), Objects(list(T)))
+    assert np.array_equal(weights.last()[0], T.T)
+    return T, pickle.dumps(weights)
+
+
+def one_round_each(weights, table, labels, update):
+    """The change of each row's scores, the mistakes and the loss of one compiled round a row."""
+    weights = pickle.loads(weights)
+    before = weights.last()[0]
+    learner = Learner(weights, table, update, Average())
+    learner.learn(own_columns(N), Codes(labels))
+    return (weights.last()[0] - before).T, learner.n_mistakes, learner.cumulative_loss
+
+
+SPACES = [
+    (r, rep, loss)
+    for r in (2, 3, 5, 8)
+    for rep in (Thermometer(), Shared(), OneHot(), sign_codes(r), Code(random_code(r, 3)))
+    for loss in (*losses(r), dear_costs(r))
+]
+
+
+@pytest.mark.parametrize(("r", "representation", "loss"), SPACES, ids=lambda value: name(value)[:24])
+def test_inference_is_a_search_of_all_ranks(r, representation, loss):
+    """Competitors, steps and losses of the compiled rounds against every rank's score and loss, ties included."""
+    code, cost = representation.code(r), cost_table(loss, r)
+    table = representation.build(r, loss.matrix(np.arange(r)))
+    T, weights = draws(code.shape[1], isinstance(representation, Shared))
+    score = T @ code.T
+    if isinstance(representation, Thermometer):
+        score = T @ np.sign(code).T * (1 / np.sqrt(r - 1))  # whole numbers of halves, scaled at the end: ties are exact
+    label, every = np.random.default_rng(0).integers(0, r, N), np.arange(N)
+    lost, own, total = cost[label], score[every, label], score + cost[label]
+
+    best = score == score.max(axis=1, keepdims=True)
+    suffered = np.where(best, lost, 0).max(axis=1)
+    predicted = (best & (lost == suffered[:, None])).argmax(axis=1)
+    augmented = np.where(total.max(axis=1) == own, label, total.argmax(axis=1))
+    hinge = total.max(axis=1) - own
+    assert 100 < (best.sum(axis=1) > 1).sum() < N
+    tied = (total == total.max(axis=1, keepdims=True)).sum(axis=1) > 1
+    assert tied.sum() > 100 or r != 5 or not isinstance(loss, ZeroOne) or code.shape[1] == 3
+
+    steps = {
+        core.Perceptron(1.0): (suffered > 0, predicted),
+        core.LossDriven(1.0): (suffered, predicted),
+        core.LossAugmented(1.0): (suffered > 0, augmented),
+        core.Subgradient(1e-200, 1.0): (hinge > 0, augmented),
+    }
+    for update, (step, rival) in steps.items():
+        change, mistakes, loss_suffered = one_round_each(weights, table, label, update)
+        np.testing.assert_allclose(change, step[:, None] * (code[label] - code[rival]), atol=1e-12)
+        assert mistakes == (suffered > 0).sum()
+        np.testing.assert_allclose(loss_suffered, suffered.sum(), rtol=1e-12)
+    np.testing.assert_allclose(table.decision(T), score, rtol=1e-12, atol=1e-12)
+    highest = isinstance(representation, Thermometer)
+    np.testing.assert_array_equal(table.predict(T), r - 1 - best[:, ::-1].argmax(axis=1) if highest else best.argmax(axis=1))

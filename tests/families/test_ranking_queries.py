@@ -1,0 +1,345 @@
+"""Rankers: query ids, scores, losses and ranks, and what a query is."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from ranking_cases import interleaved, label_ranker, make_data, make_labels, ranker, refuses
+from scipy import sparse
+
+from sklearn_predtron.losses import NDCG
+from sklearn_predtron.metrics import average_precision, mean_over_queries, ndcg
+from tests.families.test_ranking import state
+
+# --------------------------------------------------------------------------------------------------------------- query ids
+
+
+def ids_of_every_form(qid):
+    names = np.array([f"query {9 * number % 31}" for number in qid])
+    scattered = 9 * qid % 31 - 7
+    return {
+        "numbers": qid,
+        "numbers in no order": scattered,
+        "int8": scattered.astype(np.int8),
+        "uint64": (scattered + 7).astype(np.uint64),
+        "floats": scattered / 4,
+        "other byte order": scattered.astype(np.dtype(np.int64).newbyteorder()),
+        "list": scattered.tolist(),
+        "tuple": tuple(scattered.tolist()),
+        "strings": names,
+        "bytes": names.astype("S"),
+        "list of strings": names.tolist(),
+        "objects": names.astype(object),
+        "objects without an order": np.array([n if n % 2 else str(n) for n in scattered.tolist()], dtype=object),
+        "tuples": pd.Series([(int(n), str(n)) for n in scattered]),
+        "dates": np.datetime64("2020-01-01") + scattered,
+        "series": pd.Series(scattered, index=scattered),
+        "series of strings": pd.Series(names, dtype="string"),
+        "nullable series": pd.Series(scattered, dtype="Int64"),
+        "categorical": pd.Categorical(names),
+        "series of categories": pd.Series(names).astype("category"),
+        "index": pd.Index(scattered),
+    }
+
+
+FORMS = list(ids_of_every_form(np.arange(2)))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_ids_of_every_form(form):
+    """Interleaved or gathered, whatever the ids: the same bits."""
+    X, y, qid = make_data()
+    weight = np.random.default_rng(1).uniform(0.1, 2, len(y))
+    fitted, streamed = ranker().fit(X, y, qid), ranker().partial_fit(X, y, qid, weight)
+    for order in (np.arange(len(y)), interleaved(qid)):
+        ids = ids_of_every_form(qid[order])[form]
+        assert state(ranker().fit(X[order], y[order], qid=ids)) == state(fitted)
+        assert state(ranker().partial_fit(X[order], y[order], qid=ids, sample_weight=weight[order])) == state(streamed)
+        np.testing.assert_array_equal(fitted.rank(X[order], ids), fitted.rank(X, qid)[order])
+        np.testing.assert_array_equal(fitted.sample_loss(X[order], y[order], ids), fitted.sample_loss(X, y, qid))
+        assert fitted.score(X[order], y[order], ids, weight[order]) == pytest.approx(fitted.score(X, y, qid, weight), rel=1e-14)
+        assert fitted.margin(X[order], y[order], ids) == fitted.margin(X, y, qid)
+
+
+def test_ids_in_a_column():
+    X, y, qid = make_data()
+    model, column = ranker().fit(X, y, qid), qid[:, None]
+    assert state(ranker().fit(X, y, column)) == state(model)
+    np.testing.assert_array_equal(model.rank(X, column), model.rank(X, qid))
+    np.testing.assert_array_equal(model.sample_loss(X, y, column), model.sample_loss(X, y, qid))
+    assert model.score(X, y, column) == model.score(X, y, qid)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.coo_matrix, np.asfortranarray, pd.DataFrame, np.ndarray.tolist])
+def test_interleaved_rows_of_every_form(form):
+    X, y, qid = make_data()
+    X[X < -0.5] = 0
+    order = interleaved(qid)
+    rows, torn = form(X), form(X[order])
+    assert state(ranker().fit(torn, y[order], qid[order])) == state(ranker().fit(rows, y, qid))
+    assert state(ranker().partial_fit(torn, y[order], qid[order])) == state(ranker().partial_fit(rows, y, qid))
+
+
+def test_order_of_the_queries_is_that_of_their_first_documents():
+    X, y, qid = make_data()
+    order = np.random.default_rng(0).permutation(len(y))
+    by_appearance = list(dict.fromkeys(qid[order]))
+    model = ranker().partial_fit(X[order], y[order], qid[order])
+    one_by_one = ranker()
+    for query in by_appearance:
+        here = order[qid[order] == query]
+        one_by_one.partial_fit(X[here], y[here])
+    assert state(model) == state(one_by_one)
+    lost = [model.sample_loss(X[here], y[here])[0] for query in by_appearance for here in [order[qid[order] == query]]]
+    np.testing.assert_array_equal(model.sample_loss(X[order], y[order], qid[order]), lost)
+
+
+def test_the_same_id_in_two_calls_is_two_queries():
+    X, y, _ = make_data(n=2)
+    first, second = slice(0, 2), slice(2, 4)
+    model = ranker()
+    for part in (first, second):
+        model.partial_fit(X[part], y[part], qid=[5, 5])
+    assert model.t_ == 2
+    assert state(model) == state(ranker().partial_fit(X[:4], y[:4], qid=[0, 0, 1, 1]))
+
+
+NO_IDS = [
+    (lambda n: np.arange(n - 1), r"qid has \d+ entries and X has \d+ rows"),
+    (lambda n: [], r"qid has 0 entries and X has \d+ rows"),
+    (lambda n: [np.nan] * n, "qid.*nan.*without missing values"),
+    (lambda n: [0.0] * (n - 1) + [np.nan], r"qid.*nan.*without missing values"),
+    (lambda n: ["a"] * (n - 1) + [None], "qid.*None.*without missing values"),
+    (lambda n: pd.Series([1] * (n - 1) + [None], dtype="Int64"), "qid.*without missing values"),
+    (lambda n: pd.Series(["a"] * (n - 1) + [None], dtype="category"), "qid.*nan.*without missing values"),
+    (lambda n: np.array(["2020-01-01"] * (n - 1) + ["NaT"], dtype="M8[D]"), "qid.*NaT.*without missing values"),
+    (lambda n: [{}] * n, "qid.* without a hash"),
+    (lambda n: np.zeros((n, 2)), "qid has shape"),
+]
+
+
+@pytest.mark.parametrize(("ids", "message"), NO_IDS, ids=range(len(NO_IDS)))
+def test_ids_that_are_none(ids, message):
+    X, y, qid = make_data()
+    bad = ids(len(y))
+    fresh, fitted, streamed = ranker(), ranker().fit(X, y, qid), ranker().partial_fit(X, y, qid)
+    for model in (fresh, fitted, streamed):
+        refuses(model, lambda model=model: model.fit(X, y, bad), message)
+        refuses(model, lambda model=model: model.partial_fit(X, y, bad), message)
+    refuses(fitted, lambda: fitted.rank(X, bad), message)
+    for ask in (fitted.sample_loss, fitted.score, fitted.margin):
+        refuses(fitted, lambda ask=ask: ask(X, y, bad), f"{message}|qid has shape")
+
+
+def test_the_error_says_where_the_missing_id_is():
+    X, y, _ = make_data()
+    with pytest.raises(ValueError, match=rf"qid\[{len(y) - 1}\]=nan"):
+        ranker().fit(X, y, [0.0] * (len(y) - 1) + [np.nan])
+
+
+@pytest.mark.parametrize("dtype", ["string", object])
+def test_ids_that_pandas_calls_missing(dtype):
+    X, y, _ = make_data()
+    with pytest.raises(ValueError, match=r"qid.*without missing values"):
+        ranker().fit(X, y, pd.Series(["a"] * (len(y) - 1) + [pd.NA], dtype=dtype))
+
+
+# ---------------------------------------------------------------------------------------------------- scores, losses, ranks
+
+
+def test_rank():
+    X, y, qid = make_data()
+    model = ranker().fit(X, y, qid)
+    order = interleaved(qid)
+    scores, positions = model.predict(X[order]), model.rank(X[order], qid[order])
+    for query in np.unique(qid):
+        here = qid[order] == query
+        np.testing.assert_array_equal(positions[here], 1 + (scores[here][None] > scores[here][:, None]).sum(axis=1))
+        np.testing.assert_array_equal(model.rank(X[order][here]), positions[here])
+    assert positions.dtype.kind == "i"
+    np.testing.assert_array_equal(model.rank(X), model.rank(X, np.zeros(len(X))))
+    np.testing.assert_allclose(scores, X[order] @ model.coef_)
+
+
+def test_documents_of_equal_scores_stay_in_their_order():
+    X, y, qid = make_data()
+    model = ranker().fit(X, y, qid)
+    same = np.repeat(X[:3], 4, axis=0)[np.random.default_rng(0).permutation(12)]
+    scores = model.predict(same)
+    np.testing.assert_array_equal(model.rank(same)[np.argsort(-scores, kind="stable")], np.arange(1, 13))
+    np.testing.assert_array_equal(ranker().partial_fit(X[:1], [0]).rank(X[:9]), np.arange(1, 10))
+
+
+def test_labels_of_equal_scores_stay_in_their_order():
+    X, y = make_labels()
+    np.testing.assert_array_equal(label_ranker().partial_fit(X[:1], [[2, 2, 2]]).predict(X), np.tile([1, 2, 3], (len(X), 1)))
+    model = label_ranker().fit(X, y)
+    scores = model.decision_function(X)
+    np.testing.assert_array_equal(model.predict(X), 1 + (scores[:, None, :] > scores[:, :, None]).sum(axis=2))
+
+
+def swapped(y, t):
+    """The share of pairs of different relevance that are not in the right order."""
+    pairs = [(i, j) for i, j in itertools.permutations(range(len(y)), 2) if y[i] > y[j]]
+    return np.mean([t[i] <= t[j] for i, j in pairs]) if pairs else 0.0
+
+
+LOSSES = {
+    "ndcg": ("ndcg", (0, 1, 2, 3), lambda y, t: 1 - ndcg(y, t)[0]),
+    "ndcg@2": (NDCG(k=2), (0, 1, 2, 3), lambda y, t: 1 - ndcg(y, t, k=2)[0]),
+    "linear": (NDCG(gain="linear"), (0, 1, 40, 1000), lambda y, t: 1 - ndcg(y, t, gain="linear")[0]),
+    "ap": ("ap", (0, 1), lambda y, t: 1 - average_precision(y, t)[0] if y.any() else 0.0),
+    "swapped_pairs": ("swapped_pairs", (0, 2), swapped),
+    "zero_one": ("ranking_zero_one", (0, 1, 2, 3), lambda y, t: float(swapped(y, t) > 0)),
+    "kendall_tau": ("kendall_tau", (0, 1, 2, 3), swapped),
+}
+each_loss = pytest.mark.parametrize(("loss", "grades", "measure"), LOSSES.values(), ids=LOSSES)
+
+
+@each_loss
+def test_loss_of_each_query(loss, grades, measure):
+    X, y, qid = make_data(grades=grades)
+    order = np.random.default_rng(2).permutation(len(y))
+    X, y, qid = X[order], y[order], qid[order]
+    model = ranker(loss=loss, max_iter=2).fit(X, y, qid)
+    scores = model.predict(X)
+    expected = [measure(y[qid == query], scores[qid == query]) for query in dict.fromkeys(qid)]
+    assert 0 < np.mean(expected) < 0.9
+    np.testing.assert_allclose(model.sample_loss(X, y, qid), expected, atol=1e-12)
+
+
+@each_loss
+def test_loss_of_each_row_of_labels(loss, grades, measure):
+    X, y = make_labels(grades=grades)
+    model = label_ranker(loss=loss, max_iter=2).fit(X, y)
+    expected = [measure(relevance, t) for relevance, t in zip(y, model.decision_function(X), strict=True)]
+    np.testing.assert_allclose(model.sample_loss(X, y), expected, atol=1e-12)
+
+
+@each_loss
+def test_score_is_the_mean_ndcg_of_whole_lists(loss, grades, measure):
+    grades = tuple(min(grade, 30) for grade in grades)
+    X, y, qid = make_data(grades=grades)
+    order = np.random.default_rng(2).permutation(len(y))
+    X, y, qid = X[order], y[order], qid[order]
+    model = ranker(loss=loss, max_iter=2).fit(X, y, qid)
+    scores, rng = model.predict(X), np.random.default_rng(0)
+    assert model.score(X, y, qid) == pytest.approx(ndcg(y, scores, qid).mean(), abs=1e-14)
+    weight = rng.choice([0, 0.5, 2], len(y))
+    weight[qid == 7] = 0
+    kept = weight > 0
+    of_query = [weight[kept & (qid == query)].mean() for query in dict.fromkeys(qid[kept])]
+    expected = np.average(ndcg(y[kept], scores[kept], qid[kept]), weights=of_query)
+    assert model.score(X, y, qid, sample_weight=weight) == pytest.approx(expected, abs=1e-14)
+    assert model.score(X, y, qid, weight) == pytest.approx(
+        mean_over_queries(ndcg, y, scores, qid, sample_weight=weight), abs=1e-14
+    )
+    X, y = make_labels(grades=grades)
+    model = label_ranker(loss=loss, max_iter=2).fit(X, y)
+    values = ndcg(y, model.decision_function(X))
+    assert model.score(X, y) == pytest.approx(values.mean(), abs=1e-14)
+    weight = rng.choice([0, 0.5, 2], len(y))
+    assert model.score(X, y, sample_weight=weight) == pytest.approx(np.average(values, weights=weight), abs=1e-14)
+
+
+@pytest.mark.parametrize("bad", [lambda n: np.zeros(n), lambda n: np.ones(n - 1), lambda n: -np.ones(n), lambda n: [np.nan] * n])
+def test_weights_of_a_score(bad):
+    X, y, qid = make_data()
+    model = ranker().fit(X, y, qid)
+    refuses(model, lambda: model.score(X, y, qid, sample_weight=bad(len(y))), "sample_weight|[Ww]eight")
+    X, y = make_labels()
+    labels = label_ranker().fit(X, y)
+    refuses(labels, lambda: labels.score(X, y, sample_weight=bad(len(y))), "sample_weight|[Ww]eight")
+
+
+# ---------------------------------------------------------------------------------------------------------- what a query is
+
+
+def test_no_ids_are_one_query():
+    X, y, _ = make_data()
+    model = ranker().fit(X, y)
+    assert state(model) == state(ranker().fit(X, y, qid=["a"] * len(y)))
+    assert model.t_ == model.n_iter_
+    assert model.score(X, y) == model.score(X, y, np.zeros(len(y))) == ndcg(y, model.predict(X))[0]
+    assert len(model.sample_loss(X, y)) == 1
+
+
+def test_no_ids_after_several_queries():
+    X, y, qid = make_data()
+    one, several = qid == 0, ranker().partial_fit(X, y, qid)
+    for model in (ranker().fit(X, y, qid), several, several.partial_fit(X[one], y[one]), pickle.loads(pickle.dumps(several))):
+        refuses(model, lambda model=model: model.score(X, y), "without qid.*enable_metadata_routing=True")
+        assert 0 < model.score(X, y, qid) < 1
+    assert several.fit(X[one], y[one]).score(X[one], y[one]) <= 1
+    stream = ranker()
+    for query in range(5):
+        stream.partial_fit(X[qid == query], y[qid == query])
+        assert 0 < stream.score(X[one], y[one]) <= 1
+
+
+@pytest.mark.parametrize("update", ["adaptive", "predtron", "passive_aggressive", "slam", "max_pair", "listnet", "subgradient"])
+def test_queries_that_cannot_be_ranked_wrongly(update):
+    """One document, all equally relevant, none relevant."""
+    X, y, qid = make_data()
+    model = ranker(update=update).partial_fit(X, y, qid)
+    counts, weights = (model.n_mistakes_, model.n_updates_, model.cumulative_loss_), model.last_coef_
+    for rows, relevance in ((X[:1], [3]), (X[:4], [2, 2, 2, 2]), (X[:4], [0, 0, 0, 0])):
+        np.testing.assert_array_equal(model.sample_loss(rows, relevance), [0.0])
+        assert model.score(rows, relevance, np.zeros(len(rows))) == 1
+        assert model.margin(rows, relevance) == np.inf
+        if update != "listnet":
+            rounds = model.t_
+            model.partial_fit(rows, relevance)
+            assert model.t_ == rounds + 1
+            assert (model.n_mistakes_, model.n_updates_, model.cumulative_loss_) == counts
+            if update != "subgradient":
+                np.testing.assert_array_equal(model.last_coef_, weights)
+
+
+def test_only_queries_that_cannot_be_ranked_wrongly():
+    X, _, qid = make_data()
+    model = ranker().fit(X, np.ones(len(X)), qid)
+    assert (model.n_updates_, model.cumulative_loss_, model.n_iter_) == (0, 0, 1)
+    assert not model.predict(X).any()
+    assert model.score(X, np.ones(len(X)), qid) == 1
+    assert np.isnan(model.margin(X, np.ones(len(X)), qid))
+
+
+@pytest.mark.parametrize("update", ["adaptive", "predtron", "slam", "max_pair", "listnet"])
+def test_a_query_weighs_the_mean_of_its_positive_weights(update):
+    X, y, qid = make_data()
+    rng = np.random.default_rng(0)
+    weight = rng.choice([0, 0.5, 1.0, 4.0], len(y))
+    weight[qid == 6] = 0
+    kept = weight > 0
+    mean = np.array([weight[kept & (qid == query)].mean() if query != 6 else np.nan for query in qid])
+    model, other = (
+        ranker(update=update).fit(X, y, qid, weight),
+        ranker(update=update).fit(X[kept], y[kept], qid[kept], mean[kept]),
+    )
+    assert model.t_ == other.t_
+    np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-9)
+
+
+def test_documents_of_weight_zero_are_absent_to_the_last_bit():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((30, 3)), rng.integers(0, 4, 30)
+        weight = np.where(rng.random(30) < 0.4, 0, rng.uniform(0.1, 2, 30))
+        kept = weight > 0
+        model, other = (ranker(update="max_pair") for _ in range(2))
+        model.partial_fit(X, y, sample_weight=weight), other.partial_fit(X[kept], y[kept], sample_weight=weight[kept])
+        assert state(model) == state(other)
+
+
+def test_no_weight_at_all():
+    X, y, qid = make_data()
+    model = ranker().fit(X, y, qid)
+    refuses(model, lambda: model.fit(X, y, qid, np.zeros(len(y))), "sample_weight is zero for every row")
+    before = state(model)
+    assert state(model.partial_fit(X, y, qid, np.zeros(len(y)))) == before
+    fresh = ranker().partial_fit(X, y, qid, np.zeros(len(y)))
+    assert fresh.t_ == 0
+    assert state(fresh.partial_fit(X, y, qid)) == state(ranker().partial_fit(X, y, qid))

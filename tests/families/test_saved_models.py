@@ -1,0 +1,166 @@
+"""Saved models are plain state: every way of saving gives the same predictions and the same bits when learning goes on."""
+
+import copy
+import gzip
+import pickle
+import pickletools
+from pathlib import Path
+
+import cloudpickle
+import joblib
+import numpy as np
+import pytest
+import skops.io
+from golden.write import FAMILIES, NORMS, data, learn
+from numpy.testing import assert_array_equal
+
+import sklearn_predtron
+from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker, losses
+from sklearn_predtron.estimator_checks import frozen, is_same
+from sklearn_predtron.families._saved import compiled, pack, unpack
+from sklearn_predtron.losses import FBeta
+from sklearn_predtron.norms import RKHS
+from sklearn_predtron.updates import Adaptive, PassiveAggressive
+
+
+def skopsed(model, folder):
+    written = skops.io.dumps(model)
+    return skops.io.loads(written, trusted=skops.io.get_untrusted_types(data=written))
+
+
+def joblibbed(model, folder, **how):
+    joblib.dump(model, folder / "model")
+    return joblib.load(folder / "model", **how)
+
+
+WAYS = {
+    "pickle": lambda model, folder: pickle.loads(pickle.dumps(model)),
+    "oldest protocol": lambda model, folder: pickle.loads(pickle.dumps(model, protocol=2)),
+    "cloudpickle": lambda model, folder: pickle.loads(cloudpickle.dumps(model)),
+    "deepcopy": lambda model, folder: copy.deepcopy(model),
+    "copy": lambda model, folder: copy.copy(model),
+    "joblib": joblibbed,
+    "memory map": lambda model, folder: joblibbed(model, folder, mmap_mode="r"),
+    "skops": skopsed,
+}
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_each_way_of_saving(family, norm, tmp_path):
+    X, y, more = data(family)
+    model = learn(FAMILIES[family](norm=NORMS[norm], random_state=0), X, y, more, slice(0, 24))
+    expected = copy.deepcopy(model)
+    others = {way: save(model, tmp_path) for way, save in WAYS.items()}
+    predicted = expected.predict(X)
+    for other in others.values():
+        assert_array_equal(other.predict(X), predicted)
+    learn(expected, X, y, more, slice(24, None))
+    state = frozen(expected, but=["classes_"])
+    for way, other in others.items():
+        assert is_same(frozen(learn(other, X, y, more, slice(24, None)), but=["classes_"]), state), way
+
+
+def test_what_skops_has_to_trust():
+    """The public estimator and its public parts, and nothing else."""
+    X, y, more = data("ranking")
+    for norm in NORMS.values():
+        model = PredtronRanker(norm=norm, update=PassiveAggressive(C=0.1)).fit(X, y, **more)
+        for path in skops.io.get_untrusted_types(data=skops.io.dumps(model)):
+            module, _, name = path.rpartition(".")
+            assert name in vars(__import__(module, fromlist=["__all__"]))["__all__"], path
+
+
+def names_of(model):
+    """The classes that a pickle names."""
+    strings, found = [], []
+    for opcode, argument, _ in pickletools.genops(pickle.dumps(model, protocol=4)):
+        if "UNICODE" in opcode.name:
+            strings.append(argument)
+        elif opcode.name == "STACK_GLOBAL":
+            found.append(".".join(strings[-2:]))
+        elif opcode.name == "MEMOIZE":
+            continue
+    return found
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_pickle_names_public_paths_only(family):
+    X, y, more = data(family)
+    model = FAMILIES[family](update=Adaptive(), norm=RKHS()).fit(X, y, **more)
+    own = [name for name in names_of(model) if name.startswith("sklearn_predtron")]
+    assert f"sklearn_predtron.{type(model).__name__}" in own
+    assert not [name for name in own if "._" in name]
+
+
+def test_public_classes_have_public_paths():
+    for module in (sklearn_predtron, losses):
+        for name in module.__all__:
+            assert getattr(module, name).__module__ == module.__name__
+
+
+def test_compiled_classes_have_names_of_their_own():
+    kinds = compiled()
+    assert len(kinds) > 60 and all(kind.__name__ == name for name, kind in kinds.items())
+    assert {"Learner", "L2", "Scaled", "RKHS", "Adaptive", "RankingLossAugmented", "Margins"} <= kinds.keys()
+
+
+def test_an_object_that_stands_in_two_places_is_one():
+    X, y, _ = data("multiclass")
+    model = PredtronClassifier(reject_cost=0.2, reject_label=-1).fit(X, y)
+    learner = unpack(pack(model._learner))
+    assert learner.observer.problem is learner.problem
+
+
+def test_models_of_another_format_are_refused():
+    X, y, _ = data("multiclass")
+    state = PredtronClassifier().fit(X, y).__getstate__()
+    assert state["_saved"] == {"format": 1, "version": sklearn_predtron.__version__}
+    for saved, message in [
+        ({"format": 2, "version": "9.9"}, r"has format 2, of sklearn_predtron 9\.9; this version reads format 1"),
+        (None, "has no format: it is older than"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            PredtronClassifier().__setstate__({**state, "_saved": saved})
+    with pytest.raises(ValueError, match="has a part 'L7', which this version"):
+        PredtronClassifier().__setstate__({**state, "_learner": [{"kind": "L7", "arguments": []}]})
+    for damaged in ([], None, [{}], 7, [{"kind": "L2", "arguments": []}], state["_learner"][:-1]):
+        with pytest.raises(ValueError, match="saved model is damaged"):
+            PredtronClassifier().__setstate__({**state, "_learner": damaged})
+
+
+def test_parts_of_the_users_own_are_saved_as_they_are():
+    X, y, _ = data("multilabel")
+    model = PredtronMultilabelClassifier(loss=FBeta(beta=2)).fit(X, y)
+    assert pickle.loads(pickle.dumps(model))._learned_loss.beta == 2
+
+
+GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.pkl.gz"))
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.name)
+def test_models_of_former_versions(path):
+    """Models that a version wrote predict what they did, or are refused in words."""
+    with gzip.open(path) as file:
+        saved = pickle.load(file)
+    assert len(saved) == len(FAMILIES) * len(NORMS)
+    for (family, norm), (written, predicted, scores) in saved.items():
+        X, y, more = data(family)
+        try:
+            model = pickle.loads(written)
+        except ValueError as error:
+            assert "The saved model has format" in str(error)
+            continue
+        assert type(model) is FAMILIES[family] and str(model.norm) == str(NORMS[norm])
+        if family != "ranking":
+            assert_array_equal(model.predict(X), predicted)
+        np.testing.assert_allclose(scores_of(model, X), scores, rtol=1e-9, atol=1e-9)
+        learn(model, X, y, more, slice(24, None))
+
+
+def scores_of(model, X):
+    return model.predict(X) if isinstance(model, PredtronRanker) else model.decision_function(X)
+
+
+def test_this_version_has_golden_files():
+    assert any(path.name == f"{sklearn_predtron.__version__}.pkl.gz" for path in GOLDEN)

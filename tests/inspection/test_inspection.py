@@ -1,0 +1,377 @@
+"""Pictures: what is drawn is what is computed otherwise, and bad input is refused before anything is drawn."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import Hours, make_data
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_predtron import (
+    Predtron,
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+)
+from sklearn_predtron.callbacks import LossHistory
+from sklearn_predtron.datasets import make_separable_queries
+from sklearn_predtron.inspection import MarginDisplay, OnlineLossDisplay, RiskCoverageDisplay
+from sklearn_predtron.theory import loss_constants, theorem_of
+from sklearn_predtron.updates import LossAugmented
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def labels_of(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+def check_legible(display, xlabel, ylabel):
+    """Axes with names, and nothing beyond the figure's edges at a notebook's size."""
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == (xlabel, ylabel)
+    assert display.figure_ is display.ax_.figure
+    assert tuple(display.figure_.get_size_inches() * display.figure_.dpi) == (640, 480)
+    display.figure_.canvas.draw()
+    box, edges = display.ax_.get_tightbbox(), display.figure_.bbox
+    assert edges.x0 <= box.x0 and box.x1 <= edges.x1 and edges.y0 <= box.y0 and box.y1 <= edges.y1
+
+
+# -------------------------------------------------------------------------------------------------------------------- loss
+
+
+def separable(n=300, p=4, gap=0.5, seed=0):
+    X = np.random.default_rng(seed).standard_normal((n, p))
+    X = X[np.abs(X[:, 0]) > gap]
+    return X, X[:, 0] > 0, 2 * gap, np.linalg.norm(X, axis=1).max()
+
+
+def recorded(**parameters):
+    X, y, margin, radius = separable()
+    model = PredtronBinaryClassifier(fit_intercept=False, shuffle=False, max_iter=1, **parameters)
+    return model.set_callbacks(LossHistory()).fit(X, y), X, y, margin, radius
+
+
+def test_loss_of_an_estimator():
+    model, X, y, _, _ = recorded()
+    display = OnlineLossDisplay.from_estimator(model)
+    assert display.line_.get_xdata().tolist() == list(range(len(X) + 1))
+    single = PredtronBinaryClassifier(fit_intercept=False)
+    for i in range(len(X)):
+        single.partial_fit(X[i : i + 1], y[i : i + 1], classes=[False, True])
+        assert display.line_.get_ydata()[i + 1] == single.cumulative_loss_
+    assert display.line_.get_ydata()[0] == 0
+    assert display.bound_line_ is None and labels_of(display) == ["PredtronBinaryClassifier"]
+    check_legible(display, "rounds", "cumulative loss (sum of L)")
+    named = OnlineLossDisplay.from_estimator(make_pipeline(StandardScaler(), model), name="here", ax=display.ax_, color="k")
+    assert named.ax_ is display.ax_ and named.line_.get_color() == "k" and labels_of(named)[1] == "here"
+
+
+@pytest.mark.parametrize("update", ["adaptive", LossAugmented(eta="theory"), "loss_driven"], ids=str)
+def test_bound_of_the_theorem(update):
+    model, _, _, margin, radius = recorded(update=update)
+    display = OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius)
+    assert set(display.bound_line_.get_ydata()) == {4 * radius**2 / margin**2}
+    assert display.bound == model.loss_bound(margin, radius)
+    assert labels_of(display)[1] == f"{theorem_of(model)}: {display.bound:.4g}"
+    assert display.line_.get_ydata().max() <= display.bound <= display.ax_.get_ylim()[1]
+    assert display.bound_line_.get_color() == display.line_.get_color()
+
+
+def test_bound_of_a_ranker():
+    X, y, margin, radius = separable()
+    model = PredtronRanker(max_iter=1).set_callbacks(LossHistory()).fit(X, y, qid=np.arange(len(X)) // 8)
+    c_L, _ = loss_constants("ndcg", y=y, qid=np.arange(len(X)) // 8)
+    display = OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius, c_L=c_L)
+    assert display.bound == model.loss_bound(margin, radius, c_L)
+    with pytest.raises(ValueError, match="Pass c_L"):
+        OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius)
+
+
+def test_bounds_that_are_refused():
+    model, _, _, margin, radius = recorded()
+    for given in ({"radius": 2}, {"c_L": 2}):
+        with pytest.raises(ValueError, match=r"=2 .*are for the bound, which needs a margin too; got margin=None"):
+            OnlineLossDisplay.from_estimator(model, **given)
+    with pytest.raises(ValueError, match=r"margin=-1 must be positive"):
+        OnlineLossDisplay.from_estimator(model, margin=-1, radius=radius)
+    with pytest.raises(ValueError, match="No loss bound is proven"):
+        OnlineLossDisplay.from_estimator(model.set_params(update="subgradient"), margin=margin, radius=radius)
+    X, y = make_data()
+    with pytest.raises(ValueError, match="loss of this PredtronClassifier was not recorded"):
+        OnlineLossDisplay.from_estimator(PredtronClassifier().fit(X, y))
+    assert not plt.get_fignums()
+
+
+def test_loss_of_predictions():
+    y_true, y_pred = [0, 1, 2, 2, 1], [0, 2, 2, 0, 1]
+    display = OnlineLossDisplay.from_predictions(y_true, y_pred)
+    assert display.line_.get_xdata().tolist() == [0, 1, 2, 3, 4, 5]
+    assert display.line_.get_ydata().tolist() == [0, 0, 1, 1, 2, 2]
+    display = OnlineLossDisplay.from_predictions(
+        y_true, y_pred, loss=lambda y, z: np.abs(y - z), bound=7.5, bound_label="Theorem 0", name="steps"
+    )
+    assert display.line_.get_ydata().tolist() == [0, 0, 1, 1, 3, 3]
+    assert labels_of(display) == ["steps", "Theorem 0: 7.5"]
+    assert labels_of(display.plot(name="again")) == ["again", "Theorem 0: 7.5"]
+    sets = OnlineLossDisplay.from_predictions([[0, 1], [1, 1]], [[0, 1], [1, 0]], bound=3)
+    assert sets.line_.get_ydata().tolist() == [0, 0, 1] and labels_of(sets) == ["bound: 3"]
+
+
+def test_predictions_that_are_refused():
+    with pytest.raises(ValueError, match=r"y_pred has shape \(0,\) and y_true \(0,\); both must have a row for each round"):
+        OnlineLossDisplay.from_predictions([], [])
+    with pytest.raises(ValueError, match=r"y_pred has shape \(1,\) and y_true \(2,\); both must have a row for each round"):
+        OnlineLossDisplay.from_predictions([0, 1], [0])
+    for display, more in [(OnlineLossDisplay, ()), (RiskCoverageDisplay, ([1.0, 2.0],))]:
+        with pytest.raises(ValueError, match=r"loss has shape \(1,\); it must have one entry for each of the 2 rows"):
+            display.from_predictions([0, 1], [0, 0], *more, loss=lambda y, z: [1.0])
+        with pytest.raises(ValueError, match="Input loss contains NaN"):
+            display.from_predictions([0, 1], [0, 0], *more, loss=lambda y, z: [1.0, np.nan])
+    assert not plt.get_fignums()
+
+
+# -------------------------------------------------------------------------------------------------------- risk and coverage
+
+
+def triage(k=3, **parameters):
+    X, y = make_data(k=k, n=300, noise=2.0)
+    kind = PredtronBinaryClassifier if k == 2 else PredtronClassifier
+    return kind(random_state=0, **parameters).fit(X, y), X, y
+
+
+def lead_of_the_best(model, X):
+    """Margins from the public decision_function."""
+    decision = model.decision_function(X)
+    if decision.ndim == 1:
+        return np.abs(decision), model.classes_[(decision > 0).astype(int)]
+    ranked = np.sort(decision, axis=1)
+    return ranked[:, -1] - ranked[:, -2], model.classes_[decision.argmax(axis=1)]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [2, 3])
+def test_risk_at_every_threshold(k, weighted):
+    model, X, y = triage(k)
+    weight = np.random.default_rng(0).integers(0, 4, len(X)).astype(float) if weighted else None
+    display = RiskCoverageDisplay.from_estimator(model, X, y, sample_weight=weight)
+    margins, predicted = lead_of_the_best(model, X)
+    w = np.ones(len(X)) if weight is None else weight
+    thresholds = np.unique(margins[w > 0])[::-1]
+    accepted = [margins >= threshold for threshold in thresholds]
+    np.testing.assert_allclose(display.line_.get_xdata(), [w[rows].sum() / w.sum() for rows in accepted])
+    risk = [1 - accuracy_score(y[rows], predicted[rows], sample_weight=w[rows]) for rows in accepted]
+    np.testing.assert_allclose(display.line_.get_ydata(), risk, atol=1e-12)
+    assert display.coverage[-1] == 1 and display.risk[-1] == pytest.approx(1 - model.score(X, y, weight)) != 0
+    assert display.point_ is None
+    check_legible(display, "coverage (share of rows)", "mean loss of the accepted rows")
+
+
+@pytest.mark.parametrize("rule", ["online", "margin", "code"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_operating_point(k, rule):
+    model, X, y = triage(k, reject_cost=0.15, reject_label=-1, reject_rule=rule)
+    display = RiskCoverageDisplay.from_estimator(make_pipeline(StandardScaler(with_mean=False).fit(X), model), X, y)
+    scaled = X / X.std(axis=0)
+    accepted = model.predict(scaled) != -1
+    share, risk = accepted.mean(), 1 - accuracy_score(y[accepted], model.predict(scaled)[accepted])
+    np.testing.assert_allclose(np.ravel(display.point_.get_data()), [share, risk])
+    assert (share == 1) == (rule == "code")
+    at = np.flatnonzero(np.isclose(display.coverage, share))
+    np.testing.assert_allclose(display.risk[at], [risk])
+    assert labels_of(display)[1] == f"operating point ({share:.3f}, {risk:.3g})"
+
+
+def test_risk_is_the_mean_of_the_costs():
+    cost = np.array([[0, 1, 4.0], [2, 0, 1], [3, 5, 0]])
+    model, X, y = triage(loss=cost, reject_cost=[0.5, 0.1, 0.2], reject_label=9, reject_rule="margin")
+    display = RiskCoverageDisplay.from_estimator(model, X, y)
+    best = model.decision_function(X).argmax(axis=1)
+    assert display.risk[-1] == pytest.approx(cost[y, best].mean())
+    kept = model.predict(X) != 9
+    assert display.operating_point == pytest.approx((kept.mean(), cost[y, best][kept].mean()))
+    model.set_params(reject_cost=1e-9)  # thresholds beyond all margins
+    model.set_params(loss=1e6 * cost)
+    display = RiskCoverageDisplay.from_estimator(model, X, y)
+    assert display.operating_point[0] == 0 and np.isnan(display.operating_point[1])
+
+
+def test_risk_of_any_predictions():
+    y_true, y_pred = np.array([0, 1, 1, 0, 1]), np.array([0, 0, 1, 1, 1])
+    confidence = [0.9, 0.5, 0.5, 0.1, 0.7]
+    display = RiskCoverageDisplay.from_predictions(y_true, y_pred, confidence, name="any")
+    np.testing.assert_allclose(display.line_.get_data(), [[0.2, 0.4, 0.8, 1.0], [0, 0, 0.25, 0.4]])
+    assert labels_of(display) == ["any"] and display.point_ is None
+    X, y = make_data(noise=2.0)
+    peer = LogisticRegression().fit(X, y)
+    by_peer = RiskCoverageDisplay.from_predictions(y, peer.predict(X), peer.predict_proba(X).max(axis=1), ax=display.ax_)
+    assert by_peer.risk[-1] == pytest.approx(1 - peer.score(X, y)) and len(display.ax_.lines) == 2
+
+
+def test_risks_that_are_refused():
+    model, X, y = triage()
+    ordinal = PredtronOrdinalClassifier().fit(X, y)
+    with pytest.raises(ValueError, match=r"estimator=PredtronOrdinalClassifier\(\) cannot reject; accepted are Predtron"):
+        RiskCoverageDisplay.from_estimator(ordinal, X, y)
+    with pytest.raises(ValueError, match=r"y has shape \(299,\); it must have one entry for each of the 300 rows"):
+        RiskCoverageDisplay.from_estimator(model, X, y[:-1])
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
+        RiskCoverageDisplay.from_estimator(model, X, y, sample_weight=-np.ones(len(X)))
+    with pytest.raises(ValueError, match=r"confidence has shape \(2,\)"):
+        RiskCoverageDisplay.from_predictions([0, 1, 1], [0, 1, 1], [0.1, 0.2])
+    with pytest.raises(ValueError, match=r"y_pred has shape \(2,\)"):
+        RiskCoverageDisplay.from_predictions([0, 1, 1], [0, 1], [0.1, 0.2, 0.3])
+    with pytest.raises(ValueError, match="Input confidence contains NaN"):
+        RiskCoverageDisplay.from_predictions([0, 1], [0, 1], [0.1, np.nan])
+    assert not plt.get_fignums()
+
+
+# ----------------------------------------------------------------------------------------------------------------- margins
+
+
+def test_margins_by_hand():
+    model, X, y = triage(fit_intercept=False)
+    display = MarginDisplay.from_estimator(model, X, y, bins=17)
+    W = model.coef_ / np.linalg.norm(model.coef_)
+    t = X @ W.T
+    by_hand = [t[i, y[i]] - np.delete(t[i], y[i]).max() for i in range(len(X))]
+    np.testing.assert_allclose(display.margins, by_hand)
+    assert display.margins.min() == model.margin(X, y) == display.least_line_.get_xdata()[0] < 0
+    assert list(display.zero_line_.get_xdata()) == [0, 0]
+    heights = [bar.get_height() for bar in display.bars_]
+    np.testing.assert_array_equal(heights, np.histogram(by_hand, bins=17)[0])
+    assert labels_of(display) == ["PredtronClassifier", f"least: {display.margins.min():.3g}"]
+    check_legible(display, "margin at unit norm of the weights (units of the inputs)", "number of rows")
+    predictions = MarginDisplay.from_predictions(y, X @ model.coef_.T, length=np.linalg.norm(model.coef_))
+    np.testing.assert_allclose(predictions.margins, by_hand)
+
+
+def test_margins_of_every_family():
+    X, y = make_data(n=120, noise=2.0)
+    sets = (X[:, :4] > 0).astype(int)
+    cases = [
+        (PredtronBinaryClassifier(), y > 0),
+        (PredtronOrdinalClassifier(), y),
+        (PredtronMultilabelClassifier(), sets),
+        (PredtronLabelRanker(), sets),
+    ]
+    for model, labels in cases:
+        display = MarginDisplay.from_estimator(
+            make_pipeline(StandardScaler(), model.set_params(random_state=0)).fit(X, labels), X, labels
+        )
+        scaled = StandardScaler().fit_transform(X)
+        assert display.margins.shape == (len(X),)
+        assert display.margins.min() == model.margin(scaled, labels)
+        for i in range(0, len(X), 40):
+            assert display.margins[i] == pytest.approx(model.margin(scaled[i : i + 1], labels[i : i + 1]))
+    display.figure_.canvas.draw()
+
+
+def test_margins_of_queries():
+    X, y, qid = make_separable_queries(40, 5, random_state=0)
+    y[qid == 3] = 1  # cannot be ranked wrongly
+    model = PredtronRanker(random_state=0).fit(X, y, qid=qid)
+    display = MarginDisplay.from_estimator(model, X, y, qid)
+    assert display.margins.shape == (40,) and display.margins[3] == np.inf
+    assert display.margins[5] == pytest.approx(model.margin(X[qid == 5], y[qid == 5]))
+    assert sum(bar.get_height() for bar in display.bars_) == 39
+    assert display.margins.min() == model.margin(X, y, qid) and display.ax_.get_ylabel() == "number of queries"
+
+
+def test_margins_of_predictions():
+    display = MarginDisplay.from_predictions(["b", "a", "b"], [0.5, 0.25, -2.0], length=0.5)
+    assert display.margins.tolist() == [1.0, -0.5, -4.0]
+    display = MarginDisplay.from_predictions(["b", "a"], [[1.0, 0.0, 3.0], [1.0, 0.0, 3.0]], classes=["c", "b", "a"])
+    assert display.margins.tolist() == [-3.0, 2.0]
+
+
+def test_margins_that_are_refused():
+    X, y = make_data()
+    model = PredtronClassifier(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"qid is for PredtronRanker only, and estimator=PredtronClassifier.* ranks no queries"):
+        MarginDisplay.from_estimator(model, X, y, y)
+    hours = Predtron(Hours()).fit(X, y)
+    with pytest.raises(ValueError, match=r"estimator=Predtron.* has no margins; accepted are Predtron's classifiers and rankers"):
+        MarginDisplay.from_estimator(hours, X, y)
+    with pytest.raises(ValueError, match="margins holds no finite margin, or nan"):
+        MarginDisplay.from_estimator(PredtronClassifier(fit_intercept=False).fit(np.zeros_like(X), y), np.zeros_like(X), y)
+    with pytest.raises(ValueError, match="margins holds no finite margin"):
+        MarginDisplay(margins=np.array([np.inf])).plot()
+    for length in (0, -1.0, np.nan, np.inf, "1", None):
+        with pytest.raises(ValueError, match=r"length=.* must be a finite number above 0"):
+            MarginDisplay.from_predictions([0, 1], [0.1, 0.2], length=length)
+    with pytest.raises(ValueError, match=r"y_score has shape \(2,\); for 2 rows and 1 classes it must have \(2, 1\)"):
+        MarginDisplay.from_predictions([1, 1], [0.3, 0.2])
+    with pytest.raises(ValueError, match=r"y_score has shape \(3,\); for 3 rows and 3 classes it must have \(3, 3\)"):
+        MarginDisplay.from_predictions([0, 1, 2], [0.1, 0.2, 0.3])
+    with pytest.raises(ValueError, match=r"y contains labels that are not in classes_: \[7\]; accepted are \[0, 1\]"):
+        MarginDisplay.from_predictions([0, 7], [0.1, 0.2], classes=[0, 1])
+    assert not plt.get_fignums()
+
+
+# -------------------------------------------------------------------------------------------------------------- matplotlib
+
+
+WITHOUT = """
+import sys
+from pathlib import Path
+sys.modules["matplotlib"] = None  # importing it fails
+from sklearn_predtron.inspection import MarginDisplay, OnlineLossDisplay, RiskCoverageDisplay
+calls = {
+    "OnlineLossDisplay.from_estimator": lambda: OnlineLossDisplay.from_estimator(None),
+    "OnlineLossDisplay.from_predictions": lambda: OnlineLossDisplay.from_predictions([0], [0]),
+    "OnlineLossDisplay.plot": lambda: OnlineLossDisplay(rounds=[0], losses=[0]).plot(),
+    "RiskCoverageDisplay.from_estimator": lambda: RiskCoverageDisplay.from_estimator(None, None, None),
+    "RiskCoverageDisplay.from_predictions": lambda: RiskCoverageDisplay.from_predictions([0], [0], [0]),
+    "RiskCoverageDisplay.plot": lambda: RiskCoverageDisplay(coverage=[1], risk=[0]).plot(),
+    "MarginDisplay.from_estimator": lambda: MarginDisplay.from_estimator(None, None, None),
+    "MarginDisplay.from_predictions": lambda: MarginDisplay.from_predictions([0], [0]),
+    "MarginDisplay.plot": lambda: MarginDisplay(margins=[1]).plot(),
+}
+for name, call in calls.items():
+    try:
+        call()
+    except ImportError as error:
+        assert str(error) == f"{name} requires matplotlib. You can install matplotlib with `pip install matplotlib`", error
+    else:
+        raise AssertionError(name)
+"""
+
+
+def test_without_matplotlib():
+    run = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+# ----------------------------------------------------------------------------------------------------- the documentation's
+
+
+def test_pictures_of_the_documentation(tmp_path):
+    """Each theorem's losses are within its bound, by a factor that leaves something to see."""
+    spec = importlib.util.spec_from_file_location("pictures", Path(__file__).parents[2] / "doc" / "make_pictures.py")
+    pictures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pictures)
+    bounded = 0
+    for picture in pictures.PICTURES:
+        for display in picture(plt.subplots()[1]):
+            if getattr(display, "bound", None) is not None:
+                bounded += 1
+                assert display.bound / 50 < display.losses[-1] <= display.bound, picture.__name__
+    assert bounded == 10
+    pictures.PICTURES[:] = pictures.PICTURES[-1:]
+    pictures.make_pictures(tmp_path / "new")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["margins_on_digits.png"]

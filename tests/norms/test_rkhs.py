@@ -1,0 +1,596 @@
+"""norm=RKHS(...): the primal learner, the same learner on explicit features, budgets, layouts, errors."""
+
+import copy
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from cases import assert_close, cost_table, data, intercept_settings, layouts, losses, make_data, name, representations, updates
+from reference.kernels import Budgeted, features
+from reference.learner import Reference
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits, make_circles
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, chi2_kernel, pairwise_kernels, polynomial_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+)
+from sklearn_predtron.norms import RKHS
+from sklearn_predtron.norms._kernel_functions import Kernel
+from sklearn_predtron.updates import MMP, ListNet, LossAugmented, MaxPair, PassiveAggressive, PRank, Slam, Subgradient
+
+AVERAGES = ["linear", "uniform", 7.5, False]
+KERNELS = {"rbf": RKHS(gamma=0.3), "poly": RKHS(kernel="poly", gamma=0.5, degree=2, coef0=0.5)}
+
+
+def families():
+    """Estimators of every family on rows X, with their labels."""
+    X, y = data(n=45, p=9, k=4)
+    sets = (X @ np.random.default_rng(1).standard_normal((X.shape[1], 5)) > 0).astype(int)
+    relevances = sets * np.random.default_rng(2).integers(1, 4, sets.shape)
+    qid = np.repeat(np.arange(9), 5)
+    general = [
+        (PredtronClassifier, y),
+        (PredtronBinaryClassifier, y > 1),
+        (PredtronOrdinalClassifier, y),
+        (PredtronMultilabelClassifier, sets),
+        (PredtronLabelRanker, relevances),
+    ]
+    found = [(kind(update=update), labels, {}) for kind, labels in general for update in updates()]
+    found += [(PredtronOrdinalClassifier(representation="shared", update=update), y, {}) for update in [*updates(), PRank()]]
+    found += [(PredtronLabelRanker(update=MMP()), sets, {})]
+    found += [(PredtronRanker(update=update), y, {"qid": qid}) for update in [*updates(), Slam(), MaxPair(), ListNet()]]
+    return X, found
+
+
+X, FAMILIES = families()
+each_family = pytest.mark.parametrize("number", range(len(FAMILIES)), ids=lambda i: name(FAMILIES[i][0])[8:60])
+
+
+def scores_of(model, rows):
+    return getattr(model, "decision_function", model.predict)(rows)
+
+
+def assert_same_learner(model, primal, rows, features_of_rows):
+    """The same rounds and scores; coefficients may be of rows or of features."""
+    for attribute in ("t_", "n_mistakes_", "n_updates_"):
+        assert getattr(model, attribute) == getattr(primal, attribute)
+    np.testing.assert_allclose(model.cumulative_loss_, primal.cumulative_loss_, rtol=1e-9)
+    assert_close(scores_of(model, rows), scores_of(primal, features_of_rows), 1e-8)
+
+
+# ------------------------------------------------------------------------------------------------ equal to what is known
+
+
+@each_family
+def test_linear_kernel_is_the_primal_learner_round_by_round(number):
+    estimator, y, more = FAMILIES[number]
+    average = AVERAGES[number % 4]
+    width = 5 if more else 1
+    for rows in (X, sparse.csr_matrix(X)):
+        primal = clone(estimator).set_params(average=average)
+        model = clone(primal).set_params(norm=RKHS(kernel="linear"))
+        first = {} if more or y.ndim == 2 else {"classes": np.unique(y)}
+        for i in range(0, len(X), width):
+            some = slice(i, i + width)
+            for one in (primal, model):
+                one.partial_fit(rows[some], y[some], **(first if i == 0 else {}))
+            assert_close(model.last_coef_, primal.last_coef_)
+            assert_close(model.last_intercept_, primal.last_intercept_)
+            assert model.cumulative_loss_ == pytest.approx(primal.cumulative_loss_, rel=1e-12)
+        assert_close(model.coef_, primal.coef_)
+        assert_close(model.intercept_, primal.intercept_)
+        assert model.n_updates_ == primal.n_updates_ > 2
+
+
+@each_family
+@pytest.mark.parametrize("kernel", list(KERNELS))
+def test_the_learner_of_explicit_features(number, kernel):
+    """Epochs in random order; rows in any layout."""
+    estimator, y, more = FAMILIES[number]
+    norm, average = KERNELS[kernel], AVERAGES[(number + 1) % 4]
+    Phi = features(Kernel(norm.kernel, norm.gamma, norm.degree, norm.coef0)(X, X))
+    settings = {"average": average, "random_state": 0, "max_iter": 3}
+    primal = clone(estimator).set_params(**settings).fit(Phi, y, **more)
+    assert primal.n_updates_ > 2
+    for rows in layouts(X).values():
+        model = clone(estimator).set_params(norm=norm, **settings).fit(rows, y, **more)
+        assert_same_learner(model, primal, rows, Phi)
+        np.testing.assert_allclose(model.margin(rows, y, **more), primal.margin(Phi, y, **more), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS))
+@pytest.mark.parametrize("update", [update for update in updates() if hasattr(Reference, f"_{update.alias}")], ids=name)
+def test_the_plain_reference(update, kernel):
+    rows, y = make_data(n=50, k=4)
+    norm = KERNELS[kernel]
+    gram = {"rbf": rbf_kernel(rows, gamma=0.3), "poly": polynomial_kernel(rows, gamma=0.5, degree=2, coef0=0.5)}[kernel]
+    Phi = features(gram)
+    weight = np.random.default_rng(5).uniform(0.2, 2.5, len(rows))
+    for number, (representation, loss) in enumerate(
+        (rep, loss) for rep in representations(4, shared=False) for loss in losses(4)
+    ):
+        intercept, average = ["auto", 0.7, None][number % 3], AVERAGES[number % 4]
+        code = representation.code(4)
+        parameters = update.get_params()
+        reference = Reference(code, cost_table(loss, 4), Phi.shape[1], update.alias, parameters, intercept=intercept)
+        reference.learn(Phi, y, weight)
+        settings = {"representation": representation, "loss": loss, "update": update, "average": average}
+        model = PredtronClassifier(norm=norm, **settings, **intercept_settings(intercept))
+        model.partial_fit(rows, y, classes=np.arange(4), sample_weight=weight)
+        W, b = reference.mean(average)
+        assert_close(model._scores(rows), Phi @ W.T + b, 1e-8)
+        counts = reference.t, reference.n_mistakes, reference.n_updates
+        assert (model.t_, model.n_mistakes_, model.n_updates_) == counts
+        np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", sorted(PAIRWISE_KERNEL_FUNCTIONS))
+def test_every_kernel_is_that_of_scikit_learn(kernel):
+    rows = np.abs(X[:20])
+    settings = {"gamma": 0.2, "degree": 2, "coef0": 0.5}
+    expected = pairwise_kernels(rows, rows[:7], metric=kernel, filter_params=True, **settings)
+    assert_close(Kernel(kernel, 0.2, 2, 0.5)(rows, rows[:7]), expected, 1e-12)
+    if "chi2" not in kernel:
+        assert_close(Kernel(kernel, 0.2, 2, 0.5)(sparse.csr_matrix(rows), sparse.csr_matrix(rows[:7])), expected, 1e-12)
+    y = make_data(k=4)[1][:20]
+    fitted = [
+        PredtronClassifier(norm=norm, random_state=0).fit(rows, y)
+        for norm in (
+            RKHS(kernel=kernel, **settings),
+            RKHS(kernel=lambda A, B: pairwise_kernels(A, B, metric=kernel, filter_params=True, **settings)),
+        )
+    ]
+    assert_close(fitted[0].dual_coef_, fitted[1].dual_coef_)
+
+
+@pytest.mark.parametrize("p", [1, 3, 8, 11])
+@pytest.mark.parametrize("gamma", [1e-8, 0.3, 50.0])
+def test_gaussian_kernel(p, gamma):
+    """Of every width, of equal rows, and of rows so far apart that it underflows."""
+    random = np.random.default_rng(p)
+    A, B = random.standard_normal((6, p)), random.standard_normal((13, p)) * 5
+    B[3] = A[2]
+    values = Kernel("rbf", gamma, 3, 1)(A, B)
+    np.testing.assert_allclose(
+        values, np.exp(-gamma * ((A[:, None] - B) ** 2).sum(axis=2)), rtol=1e-10 * max(gamma, 1), atol=1e-300
+    )
+    assert values.max() <= 1
+    A[0, 0], A[1, 0] = np.nan, np.inf
+    assert not np.isfinite(Kernel("rbf", gamma, 3, 1)(A, A)).all(axis=1)[:2].any()
+
+
+# --------------------------------------------------------------------------------------------------------- the support
+
+
+def test_support_and_coefficients():
+    X, y = make_data(k=4)
+    model = PredtronClassifier(norm=RKHS(gamma=0.3), random_state=0).fit(X, y)
+    assert len(np.unique(model.support_)) == len(model.support_) <= len(X)
+    assert model.dual_coef_.shape == (4, len(model.support_))
+    scores = rbf_kernel(X, X[model.support_], gamma=0.3) @ model.dual_coef_.T + model.intercept_
+    assert_close(model.decision_function(X), scores)
+    last = clone(model).set_params(average=False).fit(X, y)
+    assert_close(last.dual_coef_, model.last_dual_coef_)
+
+
+def test_support_of_streams_counts_all_rows_given():
+    X, y = make_data(k=4)
+    model = PredtronClassifier(norm=RKHS(gamma=0.3))
+    for begin in range(0, 90, 7):
+        some = slice(begin, begin + 7)
+        model.partial_fit(X[some], y[some], classes=np.arange(4), sample_weight=np.arange(begin, min(begin + 7, 90)) % 5 > 0)
+    assert (model.support_ % 5 > 0).all() and model.support_.max() > 50
+    scores = rbf_kernel(X, X[model.support_], gamma=0.3) @ model.dual_coef_.T + model.intercept_
+    assert_close(model.decision_function(X), scores)
+
+
+def test_support_of_queries_counts_rows_as_given():
+    """Rows of a query need not be neighbours, and some have no weight."""
+    random = np.random.default_rng(0)
+    X, y, qid = random.standard_normal((40, 5)), random.integers(0, 4, 40), random.integers(0, 6, 40)
+    weight = random.random(40) < 0.8
+    for norm, rows in ((RKHS(gamma=0.2), X), (RKHS(kernel="precomputed"), rbf_kernel(X, gamma=0.2))):
+        model = PredtronRanker(norm=norm, random_state=0).fit(rows, y, qid=qid, sample_weight=weight)
+        assert weight[model.support_].all()
+        assert_close(model.predict(rows), rbf_kernel(X, X[model.support_], gamma=0.2) @ model.dual_coef_)
+
+
+def test_dense_and_sparse_rows_in_turns():
+    X, y = make_data(k=4)
+    S = sparse.csr_matrix(X)
+    models = [PredtronClassifier(norm=RKHS(gamma=0.3)) for _ in range(3)]
+    for turn, begin in enumerate(range(0, 90, 10)):
+        some = slice(begin, begin + 10)
+        for first, model in enumerate(models):
+            rows = X if first == 2 or (turn + first) % 2 else S
+            model.partial_fit(rows[some], y[some], classes=np.arange(4))
+    assert sparse.issparse(models[0]._learner.weights.support.rows) and not sparse.issparse(
+        models[1]._learner.weights.support.rows
+    )
+    for model in models[:2]:
+        assert_close(model.dual_coef_, models[2].dual_coef_)
+        assert_close(model.decision_function(S), models[2].decision_function(X))
+
+
+def test_epochs_are_passes_in_the_order_of_their_permutations():
+    """From the second epoch on scores follow the steps; a row of several epochs is kept once."""
+    X, y = make_data(n=400, k=4)
+    model = PredtronClassifier(norm=RKHS(gamma=0.3), shuffle=False, max_iter=4).fit(X, y)
+    Phi = features(rbf_kernel(X, gamma=0.3))
+    assert_same_learner(model, PredtronClassifier(shuffle=False, max_iter=4).fit(Phi, y), X, Phi)
+    passes = PredtronClassifier(norm=RKHS(gamma=0.3), shuffle=False, max_iter=1, warm_start=True)
+    for _ in range(4):
+        passes.fit(X, y)
+    assert len(passes.support_) > len(X) > len(model.support_)
+    assert_close(passes.decision_function(X), model.decision_function(X), 1e-8)
+
+
+def test_a_penalty_rescales_scores_that_follow():
+    """Pegasos clears the weights at first, and its scale falls by orders."""
+    X, y = make_data(n=300, k=4)
+    Phi = features(rbf_kernel(X, gamma=0.3))
+    for update in (updates()[-1], updates()[-2]):
+        settings = {"update": update, "random_state": 0, "max_iter": 3}
+        assert update.alias == "subgradient"
+        model = PredtronClassifier(norm=RKHS(gamma=0.3), **settings).fit(X, y)
+        assert_same_learner(model, PredtronClassifier(**settings).fit(Phi, y), X, Phi)
+
+
+def test_rejections_are_those_of_the_primal_learner():
+    X, y = make_data(n=200, k=3)
+    Phi = features(rbf_kernel(X, gamma=0.3))
+    settings = {"reject_cost": 0.2, "reject_label": -1, "random_state": 0}
+    model = PredtronClassifier(norm=RKHS(gamma=0.3), **settings).fit(X, y)
+    primal = PredtronClassifier(**settings).fit(Phi, y)
+    assert 0 < (primal.predict(Phi) == -1).mean() < 1
+    np.testing.assert_array_equal(model.predict(X), primal.predict(Phi))
+
+
+@pytest.mark.parametrize("budget", [None, 20])
+def test_pickles_and_copies_go_on(budget):
+    X, y = make_data(n=120, k=4)
+    for rows in (X, sparse.csr_matrix(X)):
+        model = PredtronClassifier(norm=RKHS(gamma=0.3, budget=budget)).partial_fit(rows[:60], y[:60], classes=np.arange(4))
+        copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
+        for other in (model, *copies):
+            other.partial_fit(rows[60:], y[60:])
+        for other in copies:
+            np.testing.assert_array_equal(other.dual_coef_, model.dual_coef_)
+            np.testing.assert_array_equal(other.support_, model.support_)
+            assert other.budget_loss_ == model.budget_loss_
+
+
+@pytest.mark.parametrize("budget", [None, 20])
+def test_models_from_a_memory_map_go_on(budget, tmp_path):
+    X, y = make_data(n=120, k=4)
+    model = PredtronClassifier(norm=RKHS(gamma=0.3, budget=budget), random_state=0).fit(X[:60], y[:60])
+    joblib.dump(model, tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    model.partial_fit(X[60:], y[60:])
+    mapped.partial_fit(X[60:], y[60:])
+    np.testing.assert_array_equal(mapped.support_, model.support_)
+    np.testing.assert_array_equal(mapped.decision_function(X), model.decision_function(X))
+
+
+def test_precomputed_kernels():
+    X, y = make_data(n=80, k=4)
+    K = rbf_kernel(X, gamma=0.3)
+    model = PredtronClassifier(norm=RKHS(gamma=0.3), random_state=0).fit(X, y)
+    for gram in (K, K.astype(np.float32), sparse.csr_matrix(K)):
+        other = PredtronClassifier(norm=RKHS(kernel="precomputed"), random_state=0).fit(gram, y)
+        np.testing.assert_array_equal(other.support_, model.support_)
+        assert_close(other.dual_coef_, model.dual_coef_, 1e-9 if gram.dtype == np.float64 else 1e-3)
+        np.testing.assert_array_equal(other.predict(gram), model.predict(X))
+    scores = [
+        cross_val_score(PredtronClassifier(norm=norm, random_state=0), rows, y, cv=4)
+        for norm, rows in ((RKHS(gamma=0.3), X), (RKHS(kernel="precomputed"), K))
+    ]
+    np.testing.assert_array_equal(*scores)
+    with pytest.raises(ValueError, match=r"'precomputed'.*rows were learned before"):
+        other.partial_fit(K, y)
+    with pytest.raises(ValueError, match="margin needs the kernels"):
+        other.margin(K, y)
+    assert_close(other.decision_function(K), model.decision_function(X), 1e-3)
+    with pytest.raises(ValueError, match="80 rows and 79 columns"):
+        PredtronClassifier(norm=RKHS(kernel="precomputed")).fit(K[:, :79], y)
+
+
+def test_search_over_kernels():
+    X, y = make_circles(120, noise=0.1, factor=0.4, random_state=0)
+    grid = {"norm__kernel": ["rbf", "linear"], "norm__gamma": [0.01, 1.0]}
+    search = GridSearchCV(PredtronBinaryClassifier(norm=RKHS(), random_state=0), grid, cv=3).fit(X, y)
+    assert search.best_params_ == {"norm__kernel": "rbf", "norm__gamma": 1.0}
+    assert search.best_score_ > 0.95
+
+
+def test_default_gamma():
+    X, y = make_data(k=4)
+    models = [PredtronClassifier(norm=norm, random_state=0).fit(X, y) for norm in ("rkhs", RKHS(gamma=1 / 6))]
+    np.testing.assert_array_equal(models[0].dual_coef_, models[1].dual_coef_)
+
+
+# ---------------------------------------------------------------------------------------------------------- the budget
+
+
+def within_a_budget(budget):
+    """Rows, labels, weights that leave no ties, the reference and the model."""
+    X, y = make_data(k=4)
+    weight = np.random.default_rng(3).uniform(0.5, 2, len(X))
+    reference = Budgeted(lambda a, b: np.exp(-0.3 * ((a - b) ** 2).sum()), 4, budget)
+    settings = {"update": "perceptron", "average": "uniform", "fit_intercept": False, "shuffle": False, "max_iter": 3}
+    return X, y, weight, reference, PredtronClassifier(norm=RKHS(gamma=0.3, budget=budget), **settings)
+
+
+def assert_same_expansion(model, reference):
+    n = len(reference.rows)
+    assert model.support_.tolist() == reference.numbers
+    assert_close(model.last_dual_coef_, reference.coefficients[:n].T)
+    assert_close(model.dual_coef_, reference.total[:n].T / reference.weight)
+    assert model.budget_loss_ == pytest.approx(reference.lost)
+
+
+@pytest.mark.parametrize("budget", [1, 2, 7, 30])
+def test_the_budget_by_its_definition(budget):
+    X, y, weight, reference, model = within_a_budget(budget)
+    for begin in range(0, 90, 45):
+        some = slice(begin, begin + 45)
+        model.partial_fit(X[some], y[some], classes=np.arange(4), sample_weight=weight[some])
+        reference.learn(X[some], y[some], weight[some], range(begin, begin + 45))
+        assert_same_expansion(model, reference)
+    assert reference.lost > 0
+
+
+def test_the_budget_in_epochs():
+    X, y, weight, reference, model = within_a_budget(15)
+    model.fit(X, y, sample_weight=weight)
+    for _ in range(3):
+        reference.learn(X, y, weight, range(90))
+    assert_same_expansion(model, reference)
+
+
+def test_the_row_that_goes_while_weights_shrink():
+    """The scale of the weights falls by orders, and is multiplied out now and then."""
+    X, y = make_data(n=300, k=4)
+    update = Subgradient(alpha=0.2, eta=0.5)
+    model = PredtronClassifier(norm=RKHS(gamma=0.3, budget=12), update=update, fit_intercept=False)
+    model.partial_fit(X[:20], y[:20], classes=np.arange(4))
+    cuts = 0
+    for i in range(20, 300):
+        support, coef, lost = model.support_, model.last_dual_coef_, model.budget_loss_
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+        gone = np.flatnonzero(~np.isin(support, model.support_))
+        if len(gone) > 0:
+            K = rbf_kernel(X[support], gamma=0.3) - 2 * np.eye(12)
+            losses = np.sqrt((coef**2).sum(axis=0) * (1 - K.max(axis=1) ** 2))
+            assert losses[gone[0]] == pytest.approx(losses.min())
+            assert model.budget_loss_ - lost == pytest.approx(0.9 * losses.min(), rel=1e-6)
+            cuts += 1
+    assert cuts > 100
+
+
+def test_rounding_does_not_say_which_row_goes():
+    """Two rows that are as near to each other, with coefficients of the same length, would cost the same."""
+    X, y = make_data(n=200, k=3)
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = 0
+    whole, rows, single = (PredtronClassifier(norm=RKHS(gamma=1.0, budget=10)) for _ in range(3))
+    whole.partial_fit(X, y, classes=np.arange(3))
+    rows.partial_fit(sparse.csr_matrix(X), y, classes=np.arange(3))
+    for i in range(200):
+        single.partial_fit(X[i : i + 1], y[i : i + 1], classes=np.arange(3))
+    for other in (rows, single):
+        np.testing.assert_array_equal(other.support_, whole.support_)
+        assert_close(other.dual_coef_, whole.dual_coef_)
+
+
+def test_a_budget_takes_no_more_than_the_rows_there_are():
+    X, y = make_data(k=4)
+    model = PredtronClassifier(norm=RKHS(gamma=0.3, budget=10**6), random_state=0).fit(X, y)
+    assert len(pickle.dumps(model)) < 1e6
+
+
+@each_family
+def test_a_budget_that_is_never_reached_changes_nothing(number):
+    estimator, y, more = FAMILIES[number]
+    models = [
+        clone(estimator).set_params(norm=RKHS(gamma=0.3, budget=budget), random_state=0, max_iter=3).fit(X, y, **more)
+        for budget in (None, len(X))
+    ]
+    np.testing.assert_array_equal(models[0].support_, models[1].support_)
+    assert_close(models[1].dual_coef_, models[0].dual_coef_)
+    assert models[1].budget_loss_ == 0
+
+
+@each_family
+def test_every_family_within_a_budget(number):
+    estimator, y, more = FAMILIES[number]
+    model = clone(estimator).set_params(norm=RKHS(gamma=0.3, budget=6), random_state=0, max_iter=3).fit(X, y, **more)
+    assert len(model.support_) == 6 and model.budget_loss_ > 0
+    assert np.isfinite(scores_of(model, X)).all()
+    kept = X[model.support_]
+    coef = np.atleast_2d(model.dual_coef_)
+    expected = rbf_kernel(X, kept, gamma=0.3) @ coef.T + model.intercept_
+    assert_close(model._scores(X), expected)
+
+
+def test_a_budget_of_500_keeps_the_score_on_digits():
+    X, y = load_digits(return_X_y=True)
+    A, B, a, b = train_test_split(X, y, random_state=0)
+    free, bounded = (
+        PredtronClassifier(norm=RKHS(gamma=0.001, budget=budget), random_state=0).fit(A, a) for budget in (None, 500)
+    )
+    assert len(free.support_) > 800 and len(bounded.support_) == 500
+    assert bounded.score(B, b) >= 0.98 * free.score(B, b)
+
+
+# ------------------------------------------------------------------------------------------------------- what it is for
+
+
+def ring_ranks(n=600, seed=0):
+    """Four ranks by the distance from the origin, in two dimensions."""
+    random = np.random.default_rng(seed)
+    y = random.integers(0, 4, n)
+    angle, radius = random.uniform(0, 2 * np.pi, n), 1.0 + y + random.uniform(-0.3, 0.3, n)
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), y
+
+
+@pytest.mark.parametrize("estimator", [PredtronClassifier(), PredtronOrdinalClassifier()], ids=["multiclass", "ordinal"])
+def test_rings_are_learned_where_linear_scores_cannot(estimator):
+    X, y = ring_ranks()
+    A, B, a, b = train_test_split(X, y, random_state=0)
+    linear, curved = (clone(estimator).set_params(norm=norm, random_state=0).fit(A, a) for norm in ("l2", RKHS(gamma=1.0)))
+    assert (linear.predict(B) == b).mean() < 0.7
+    assert (curved.predict(B) == b).mean() > 0.95
+
+
+# ---------------------------------------------------------------------------------------------------------- the bounds
+
+
+def test_loss_suffered_within_the_bound_of_a_kernel():
+    """R^2 = k(x, x) + s^2 = 1 + s^2."""
+    X, y = ring_ranks(200)
+    for update in ("adaptive", "loss_driven", "perceptron", LossAugmented(eta="theory"), PassiveAggressive()):
+        for estimator in (PredtronClassifier(), PredtronOrdinalClassifier()):
+            model = clone(estimator).set_params(norm=RKHS(gamma=2.0), update=update, intercept_scaling=0.5, average=False)
+            online = clone(model).partial_fit(X, y, classes=np.unique(y))
+            apart = model.set_params(max_iter=200, random_state=0).fit(X, y).margin(X, y)
+            assert apart > 0
+            bound = online.loss_bound(apart, radius=1.25**0.5)
+            assert 0 < online.cumulative_loss_ <= bound
+
+
+def test_the_radius_seen_is_that_of_the_kernel():
+    X, y = make_data(k=4)
+    model = PredtronClassifier(
+        norm=RKHS(kernel="poly", gamma=0.5, degree=2), update=LossAugmented(eta="theory"), intercept_scaling=0.5
+    )
+    model.partial_fit(X, y, classes=np.arange(4))
+    longest = np.diag(polynomial_kernel(X, gamma=0.5, degree=2)).max()
+    assert model._learner.weights.radius2 == pytest.approx(longest + 0.25)
+
+
+@pytest.mark.parametrize(
+    "norm",
+    [
+        RKHS(kernel="sigmoid"),
+        RKHS(kernel="additive_chi2"),
+        RKHS(kernel="poly", coef0=-1.0),
+        RKHS(kernel="poly", degree=2.5, gamma=0.01),
+        RKHS(budget=30),
+    ],
+    ids=name,
+)
+def test_no_bound_where_none_is_proven(norm):
+    X, y = make_data(k=4)
+    model = PredtronClassifier(norm=norm, intercept_scaling=1.0, random_state=0).fit(np.abs(X), y)
+    with pytest.raises(ValueError, match="No loss bound is proven"):
+        model.loss_bound(0.1, radius=2.0)
+
+
+# ----------------------------------------------------------------------------------------------------------- the errors
+
+
+@pytest.mark.parametrize(
+    ("norm", "message"),
+    [
+        (RKHS(kernel="gauss"), "The 'kernel' parameter of RKHS"),
+        (RKHS(gamma=0), "The 'gamma' parameter of RKHS"),
+        (RKHS(gamma=-1.0), "The 'gamma' parameter of RKHS"),
+        (RKHS(degree=-1), "The 'degree' parameter of RKHS"),
+        (RKHS(coef0=np.nan), "The 'coef0' parameter of RKHS"),
+        (RKHS(budget=0), "The 'budget' parameter of RKHS"),
+        (RKHS(budget=2.5), "The 'budget' parameter of RKHS"),
+        (RKHS(kernel=lambda A, B: np.ones(3)), r"returned shape \(3,\) for 16 and 16 rows"),
+    ],
+)
+def test_bad_parameters(norm, message):
+    X, y = make_data(k=4)
+    model = PredtronClassifier(norm=norm)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+def test_attributes_of_other_norms():
+    X, y = make_data(k=4)
+    model = PredtronClassifier().fit(X, y)
+    assert not any(hasattr(model, attribute) for attribute in ("dual_coef_", "last_dual_coef_", "support_", "budget_loss_"))
+    model = PredtronClassifier(norm="rkhs").fit(X, y)
+    assert not hasattr(model, "coef_") and not hasattr(model, "last_coef_")
+    with pytest.raises(AttributeError, match="kernel='linear'"):
+        _ = model.coef_
+
+
+class FailsLater:
+    """A kernel that raises an error in its n-th call."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __call__(self, A, B):
+        self.n -= 1
+        if self.n == 0:
+            raise RuntimeError("out of luck")
+        return rbf_kernel(A, B, gamma=0.3)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_a_kernel_that_fails_leaves_whole_rounds(n):
+    X, y = make_data(n=300, k=4)
+    model = PredtronClassifier(norm=RKHS(kernel=FailsLater(10**9)))
+    model.partial_fit(X[:50], y[:50], classes=np.arange(4))
+    model.norm.kernel.n = n
+    model._learner.weights.support.kernel.kernel.n = n
+    with pytest.raises(RuntimeError, match="out of luck"):
+        model.partial_fit(X[50:], y[50:])
+    done = model.t_
+    assert 50 <= done < 300
+    other = PredtronClassifier(norm=RKHS(gamma=0.3)).partial_fit(X[:done], y[:done], classes=np.arange(4))
+    assert_close(model.dual_coef_, other.dual_coef_)
+    assert_close(model.decision_function(X), other.decision_function(X))
+
+
+def test_a_kernel_that_fails_at_once_leaves_nothing():
+    X, y = make_data(k=4)
+    X = np.abs(X)
+    model = PredtronClassifier(norm=RKHS(kernel="chi2", gamma=0.3))
+    model.partial_fit(X[:30], y[:30], classes=np.arange(4))
+    with pytest.raises(ValueError, match="negative values"):
+        model.partial_fit(-X[30:], y[30:])
+    model.partial_fit(X[30:], y[30:])
+    scores = chi2_kernel(X, X[model.support_], gamma=0.3) @ model.dual_coef_.T + model.intercept_
+    assert_close(model.decision_function(X), scores)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
+def test_rows_without_a_finite_kernel(bad):
+    X, y = make_data(k=4)
+    model = PredtronClassifier(norm=RKHS(kernel="poly"), random_state=0).fit(X, y)
+    before = model.decision_function(X)
+    for where in (0, 30, 59):
+        rows = X.copy()
+        rows[where, 2] = bad
+        for call in (model.fit, clone(model).fit):
+            with pytest.raises(ValueError, match=r"NaN|infinity|has the length 1e\+200"):
+                call(rows, y)
+        np.testing.assert_array_equal(model.decision_function(X), before)
+        with pytest.raises(ValueError, match=r"NaN|infinity|overflow"):
+            model.predict(rows)
+
+
+def test_a_power_that_a_negative_number_does_not_have():
+    """It is the kernel's fault, and not that of large values in X."""
+    X, y = np.random.default_rng(0).standard_normal((40, 3)), np.arange(40) % 2
+    for call in ("fit", "partial_fit"):
+        model = PredtronBinaryClassifier(norm=RKHS("poly", degree=2.5, coef0=0)).fit(np.abs(X), y)
+        with pytest.raises(ValueError, match=r"degree=2\.5 of kernel='poly' has no power"):
+            getattr(model, call)(X, y)
+        assert model.t_ > 0

@@ -1,0 +1,561 @@
+"""norm="scaled": against its plain-Python learner, under any units and offsets, with features of every kind."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from cases import Hours, cost_table, intercept_settings, layouts, name, random_costs, state, updates_of_the_reference
+from reference.scaled import ScaledRankingReference, ScaledReference
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_predtron import (
+    Predtron,
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+)
+from sklearn_predtron.losses import CostMatrix, ZeroOne
+from sklearn_predtron.representations import OneHot, Shared, Sign, Thermometer
+from sklearn_predtron.updates import MMP, Adaptive, ListNet, LossAugmented, MaxPair, PassiveAggressive, PerceptronUpdate, Slam
+from tests.families.test_ranking import LOSSES, REPRESENTATIONS, WARM, learn, make_labels, make_queries, warmed, warmed_labels
+
+AVERAGES = ["linear", "uniform", 7.5, False]
+K = 4
+LAYOUTS = ["dense float64", "dense float32", "csr float64 int32", "csr float32 int64"]
+PROBLEMS = [
+    (2, Sign(), ZeroOne()),
+    (K, OneHot(), CostMatrix(random_costs(K))),
+    (K, Thermometer(), ZeroOne()),
+    (K, Shared(), ZeroOne()),
+]
+
+
+def raw(n=70, p=23, k=K, seed=0):
+    """Features that float32 holds exactly: dense ones with offsets, sparse ones, a constant, an empty one, a late one."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) * 10 ** rng.uniform(-2, 2, p) + rng.choice([0, 0, 5, -30], p)
+    X[:, p // 2 :] *= rng.random((n, p - p // 2)) < 0.3
+    X[:, 3], X[:, 4], X[: n // 2, 5] = 2.5, 0, 0
+    X[n // 3] = 0
+    X[n - 5, 6] += 1e3 * np.abs(X[:, 6]).max()
+    Z = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9)
+    y = (Z @ rng.standard_normal((p, k)) + 0.5 * rng.standard_normal((n, k))).argmax(axis=1)
+    y[:k] = np.arange(k)[::-1]
+    return X.astype(np.float32).astype(np.float64), y
+
+
+def make(update="adaptive", average="linear", representation="onehot", loss="zero_one", **settings):
+    return PredtronClassifier(update=update, average=average, representation=representation, loss=loss, norm="scaled", **settings)
+
+
+def reference_for(update, problem, p, intercept="auto", form="dense"):
+    k, representation, loss = problem
+    shared, code = isinstance(representation, Shared), representation.code(k)
+    settings = {"dense": form.startswith("dense"), "intercept": intercept, "shared": shared}
+    return ScaledReference(code, cost_table(loss, k), p, update.alias, update.get_params(), **settings)
+
+
+def assert_agrees(model, reference, average, rtol=1e-9):
+    """The same iterates and averages, in units of each feature, and the same counts."""
+    unit = 1 / np.sqrt(np.where(reference.features.inverse > 0, reference.features.inverse, 1))
+    found = [(model.coef_, model.intercept_), (model.last_coef_, model.last_intercept_)]
+    for (coef, intercept), (W, b) in zip(found, reference.averages(average), strict=True):
+        coef, W = np.atleast_2d(coef), W[: len(np.atleast_2d(coef))]
+        size = np.abs(W * unit).max()
+        np.testing.assert_allclose(coef * unit, W * unit, rtol=0, atol=rtol * size)
+        if not getattr(reference, "queries", False):
+            terms = np.abs(W * reference.features.mean).sum() + np.abs(b).max()
+            np.testing.assert_allclose(intercept, b, rtol=0, atol=rtol * terms)
+    assert (model.t_, model.n_mistakes_, model.n_updates_) == (reference.t, reference.n_mistakes, reference.n_updates)
+    np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss, rtol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------------- by the reference
+
+
+@pytest.mark.parametrize(("intercept", "weighted"), [("auto", False), ("auto", True), (0.7, True), (None, False)])
+@pytest.mark.parametrize("problem", PROBLEMS, ids=[type(problem[1]).__name__ for problem in PROBLEMS])
+@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
+def test_iterates_and_averages(update, problem, intercept, weighted):
+    if isinstance(problem[1], Shared) and intercept is None:
+        intercept = 1.3
+    X, y = raw(k=problem[0])
+    weight = np.random.default_rng(5).uniform(0.2, 2.5, len(X)) if weighted else None
+    references = [reference_for(update, problem, X.shape[1], intercept, form).learn(X, y, weight) for form in ("dense", "csr")]
+    for i, average in enumerate(AVERAGES):
+        rows, reference = layouts(X)[LAYOUTS[i]], references[LAYOUTS[i].startswith("csr")]
+        assert reference.n_updates > 5
+        model = make(update, average, *problem[1:], **intercept_settings(intercept))
+        model.partial_fit(rows, y, classes=np.arange(problem[0]), sample_weight=weight)
+        assert_agrees(model, reference, average)
+
+
+@pytest.mark.parametrize("form", LAYOUTS)
+@pytest.mark.parametrize("problem", PROBLEMS, ids=[type(problem[1]).__name__ for problem in PROBLEMS])
+def test_statistics_are_frozen_after_the_first_epoch_of_fit(problem, form):
+    X, y = raw(k=problem[0])
+    reference = reference_for(Adaptive(), problem, X.shape[1], form=form).learn(X, y)
+    reference.frozen = True
+    reference.learn(X, y).learn(X, y)
+    model = make("adaptive", "linear", *problem[1:], max_iter=3, shuffle=False).fit(layouts(X)[form], y)
+    assert_agrees(model, reference, "linear")
+    reference.frozen = False
+    assert_agrees(model.partial_fit(layouts(X)[form][:20], y[:20]), reference.learn(X[:20], y[:20]), "linear")
+
+
+@pytest.mark.parametrize("form", LAYOUTS)
+@pytest.mark.parametrize("first", ["class-major", "feature-major"])
+@pytest.mark.parametrize("k", [2, 3, 9])
+@pytest.mark.parametrize("p", [7, 8, 20])
+def test_all_widths_and_layouts(first, form, k, p):
+    X, y = raw(p=p, k=k, seed=p + k)
+    reference = reference_for(Adaptive(), (k, OneHot(), ZeroOne()), p)
+    start = X[:1] if first == "class-major" else sparse.csr_matrix(X[:1])
+    for rows, labels, dense in [(X[:1], y[:1], first == "class-major"), (X[1:], y[1:], form.startswith("dense"))]:
+        reference.features.dense = dense
+        reference.learn(rows, labels)
+    model = make().partial_fit(start, y[:1], classes=np.arange(k)).partial_fit(layouts(X)[form][1:], y[1:])
+    assert_agrees(model, reference, "linear")
+    scores = model.decision_function(layouts(X)[form])
+    np.testing.assert_allclose(
+        scores[:, 1] - scores[:, 0] if k > 2 else scores,
+        X @ (model.coef_[1] - model.coef_[0]) + model.intercept_[1] - model.intercept_[0],
+        atol=1e-9,
+    )
+
+
+def test_dense_and_sparse_rows_in_turns():
+    X, y = raw()
+    for shift in (0, 1):
+        model, reference = make(), reference_for(Adaptive(), (K, OneHot(), ZeroOne()), X.shape[1])
+        for i in range(len(y)):
+            reference.features.dense = (i + shift) % 3 == 0
+            reference.learn(X[i : i + 1], y[i : i + 1])
+            row = X[i : i + 1] if reference.features.dense else sparse.csr_matrix(X[i : i + 1])
+            model.partial_fit(row, y[i : i + 1], classes=np.arange(K))
+        assert_agrees(model, reference, "linear")
+
+
+UPDATES_OF_QUERIES = [
+    Adaptive(),
+    LossAugmented(),
+    PassiveAggressive(C=0.1),
+    PerceptronUpdate(),
+    Slam(eta=0.2),
+    Slam(eta="invsqrt"),
+]
+UPDATES_OF_QUERIES += [MaxPair(), ListNet()]
+
+
+def reference_of_rankings(update, loss, X, y, form, n_labels=None):
+    settings = {"n_labels": n_labels, "kappa": 0.3 if n_labels is None else 1.0, "dense": form.startswith("dense")}
+    f, p, first = REPRESENTATIONS["log"][1], np.shape(X[0])[-1], ListNet(eta=0.1)
+    reference = ScaledRankingReference(LOSSES[loss][1], f, p, first.alias, first.get_params(), **settings)
+    reference.learn(X[:WARM], y[:WARM]).change(update.alias, update.get_params()).learn(X[WARM:], y[WARM:])
+    assert reference.n_updates > 3
+    return reference
+
+
+def in_units(X):
+    """The same features in other units, with offsets."""
+    p = np.shape(X[0])[-1]
+    units, offset = 10 ** np.linspace(-2, 3, p), np.arange(p) % 3 * 4.0
+    return [x * units + (x != 0) * offset for x in X]
+
+
+@pytest.mark.parametrize("loss", ["ndcg", "kendall"])
+@pytest.mark.parametrize("update", UPDATES_OF_QUERIES, ids=name)
+def test_queries(update, loss):
+    if loss == "kendall" and update.alias == "slam":
+        pytest.skip("has no weights")
+    X, y = make_queries(LOSSES[loss][2])
+    X = in_units(X)
+    for form in ("dense float64", "csr float64 int32"):  # the reference has rows of double precision
+        reference = reference_of_rankings(update, loss, X, y, form)
+        for average in AVERAGES:
+            model = PredtronRanker(update=update, loss=LOSSES[loss][0], norm="scaled", average=average)
+            assert_agrees(warmed(model, X, y, form=form), reference, average)
+
+
+@pytest.mark.parametrize("update", [*UPDATES_OF_QUERIES, MMP()], ids=name)
+def test_ranked_labels(update):
+    X, y = make_labels(LOSSES["ndcg"][2])
+    X = np.array(in_units(X))
+    for form in ("dense float64", "csr float64 int32"):
+        reference = reference_of_rankings(update, "ndcg", X, y, form, n_labels=y.shape[1])
+        for average in AVERAGES:
+            model = PredtronLabelRanker(update=update, norm="scaled", average=average)
+            assert_agrees(warmed_labels(model, layouts(X)[form], y), reference, average)
+
+
+# ---------------------------------------------------------------------------------------------------- units and offsets
+
+SETS = {"digits": load_digits, "wine": load_wine, "breast_cancer": load_breast_cancer}
+
+
+@pytest.mark.parametrize("form", ["dense", "CSR"])
+@pytest.mark.parametrize("data", SETS)
+def test_units_of_the_features_change_no_prediction(data, form):
+    X, y = SETS[data](return_X_y=True)
+    units = 10 ** np.random.default_rng(0).uniform(-3, 3, X.shape[1])
+    as_given = sparse.csr_matrix if form == "CSR" else np.asarray
+    models = [PredtronClassifier(norm="scaled", random_state=0, max_iter=3).fit(as_given(Z), y) for Z in (X, X * units)]
+    scores = [model.decision_function(as_given(Z)) for model, Z in zip(models, (X, X * units), strict=True)]
+    top = np.sort(scores[0].reshape(len(y), -1), axis=1)
+    lead = top[:, -1] - top[:, -2] if top.shape[1] > 1 else np.abs(top[:, 0])
+    clear = lead > 1e-6 * np.abs(top).max()
+    assert clear.mean() > 0.99
+    assert np.array_equal(models[0].predict(X)[clear], models[1].predict(X * units)[clear])
+
+
+@pytest.mark.parametrize("data", SETS)
+def test_offsets_change_no_score(data):
+    X, y = SETS[data](return_X_y=True)
+    train = np.random.default_rng(0).random(len(y)) < 0.6
+    accuracy = [
+        PredtronClassifier(norm="scaled", random_state=0).fit(Z[train], y[train]).score(Z, y)
+        for Z in (X, X + 1000 * X.std(axis=0))
+    ]
+    assert abs(accuracy[0] - accuracy[1]) < 0.005
+
+
+def frequencies(n=500, p=24, seed=0):
+    """Features as of spam, mostly exact zeros with heavy tails, and two mostly 1; their sums with whole numbers are exact."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    rates = 1 / (1 + np.exp(-rng.normal(-2, 1, p) - rng.normal(0, 1, (3, p))))[y]
+    X = (rng.random((n, p)) < rates) * np.exp(rng.normal(0, 1.5, (n, p))) * 10 ** rng.uniform(-1, 2, p)
+    X[:, :2] = rng.random((n, 2)) < 0.97
+    X[:, 2], X[: n // 2, 3] = 0, 0
+    return np.round(X * 64) / 64, y
+
+
+OFFSETS = [1.0, -7.0, np.arange(24) % 5 * 30.0]
+
+
+@pytest.mark.parametrize("offset", OFFSETS, ids=["1", "-7", "several"])
+@pytest.mark.parametrize("settings", [{}, {"reject_cost": 0.2, "reject_label": -1}, {"average": False}], ids=str)
+@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
+def test_an_offset_of_dense_rows_with_zeros_changes_no_prediction(update, settings, offset):
+    X, y = frequencies()
+    for way in ("partial_fit", "fit"):
+        classes = {"classes": [0, 1, 2]} if way == "partial_fit" else {}
+        models = [getattr(make(update, random_state=0, **settings), way)(Z, y, **classes) for Z in (X, X + offset)]
+        scores = [model.decision_function(Z) for model, Z in zip(models, (X, X + offset), strict=True)]
+        np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-8 * np.abs(scores[0]).max())
+        np.testing.assert_array_equal(models[1].predict(X + offset), models[0].predict(X))
+        counts = [(model.t_, model.n_updates_, model.n_mistakes_) for model in models]
+        assert counts[0] == counts[1] and counts[0][1] > 5
+
+
+@pytest.mark.parametrize("learner", [PredtronOrdinalClassifier, PredtronMultilabelClassifier, PredtronLabelRanker])
+def test_an_offset_of_dense_rows_with_zeros_changes_no_score_of_others(learner):
+    X, y = frequencies()
+    y = y if learner is PredtronOrdinalClassifier else np.eye(3, dtype=int)[y]
+    models = [learner(norm="scaled", random_state=0).fit(Z, y) for Z in (X, X + 30)]
+    scores = [model.decision_function(Z) for model, Z in zip(models, (X, X + 30), strict=True)]
+    np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-8 * np.abs(scores[0]).max())
+
+
+@pytest.mark.parametrize("offset", [2.0**20, 2.0**30, -(2.0**34)])
+@pytest.mark.parametrize("average", AVERAGES)
+def test_an_offset_of_dense_rows_may_be_far_larger_than_the_deviations(average, offset):
+    """As times and coordinates have it: a feature is constant only where its deviations may be those of rounding."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.round(rng.standard_normal((300, 4)) * 64) / 64, rng.random((300, 2)) < 0.02]).astype(float)
+    y = (X @ [1, -1, 2, 0, 5, 9] > 0).astype(int)
+    for way, args in [("partial_fit", [[0, 1]]), ("fit", [])]:
+        models = [getattr(make(average=average, random_state=0), way)(Z, y, *args) for Z in (X, X + offset)]
+        scores = [model.decision_function(Z) for model, Z in zip(models, (X, X + offset), strict=True)]
+        np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-14 * abs(offset) * np.abs(scores[0]).max())
+        variance = [1 / model._learner.weights._field(1) for model in models]
+        np.testing.assert_allclose(variance[1], variance[0], rtol=1e-14 * abs(offset))
+
+
+def test_what_varies_by_rounding_is_constant():
+    X, y = two_classes()
+    noisy = 0.1 * (1 + 2.0**-52 * np.random.default_rng(0).integers(-2, 3, len(y)))
+    assert len(np.unique(noisy)) > 2
+    plain, model = fitted(X, y), fitted(np.column_stack([X, noisy]), y)
+    np.testing.assert_allclose(model.coef_[:, :-1], plain.coef_, rtol=1e-9)
+    assert np.all(model.coef_[:, -1] == 0)
+
+
+def test_what_ends_a_constant_is_no_outlier():
+    """Be it a constant up to rounding."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((600, 2)), rng.integers(0, 2, 600)
+    X[:500] = 0.1 * (1 + 2.0**-52 * rng.integers(-2, 3, (500, 1)) * [0, 1])
+    model = make().partial_fit(X, y, classes=[0, 1])
+    np.testing.assert_allclose(1 / model._learner.weights._field(1), X.var(axis=0), rtol=0.1)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_a_unit_and_an_offset_of_dense_rows_with_zeros_change_no_prediction(average):
+    X, y = frequencies()
+    units = 2.0 ** np.random.default_rng(1).integers(-12, 12, X.shape[1])
+    models = [make(average=average).partial_fit(Z, y, classes=[0, 1, 2]) for Z in (X, X * units + 8 * units)]
+    np.testing.assert_array_equal(models[1].predict(X * units + 8 * units), models[0].predict(X))
+    np.testing.assert_allclose(models[1].coef_ * units, models[0].coef_, rtol=1e-7, atol=1e-9 * np.abs(models[0].coef_).max())
+
+
+@pytest.mark.parametrize("offset", [0, 5])
+def test_statistics_of_dense_rows_are_those_of_all_values(offset):
+    """However rare a value is."""
+    rng = np.random.default_rng(0)
+    rates = [0.002, 0.01, 0.2, 0.9, 0.998]
+    X = np.column_stack([rng.standard_normal((3000, 5)), rng.random((3000, 5)) < rates])
+    X[:40, 5:] = np.arange(40)[:, np.newaxis] % 2
+    y, model = rng.integers(0, 2, 3000), make()
+    for start, stop in [(0, 100), (100, 101), (101, 3000)]:
+        model.partial_fit(X[start:stop] + offset, y[start:stop], classes=[0, 1])
+        weights, Z = model._learner.weights, X[:stop] + offset
+        np.testing.assert_allclose(weights._field(0), Z.mean(axis=0), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(1 / weights._field(1), Z.var(axis=0), rtol=1e-9)
+
+
+def test_the_mean_is_of_all_values_after_dense_and_sparse_rows():
+    y, rng, model = raw(n=90)[1], np.random.default_rng(0), make()
+    X = rng.uniform(1, 2, (90, 20)) * (rng.random((90, 20)) < 0.4)  # nothing is clipped
+    for i in range(0, 90, 10):
+        rows = X[i : i + 10] if i % 20 == 0 else sparse.csr_matrix(X[i : i + 10])
+        model.partial_fit(rows, y[i : i + 10], classes=np.arange(K))
+        if i % 20 == 0:
+            np.testing.assert_allclose(model._learner.weights._field(0), X[: i + 10].mean(axis=0), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
+def test_dense_and_sparse_rows_without_zeros_are_the_same(update):
+    X, y = np.random.default_rng(0).standard_normal((500, 24)), frequencies()[1]
+    models = [make(update).partial_fit(form(X), y, classes=[0, 1, 2]) for form in (np.asarray, sparse.csr_matrix)]
+    scores = [model.decision_function(X) for model in models]
+    np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-8 * np.abs(scores[0]).max())
+
+
+@pytest.mark.parametrize("data", SETS)
+def test_as_good_as_standardised_beforehand(data):
+    X, y = SETS[data](return_X_y=True)
+    wrong = np.zeros(3)
+    for seed in range(5):
+        train = np.random.default_rng(seed).random(len(y)) < 0.7
+        Z = StandardScaler().fit(X[train]).transform(X)
+        for i, (norm, rows) in enumerate([("scaled", X), ("l2", Z), ("l2", X)]):
+            model = PredtronClassifier(norm=norm, random_state=seed).fit(rows[train], y[train])
+            wrong[i] += (model.predict(rows[~train]) != y[~train]).sum()
+    assert wrong[0] <= 1.1 * wrong[1] + 2
+    assert wrong[0] <= wrong[2]
+
+
+# ------------------------------------------------------------------------------------------------ features of every kind
+
+
+def two_classes(n=400, p=6, seed=1):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    return X, (X @ np.arange(1, p + 1) > 0).astype(int)
+
+
+def fitted(X, y, **settings):
+    return PredtronBinaryClassifier(norm="scaled", random_state=0, **settings).fit(X, y)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_constant_features_say_nothing(form):
+    X, y = two_classes()
+    plain = fitted(form(X), y)
+    for constant in (0.0, 1.0, 1e8, -0.1, 1e-200):
+        model = fitted(form(np.column_stack([X, np.full(len(y), constant)])), y)
+        np.testing.assert_allclose(model.coef_[:, :-1], plain.coef_, rtol=1e-9)
+        assert np.all(model.coef_[:, -1] == 0)
+
+
+def test_nothing_is_learned_before_a_row_differs_from_another():
+    X, y = two_classes()
+    for update in ("adaptive", "perceptron", "subgradient"):
+        model = PredtronBinaryClassifier(norm="scaled", update=update)
+        for _ in range(5):
+            model.partial_fit(X[:1], y[:1], classes=[0, 1])
+            model.partial_fit(X[:1], 1 - y[:1])
+        assert model.n_updates_ == 0 and not model.coef_.any() and np.isfinite(model.intercept_).all()
+        assert model.partial_fit(X[1:], y[1:]).n_updates_ > 0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_rows_of_zeros(form):
+    X, y = two_classes()
+    X[::3] = 0
+    assert np.isfinite(fitted(form(X), y).coef_).all()
+    nothing = fitted(form(np.zeros_like(X)), y)
+    assert nothing.n_updates_ == 0 and not nothing.coef_.any()
+
+
+def test_a_feature_that_comes_late_counts():
+    X, y = two_classes(p=3)
+    X[:200, 2] = 0
+    model = PredtronBinaryClassifier(norm="scaled").partial_fit(X, y, classes=[0, 1])
+    assert np.mean(model.predict(X[200:]) == y[200:]) > 0.9
+
+
+def test_an_outlier_does_little():
+    X, y = two_classes()
+    clean = fitted(X, y).score(X, y)
+    X[50] *= 1e4
+    assert np.mean(np.delete(fitted(X, y).predict(X) == y, 50)) > clean - 0.03
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_huge_offsets(form):
+    X, y = two_classes()
+    clean = fitted(X, y).score(X, y)
+    for offset in (1e3, 1e5, -1e6):
+        assert fitted(form(X + offset), y).score(form(X + offset), y) > clean - 0.03
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("large", [1e150, 1e200, 1e307])
+def test_a_row_that_overflows_leaves_everything_as_it_was(form, large):
+    X, y = two_classes()
+    model = PredtronBinaryClassifier(norm="scaled").partial_fit(form(X), y, classes=[0, 1])
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=r"X\[0\] has the length"):
+        model.partial_fit(form(X[:1] * large), y[:1])
+    assert pickle.dumps(model) == before
+    with pytest.raises(ValueError, match=r"X\[0\] has the length"):
+        fitted(form(X * large), y)
+
+
+def test_tiny_features():
+    X, y = two_classes()
+    for unit in (1e-100, 1e-138):
+        assert abs(fitted(X * unit, y).score(X * unit, y) - fitted(X, y).score(X, y)) < 0.01
+    with pytest.raises(ValueError, match=r"X\[0\] has the length"):
+        fitted(X * 1e-200, y)
+
+
+# -------------------------------------------------------------------------------------- streams, pickles, what goes with it
+
+
+@pytest.mark.parametrize("form", LAYOUTS)
+@pytest.mark.parametrize("representation", ["onehot", "shared"])
+def test_partial_fit_is_the_same_in_any_split_and_after_a_pickle(form, representation):
+    X, y = raw()
+    rows = layouts(X)[form]
+    whole = make(representation=representation).partial_fit(rows, y, classes=np.arange(K))
+    for size in (1, 7):
+        model = make(representation=representation)
+        for i in range(0, len(y), size):
+            model.partial_fit(rows[i : i + size], y[i : i + size], classes=np.arange(K))
+            if i % 3 == 0:
+                model = pickle.loads(pickle.dumps(copy.deepcopy(model)))
+            model.predict(rows[:2])
+        assert state(model) == state(whole)
+
+
+@pytest.mark.parametrize("form", LAYOUTS)
+@pytest.mark.parametrize("rule", ["margin", "code"])
+def test_predictions_along_the_way_are_those_made_between_calls(form, rule):
+    """An estimator that watches what the average predicts sees what `predict` would say."""
+    X, y = raw(n=120)
+    rows = layouts(X)[form]
+    settings = {"reject_cost": 0.3, "reject_label": -1, "reject_rule": rule}
+    whole = make(**settings).partial_fit(rows, y, classes=np.arange(K))
+    model = make(**settings)
+    for i in range(len(y)):
+        model.partial_fit(rows[i : i + 1], y[i : i + 1], classes=np.arange(K))
+    assert state(model) == state(whole)
+    np.testing.assert_array_equal(model.predict(rows), whole.predict(rows))
+
+
+def test_average_stopped_and_started():
+    X, y = raw()
+    for rows in (X, sparse.csr_matrix(X)):
+        model = make().partial_fit(rows[:20], y[:20], classes=np.arange(K))
+        model.set_params(average=False).partial_fit(rows[20:40], y[20:40])
+        np.testing.assert_array_equal(model.coef_, model.last_coef_)
+        model.set_params(average="uniform").partial_fit(rows[40:], y[40:])
+        assert not np.array_equal(model.coef_, model.last_coef_)
+
+
+def test_an_exception_of_the_problem_leaves_the_last_complete_round():
+    class Failing(Hours):
+        fails = None
+
+        def loss(self, prediction, y):
+            if y == self.fails:
+                raise RuntimeError("no such hour")
+            return super().loss(prediction, y)
+
+    X, y = raw(k=12)
+    for rows in (X, sparse.csr_matrix(X)):
+        problem = Failing()
+        model = Predtron(problem, norm="scaled").partial_fit(rows[:40], list(y[:40]))
+        before = state(model), pickle.dumps(model._learner.weights)
+        problem.fails = int(y[40])
+        with pytest.raises(RuntimeError, match="no such hour"):
+            model.partial_fit(rows[40:41], [int(y[40])])
+        assert (state(model), pickle.dumps(model._learner.weights)) == before
+
+
+def test_no_loss_bound():
+    X, y = raw()
+    for estimator in (make(intercept_scaling=1.0), make(representation="shared", intercept_scaling=1.0)):
+        with pytest.raises(ValueError, match="No loss bound is proven for norm='scaled'"):
+            estimator.fit(X, y).loss_bound(1.0, 1.0)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_margin_is_that_of_standardised_rows(form):
+    """With the statistics of the end, it is l2's margin on the scaled rows."""
+    X, y = two_classes()
+    model = fitted(form(X * 10 ** np.arange(6) + 5), y, intercept_scaling=2.0)
+    weights = model._learner.weights
+    inverse, mean = weights._field(1), weights._field(0)
+    U = model.coef_ / np.sqrt(inverse)
+    c = (model.intercept_ + model.coef_ @ mean) / 2.0
+    length = np.sqrt((U**2).sum() + (c**2).sum())
+    scores = model._scores(form(X * 10 ** np.arange(6) + 5))[:, 0]
+    margin = 2 * (np.where(y, 1, -1) * scores).min()
+    np.testing.assert_allclose(model.margin(X * 10 ** np.arange(6) + 5, y) * length, margin, rtol=1e-9)
+
+
+def test_multilabel_and_ordinal_faces():
+    X, y = raw(n=200)
+    Y = np.column_stack([y == 1, y > 1, y == 3]).astype(int)
+    for rows in (X, sparse.csr_matrix(X)):
+        multilabel = PredtronMultilabelClassifier(norm="scaled", random_state=0).fit(rows, Y)
+        plain = PredtronMultilabelClassifier(random_state=0).fit(rows, Y)
+        assert multilabel.score(rows, Y) > plain.score(rows, Y)
+        for representation in ("thermometer", "shared"):
+            ordinal = PredtronOrdinalClassifier(norm="scaled", representation=representation, random_state=0).fit(rows, y)
+            assert np.isfinite(ordinal.coef_).all()
+    prank = PredtronOrdinalClassifier(norm="scaled", representation="shared", update="prank").fit(X, y)
+    assert (np.diff(prank.last_intercept_) <= 1e-9).all()
+
+
+def test_queries_with_offsets_rank_as_without():
+    rng, (X, y) = np.random.default_rng(0), make_queries(LOSSES["ndcg"][2], n=60)
+    X = [rng.standard_normal(x.shape) for x in X]
+    models = [learn(PredtronRanker(norm="scaled"), [x + shift for x in X], y) for shift in (0, 1000.0)]
+    np.testing.assert_allclose(models[1].last_coef_, models[0].last_coef_, rtol=0, atol=1e-6 * np.abs(models[0].last_coef_).max())
+
+
+def test_sums_over_features_survive_a_feature_that_hardly_varied():
+    """mean^2 / variance of the last feature falls from 1e12 to about 1: the running sum must not keep its rounding."""
+    X, y = two_classes(n=200)
+    rng = np.random.default_rng(2)
+    X = np.column_stack([X, 1 + 1e-6 * rng.standard_normal(200)])
+    X[70:, -1] += rng.standard_normal(130)
+    model = PredtronClassifier(norm="scaled").partial_fit(sparse.csr_matrix(X[:70]), y[:70], classes=[0, 1])
+    for i in range(70, 200):
+        model.partial_fit(sparse.csr_matrix(X[i : i + 1]), y[i : i + 1])
+        weights = model._learner.weights
+        total = (weights._field(0) ** 2 * weights._field(1)).sum()
+        running = pickle.loads(pickle.dumps(weights))._numbers()[0][4]
+        np.testing.assert_allclose(running, total, rtol=1e-8)
+    assert total < 1e3
