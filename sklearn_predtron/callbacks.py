@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._core.loss_curve import History
+from sklearn_predtron._core.loss_curve import LossCurve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._base import BasePredtron
 
@@ -85,7 +85,7 @@ class LossHistory:
         learner = check_predtron(estimator)._learner
         self._check_only_size(estimator)
         if learner.history is None or learner.history.size != self.size:
-            learner.record(History(self.size, learner.t, learner.cumulative_loss))
+            learner.record(LossCurve(self.size, learner.t, learner.cumulative_loss))
         return self
 
     def _check_only_size(self, estimator: Any) -> None:

@@ -13,25 +13,23 @@ from sklearn_predtron._compat import Interval
 from sklearn_predtron._parts import Part, as_numbers, real_numbers, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron._warning import warn
-from sklearn_predtron.problems._finite import OneHot as OneHotTable
-from sklearn_predtron.problems._finite import Sign as SignTable
-from sklearn_predtron.problems._finite import Table
-from sklearn_predtron.problems._thermometer import Thermometer as ThermometerTable
+from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem, SignProblem
+from sklearn_predtron.problems._thermometer import ThermometerProblem
 
 __all__ = [
     "Code",
+    "CodeRepresentation",
     "LinearRank",
     "LogRank",
     "OneHot",
     "PowerRank",
     "RankingRepresentation",
     "ReciprocalRank",
-    "Shared",
+    "SharedThermometer",
     "Sign",
     "SignVector",
     "Simplex",
     "SubsetRepresentation",
-    "TableRepresentation",
     "Thermometer",
     "UserRank",
 ]
@@ -41,7 +39,7 @@ LEAST_SQUARE = 1e-290  # below, squares lose digits
 UNIT = 1e-6  # how far from 1 the length of a representation may be
 
 
-class TableRepresentation(Part):
+class CodeRepresentation(Part):
     """Base of the representations rep(sigma), one unit vector for each of k predictions."""
 
     def code(self, k: int) -> NDArray:
@@ -74,7 +72,7 @@ class TableRepresentation(Part):
         """
         return checked_code(self, self.code(k), k)
 
-    def build(self, k: int, cost: NDArray | None) -> Table:
+    def build(self, k: int, cost: NDArray | None) -> FiniteProblem:
         """Make the compiled problem for k predictions.
 
         Parameters
@@ -86,13 +84,13 @@ class TableRepresentation(Part):
 
         Returns
         -------
-        problem : Table
+        problem : FiniteProblem
             The compiled problem.
         """
-        return Table(type(self).table(self, k), cost)  # it may have a parameter `table` of its own
+        return FiniteProblem(type(self).table(self, k), cost)  # it may have a parameter `table` of its own
 
 
-def checked_code(representation: TableRepresentation, found: Any, k: int) -> NDArray:
+def checked_code(representation: CodeRepresentation, found: Any, k: int) -> NDArray:
     """The rows that `code` of a representation returned for k predictions."""
     code = real_numbers(found)
     if code is None:
@@ -115,14 +113,14 @@ def checked_code(representation: TableRepresentation, found: Any, k: int) -> NDA
     return code
 
 
-def bad_code(representation: TableRepresentation, k: int, found: str) -> ValueError:
+def bad_code(representation: CodeRepresentation, k: int, found: str) -> ValueError:
     return ValueError(
         f"{type(representation).__name__}.code({k}) returned {found}; accepted is an array of shape ({k}, d) with d of at least "
         f"1, whose rows are finite, of length 1 (to within {UNIT:g}) and all different."
     )
 
 
-class Sign(TableRepresentation):
+class Sign(CodeRepresentation):
     """Two predictions: -1 and +1, d = 1 (paper 000, section 3, binary classification).
 
     Examples
@@ -140,12 +138,12 @@ class Sign(TableRepresentation):
             raise ValueError(f"representation='sign' is for two predictions, there are {k}; 'onehot' takes any number.")
         return np.array([[-1.0], [1.0]])
 
-    def build(self, k: int, cost: NDArray | None) -> Table:
+    def build(self, k: int, cost: NDArray | None) -> FiniteProblem:
         self.code(k)
-        return SignTable(cost)
+        return SignProblem(cost)
 
 
-class OneHot(TableRepresentation):
+class OneHot(CodeRepresentation):
     """Standard basis vectors, rep(sigma) = e_sigma, d = k (paper 000, section 3, multiclass classification).
 
     Examples
@@ -162,11 +160,11 @@ class OneHot(TableRepresentation):
     def code(self, k: int) -> NDArray:
         return np.eye(k)
 
-    def build(self, k: int, cost: NDArray | None) -> Table:
-        return OneHotTable(k, cost)
+    def build(self, k: int, cost: NDArray | None) -> FiniteProblem:
+        return OneHotProblem(k, cost)
 
 
-class Simplex(TableRepresentation):
+class Simplex(CodeRepresentation):
     """Corners of a regular simplex around 0, d = k - 1: <rep(a), rep(b)> = -1 / (k - 1) (paper 000, reference 5).
 
     Examples
@@ -188,7 +186,7 @@ class Simplex(TableRepresentation):
         return code
 
 
-class Thermometer(TableRepresentation):
+class Thermometer(CodeRepresentation):
     """Ranks as thermometers: +1 up to the rank and -1 beyond it, / sqrt(r - 1), d = r - 1 (CuSum Rank, paper 003, eq. 7).
 
     Score j is that of the question whether the rank is above j; the decoded scores are the cumulative sums of the scores, less
@@ -209,11 +207,11 @@ class Thermometer(TableRepresentation):
     def code(self, k: int) -> NDArray:
         return np.where(np.arange(k)[:, None] > np.arange(k - 1), 1.0, -1.0) / np.sqrt(k - 1)
 
-    def build(self, k: int, cost: NDArray | None) -> Table:
-        return ThermometerTable(k, cost)
+    def build(self, k: int, cost: NDArray | None) -> FiniteProblem:
+        return ThermometerProblem(k, cost)
 
 
-class Shared(Thermometer):
+class SharedThermometer(Thermometer):
     """Thermometers whose scores share one direction: t_j = <u, x> + b_j, b_1 >= b_2 >= ... (PRank; paper 003, section 6).
 
     The thresholds -b_j are ordered by isotonic regression after every step, which brings them no further from any ordered
@@ -231,11 +229,11 @@ class Shared(Thermometer):
     alias = "shared"
     synonyms = ("prank", "thresholds")
 
-    def build(self, k: int, cost: NDArray | None) -> Table:
-        return ThermometerTable(k, cost, shared=True)
+    def build(self, k: int, cost: NDArray | None) -> FiniteProblem:
+        return ThermometerProblem(k, cost, shared=True)
 
 
-class Code(TableRepresentation):
+class Code(CodeRepresentation):
     """Any code matrix (paper 000, section 2.1).
 
     Parameters
@@ -501,8 +499,8 @@ def ranking_representation(value: Any) -> RankingRepresentation:
     return resolve(RankingRepresentation, value, "representation")
 
 
-def table_representation(value: Any, build: Callable[[TableRepresentation], Any] | None = None) -> TableRepresentation:
+def table_representation(value: Any, build: Callable[[CodeRepresentation], Any] | None = None) -> CodeRepresentation:
     """The representation that the parameter `representation` stands for; `build` tries what a message may name."""
-    if isinstance(value, (str, TableRepresentation)) or value is None:
-        return resolve(TableRepresentation, value, "representation", build)
+    if isinstance(value, (str, CodeRepresentation)) or value is None:
+        return resolve(CodeRepresentation, value, "representation", build)
     return Code(value)

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from sklearn_predtron import Problem
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.losses import CostMatrix, TableLoss
-from sklearn_predtron.representations import Code, Shared, TableRepresentation
+from sklearn_predtron.losses import CostMatrix, CostTableLoss
+from sklearn_predtron.representations import Code, CodeRepresentation, SharedThermometer
 from sklearn_predtron.updates import Update
 
 # Parameters that the defaults of an update leave untested; an update that is not named here is tested with its defaults.
@@ -48,8 +48,8 @@ def random_code(k, d, seed=7):
 
 def representations(k, *, shared=True):
     """Every representation of k predictions; without `shared` those with a direction for each score."""
-    found = [kind() for kind in kinds(TableRepresentation) if kind.alias != "sign" or k == 2]
-    return [kind for kind in found if shared or not isinstance(kind, Shared)] + [Code(random_code(k, 5))]
+    found = [kind() for kind in kinds(CodeRepresentation) if kind.alias != "sign" or k == 2]
+    return [kind for kind in found if shared or not isinstance(kind, SharedThermometer)] + [Code(random_code(k, 5))]
 
 
 def random_costs(k, seed=3):
@@ -62,7 +62,7 @@ def random_costs(k, seed=3):
 
 
 def losses(k):
-    return [kind() for kind in kinds(TableLoss)] + [CostMatrix(random_costs(k))]
+    return [kind() for kind in kinds(CostTableLoss)] + [CostMatrix(random_costs(k))]
 
 
 def cost_table(loss, k):
@@ -113,7 +113,7 @@ def intercept_settings(intercept):
 
 def reference_for(update, representation, loss, k, p, intercept="auto"):
     code = representation.code(k)
-    shared = isinstance(representation, Shared)
+    shared = isinstance(representation, SharedThermometer)
     return Reference(code, cost_table(loss, k), p, update.alias, update.get_params(), intercept=intercept, shared=shared)
 
 

@@ -26,7 +26,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
-from sklearn_predtron._core.loss_curve import History
+from sklearn_predtron._core.loss_curve import LossCurve
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.updates import PerceptronUpdate
@@ -347,4 +347,4 @@ def test_the_learner_takes_histories_alone():
     with pytest.raises(TypeError):
         model._learner.record([])
     with pytest.raises(ValueError, match="size=3 must be at least 4"):
-        History(3)
+        LossCurve(3)

@@ -1,9 +1,9 @@
 from sklearn_predtron._core.busy cimport Busy
-from sklearn_predtron._core.loss_curve cimport History
+from sklearn_predtron._core.loss_curve cimport LossCurve
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows, View
-from sklearn_predtron.updates._competitor cimport Update
+from sklearn_predtron.updates._competitor cimport Rule
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 
@@ -15,17 +15,17 @@ cdef class Average:
 
 cdef class Observer:
     cdef int check(self, Problem problem) except -1
-    cdef void see(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil
+    cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil
 
 
 cdef class Learner:
     cdef readonly Weights weights
     cdef Intercept intercept          # of the weights, while they learn
     cdef readonly Problem problem
-    cdef readonly Update update
+    cdef readonly Rule update
     cdef readonly Average average
     cdef readonly Observer observer
-    cdef readonly History history
+    cdef readonly LossCurve history
     cdef Busy busy
     cdef Py_ssize_t calls             # that have learned
     cdef readonly Py_ssize_t t, n_mistakes, n_updates

@@ -54,7 +54,7 @@ cdef class Observer:
         """Raise ValueError where the predictions of the problem cannot be observed."""
         return 0
 
-    cdef void see(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
+    cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
         """Scores and label of a round; rounds so far count keep times as much as before, this one counts weight."""
 
 
@@ -68,7 +68,7 @@ cdef class Learner:
     def __cinit__(self):
         self.busy = Busy()
 
-    def __init__(self, Weights weights not None, Problem problem not None, Update update not None, Average average not None):
+    def __init__(self, Weights weights not None, Problem problem not None, Rule update not None, Average average not None):
         self.weights = weights
         self.problem = problem
         self.update = update
@@ -89,7 +89,7 @@ cdef class Learner:
             raise ValueError("the history was not initialised.")
         return 0
 
-    def change(self, Problem problem not None, Update update not None, Average average, Observer observer):
+    def change(self, Problem problem not None, Rule update not None, Average average, Observer observer):
         """Go on with other parts; `average` is None where the last iterate predicts."""
         before = self.parts()
         self.busy.take()
@@ -112,7 +112,7 @@ cdef class Learner:
         """Return the problem, the update, the average and the observer, as `change` takes them."""
         return self.problem, self.update, self.average, self.observer
 
-    def record(self, History history):
+    def record(self, LossCurve history):
         """Record the cumulative loss from here on."""
         self.busy.check_free()
         self.history = history
@@ -162,7 +162,7 @@ cdef class Learner:
     def __setstate__(self, state):
         if self.weights is None:
             raise ValueError("The saved state of a Learner is damaged: it has no parts.")
-        pattern = count, count, count, between(0, INFINITY), between(0, 1e308), flag, optional(Observer), optional(History)
+        pattern = count, count, count, between(0, INFINITY), between(0, 1e308), flag, optional(Observer), optional(LossCurve)
         (self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.mean_weight, self.weighted, self.observer,
          self.history) = restored(self, state, pattern)
         self.check()
@@ -223,7 +223,7 @@ cdef class Learner:
         self.problem.prepare(labels)
         if observed:
             self.weights.admit(rows)
-        self.weights.careful = self.problem.fallible or getattr(self.update, "eta", 0) > SAFE_SIZE
+        self.weights.undo_needed = self.problem.may_raise or getattr(self.update, "eta", 0) > SAFE_SIZE
         self.intercept = self.weights.intercept
         self.weights.freeze(not observed)
         scratch = <double*> malloc(d * (2 * sizeof(double) + sizeof(Py_ssize_t)))
@@ -231,11 +231,11 @@ cdef class Learner:
             raise MemoryError
         g.at = <Py_ssize_t*> (scratch + 2 * d)
         try:
-            self.weights.begin(rows, observed)
+            self.weights.open_call(rows, observed)
             observed = observed and self.observer is not None
             while done < n and bad < 0:
                 self.refused = True
-                end = self.weights.foresee(rows, order, done, n, observed)
+                end = self.weights.open_block(rows, order, done, n, observed)
                 self.refused = False
                 with nogil:
                     bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, observed, shown, unchecked)
@@ -246,7 +246,7 @@ cdef class Learner:
                 PyErr_CheckSignals()
         finally:
             free(scratch)
-            self.weights.conclude(self.t > before)
+            self.weights.close_call(self.t > before)
         return bad
 
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
@@ -272,16 +272,16 @@ cdef class Learner:
             if unchecked and not takes(&x):
                 return row
             mantissa, exponent, rows_seen = self.intercept.mantissa, self.intercept.exponent, self.intercept.count
-            if self.weights.meeting and not self.weights.meet(&x):
+            if self.weights.opening and not self.weights.open_round(&x):
                 return row
             self.weights.scores(&x, t)
-            if not isfinite(t[0]) or (self.problem.thorough and not all_finite(t, x.m * d)):
-                self.weights.forget()
+            if not isfinite(t[0]) or (self.problem.check_all_scores and not all_finite(t, x.m * d)):
+                self.weights.abandon_round()
                 return row
             g.at = at
             g.value = t + rows.longest * d
             r.t = self.t + 1
-            r.least = r.gap = 0
+            r.unavoidable_loss = r.score_gap = 0
             r.weight = 1
             given = usual if weight is None else weight[row]
             mean = self.mean_weight
@@ -289,26 +289,26 @@ cdef class Learner:
                 mean += (given - mean) / r.t
                 r.weight = given / mean
             y = labels.at(row)
-            stepping = self.update.direct(self.problem, t, y, x.m, &r, g)
+            stepping = self.update.propose(self.problem, t, y, x.m, &r, g)
             if self.problem.failed:
-                self.weights.forget()
+                self.weights.abandon_round()
                 return -1
-            if not isfinite(r.gap):
-                self.weights.forget()
+            if not isfinite(r.score_gap):
+                self.weights.abandon_round()
                 return row
             if observed:
                 self.weights.mean_scores(&x, t)
             if self.weights.observing:
-                self.weights.observe(&x)
-            size = self.size_of_step(&x, g, &r) if stepping and self.weights.ready else 0
+                self.weights.update_statistics(&x)
+            size = self.size_of_step(&x, g, &r) if stepping and self.weights.may_step else 0
             if size < 0:
                 self.overstepped = True
-                self.weights.forget()
+                self.weights.abandon_round()
                 self.intercept.go_back(mantissa, exponent, rows_seen)
                 return row
             if observed:
                 given = 1 if shown is None else shown[i]
-                self.observer.see(t, y, x.m, given * self.average.weight(&r), self.average.keep)
+                self.observer.record(t, y, x.m, given * self.average.weight(&r), self.average.keep)
             if self.update.shrinking:
                 self.weights.shrink(self.update.shrinkage(&r))
             if size > 0:
@@ -318,27 +318,27 @@ cdef class Learner:
             self.mean_weight = mean
             self.weighted |= r.weight != 1
             self.n_mistakes += r.loss > 0
-            self.cumulative_loss += r.loss + r.least
+            self.cumulative_loss += r.loss + r.unavoidable_loss
             if self.history is not None:
-                self.history.see(self.t, self.cumulative_loss)
+                self.history.record(self.t, self.cumulative_loss)
             if self.weights.averaging:
-                self.weights.close(self.average.weight(&r), self.average.keep)
+                self.weights.close_round(self.average.weight(&r), self.average.keep)
         return -1
 
     cdef double size_of_step(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         """The size of the step, 0 for none; negative for one that overflows."""
         cdef double size
-        r.g2 = 0
-        if self.update.measured:
-            self.weights.measure(x, g, r)
-            if r.g2 != 0 and not LEAST_G2 <= r.g2 <= LARGEST_G2:
+        r.update_norm2 = 0
+        if self.update.needs_norm:
+            self.weights.update_norm(x, g, r)
+            if r.update_norm2 != 0 and not LEAST_G2 <= r.update_norm2 <= LARGEST_G2:
                 return -1
         size = self.update.size(r)
         if size <= 0:
             return 0
-        if not self.update.measured and size > SAFE_SIZE:
-            self.weights.measure(x, g, r)
-        return size if (size * r.g2) * size <= LONGEST_STEP2 else -1
+        if not self.update.needs_norm and size > SAFE_SIZE:
+            self.weights.update_norm(x, g, r)
+        return size if (size * r.update_norm2) * size <= LONGEST_STEP2 else -1
 
     def scores(self, Rows rows not None, double[:, ::1] out not None, bint mean=True):
         """Scores W x + b of the average (or of the last iterate), into out (n, d)."""
@@ -347,11 +347,11 @@ cdef class Learner:
         cdef Weights weights
         if self.weights is None or rows.p != self.weights.p or rows.longest != 1:
             raise ValueError("rows must be single, and have as many features as the weights.")
-        weights = self.read(plain_mean if mean else plain_last)
+        weights = self.read(frozen_mean if mean else frozen_last)
         if out.shape[0] != rows.n or out.shape[1] != self.problem.d:
             raise ValueError(f"out must have shape {(rows.n, self.problem.d)}, got {(out.shape[0], out.shape[1])}.")
         while done < rows.n:
-            end = weights.foresee(rows, None, done, rows.n, mean)
+            end = weights.open_block(rows, None, done, rows.n, mean)
             with nogil:
                 for i in range(done, end):
                     rows.view(i, &x)
@@ -362,12 +362,12 @@ cdef class Learner:
             done = end
 
 
-def plain_mean(weights):
-    return weights.plain(True)
+def frozen_mean(weights):
+    return weights.frozen_predictor(True)
 
 
-def plain_last(weights):
-    return weights.plain(False)
+def frozen_last(weights):
+    return weights.frozen_predictor(False)
 
 
 cdef inline bint all_finite(const double* t, Py_ssize_t n) noexcept nogil:

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn_predtron._core.state import MOST, count, length_of, real, reals, restored, whole, wholes
 
 
-cdef class History:
+cdef class LossCurve:
     """The cumulative loss after rounds that are multiples of a stride; where `size` is reached the stride doubles.
 
     The first point, from which on it was recorded, and the latest are always there.
@@ -30,13 +30,13 @@ cdef class History:
         pattern = whole(1), count, real, wholes(n, least=0, most=MOST), reals(n)
         stride, self.t, self.loss, rounds, losses = restored(self, state, pattern)
         if stride & (stride - 1):
-            raise ValueError(f"The saved state of a History is damaged: {stride} is no power of two.")
+            raise ValueError(f"The saved state of a LossCurve is damaged: {stride} is no power of two.")
         self.stride = stride
         self.n = n
         np.asarray(self.rounds)[:self.n] = rounds
         np.asarray(self.losses)[:self.n] = losses
 
-    cdef void see(self, Py_ssize_t t, double loss) noexcept nogil:
+    cdef void record(self, Py_ssize_t t, double loss) noexcept nogil:
         """The loss after round t, each round in its turn."""
         self.t = t
         self.loss = loss

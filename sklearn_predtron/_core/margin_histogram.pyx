@@ -5,7 +5,7 @@ import numpy as np
 
 from sklearn_predtron._core.learner cimport Observer
 from sklearn_predtron.problems._base cimport Problem
-from sklearn_predtron.problems._finite cimport Table
+from sklearn_predtron.problems._finite cimport FiniteProblem
 
 from sklearn_predtron._core.state import between, reals, restored
 
@@ -34,29 +34,29 @@ cdef inline Py_ssize_t bin_of(double margin) noexcept nogil:
     return (exponent - 1 - LOWEST) * PER_OCTAVE + <Py_ssize_t> ((2 * mantissa - 1) * PER_OCTAVE)
 
 
-cdef class Margins(Observer):
+cdef class MarginHistogram(Observer):
     """A histogram of the margins between the two best predictions, each predicted before its row was learned."""
-    cdef readonly Table problem
+    cdef readonly FiniteProblem problem
     cdef double[:, ::1] seen       # weight of the rounds of each true class in each bin
     cdef double[::1] lost          # weighted loss of the best prediction in each bin
     cdef double unit               # of weight, grows as the past is forgotten
 
-    def __init__(self, Table problem not None, Py_ssize_t n_labels):
+    def __init__(self, FiniteProblem problem not None, Py_ssize_t n_labels):
         self.watch(problem)
-        if not 0 < n_labels <= problem.right.shape[0]:
-            raise ValueError(f"n_labels={n_labels} must be at least 1 and at most {problem.right.shape[0]}.")
+        if not 0 < n_labels <= problem.sigma_y.shape[0]:
+            raise ValueError(f"n_labels={n_labels} must be at least 1 and at most {problem.sigma_y.shape[0]}.")
         self.seen = np.zeros((N_BINS, n_labels))
         self.lost = np.zeros(N_BINS)
         self.unit = 1
 
-    def watch(self, Table problem not None):
+    def watch(self, FiniteProblem problem not None):
         """Observe the predictions of a problem from here on."""
         if problem.k < 2:
             raise ValueError("problem has no predictions.")
         self.problem = problem
 
     cdef int check(self, Problem problem) except -1:
-        if problem.d != self.problem.d or (<Table?> problem).right.shape[0] != self.seen.shape[1]:
+        if problem.d != self.problem.d or (<FiniteProblem?> problem).sigma_y.shape[0] != self.seen.shape[1]:
             raise ValueError("the margins are those of another problem.")
         return 0
 
@@ -68,9 +68,9 @@ cdef class Margins(Observer):
         pattern = reals(N_BINS, self.seen.shape[1], least=0), reals(N_BINS, least=0), between(1e-300, 1e300)
         self.seen, self.lost, self.unit = restored(self, state, pattern)
 
-    cdef void see(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
+    cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
         cdef double* s = self.problem.decoded(t, &self.problem.scratch[0])
-        cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0], sigma, best = 0, second = 1, place
+        cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0], sigma, best = 0, second = 1, slot
         if s[1] > s[0]:
             best, second = 1, 0
         for sigma in range(2, self.problem.k):
@@ -78,10 +78,10 @@ cdef class Margins(Observer):
                 best, second = sigma, best
             elif s[sigma] > s[second]:
                 second = sigma
-        place = bin_of(s[best] - s[second])
+        slot = bin_of(s[best] - s[second])
         self.unit /= keep
-        self.seen[place, label] += weight * self.unit
-        self.lost[place] += weight * self.unit * self.problem.loss_at(best, label)
+        self.seen[slot, label] += weight * self.unit
+        self.lost[slot] += weight * self.unit * self.problem.loss_at(best, label)
         if self.unit > 1e100:
             self.renormalise()
 

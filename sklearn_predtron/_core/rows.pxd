@@ -52,7 +52,7 @@ cdef class Rows:
     cdef readonly Py_ssize_t longest         # rows of a round, at most
     cdef readonly bint sparse
     cdef readonly Py_ssize_t given           # rows of X
-    cdef readonly object numbers             # of the rows of `matrix` in X; None where they are 0, 1, ...
+    cdef readonly object row_numbers             # of the rows of `matrix` in X; None where they are 0, 1, ...
     cdef const RowOps* k
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil

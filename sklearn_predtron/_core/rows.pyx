@@ -167,7 +167,7 @@ cdef class QueryRows(Rows):
     cdef Rows documents
     cdef const Py_ssize_t[::1] start
 
-    def __init__(self, Rows documents not None, const Py_ssize_t[::1] start, numbers=None, given=None):
+    def __init__(self, Rows documents not None, const Py_ssize_t[::1] start, row_numbers=None, given=None):
         cdef Py_ssize_t last = start.shape[0] - 1
         lengths = np.diff(start)
         if start[0] != 0 or start[last] != documents.n or (lengths.size and lengths.min() < 1):
@@ -175,7 +175,7 @@ cdef class QueryRows(Rows):
         self.documents = documents
         self.start = start
         self.given = documents.n if given is None else given
-        self.numbers = numbers
+        self.row_numbers = row_numbers
         self.n = lengths.size
         self.p = documents.p
         self.sparse = documents.sparse

@@ -221,11 +221,11 @@ def demo(args: argparse.Namespace, bar: Bar) -> int:
     parameters = learner_parameters(args)
     compare = args.compare is not False
     try:
-        tallies = run_demo(parameters, seed=args.seed or 0, compare=compare, bar=bar)
+        results = run_demo(parameters, seed=args.seed or 0, compare=compare, bar=bar)
     except ValueError as error:
         raise UsageError(str(error)) from None
     bar.clear()
     note = f"  Each row order is learned once, from scratch; the figures are of {ORDERS} row orders."
     tasks = [TASKS[demo.task] for demo in DEMOS]
     text = caption(parameters.get("average", "linear"), tasks=tasks, rejects=True, compare=compare, note=note)
-    return report(f"{table(tallies)}\n{DEMO_DATA}\n{text}\n")
+    return report(f"{table(results)}\n{DEMO_DATA}\n{text}\n")

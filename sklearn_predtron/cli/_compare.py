@@ -26,14 +26,14 @@ BEFORE, HELD_OUT = "progressive", "held-out"
 
 
 @dataclass
-class Tally:
+class ResultRow:
     """A line of the table."""
 
     data: str
     learner: str
     rounds: int = 0
     seconds: float = 0.0
-    judged: int = 0
+    progressive_rounds: int = 0
     loss: float = 0.0
     tested: int = 0
     score: float = 0.0
@@ -53,7 +53,7 @@ class Tally:
             self.learner,
             f"{self.rounds:,}",
             f"{self.rounds / self.seconds:,.0f}" if self.seconds else "-",
-            f"{self.loss / self.judged:.4f}" if self.judged else "-",
+            f"{self.loss / self.progressive_rounds:.4f}" if self.progressive_rounds else "-",
             f"{self.score / self.tested:.4f}" if self.tested else "-",
             f"{self.rejected / self.tested:.1%}" if self.tested and self.rejected is not None else "-",
             f"{self.score / self.accepted:.4f}" if self.accepted else "-",
@@ -66,7 +66,7 @@ class Tally:
 
     def top_cells(self) -> list[list[str]]:
         """What the table of the first positions shows, if any."""
-        counts = {BEFORE: self.judged, HELD_OUT: self.tested}
+        counts = {BEFORE: self.progressive_rounds, HELD_OUT: self.tested}
         return [
             ["" if i else self.learner, when, *(f"{value / counts[when]:.4f}" if counts[when] else "-" for value in sums)]
             for i, (when, sums) in enumerate((self.top or {}).items())
@@ -121,27 +121,27 @@ def blocks(n: int, rounds: int) -> Iterator[slice]:
         start = stop
 
 
-class PredtronEntrant:
+class PredtronContestant:
     """One of this package's estimators."""
 
-    def __init__(self, estimator: Any, classes: NDArray | None, tally: Tally):
+    def __init__(self, estimator: Any, classes: NDArray | None, result: ResultRow):
         self.estimator = estimator
         self.classes = classes
-        self.tally = tally
-        if getattr(estimator, "reject_cost", None) is not None and tally.rejected is None:
-            tally.rejected = 0
+        self.result = result
+        if getattr(estimator, "reject_cost", None) is not None and result.rejected is None:
+            result.rejected = 0
 
-    def learn(self, X: Any, y: Any, *, judge: bool) -> None:
+    def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
         """Learn from rows in their order."""
-        estimator, tally = self.estimator, self.tally
+        estimator, result = self.estimator, self.result
         rounds, loss = getattr(estimator, "t_", 0), getattr(estimator, "cumulative_loss_", 0.0)
         start = perf_counter()
         self._fit(X, y, first=rounds == 0)
-        tally.seconds += perf_counter() - start
-        tally.rounds += estimator.t_ - rounds
-        if judge:
-            tally.judged += estimator.t_ - rounds
-            tally.loss += estimator.cumulative_loss_ - loss
+        result.seconds += perf_counter() - start
+        result.rounds += estimator.t_ - rounds
+        if progressive:
+            result.progressive_rounds += estimator.t_ - rounds
+            result.loss += estimator.cumulative_loss_ - loss
 
     def why_refused(self, X: Any) -> str | None:
         """What is wrong with the first of the rows that cannot be learned from, if there is one."""
@@ -156,21 +156,21 @@ class PredtronEntrant:
     def test(self, X: Any, y: Any) -> NDArray:
         """Score held-out rows; their predictions."""
         predicted, score = self.estimator.predict(X), self.estimator.score(X, y)
-        self.tally.tested += X.shape[0]
-        self.tally.score += score * X.shape[0]
-        if self.tally.rejected is not None:
-            self.tally.rejected += int(np.sum(predicted == self.estimator.reject_label))
+        self.result.tested += X.shape[0]
+        self.result.score += score * X.shape[0]
+        if self.result.rejected is not None:
+            self.result.rejected += int(np.sum(predicted == self.estimator.reject_label))
         return predicted
 
 
-class RankerEntrant(PredtronEntrant):
+class RankerContestant(PredtronContestant):
     """This package's ranker of documents; X and y are `ByQuery`."""
 
-    def learn(self, X: Any, y: Any, *, judge: bool) -> None:
-        if judge and self.tally.top is not None:
+    def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
+        if progressive and self.result.top is not None:
             worst = y.worst_first()
-            self.tally.count_top(BEFORE, self._scores_ahead(X, y)[worst], ByQuery(y.values[worst], y.start))
-        super().learn(X, y, judge=judge)
+            self.result.count_top(BEFORE, self._scores_ahead(X, y)[worst], ByQuery(y.values[worst], y.start))
+        super().learn(X, y, progressive=progressive)
 
     def why_refused(self, X: Any) -> str | None:
         return super().why_refused(X.values)
@@ -191,36 +191,36 @@ class RankerEntrant(PredtronEntrant):
     def test(self, X: Any, y: Any) -> NDArray:
         scores = self.estimator.predict(X.values)
         total = ndcg(y.values, scores, y.query).sum()
-        self.tally.tested += len(y)
-        self.tally.score += total
-        self.tally.count_top(HELD_OUT, scores, y)
+        self.result.tested += len(y)
+        self.result.score += total
+        self.result.count_top(HELD_OUT, scores, y)
         return scores
 
 
-class Peer:
+class Baseline:
     """Base of scikit-learn's learners, which run beside this package's under the same loss."""
 
     name = "Perceptron"
     estimator: Any
 
-    def __init__(self, classes: Any, loss: Any, tally: Tally):
+    def __init__(self, classes: Any, loss: Any, result: ResultRow):
         self.classes = classes
         self.loss = loss
-        self.tally = tally
+        self.result = result
         self.rounds = 0
 
-    def learn(self, X: Any, y: Any, *, judge: bool) -> None:
+    def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
         """Learn from rows in their order."""
-        tally, n = self.tally, X.shape[0]
+        result, n = self.result, X.shape[0]
         y = self._rows_of_labels(y)
-        if judge:
-            tally.judged += n
+        if progressive:
+            result.progressive_rounds += n
             for predicted, true in self._predictions_ahead(X, y):
-                self._judge(predicted, true)
+                self._score_progressively(predicted, true)
         start = perf_counter()
         self._fit(self.estimator, X, y)
-        tally.seconds += perf_counter() - start
-        tally.rounds += n
+        result.seconds += perf_counter() - start
+        result.rounds += n
         self.rounds += n
 
     def _predictions_ahead(self, X: Any, y: Any) -> Iterator[tuple[NDArray, Any]]:
@@ -234,9 +234,9 @@ class Peer:
                 ahead = deepcopy(ahead) if ahead is self.estimator else ahead
                 self._fit(ahead, X[block], y[block])
 
-    def _judge(self, predicted: NDArray, y: Any) -> None:
+    def _score_progressively(self, predicted: NDArray, y: Any) -> None:
         """Count the loss of predictions made before their rows are learned."""
-        self.tally.loss += self._losses(predicted, y).sum()
+        self.result.loss += self._losses(predicted, y).sum()
 
     def test(self, X: Any, y: Any) -> None:
         """Score held-out rows."""
@@ -246,8 +246,8 @@ class Peer:
     def _score(self, predicted: NDArray, y: Any) -> None:
         """Count the score of predictions of held-out rows."""
         flaws = self._flaws(predicted, y).sum()
-        self.tally.tested += len(y)
-        self.tally.score += len(y) - flaws
+        self.result.tested += len(y)
+        self.result.score += len(y) - flaws
 
     def _rows_of_labels(self, y: Any) -> NDArray:
         """The labels as an array."""
@@ -270,11 +270,11 @@ class Peer:
         raise NotImplementedError
 
 
-class PerceptronEntrant(Peer):
+class PerceptronBaseline(Baseline):
     """scikit-learn's Perceptron."""
 
-    def __init__(self, classes: NDArray, loss: Any, tally: Tally):
-        super().__init__(classes, loss, tally)
+    def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
+        super().__init__(classes, loss, result)
         self.estimator = Perceptron(shuffle=False)
         costs = costs_of(table_loss(loss), classes)
         self.costs = 1.0 - np.eye(len(classes)) if costs is None else costs
@@ -292,20 +292,20 @@ class PerceptronEntrant(Peer):
         return (predicted != y).astype(np.float64)
 
 
-class RanksPerceptronEntrant(PerceptronEntrant):
+class RanksPerceptronBaseline(PerceptronBaseline):
     """scikit-learn's Perceptron, scored by how far its ranks are off, as the ordinal classifier is."""
 
     def _flaws(self, predicted: NDArray, y: NDArray) -> NDArray:
         return np.abs(encode(y, self.classes) - encode(predicted, self.classes)) / (len(self.classes) - 1)
 
 
-class PerceptronsEntrant(Peer):
+class PerceptronsBaseline(Baseline):
     """scikit-learn's Perceptron for each label; its scores make a set of labels as this package's do."""
 
     name = "Perceptron per label"
 
-    def __init__(self, classes: NDArray, loss: Any, tally: Tally):
-        super().__init__(classes, subset_loss(loss), tally)
+    def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
+        super().__init__(classes, subset_loss(loss), result)
         self.estimator = MultiOutputClassifier(Perceptron(shuffle=False))
         self.problem = self.loss.build(len(classes))
 
@@ -330,13 +330,13 @@ class PerceptronsEntrant(Peer):
         return (predicted != y).mean(axis=1)
 
 
-class RelevanceEntrant(Peer):
+class RelevanceBaseline(Baseline):
     """scikit-learn's passive-aggressive regression of relevances, averaged; X and y are `ByQuery`."""
 
     name = "SGDRegressor"
 
-    def __init__(self, classes: Any, loss: Any, tally: Tally):
-        super().__init__(classes, loss, tally)
+    def __init__(self, classes: Any, loss: Any, result: ResultRow):
+        super().__init__(classes, loss, result)
         self.estimator = SGDRegressor(
             loss="epsilon_insensitive", penalty=None, learning_rate="pa1", eta0=1.0, average=True, shuffle=False
         )
@@ -349,15 +349,15 @@ class RelevanceEntrant(Peer):
     def _predict(self, estimator: Any, X: Any) -> NDArray:
         return np.zeros(X.start[-1]) if estimator is None else estimator.predict(X.values)
 
-    def _judge(self, predicted: NDArray, y: Any) -> None:
+    def _score_progressively(self, predicted: NDArray, y: Any) -> None:
         worst = y.worst_first()
         predicted, y = predicted[worst], ByQuery(y.values[worst], y.start)
-        super()._judge(predicted, y)
-        self.tally.count_top(BEFORE, predicted, y)
+        super()._score_progressively(predicted, y)
+        self.result.count_top(BEFORE, predicted, y)
 
     def _score(self, predicted: NDArray, y: Any) -> None:
         super()._score(predicted, y)
-        self.tally.count_top(HELD_OUT, predicted, y)
+        self.result.count_top(HELD_OUT, predicted, y)
 
     def _losses(self, predicted: NDArray, y: Any) -> NDArray:
         return self.problem.losses(predicted, Relevances(y.values, y.start))
@@ -366,32 +366,32 @@ class RelevanceEntrant(Peer):
         return 1 - ndcg(y.values, predicted, y.query)
 
 
-class Race:
+class Comparison:
     """Learners side by side on the same rows; the first is this package's."""
 
-    def __init__(self, entrants: Sequence[Any]):
-        self.entrants = entrants
+    def __init__(self, contestants: Sequence[Any]):
+        self.contestants = contestants
 
     @property
     def rounds(self) -> int:
         """What the first has learned."""
-        return self.entrants[0].tally.rounds
+        return self.contestants[0].result.rounds
 
     @property
     def tested(self) -> int:
         """What the first was scored on."""
-        return self.entrants[0].tally.tested
+        return self.contestants[0].result.tested
 
     def why_refused(self, X: Any) -> str | None:
         """Why the first cannot learn from the rows, if it cannot because of their lengths."""
-        return self.entrants[0].why_refused(X)
+        return self.contestants[0].why_refused(X)
 
-    def learn(self, X: Any, y: Any, *, judge: bool = True) -> None:
+    def learn(self, X: Any, y: Any, *, progressive: bool = True) -> None:
         """Let all learn from the rows in their order."""
-        for entrant in self.entrants:
-            entrant.learn(X, y, judge=judge)
+        for contestant in self.contestants:
+            contestant.learn(X, y, progressive=progressive)
 
     def test(self, X: Any, y: Any) -> NDArray:
         """Score all on held-out rows; the predictions of the first."""
-        predictions = [entrant.test(X, y) for entrant in self.entrants]
+        predictions = [contestant.test(X, y) for contestant in self.contestants]
         return predictions[0]

@@ -21,10 +21,10 @@ def report(text: str) -> int:
     return 0
 
 
-def complain(trouble: BaseException | str, rest: str = "") -> int:
+def complain(error: BaseException | str, rest: str = "") -> int:
     """Say on standard error what went wrong and what is left; the exit code."""
-    stopped = isinstance(trouble, KeyboardInterrupt)
-    message = "stopped from the keyboard" if stopped else str(trouble)
+    stopped = isinstance(error, KeyboardInterrupt)
+    message = "stopped from the keyboard" if stopped else str(error)
     with suppress(OSError):  # The exit code says it too.
         emit(f"error: {'; '.join(filter(None, [message, rest]))}\n", sys.stderr)
     return 130 if stopped else 1

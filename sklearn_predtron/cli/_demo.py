@@ -20,23 +20,23 @@ from sklearn_predtron.cli._compare import (
     BEFORE,
     CUTS,
     HELD_OUT,
+    Baseline,
     ByQuery,
-    Peer,
-    PerceptronEntrant,
-    PerceptronsEntrant,
-    PredtronEntrant,
-    Race,
-    RankerEntrant,
-    RanksPerceptronEntrant,
-    RelevanceEntrant,
-    Tally,
+    Comparison,
+    PerceptronBaseline,
+    PerceptronsBaseline,
+    PredtronContestant,
+    RankerContestant,
+    RanksPerceptronBaseline,
+    RelevanceBaseline,
+    ResultRow,
 )
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.families.ranking import PredtronRanker
-from sklearn_predtron.losses import RankingLoss, SubsetLoss, TableLoss
+from sklearn_predtron.losses import CostTableLoss, RankingLoss, SubsetLoss
 
 DRIFT = (
     "When to switch averaging off: an average serves a stream that stays the same. On one that drifts it holds on to what is no "
@@ -47,13 +47,13 @@ DRIFT = (
 
 @dataclass(frozen=True)
 class Task:
-    """A family: its estimator, the peer beside it, the kind of its losses, and what its score is."""
+    """A family: its estimator, the baseline beside it, the kind of its losses, and what its score is."""
 
     estimator: type
-    peer: type[Peer]
+    baseline: type[Baseline]
     losses: type[Part]
     score: str
-    entrant: type[PredtronEntrant] = PredtronEntrant
+    contestant: type[PredtronContestant] = PredtronContestant
 
     @property
     def multilabel(self) -> bool:
@@ -68,7 +68,7 @@ class Task:
     @property
     def costs(self) -> bool:
         """Whether errors may have a cost each."""
-        return self.losses is TableLoss
+        return self.losses is CostTableLoss
 
     @property
     def loss_names(self) -> list[str]:
@@ -79,17 +79,17 @@ class Task:
 HEADER = ["data", "learner", "rounds", "rounds/s", "progressive loss", "held-out score", "rejected", "right of the rest"]
 
 
-def table(tallies: Sequence[Tally]) -> str:
+def table(results: Sequence[ResultRow]) -> str:
     """The table as text; without the last two columns where nobody may reject."""
-    lines = [HEADER] + [tally.cells() for tally in tallies]
-    if all(tally.rejected is None for tally in tallies):
+    lines = [HEADER] + [result.cells() for result in results]
+    if all(result.rejected is None for result in results):
         lines = [line[:-2] for line in lines]
     return aligned(lines)
 
 
-def top_table(tallies: Sequence[Tally]) -> str:
+def top_table(results: Sequence[ResultRow]) -> str:
     """NDCG@k as a table, after an empty line; nothing where it is not wanted."""
-    lines = [line for tally in tallies for line in tally.top_cells()]
+    lines = [line for result in results for line in result.top_cells()]
     return "\n" + aligned([["learner", "queries", *(f"NDCG@{k}" for k in CUTS)], *lines]) + "\n\n" if lines else ""
 
 
@@ -125,14 +125,14 @@ def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool
         )
     if compare:
         several = " (for several labels one each, by MultiOutputClassifier)" if any(task.multilabel for task in tasks) else ""
-        peers = [f"Perceptron: scikit-learn's{several}"] if rows else []
+        baselines = [f"Perceptron: scikit-learn's{several}"] if rows else []
         if queries:
-            peers.append(
+            baselines.append(
                 "SGDRegressor: scikit-learn's, which regresses relevances by passive-aggressive steps and always predicts by the "
                 "average of its iterates"
             )
         lines.append(
-            f"{'; '.join(peers)}; through partial_fit on the same rows in the same order; progressive loss is of predictions "
+            f"{'; '.join(baselines)}; through partial_fit on the same rows in the same order; progressive loss is of predictions "
             f"made before each block of {'rows' if rows else 'queries'}, at most a tenth of the rounds so far and at most a "
             "chunk."
         )
@@ -147,12 +147,12 @@ class Bar:
         self.shown = self.stream is not None and self.stream.isatty()
         self.drawn = -1.0
 
-    def __call__(self, label: str, fraction: float | None, tally: Tally | None = None) -> None:
+    def __call__(self, label: str, fraction: float | None, result: ResultRow | None = None) -> None:
         if not self.shown or monotonic() - self.drawn < 0.1:
             return
         self.drawn = monotonic()
         done = "" if fraction is None else f" [{'#' * round(20 * fraction):20}] {fraction:4.0%}"
-        loss = f"  {tally.rounds:,} rounds, loss {tally.loss / max(tally.judged, 1):.4f}" if tally else ""
+        loss = f"  {result.rounds:,} rounds, loss {result.loss / max(result.progressive_rounds, 1):.4f}" if result else ""
         self.stream.write(f"\r{label}{done}{loss}\x1b[K")
         self.stream.flush()
 
@@ -168,26 +168,26 @@ BY_RANKS = "for ranks 1 - mean distance / largest distance"
 BY_LABELS = "for several labels 1 - Hamming loss"
 BY_NDCG = "for rankings the mean NDCG of whole lists"
 TASKS = {
-    "binary": Task(PredtronBinaryClassifier, PerceptronEntrant, TableLoss, BY_CLASS),
-    "multiclass": Task(PredtronClassifier, PerceptronEntrant, TableLoss, BY_CLASS),
-    "ordinal": Task(PredtronOrdinalClassifier, RanksPerceptronEntrant, TableLoss, BY_RANKS),
-    "multilabel": Task(PredtronMultilabelClassifier, PerceptronsEntrant, SubsetLoss, BY_LABELS),
-    "rank": Task(PredtronRanker, RelevanceEntrant, RankingLoss, BY_NDCG, RankerEntrant),
+    "binary": Task(PredtronBinaryClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
+    "multiclass": Task(PredtronClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
+    "ordinal": Task(PredtronOrdinalClassifier, RanksPerceptronBaseline, CostTableLoss, BY_RANKS),
+    "multilabel": Task(PredtronMultilabelClassifier, PerceptronsBaseline, SubsetLoss, BY_LABELS),
+    "rank": Task(PredtronRanker, RelevanceBaseline, RankingLoss, BY_NDCG, RankerContestant),
 }
 
 
-def start_lines(data: str, task: Task, *, compare: bool) -> list[Tally]:
+def start_lines(data: str, task: Task, *, compare: bool) -> list[ResultRow]:
     """The lines of the table for a data set."""
-    return [Tally(data, task.estimator.__name__), Tally("", task.peer.name)][: 1 + compare]
+    return [ResultRow(data, task.estimator.__name__), ResultRow("", task.baseline.name)][: 1 + compare]
 
 
-def start_race(task: Task, estimator: Any, labels: Any, tallies: Sequence[Tally]) -> Race:
-    """The estimator, and its peer if it has a line in the table."""
+def start_comparison(task: Task, estimator: Any, labels: Any, results: Sequence[ResultRow]) -> Comparison:
+    """The estimator, and its baseline if it has a line in the table."""
     # The first validation in a process looks for data frame plug-ins, which is no learner's time.
     StandardScaler().fit(np.zeros((1, 1)))
     classes = np.arange(len(labels)) if task.multilabel else labels
-    peers = [task.peer(classes, estimator.loss, tally) for tally in tallies[1:]]
-    return Race([task.entrant(estimator, classes, tallies[0]), *peers])
+    baselines = [task.baseline(classes, estimator.loss, result) for result in results[1:]]
+    return Comparison([task.contestant(estimator, classes, results[0]), *baselines])
 
 
 # ------------------------------------------------------------------------------------------------------------------- demo
@@ -258,18 +258,18 @@ DEMO_DATA = (
 ORDERS = 5
 
 
-def run_demo(parameters: dict[str, Any], *, seed: int, compare: bool, bar: Bar) -> list[Tally]:
+def run_demo(parameters: dict[str, Any], *, seed: int, compare: bool, bar: Bar) -> list[ResultRow]:
     """Learn each bundled data set in several row orders, each time from scratch and in one pass."""
-    tallies = []
+    results = []
     for demo in DEMOS:
         X, X_test, y, y_test, labels = demo.draw(seed)
         task, random = TASKS[demo.task], np.random.default_rng(seed)
         lines = start_lines(demo.name, task, compare=compare)
-        tallies += lines
+        results += lines
         for i in range(ORDERS):
             bar(demo.name, i / ORDERS, lines[0])
             order = random.permutation(len(y))
-            race = start_race(task, task.estimator(**demo.parameters, **parameters), labels, lines)
-            race.learn(X[order], y[order])
-            race.test(X_test, y_test)
-    return tallies
+            comparison = start_comparison(task, task.estimator(**demo.parameters, **parameters), labels, lines)
+            comparison.learn(X[order], y[order])
+            comparison.test(X_test, y_test)
+    return results

@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import joblib
@@ -13,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron.cli._compare import BEFORE, CUTS, HELD_OUT, ByQuery, Race
+from sklearn_predtron.cli._compare import BEFORE, CUTS, HELD_OUT, ByQuery, Comparison
 from sklearn_predtron.cli._console import complain, report
-from sklearn_predtron.cli._demo import TASKS, Bar, Task, caption, start_lines, start_race, table, top_table
+from sklearn_predtron.cli._demo import TASKS, Bar, Task, caption, start_comparison, start_lines, table, top_table
 from sklearn_predtron.cli._paths import DataFile, DataFileReader, FileError, lines_to, named, replacing
 from sklearn_predtron.datasets import BrokenLineError, SvmlightSummary, shortened
 from sklearn_predtron.datasets._svmlight import decompressed, rows_of_queries
@@ -45,6 +46,45 @@ class Files(NamedTuple):
         return {f"{name}={file.path!r}": file for name, file in zip(("TRAIN", "--test"), self, strict=True) if file}
 
 
+@dataclass
+class FileFormat:
+    """How svmlight files are read; None is not known yet."""
+
+    n_features: int | None
+    zero_based: bool | None
+    classes: Any
+    multilabel: bool
+    query_id: bool
+    chunk_rows: int
+    chunk_bytes: int
+
+    @classmethod
+    def of(cls, args: argparse.Namespace, task: Task | None) -> FileFormat:
+        """What the arguments and the task say."""
+        return cls(
+            n_features=args.features,
+            zero_based=args.zero_based,
+            classes=None if args.classes is None else np.unique(args.classes),
+            multilabel=task is not None and task.multilabel,
+            query_id=task is not None and task.rank,
+            chunk_rows=args.chunk or 10_000,
+            chunk_bytes=args.chunk_bytes or CHUNK_BYTES,
+        )
+
+    def is_known(self) -> bool:
+        """Whether nothing is left for a first pass to find."""
+        return None not in (self.n_features, self.zero_based) and (self.query_id or self.classes is not None)
+
+    def reader(self, file: DataFile) -> DataFileReader:
+        """Return a reader of a file of this format."""
+        return DataFileReader(file, **vars(self))
+
+    def scanner(self, file: DataFile) -> DataFileReader:
+        """Return a reader that finds out what is not known."""
+        known = {name: getattr(self, name) for name in ("multilabel", "query_id", "chunk_rows", "chunk_bytes")}
+        return DataFileReader(file, zero_based="auto" if self.zero_based is None else self.zero_based, **known)
+
+
 def learner_parameters(args: argparse.Namespace) -> dict[str, Any]:
     """The parameters of the estimator that were given."""
     return {name: getattr(args, name) for name in LEARNER_OPTIONS if getattr(args, name) is not None}
@@ -59,42 +99,42 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
             task = known_task(args, files, bar) if loaded is None else task_of(loaded)
             if task is not None:
                 check_options(args, task)
-            form = find_form(args, files, loaded, task, bar)
+            file_format = find_format(args, files, loaded, task, bar)
         except (BrokenLineError, FileError, KeyboardInterrupt) as error:
             bar.clear()
             return complain(error, "nothing was learned before it")
         if task is None:
-            task = TASKS["binary" if len(form["classes"]) == 2 else "multiclass"]
+            task = TASKS["binary" if len(file_format.classes) == 2 else "multiclass"]
             check_options(args, task)
-        model = build_model(args, loaded, task, form["classes"])
+        model = build_model(args, loaded, task, file_format.classes)
         compare = loaded is None if args.compare is None else args.compare
-        race = build_race(task, model, os.path.basename(args.train or args.test), form["classes"], compare)
-        troubles = learn_save_score(race, args, files, form, bar)
+        comparison = build_comparison(task, model, os.path.basename(args.train or args.test), file_format.classes, compare)
+        errors = learn_save_score(comparison, args, files, file_format, bar)
     bar.clear()
     note = "  With several epochs progressive loss is that of the first." if (args.epochs or 1) > 1 else ""
-    rejects = race.entrants[0].tally.rejected is not None
+    rejects = comparison.contestants[0].result.rejected is not None
     text = caption(model.average, tasks=[task], rejects=rejects, compare=compare, note=note)
-    tallies = [entrant.tally for entrant in race.entrants]
-    code = report(f"{table(tallies)}\n{top_table(tallies)}{text}\n")
-    return max([code, *(complain(trouble, rest) for trouble, rest in troubles)])
+    results = [contestant.result for contestant in comparison.contestants]
+    code = report(f"{table(results)}\n{top_table(results)}{text}\n")
+    return max([code, *(complain(error, rest) for error, rest in errors)])
 
 
 def learn_save_score(
-    race: Race, args: argparse.Namespace, files: Files, form: dict[str, Any], bar: Bar
+    comparison: Comparison, args: argparse.Namespace, files: Files, file_format: FileFormat, bar: Bar
 ) -> list[tuple[BaseException, str]]:
     """Learn from TRAIN, save, score on TEST, as is wanted; each with what ended it early, and what is left."""
-    model = race.entrants[0].estimator
-    unlearned = learn_file(race, args, files.train, form, bar) if files.train else None
+    model = comparison.contestants[0].estimator
+    unlearned = learn_file(comparison, args, files.train, file_format, bar) if files.train else None
     fitted, unsaved, untested = model.__sklearn_is_fitted__(), None, None
     if args.save and fitted:
-        unsaved = save_model(model, form, args.save)
+        unsaved = save_model(model, file_format, args.save)
     if files.test and fitted and not isinstance(unlearned, KeyboardInterrupt):
-        untested = score_file(race, args, files.test, form, bar)
-    kept = f"the {race.rounds:,} rounds before it are kept" if race.rounds else "nothing was learned before it"
+        untested = score_file(comparison, args, files.test, file_format, bar)
+    kept = f"the {comparison.rounds:,} rounds before it are kept" if comparison.rounds else "nothing was learned before it"
     kept += f", in {args.save}" if args.save and fitted and unsaved is None else ""
-    scored = "the held-out score is of the rows before it" if race.tested else "there is no held-out score"
+    scored = "the held-out score is of the rows before it" if comparison.tested else "there is no held-out score"
     found = [(unlearned, kept), (unsaved, "the model is not saved"), (untested, scored)]
-    return [(trouble, rest) for trouble, rest in found if trouble is not None]
+    return [(error, rest) for error, rest in found if error is not None]
 
 
 def load_model(path: str) -> Any:
@@ -121,11 +161,11 @@ def task_of(model: Any) -> Task:
     return next(task for task in TASKS.values() if task.estimator is type(model))
 
 
-def save_model(model: Any, form: dict[str, Any], path: str) -> FileError | None:
+def save_model(model: Any, file_format: FileFormat, path: str) -> FileError | None:
     """Write the model and how its files are read; why that failed, if so."""
-    model.svmlight_zero_based_ = form["zero_based"]
-    if form["multilabel"]:
-        model.svmlight_labels_ = form["classes"]
+    model.svmlight_zero_based_ = file_format.zero_based
+    if file_format.multilabel:
+        model.svmlight_labels_ = file_format.classes
     try:
         with named(f"--save={path!r}"), replacing(path) as file:
             joblib.dump(model, file)
@@ -187,13 +227,13 @@ def check_loss(loss: str | dict, task: Task, classes: Any) -> None:
         raise UsageError(f"--loss names the labels {shortened(unknown)}; accepted are {shortened(classes)}")
 
 
-def build_race(task: Task, model: Any, data: str, classes: Any, compare: bool) -> Race:
-    """The estimator, and its peer beside it."""
-    tallies = start_lines(data, task, compare=compare)
-    for tally in tallies if task.rank else []:
-        tally.top = {BEFORE: np.zeros(len(CUTS)), HELD_OUT: np.zeros(len(CUTS))}
+def build_comparison(task: Task, model: Any, data: str, classes: Any, compare: bool) -> Comparison:
+    """The estimator, and its baseline beside it."""
+    results = start_lines(data, task, compare=compare)
+    for result in results if task.rank else []:
+        result.top = {BEFORE: np.zeros(len(CUTS)), HELD_OUT: np.zeros(len(CUTS))}
     try:
-        return start_race(task, model, classes, tallies)
+        return start_comparison(task, model, classes, results)
     except ValueError as error:
         raise UsageError(str(error)) from None
 
@@ -201,46 +241,39 @@ def build_race(task: Task, model: Any, data: str, classes: Any, compare: bool) -
 # --------------------------------------------------------------------------------------------------------- reading files
 
 
-def find_form(args: argparse.Namespace, files: Files, loaded: Any, task: Task | None, bar: Bar) -> dict[str, Any]:
+def find_format(args: argparse.Namespace, files: Files, loaded: Any, task: Task | None, bar: Bar) -> FileFormat:
     """How all files are read: from the model, the arguments, or a first pass over the files."""
-    form = {"n_features": args.features, "zero_based": args.zero_based}
-    form |= {"multilabel": task is not None and task.multilabel, "query_id": task is not None and task.rank}
-    form["classes"] = None if args.classes is None else np.unique(args.classes)
-    form |= {"chunk_rows": args.chunk or 10_000, "chunk_bytes": args.chunk_bytes or CHUNK_BYTES}
-    needed = ["n_features", "zero_based"] + ["classes"] * (not form["query_id"])
+    file_format = FileFormat.of(args, task)
     if loaded is not None:
-        form["n_features"] = loaded.n_features_in_
-        if "classes" in needed:
+        file_format.n_features = loaded.n_features_in_
+        if not file_format.query_id:
             # The classes of several labels are the columns' numbers; without names they are the labels.
-            form["classes"] = getattr(loaded, "svmlight_labels_", loaded.classes_)
+            file_format.classes = getattr(loaded, "svmlight_labels_", loaded.classes_)
         if args.zero_based is None:
-            form["zero_based"] = getattr(loaded, "svmlight_zero_based_", None)
-    elif all(form[name] is not None for name in needed if name != "zero_based"):
-        form["zero_based"] = bool(args.zero_based)
-    if any(form[name] is None for name in needed):
-        form |= scan_files(files, form, bar)
-    return form
+            file_format.zero_based = getattr(loaded, "svmlight_zero_based_", None)
+    elif file_format.n_features is not None and (file_format.query_id or file_format.classes is not None):
+        file_format.zero_based = bool(args.zero_based)
+    return file_format if file_format.is_known() else replace(file_format, **scan_files(files, file_format, bar))
 
 
-def scan_files(files: Files, form: dict[str, Any], bar: Bar) -> dict[str, Any]:
+def scan_files(files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any]:
     """What a first pass finds, for what is not known; the width holds both files, the classes are TRAIN's."""
-    found = {name: scan_file(name, file, form, bar) for name, file in files.named().items()}
+    found = {name: scan_file(name, file, file_format, bar) for name, file in files.named().items()}
     name, first = next(iter(found.items()))
     zero_based = any(summary.zero_based for summary in found.values())
     width = max(summary.n_features + (zero_based and not summary.zero_based) for summary in found.values())
-    rank, classes = form["query_id"], form["classes"]
+    rank, classes = file_format.query_id, file_format.classes
     if classes is None and not rank:
         classes = first.classes
     if first.n_rows < 1 if rank else len(classes) < 2:
         raise first.error or UsageError(f"{name} has the labels {classes.tolist()}; at least two are needed, or --classes")
-    return {"zero_based": zero_based, "n_features": form["n_features"] or width, "classes": classes}
+    return {"zero_based": zero_based, "n_features": file_format.n_features or width, "classes": classes}
 
 
-def scan_file(name: str, file: DataFile, form: dict[str, Any], bar: Bar) -> SvmlightSummary:
+def scan_file(name: str, file: DataFile, file_format: FileFormat, bar: Bar) -> SvmlightSummary:
     """The first pass over one file."""
     file.keep(bar)
-    known = {name: form[name] for name in ("multilabel", "query_id", "chunk_rows", "chunk_bytes")}
-    reader = DataFileReader(file, zero_based="auto" if form["zero_based"] is None else form["zero_based"], **known)
+    reader = file_format.scanner(file)
     try:
         found = reader.scan(callback=lambda: bar("first pass", reader.fraction_read))
     except ValueError as error:
@@ -250,22 +283,24 @@ def scan_file(name: str, file: DataFile, form: dict[str, Any], bar: Bar) -> Svml
     return found
 
 
-def learn_file(race: Race, args: argparse.Namespace, train: DataFile, form: dict[str, Any], bar: Bar) -> BaseException | None:
+def learn_file(
+    comparison: Comparison, args: argparse.Namespace, train: DataFile, file_format: FileFormat, bar: Bar
+) -> BaseException | None:
     """Learn from TRAIN; what ended it early."""
-    reader, random, epochs = DataFileReader(train, **form), np.random.default_rng(args.seed or 0), args.epochs or 1
+    reader, random, epochs = file_format.reader(train), np.random.default_rng(args.seed or 0), args.epochs or 1
     try:
         if epochs > 1:
             train.keep(bar)
         for epoch in range(epochs):
             for X, y, place in chunks(reader):
-                check_lengths(race, X, place)
+                check_lengths(comparison, X, place)
                 order = slice(None) if args.shuffle is False else random.permutation(X.shape[0])
-                learn_chunk(race, X[order], y[order], epoch == 0, place)
-                bar(f"epoch {epoch + 1}/{epochs}", reader.fraction_read, race.entrants[0].tally)
-            if race.rounds == 0:
+                learn_chunk(comparison, X[order], y[order], epoch == 0, place)
+                bar(f"epoch {epoch + 1}/{epochs}", reader.fraction_read, comparison.contestants[0].result)
+            if comparison.rounds == 0:
                 raise UsageError(f"TRAIN={train.path!r} has no rows")
-    except (BrokenLineError, RefusedError, FileError, KeyboardInterrupt) as trouble:
-        return trouble
+    except (BrokenLineError, RefusedError, FileError, KeyboardInterrupt) as error:
+        return error
     return None
 
 
@@ -278,27 +313,27 @@ def chunks(reader: DataFileReader) -> Iterator[tuple[Any, Any, str]]:
             yield X, y, f"{reader.path}, line {found}: in the chunk that begins here"
 
 
-def check_lengths(race: Race, X: Any, place: str) -> None:
+def check_lengths(comparison: Comparison, X: Any, place: str) -> None:
     """Refuse rows that cannot be learned from, by their places in the chunk before it is shuffled."""
-    reason = race.why_refused(X)
+    reason = comparison.why_refused(X)
     if reason is not None:
         raise refused(place, ValueError(reason))
 
 
-def learn_chunk(race: Race, X: Any, y: Any, judge: bool, place: str) -> None:
+def learn_chunk(comparison: Comparison, X: Any, y: Any, progressive: bool, place: str) -> None:
     """Learn from a chunk; what the learners refuse at once is the arguments' fault, and later the chunk's."""
     try:
-        race.learn(X, y, judge=judge)
+        comparison.learn(X, y, progressive=progressive)
     except (ValueError, MemoryError) as error:
-        if race.rounds == 0:
+        if comparison.rounds == 0:
             raise UsageError(str(error)) from None
         raise refused(place, error) from None
 
 
-def score_chunk(race: Race, X: Any, y: Any, place: str) -> NDArray:
+def score_chunk(comparison: Comparison, X: Any, y: Any, place: str) -> NDArray:
     """The predictions of a chunk, which is scored."""
     try:
-        return race.test(X, y)
+        return comparison.test(X, y)
     except (ValueError, MemoryError) as error:
         raise refused(place, error) from None
 
@@ -308,20 +343,22 @@ def refused(place: str, error: Exception) -> RefusedError:
     return RefusedError(f"{place}: {str(error).removesuffix('.')}")
 
 
-def score_file(race: Race, args: argparse.Namespace, test: DataFile, form: dict[str, Any], bar: Bar) -> BaseException | None:
+def score_file(
+    comparison: Comparison, args: argparse.Namespace, test: DataFile, file_format: FileFormat, bar: Bar
+) -> BaseException | None:
     """Score on TEST, and write the predictions; what ended it early."""
-    reader, labels = DataFileReader(test, **form), form["classes"] if form["multilabel"] else None
+    reader, labels = file_format.reader(test), file_format.classes if file_format.multilabel else None
     try:
         with lines_to(args.predictions, f"--predictions={args.predictions!r}") as write:
             for X, y, place in chunks(reader):
-                write(written(score_chunk(race, X, y, place), labels))
+                write(format_predictions(score_chunk(comparison, X, y, place), labels))
                 bar("test", reader.fraction_read)
-    except (BrokenLineError, RefusedError, FileError, KeyboardInterrupt) as trouble:
-        return trouble
-    return None if race.tested else RefusedError(f"--test={test.path!r} has no rows")
+    except (BrokenLineError, RefusedError, FileError, KeyboardInterrupt) as error:
+        return error
+    return None if comparison.tested else RefusedError(f"--test={test.path!r} has no rows")
 
 
-def written(predicted: NDArray, labels: NDArray | None) -> Iterator[str]:
+def format_predictions(predicted: NDArray, labels: NDArray | None) -> Iterator[str]:
     """The predictions as lines: a label, or where `labels` are of the columns, those that are on."""
     for row in predicted:
         found = [row] if labels is None else labels[row > 0]

@@ -72,8 +72,8 @@ class DataFile:
 class DataFileReader(SvmlightReader):
     """A reader of a `DataFile`."""
 
-    def __init__(self, file: DataFile, **form: Any):
-        super().__init__(file.path, **form)
+    def __init__(self, file: DataFile, **parameters: Any):
+        super().__init__(file.path, **parameters)
         self._file = file
 
     def _open(self) -> IO[bytes]:

@@ -315,8 +315,8 @@ class SvmlightReader:
                     yield X, labels, block.numbers[0], qid
                 if good < len(block.lines):
                     raise BrokenLineError(self.path, block.numbers[good], lines.explain(block.lines[good]))
-                if block.trouble is not None:
-                    raise BrokenLineError(self.path, *block.trouble)
+                if block.error is not None:
+                    raise BrokenLineError(self.path, *block.error)
 
 
 def make_ranking_queries(

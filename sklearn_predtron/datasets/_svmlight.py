@@ -44,7 +44,7 @@ class Block:
     whole: int
     qid: NDArray[np.int64] | None = None
     # Why the line after the block cannot be read, and its number.
-    trouble: tuple[int, str] | None = None
+    error: tuple[int, str] | None = None
 
     def whole_before(self, good: int) -> int:
         """How many rows are of whole queries if only the first `good` can be read."""
@@ -67,7 +67,7 @@ def line_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
             lines.append(line)
             taken += len(line)
         end = first + len(lines)
-        yield Block(lines, range(first, end), len(lines), trouble=None if reason is None else (end, reason))
+        yield Block(lines, range(first, end), len(lines), error=None if reason is None else (end, reason))
         if reason is not None or not lines:
             return
         first = end

@@ -17,22 +17,22 @@ from sklearn.base import clone
 from sklearn_predtron._names import refuse_class
 from sklearn_predtron._parts import checked_build
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.losses import CostMatrix, RankingLoss, SubsetLoss, TableLoss, costs_of
+from sklearn_predtron.losses import CostMatrix, CostTableLoss, RankingLoss, SubsetLoss, costs_of
 from sklearn_predtron.problems._base import Codes
-from sklearn_predtron.problems._finite import Table
+from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.problems._inquiry import ask
-from sklearn_predtron.problems._kendall import KendallTau as PairwiseHinges
-from sklearn_predtron.problems._label_sets import Indicators, Subset
-from sklearn_predtron.problems._ranking import Ranking
+from sklearn_predtron.problems._kendall import KendallTauProblem
+from sklearn_predtron.problems._label_sets import Indicators, LabelSets
+from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.problems._user import PythonProblem
 from sklearn_predtron.representations import (
+    CodeRepresentation,
     LinearRank,
     LogRank,
     OneHot,
     RankingRepresentation,
     SubsetRepresentation,
-    TableRepresentation,
 )
 
 CLOSE = 1e-9  # what rounding may change, relatively
@@ -93,10 +93,10 @@ def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, rep
     assert np.abs(suffered - loss).min() <= allowed, (
         f"{part!r}: the loss of the prediction for {at}: found {loss:.9g}, expected {sorted(set(suffered.tolist()))}"
     )
-    if isinstance(problem, PairwiseHinges) or costs.max() == least:  # its competitor is no ranking; or nothing can be learned
+    if isinstance(problem, KendallTauProblem) or costs.max() == least:  # its competitor is no ranking; or nothing can be learned
         return
     for augmented in [False, True]:
-        loss, _, rival_loss, gap, change = kept(ask, problem, labels, i, t, augmented)
+        loss, _, competitor_loss, gap, change = kept(ask, problem, labels, i, t, augmented)
         if not augmented and loss == 0:
             continue
         value = scores + (costs - least if augmented else 0)
@@ -104,10 +104,11 @@ def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, rep
         top = np.flatnonzero(value >= value.max() - allowed)
         free = np.flatnonzero(costs == least)
         off = (
-            np.abs(reps[top][:, None] - reps[free][None] - change).max(axis=2) + np.abs(costs[top] - least - rival_loss)[:, None]
+            np.abs(reps[top][:, None] - reps[free][None] - change).max(axis=2)
+            + np.abs(costs[top] - least - competitor_loss)[:, None]
         )
         assert off.min() <= max(allowed, CLOSE), (
-            f"{part!r}: the {which} competitor for {at} is no maximiser: found one of loss {rival_loss:.9g} and "
+            f"{part!r}: the {which} competitor for {at} is no maximiser: found one of loss {competitor_loss:.9g} and "
             f"rep(competitor) - rep(sigma_y) = {shortened(change.tolist())}, expected the value {value.max():.9g}, as of loss "
             f"{costs[top[0]] - least:.9g} and rep = {shortened(reps[top[0]].tolist())}"
         )
@@ -339,11 +340,11 @@ def check_loss(loss: Any, labels: Any) -> None:
 
     Parameters
     ----------
-    loss : TableLoss, SubsetLoss or RankingLoss
+    loss : CostTableLoss, SubsetLoss or RankingLoss
         The loss.
     labels : array-like
-        Of a `TableLoss` the classes; of a `SubsetLoss` an indicator matrix, of at most 10 labels; of a `RankingLoss` a list of
-        lists of relevances, each of at most 6 items.
+        Of a `CostTableLoss` the classes; of a `SubsetLoss` an indicator matrix, of at most 10 labels; of a `RankingLoss` a
+        list of lists of relevances, each of at most 6 items.
 
     Raises
     ------
@@ -366,17 +367,17 @@ def check_loss(loss: Any, labels: Any) -> None:
         ...
     AssertionError: loss must be finite and not negative; at (a, b, c, d) = ...
     """
-    if isinstance(loss, TableLoss):
+    if isinstance(loss, CostTableLoss):
         check_table_loss(loss, np.asarray(labels))
     elif isinstance(loss, SubsetLoss):
         check_subset_loss(loss, np.asarray(labels))
     elif isinstance(loss, RankingLoss):
         check_ranking_loss(loss, [np.asarray(y, dtype=np.float64) for y in labels])
     else:
-        raise TypeError(f"loss={loss!r} is no loss; accepted are instances of TableLoss, SubsetLoss and RankingLoss.")
+        raise TypeError(f"loss={loss!r} is no loss; accepted are instances of CostTableLoss, SubsetLoss and RankingLoss.")
 
 
-def check_table_loss(loss: TableLoss, classes: NDArray) -> None:
+def check_table_loss(loss: CostTableLoss, classes: NDArray) -> None:
     """The costs, and the table's answers."""
     k = len(classes)
     if classes.ndim != 1 or k < 2:
@@ -398,7 +399,7 @@ def check_subset_loss(loss: SubsetLoss, Y: NDArray) -> None:
             f"labels must be an indicator matrix of at most {MOST_LABELS} labels, and of at least one row, got shape {Y.shape}."
         )
     Y, m = np.unique(Y.astype(np.uint8), axis=0), Y.shape[1]
-    problem = kept(checked_build, loss, kept(loss.build, m), Subset, d=m)
+    problem = kept(checked_build, loss, kept(loss.build, m), LabelSets, d=m)
     signs = 2.0 * ((np.arange(2**m)[:, None] >> np.arange(m)) & 1) - 1
     sets = np.unique(problem.predict(signs), axis=0).astype(int)  # all, or all of k labels
     reps = (2 * sets - 1) / np.sqrt(m)
@@ -449,7 +450,7 @@ def check_ranking_loss(loss: RankingLoss, lists: list[NDArray]) -> None:
         for y in lists:
             m, what = len(y), f"y = {y.tolist()}"
             labels = Relevances(y, np.array([0, m], dtype=np.intp))
-            problem = kept(checked_build, loss, kept(copy.copy(loss).build, 0, representation), Ranking, d=1, block=True)
+            problem = kept(checked_build, loss, kept(copy.copy(loss).build, 0, representation), RankingProblem, d=1, block=True)
             places = np.array(list(permutations(range(m))))
             assert_same_table(loss, f"losses of the rankings for {what}", partial(losses_of_rankings, y=y))
             costs = kept(losses_of_rankings, loss, y)
@@ -482,14 +483,14 @@ def check_representation(representation: Any, size: int) -> None:
     """Check a representation: unit vectors, all different, that decode to the predictions they stand for.
 
     - the vectors are finite, of length 1 and all different, and the prediction from rep(sigma) is sigma;
-    - of a `TableRepresentation`, the compiled table has these vectors and these predictions, and its competitors at random
+    - of a `CodeRepresentation`, the compiled table has these vectors and these predictions, and its competitors at random
       scores, some of which tie, are maximisers, for the 0-1 loss and for costs;
     - of a `RankingRepresentation`, f falls strictly, and a shorter list has the same values;
     - the vectors are the same whenever they are asked for, also of a clone, a copy and a pickle.
 
     Parameters
     ----------
-    representation : TableRepresentation, RankingRepresentation or SubsetRepresentation
+    representation : CodeRepresentation, RankingRepresentation or SubsetRepresentation
         The representation.
     size : int
         The number of predictions of a table, of items of a list, or of labels of a set.
@@ -507,10 +508,10 @@ def check_representation(representation: Any, size: int) -> None:
     --------
     >>> import numpy as np
     >>> from sklearn_predtron.estimator_checks import check_representation
-    >>> from sklearn_predtron.representations import Simplex, TableRepresentation, UserRank
+    >>> from sklearn_predtron.representations import Simplex, CodeRepresentation, UserRank
     >>> check_representation(Simplex(), 4)
     >>> check_representation(UserRank(lambda j: -np.sqrt(j)), 10)
-    >>> class Long(TableRepresentation):
+    >>> class Long(CodeRepresentation):
     ...     def code(self, k):
     ...         return 2 * np.eye(k)
     >>> check_representation(Long(), 3)
@@ -518,10 +519,10 @@ def check_representation(representation: Any, size: int) -> None:
         ...
     AssertionError: Long.code(3) returned row 0 of length 2; accepted is ...
     """
-    least = 2 if isinstance(representation, TableRepresentation) else 1
+    least = 2 if isinstance(representation, CodeRepresentation) else 1
     if not isinstance(size, Integral) or isinstance(size, bool) or size < least:
         raise ValueError(f"size={size!r} must be a whole number of at least {least}.")
-    if isinstance(representation, TableRepresentation):
+    if isinstance(representation, CodeRepresentation):
         check_code(representation, size)
     elif isinstance(representation, RankingRepresentation):
         assert_same_table(representation, f"values({size})", lambda part: part.table(size))
@@ -540,19 +541,19 @@ def check_representation(representation: Any, size: int) -> None:
         assert_same_table(representation, "parameters", lambda part: np.array(repr(part)))
     else:
         raise TypeError(
-            f"representation={representation!r} is no representation; accepted are instances of TableRepresentation, "
+            f"representation={representation!r} is no representation; accepted are instances of CodeRepresentation, "
             "RankingRepresentation and SubsetRepresentation."
         )
 
 
-def check_code(representation: TableRepresentation, k: int) -> None:
+def check_code(representation: CodeRepresentation, k: int) -> None:
     """The code, and the compiled table's answers."""
     assert_same_table(representation, f"code({k})", lambda part: type(part).table(part, k))
     code = kept(type(representation).table, representation, k)
     d, zero_one = code.shape[1], 1.0 - np.eye(k)
     random = np.random.default_rng(0)
     for cost in [None, CostMatrix(random.integers(1, 9, (k, k)) * zero_one).table(np.arange(k))]:
-        problem = kept(checked_build, representation, kept(representation.build, k, cost), Table, k=k, d=d)
+        problem = kept(checked_build, representation, kept(representation.build, k, cost), FiniteProblem, k=k, d=d)
         rows = problem.decision(np.eye(d)).T
         assert np.abs(rows - code).max() <= CLOSE, (
             f"{representation!r}: the rows of the compiled table: found {shortened(rows.tolist())}, expected "

@@ -24,11 +24,11 @@ from sklearn_predtron.families._bounded import Bounded
 from sklearn_predtron.families._epochs import Epochs
 from sklearn_predtron.families._fast_path import Stream, plain_rows
 from sklearn_predtron.families._fitted import AfterFit, Fitted
-from sklearn_predtron.families._saved import FORMAT, check_format, pack, unpack
+from sklearn_predtron.families._saved import FORMAT, format_of, pack, unpack
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.norms._base import Weights, euclidean_length
 from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.norms._shared_direction import Shared
+from sklearn_predtron.norms._shared_direction import SharedDirection
 from sklearn_predtron.problems._base import Labels, Problem
 from sklearn_predtron.updates import Update
 from sklearn_predtron.updates._bounds import fingerprint
@@ -147,7 +147,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
             raise
         finally:
             if learner is not None:
-                learner.weights.leave()
+                learner.weights.close_fit()
         if stream is not None:
             stream.close()
         self._stream = self._open_stream()
@@ -289,7 +289,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         """What is wrong with the length of a row."""
         values = rows.matrix()[[row]]
         values = np.asarray(values.data if sparse.issparse(values) else values, dtype=np.float64)
-        number, length = row if rows.numbers is None else rows.numbers[row], euclidean_length(values)
+        number, length = row if rows.row_numbers is None else rows.row_numbers[row], euclidean_length(values)
         return (
             f"X[{number}] has the length {length:.3g}, and {np.abs(values).max():.3g} is its largest magnitude; "
             f"norm={self.norm!r} learns from rows of lengths from {LEAST_LENGTH:g} to {LARGEST_LENGTH:g}, and of zeros: scale "
@@ -320,7 +320,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
             return norm.build(problem.d, rows.p, intercept=intercept, **how)
         if not self.fit_intercept:
             raise ValueError("fit_intercept=False leaves representation='shared' without its thresholds; accepted is True.")
-        return Shared(norm.build(1, rows.p, intercept=Intercept(False, 1.0), **how), problem.d, intercept)
+        return SharedDirection(norm.build(1, rows.p, intercept=Intercept(False, 1.0), **how), problem.d, intercept)
 
     def _build_update(self, problem: Problem) -> Any:
         def build(update: Update) -> Any:
@@ -553,8 +553,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         state = dict(state)
         saved = state.pop("_saved", None)
         if "_learner" in state and not isinstance(state["_learner"], Learner):  # as a subclass may have kept it
-            check_format(saved)
-            state["_learner"] = unpack(state["_learner"])
+            state["_learner"] = unpack(state["_learner"], format_of(saved))
         super().__setstate__(state)
 
     def __sklearn_is_fitted__(self) -> bool:

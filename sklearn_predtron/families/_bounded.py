@@ -14,7 +14,7 @@ from sklearn_predtron._parts import real_number, resolve
 from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.updates import Update
 from sklearn_predtron.updates._bounds import fingerprint, unstated
-from sklearn_predtron.updates._comparator import Competitor
+from sklearn_predtron.updates._comparator import Comparator
 
 
 class Bounded:
@@ -35,8 +35,8 @@ class Bounded:
         """The theorem behind the bound; an error where none is proven for the parts and the rounds so far."""
         check_is_fitted(self)
         weights, problem = self._learner.weights, self._learner.problem
-        if weights.unproven is not None:
-            raise ValueError(f"No loss bound is proven for {weights.unproven}.")
+        if weights.no_theorem_because is not None:
+            raise ValueError(f"No loss bound is proven for {weights.no_theorem_because}.")
         if weights.intercept.automatic:
             raise ValueError(
                 "No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number and fit anew."
@@ -45,8 +45,8 @@ class Bounded:
         if self._differs(self._build_problem(), update.build(problem, self._kappa)):
             raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
         self._check_fixed()
-        if problem.unproven is not None and not update.pairwise:
-            raise ValueError(f"No loss bound is proven for {problem.unproven}.")
+        if problem.no_theorem_because is not None and not update.pairwise:
+            raise ValueError(f"No loss bound is proven for {problem.no_theorem_because}.")
         if self._learner.weighted:
             raise ValueError("No loss bound is proven for rounds of different weights; there were some.")
         return update.theorem(problem)
@@ -57,7 +57,7 @@ class Bounded:
         radius: float | None = None,
         c_L: float | None = None,
         *,
-        competitor: Any = None,
+        comparator: Any = None,
         X: Any = None,
         y: Any = None,
     ) -> float:
@@ -73,11 +73,11 @@ class Bounded:
         c_L : float, default=None
             The least positive loss, which `theory.loss_constants` finds for rankings (it depends on the lists) and functions of
             counts.  None takes what the loss, or an update with eta="theory", knows.
-        competitor : ndarray of shape (d, n_features), or tuple (coef, intercept), default=None
+        comparator : ndarray of shape (d, n_features), or tuple (coef, intercept), default=None
             In the place of a margin, any weights U: the bound is then by their surrogate losses on X and y, which need not be
             separable.  An error for updates without such a proof, as those whose step is not fixed beforehand.
         X, y : array-like, default=None
-            With `competitor`, all rows and labels that were learned; each as often as it was.
+            With `comparator`, all rows and labels that were learned; each as often as it was.
 
         Returns
         -------
@@ -92,28 +92,28 @@ class Bounded:
         >>> model = PredtronBinaryClassifier(update="perceptron", fit_intercept=False).partial_fit(X, y, classes=[0, 1])
         >>> model.cumulative_loss_, round(model.loss_bound(margin=2.5, radius=5**0.5), 6), theorem_of(model)
         (1.0, 3.2, "the perceptron's bound (Novikoff 1962)")
-        >>> round(model.loss_bound(competitor=[[0.2, 0.2]], X=X, y=y), 6)  # margins of 1.2, 1.2, 0.8, 0.8
+        >>> round(model.loss_bound(comparator=[[0.2, 0.2]], X=X, y=y), 6)  # margins of 1.2, 1.2, 0.8, 0.8
         2.331371
         """
-        return self._loss_bound(margin, radius, c_L, competitor, X, y)
+        return self._loss_bound(margin, radius, c_L, comparator, X, y)
 
     def _loss_bound(
-        self, margin: float | None, radius: float | None, c_L: float | None, competitor: Any, X: Any, y: Any, **given: Any
+        self, margin: float | None, radius: float | None, c_L: float | None, comparator: Any, X: Any, y: Any, **given: Any
     ) -> float:
         self._theorem()
         update = resolve(Update, self.update, "update")
         if not np.isfinite(self._learner.problem.C_L):
             raise ValueError(unstated(self._learner.problem))
         radius = None if radius is None else positive(radius, "radius")
-        if competitor is not None or X is not None or y is not None:
-            if margin is not None or competitor is None or X is None or y is None:
-                raise ValueError("loss_bound takes a margin, or competitor, X and y together.")
+        if comparator is not None or X is not None or y is not None:
+            if margin is not None or comparator is None or X is None or y is None:
+                raise ValueError("loss_bound takes a margin, or comparator, X and y together.")
             X, labels = self._rows_and_labels(X, y, **given)
             problem = self._build_problem()
-            against = Competitor.of(self, problem, X, labels, competitor, radius, update.pairwise)
+            against = Comparator.of(self, problem, X, labels, comparator, radius, update.pairwise)
             with np.errstate(all="ignore"):
-                return float(update.competitor_bound(problem, against, self._least_loss(c_L)))
-        margin = positive(margin, "margin", ": the bounds are for separable data, others need a competitor")
+                return float(update.comparator_bound(problem, against, self._least_loss(c_L)))
+        margin = positive(margin, "margin", ": the bounds are for separable data, others need a comparator")
         radius, c_L = np.float64(self._effective_radius(radius)), self._least_loss(c_L)
         with np.errstate(all="ignore"):  # a bound whose squares overflow is infinite
             return float(update.loss_bound(self._learner.problem, self._kappa, margin, radius, c_L))
@@ -133,7 +133,7 @@ class Bounded:
         """The least positive loss as given, as the loss states it, or as the update has seen it."""
         stated, most = self._learner.problem.c_L, self._learner.problem.C_L
         if c_L is None:
-            return stated if np.isfinite(stated) else self._learner.update.least
+            return stated if np.isfinite(stated) else self._learner.update.c_L_seen
         at_most = f", and at most the largest loss, {most:g}"
         least = positive(c_L, "c_L", at_most)
         if least > most:

@@ -15,10 +15,10 @@ from sklearn_predtron.families._base import BasePredtron, check_lengths
 from sklearn_predtron.families._fast_path import CodeReader, Stream
 from sklearn_predtron.families._fitted import AfterFit
 from sklearn_predtron.families._labels import class_list, encode, find_classes, one_dimensional
-from sklearn_predtron.losses import TableLoss, ZeroOne, costs_of, table_loss
+from sklearn_predtron.losses import CostTableLoss, ZeroOne, costs_of, table_loss
 from sklearn_predtron.problems._base import Codes, Labels
-from sklearn_predtron.problems._finite import Table
-from sklearn_predtron.representations import TableRepresentation, table_representation
+from sklearn_predtron.problems._finite import FiniteProblem
+from sklearn_predtron.representations import CodeRepresentation, table_representation
 
 
 class BaseTableClassifier(ClassifierMixin, BasePredtron):
@@ -27,8 +27,8 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
     classes_: Any = AfterFit()
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
-        "loss": [str, "array-like", dict, TableLoss],
-        "representation": [str, "array-like", TableRepresentation],
+        "loss": [str, "array-like", dict, CostTableLoss],
+        "representation": [str, "array-like", CodeRepresentation],
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
     loss: Any
@@ -115,10 +115,10 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
 
     # ------------------------------------------------------------------------------------------------------------ problem
 
-    def _build_problem(self) -> Table:
+    def _build_problem(self) -> FiniteProblem:
         k, cost = len(self.classes_), costs_of(table_loss(self.loss), self.classes_)
         representation = table_representation(self.representation, lambda part: part.build(k, cost))
-        problem = checked_build(representation, representation.build(k, cost), Table, k=k)
+        problem = checked_build(representation, representation.build(k, cost), FiniteProblem, k=k)
         check_costs_kept(representation, problem, cost)
         return problem
 
@@ -265,7 +265,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         return tags
 
 
-def check_costs_kept(representation: TableRepresentation, problem: Table, cost: NDArray | None) -> None:
+def check_costs_kept(representation: CodeRepresentation, problem: FiniteProblem, cost: NDArray | None) -> None:
     """Refuse a compiled problem that was made with other costs than those given."""
     kept = problem.cost_matrix
     if cost is None and kept is None:

@@ -76,7 +76,7 @@ class Fitted:
     @learned
     def budget_loss_(self) -> float:
         """With a kernel and a budget, the sum of the lengths of what was cut off the weights."""
-        return self._of_expansion(lambda expansion: expansion.lost)
+        return self._of_expansion(lambda expansion: expansion.truncation_loss)
 
     def _of_expansion(self, reader: Callable[[Any], Any]) -> Any:
         """What a reader finds in the weights of a kernel."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._parts import checked_build, resolve
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.losses import RankingLoss, ranking_loss
-from sklearn_predtron.problems._ranking import Ranking
+from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import RankingRepresentation, ranking_representation
 from sklearn_predtron.updates import Update
@@ -28,16 +28,16 @@ class BaseRanker(BasePredtron):
     representation: Any
     _n_labels = 0  # stands for the documents of queries
 
-    def _build_problem(self) -> Ranking:
+    def _build_problem(self) -> RankingProblem:
         loss, representation = ranking_loss(self.loss), ranking_representation(self.representation)
         loss, n = copy.copy(loss), self._n_labels
-        return checked_build(loss, loss.build(n, copy.copy(representation)), Ranking, d=max(n, 1), block=n == 0)
+        return checked_build(loss, loss.build(n, copy.copy(representation)), RankingProblem, d=max(n, 1), block=n == 0)
 
     def _losses(self, scores: NDArray, labels: Relevances) -> NDArray:
         """The learned loss of each list."""
         return self._own_problem().losses(scores, labels)
 
-    def _own_problem(self) -> Ranking:
+    def _own_problem(self) -> RankingProblem:
         """The problem with scratch memory of its own: the caller may be one of several threads."""
         return copy.copy(self._learner.problem)
 

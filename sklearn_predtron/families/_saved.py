@@ -13,7 +13,24 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.state import Captured
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
 
-FORMAT = 1  # of the models that this version writes
+FORMAT = 2  # of the models that this version writes
+READ = (1, 2)
+FACES = "OneHot Sign Thermometer Hamming SubsetZeroOne ErrorSetSize FBeta Jaccard AtK NDCG AveragePrecision SwappedPairs "
+FACES += "RankingZeroOne KendallTau"
+WEIGHTS = "L2 PNorm Group Trace Scaled RKHS"
+RULES = "LossAugmented Perceptron LossDriven PassiveAggressive Adaptive Subgradient RankingLossAugmented Slam MaxPair ListNet MMP PRank"
+# What the classes were called in format 1.
+FORMER = {
+    **{name: f"{name}Problem" for name in FACES.split()},
+    **{name: f"{name}Weights" for name in WEIGHTS.split()},
+    **{name: f"{name}Rule" for name in RULES.split()},
+    "Table": "FiniteProblem",
+    "Counts": "TabulatedSetLoss",
+    "Budgeted": "BudgetedWeights",
+    "Shared": "SharedDirection",
+    "Margins": "MarginHistogram",
+    "History": "LossCurve",
+}
 OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport)}
 PART = "part"
 
@@ -79,11 +96,13 @@ def state_of(value: Any) -> dict[str, Any]:
     return value.__getstate__() if "__getstate__" in vars(type(value)) else vars(value)
 
 
-def unpack(parts: Any) -> Learner:
-    """Return the learner that `pack` has taken apart."""
+def unpack(parts: Any, version: int) -> Learner:
+    """Return the learner that `pack` has taken apart, in that format."""
     made: list[Any] = []
     try:
         for part in parts:
+            if version == 1:
+                part = {**part, "kind": FORMER.get(part["kind"], part["kind"])}
             made.append(build(part, made))
         learner = made[-1]
     except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
@@ -117,12 +136,13 @@ def filled(value: Any, made: list[Any]) -> Any:
     return value
 
 
-def check_format(saved: Any) -> None:
-    """Refuse models that this version cannot read."""
+def format_of(saved: Any) -> int:
+    """Return the format of a saved model; refuse models that this version cannot read."""
     if not isinstance(saved, dict) or not isinstance(saved.get("format"), int):
         raise ValueError("The saved model has no format: it is older than sklearn_predtron 0.1.0, or damaged; fit it anew.")
-    if saved["format"] != FORMAT:
+    if saved["format"] not in READ:
         raise ValueError(
             f"The saved model has format {saved['format']}, of sklearn_predtron {saved.get('version')}; this version reads "
-            f"format {FORMAT}.  Load it with the version that wrote it, or fit it anew."
+            f"formats {READ[0]} to {READ[-1]}.  Load it with the version that wrote it, or fit it anew."
         )
+    return saved["format"]

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._core.learner import Observer
-from sklearn_predtron._core.margin_histogram import Margins
+from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron._parts import as_numbers
 from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.losses import names_label, table_loss
-from sklearn_predtron.problems._finite import Table
+from sklearn_predtron.problems._finite import FiniteProblem
 
 __all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
 
@@ -33,12 +33,12 @@ class RejectingClassifier(BaseTableClassifier):
         "reject_rule": [StrOptions({"online", "margin", "code"})],
     }
 
-    def _build_problem(self) -> Table:
+    def _build_problem(self) -> FiniteProblem:
         if self.reject_cost is None:
             return super()._build_problem()
         costs = self._costs()
         problem = super()._build_problem()
-        return Table(reject_code(len(self.classes_)), costs) if self.reject_rule == "code" else problem
+        return FiniteProblem(reject_code(len(self.classes_)), costs) if self.reject_rule == "code" else problem
 
     def _costs(self) -> NDArray:
         if self.reject_cost is None:
@@ -50,10 +50,10 @@ class RejectingClassifier(BaseTableClassifier):
     def _counts_mistakes(self) -> bool:
         return self.reject_cost is None and super()._counts_mistakes()
 
-    def _build_observer(self, problem: Table, observer: Observer | None) -> Observer | None:
+    def _build_observer(self, problem: FiniteProblem, observer: Observer | None) -> Observer | None:
         if self.reject_cost is None or self.reject_rule != "online":
             return None
-        return Margins(problem, len(self.classes_)) if observer is None else observer
+        return MarginHistogram(problem, len(self.classes_)) if observer is None else observer
 
     def _reject_costs(self, largest: float) -> NDArray:
         """beta of each class, checked."""
@@ -164,11 +164,11 @@ class PredtronClassifier(RejectingClassifier):
 
     Parameters
     ----------
-    loss : "zero_one", array-like of shape (k, k), dict or TableLoss, default="zero_one"
+    loss : "zero_one", array-like of shape (k, k), dict or CostTableLoss, default="zero_one"
         L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
         instance, where `CostMatrix(costs, labels=[...])` declares them all.
-    representation : "onehot", "simplex", array-like of shape (k, d) or TableRepresentation, default="onehot"
+    representation : "onehot", "simplex", array-like of shape (k, d) or CodeRepresentation, default="onehot"
         rep(sigma), one unit vector a class.
     norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
         The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
@@ -303,11 +303,11 @@ class PredtronBinaryClassifier(RejectingClassifier):
 
     Parameters
     ----------
-    loss : "zero_one", array-like of shape (2, 2), dict or TableLoss, default="zero_one"
+    loss : "zero_one", array-like of shape (2, 2), dict or CostTableLoss, default="zero_one"
         L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
         instance, where `CostMatrix(costs, labels=[...])` declares them all.
-    representation : "sign", "onehot", array-like of shape (2, d) or TableRepresentation, default="sign"
+    representation : "sign", "onehot", array-like of shape (2, d) or CodeRepresentation, default="sign"
         rep(sigma): -1 and +1 with one row of weights, or any two unit vectors.
     norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
         The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all

@@ -19,7 +19,7 @@ from sklearn_predtron.families._fitted import AfterFit
 from sklearn_predtron.families._labels import class_list, column_names, encode, find_classes
 from sklearn_predtron.losses import Hamming, SubsetLoss, subset_loss
 from sklearn_predtron.problems._base import Labels
-from sklearn_predtron.problems._label_sets import Indicators, SparseIndicators, Subset
+from sklearn_predtron.problems._label_sets import Indicators, LabelSets, SparseIndicators
 from sklearn_predtron.representations import SubsetRepresentation
 
 __all__ = ["PredtronMultilabelClassifier"]
@@ -218,10 +218,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         codes = {label: code for code, label in enumerate(self.classes_.tolist())}
         return Stream(self._learner, IndicatorReader(self._n_labels, CodeReader(codes) if self._single else None), self._busy)
 
-    def _build_problem(self) -> Subset:
+    def _build_problem(self) -> LabelSets:
         resolve(SubsetRepresentation, self.representation, "representation")
         loss = copy.copy(subset_loss(self.loss, lambda part: part.build(self._n_labels)))
-        problem = checked_build(loss, loss.build(self._n_labels), Subset, d=self._n_labels)
+        problem = checked_build(loss, loss.build(self._n_labels), LabelSets, d=self._n_labels)
         self._learned_loss = loss
         return problem
 

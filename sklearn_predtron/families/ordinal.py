@@ -21,11 +21,11 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
 
     Parameters
     ----------
-    loss : "absolute", "squared", "zero_one", array-like of shape (r, r), dict or TableLoss, default="absolute"
+    loss : "absolute", "squared", "zero_one", array-like of shape (r, r), dict or CostTableLoss, default="absolute"
         L(sigma, y) of ranks.  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  A rank may be missing, from a fold of a search for
         instance, where `categories` or `CostMatrix(costs, labels=[...])` declares them all.
-    representation : "thermometer", "shared", "onehot", "simplex", array-like of shape (r, d) or TableRepresentation, \
+    representation : "thermometer", "shared", "onehot", "simplex", array-like of shape (r, d) or CodeRepresentation, \
             default="thermometer"
         rep(k), one unit vector a rank.  "thermometer" (CuSum Rank) asks r - 1 questions, whether the rank is above each
         threshold, each with its own weights; "shared" (PRank) has one direction and r - 1 ordered thresholds on it.

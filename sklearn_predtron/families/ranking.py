@@ -355,12 +355,12 @@ class PredtronRanker(BaseRanker):
 
     def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[NDArray, Relevances]:
         """Scores and relevances, query by query."""
-        X, qid = self._ids_to_judge(X, qid)
+        X, qid = self._ids_to_score(X, qid)
         scores, y = self._scored_documents(X, y)
         queries = Queries(qid, len(y))
         return queries.take(scores), Relevances(queries.take(y), queries.start)
 
-    def _ids_to_judge(self, X: Any, qid: Any) -> tuple[Any, Any]:
+    def _ids_to_score(self, X: Any, qid: Any) -> tuple[Any, Any]:
         """X without ids and the ids, which only a single query should come without."""
         X, qid = split_ids(X, qid)
         if qid is None:
@@ -397,7 +397,7 @@ class PredtronRanker(BaseRanker):
         check_is_fitted(self)
         if qid is None and self._several and not has_ids(X):
             raise ValueError(NO_QID)
-        X, qid = self._ids_to_judge(X, qid)
+        X, qid = self._ids_to_score(X, qid)
         scores, y = self._scored_documents(X, y)
         qid = None if qid is None or is_one(qid) else check_qid(qid, len(y))
         return mean_over_queries(ndcg, y, scores, qid, sample_weight=sample_weight)
@@ -442,7 +442,7 @@ class PredtronRanker(BaseRanker):
         radius: float | None = None,
         c_L: float | None = None,
         *,
-        competitor: Any = None,
+        comparator: Any = None,
         X: Any = None,
         y: Any = None,
         qid: Any = None,
@@ -462,11 +462,11 @@ class PredtronRanker(BaseRanker):
             The least positive loss of a ranking of the queries, which `theory.loss_constants` finds; the bounds of "adaptive" and
             "passive_aggressive" need it.  None takes what an update with eta="theory" has seen of the queries that lost.  The
             bound of "slam" takes its least positive weight for it, which it has always seen.
-        competitor : ndarray of shape (n_features,), default=None
+        comparator : ndarray of shape (n_features,), default=None
             In the place of a margin, any weights u: the bound is then by their surrogate losses on the queries, which need not
             be separable.  For "max_pair", and for "slam" with a number as its step; an error for others.
         X, y, qid : array-like, default=None
-            With `competitor`, all documents, relevances and ids that were learned; each as often as it was.
+            With `comparator`, all documents, relevances and ids that were learned; each as often as it was.
 
         Returns
         -------
@@ -481,10 +481,10 @@ class PredtronRanker(BaseRanker):
         >>> round(model.cumulative_loss_, 3), round(model.loss_bound(model.margin(X, y, qid=qid), radius=5**0.5), 6)
         (0.369, 10.0)
         """
-        return self._loss_bound(margin, radius, c_L, competitor, X, y, qid=qid)
+        return self._loss_bound(margin, radius, c_L, comparator, X, y, qid=qid)
 
     def _rows_and_labels(self, X: Any, y: Any, qid: Any = None) -> tuple[Any, Relevances]:
-        X, qid = self._ids_to_judge(X, qid)
+        X, qid = self._ids_to_score(X, qid)
         X, rows = self._read_rows(X, reset=False)
         self._check_finite(X, rows)
         y = read_document_relevances(y)

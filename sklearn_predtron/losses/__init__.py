@@ -15,7 +15,7 @@ from sklearn_predtron.losses.subset import (
     SubsetZeroOne,
 )
 from sklearn_predtron.losses.subset import subset_loss as subset_loss
-from sklearn_predtron.losses.table import Absolute, CostMatrix, Squared, TableLoss, ZeroOne
+from sklearn_predtron.losses.table import Absolute, CostMatrix, CostTableLoss, Squared, ZeroOne
 from sklearn_predtron.losses.table import costs_of as costs_of
 from sklearn_predtron.losses.table import names_label as names_label
 from sklearn_predtron.losses.table import table_loss as table_loss
@@ -25,6 +25,7 @@ __all__ = [
     "Absolute",
     "AveragePrecision",
     "CostMatrix",
+    "CostTableLoss",
     "CountLoss",
     "ErrorSetSize",
     "FBeta",
@@ -39,7 +40,6 @@ __all__ = [
     "SubsetLoss",
     "SubsetZeroOne",
     "SwappedPairs",
-    "TableLoss",
     "ZeroOne",
 ]
 

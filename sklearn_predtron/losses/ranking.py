@@ -13,7 +13,7 @@ import sklearn_predtron.problems._ranking as core
 from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._parts import Part, real_numbers, resolve
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.problems._kendall import KendallTau as PairwiseHinges
+from sklearn_predtron.problems._kendall import KendallTauProblem
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import RankingRepresentation, check_no_length
 
@@ -80,7 +80,7 @@ class RankingLoss(Part):
                 f"{gains[i + 1]:g}; the larger relevance must have {'the larger' if self._strict else 'no smaller'} gain."
             )
 
-    def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
+    def build(self, n_labels: int, representation: RankingRepresentation) -> core.RankingProblem:
         """Make the compiled problem.
 
         Parameters
@@ -202,9 +202,9 @@ class NDCG(RankingLoss):
         check_no_length("discount", self, self.discounts, D)
         return D
 
-    def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
+    def build(self, n_labels: int, representation: RankingRepresentation) -> core.RankingProblem:
         self._validate_params()
-        return core.NDCG(n_labels, representation, self)
+        return core.NDCGProblem(n_labels, representation, self)
 
 
 def checked_gains(gain: Callable, values: NDArray) -> NDArray:
@@ -261,8 +261,8 @@ class AveragePrecision(RankingLoss):
             raise ValueError(f"y holds the relevance {strange[0]:g}; loss='ap' takes 0 and 1 (loss='ndcg' takes grades).")
         return labels.values.copy()
 
-    def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
-        return core.AveragePrecision(n_labels, representation, self)
+    def build(self, n_labels: int, representation: RankingRepresentation) -> core.RankingProblem:
+        return core.AveragePrecisionProblem(n_labels, representation, self)
 
 
 class SwappedPairs(RankingLoss):
@@ -290,8 +290,8 @@ class SwappedPairs(RankingLoss):
             )
         return labels.top_grades.astype(np.float64)
 
-    def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
-        return core.SwappedPairs(n_labels, representation, self)
+    def build(self, n_labels: int, representation: RankingRepresentation) -> core.RankingProblem:
+        return core.SwappedPairsProblem(n_labels, representation, self)
 
 
 class RankingZeroOne(RankingLoss):
@@ -311,8 +311,8 @@ class RankingZeroOne(RankingLoss):
     alias = "ranking_zero_one"
     synonyms = ("zero_one", "0-1", "exact")
 
-    def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
-        return core.RankingZeroOne(n_labels, representation, self)
+    def build(self, n_labels: int, representation: RankingRepresentation) -> core.RankingProblem:
+        return core.RankingZeroOneProblem(n_labels, representation, self)
 
 
 class KendallTau(RankingLoss):
@@ -332,8 +332,8 @@ class KendallTau(RankingLoss):
     alias = "kendall_tau"
     synonyms = ("kendall", "tau", "hinge", "ranking_loss")
 
-    def build(self, n_labels: int, representation: RankingRepresentation) -> core.Ranking:
-        return PairwiseHinges(n_labels, representation, self)
+    def build(self, n_labels: int, representation: RankingRepresentation) -> core.RankingProblem:
+        return KendallTauProblem(n_labels, representation, self)
 
 
 def ranking_loss(value: Any) -> RankingLoss:

@@ -56,7 +56,7 @@ class SubsetLoss(Part):
         counts = [np.array(count) for count in (a, b, c, d)]
         return checked_values(self, self.of_counts(*(count.copy() for count in counts)), counts)
 
-    def build(self, m: int) -> subset.Subset:
+    def build(self, m: int) -> subset.LabelSets:
         """Make the compiled problem for sets of m labels.
 
         Parameters
@@ -111,8 +111,8 @@ class Hamming(SubsetLoss):
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return (np.asarray(b) + c) / (np.asarray(a) + b + c + d)
 
-    def build(self, m: int) -> subset.Subset:
-        return subset.Hamming(m)
+    def build(self, m: int) -> subset.LabelSets:
+        return subset.HammingProblem(m)
 
 
 class SubsetZeroOne(SubsetLoss):
@@ -131,8 +131,8 @@ class SubsetZeroOne(SubsetLoss):
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return np.asarray(np.asarray(b) + c > 0, dtype=np.float64)
 
-    def build(self, m: int) -> subset.Subset:
-        return subset.SubsetZeroOne(m)
+    def build(self, m: int) -> subset.LabelSets:
+        return subset.SubsetZeroOneProblem(m)
 
 
 class ErrorSetSize(SubsetLoss):
@@ -155,12 +155,12 @@ class ErrorSetSize(SubsetLoss):
         pairs = (np.asarray(a) + c) * (np.asarray(b) + d)
         return np.asarray(b) * c / np.maximum(pairs, 1)
 
-    def build(self, m: int) -> subset.Subset:
+    def build(self, m: int) -> subset.LabelSets:
         if m < 2:
             raise ValueError(
                 f"loss='error_set_size' is about pairs of labels, and there is {m} label; 'hamming' takes any number."
             )
-        return subset.ErrorSetSize(m)
+        return subset.ErrorSetSizeProblem(m)
 
 
 class FBeta(SubsetLoss):
@@ -192,11 +192,11 @@ class FBeta(SubsetLoss):
         hits = (1 + self.beta**2) * np.asarray(a, dtype=np.float64)
         return 1 - share(hits, hits + b + self.beta**2 * np.asarray(c))
 
-    def build(self, m: int) -> subset.Subset:
+    def build(self, m: int) -> subset.LabelSets:
         self._validate_params()
         if not 0 < self.beta * self.beta < np.inf:
             raise ValueError(f"beta={self.beta} must have a positive finite square.")
-        return subset.FBeta(m, self.beta)
+        return subset.FBetaProblem(m, self.beta)
 
 
 class Jaccard(SubsetLoss):
@@ -215,8 +215,8 @@ class Jaccard(SubsetLoss):
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return 1 - share(np.asarray(a), np.asarray(a) + b + c)
 
-    def build(self, m: int) -> subset.Subset:
-        return subset.Jaccard(m)
+    def build(self, m: int) -> subset.LabelSets:
+        return subset.JaccardProblem(m)
 
 
 class AtK(SubsetLoss):
@@ -259,8 +259,8 @@ class PrecisionAtK(AtK):
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return 1 - np.asarray(a) / self.k
 
-    def build(self, m: int) -> subset.Subset:
-        return counts.AtK(m, self.checked(m), False)
+    def build(self, m: int) -> subset.LabelSets:
+        return counts.AtKProblem(m, self.checked(m), False)
 
 
 class RecallAtK(AtK):
@@ -289,8 +289,8 @@ class RecallAtK(AtK):
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return 1 - share(np.asarray(a), np.asarray(a) + c)
 
-    def build(self, m: int) -> subset.Subset:
-        return counts.AtK(m, self.checked(m), True)
+    def build(self, m: int) -> subset.LabelSets:
+        return counts.AtKProblem(m, self.checked(m), True)
 
 
 class CountLoss(SubsetLoss):
@@ -336,14 +336,14 @@ class CountLoss(SubsetLoss):
         nan = float("nan")
         return nan if self.c_L is None else self.c_L, nan if self.C_L is None else self.C_L
 
-    def build(self, m: int) -> subset.Subset:
+    def build(self, m: int) -> subset.LabelSets:
         self._validate_params()
         c_L, C_L = self._stated()
         if c_L > C_L:
             raise ValueError(f"c_L={self.c_L} is the least positive loss and must be at most C_L={self.C_L}.")
         if np.isinf(c_L) or np.isinf(C_L):
             raise ValueError(f"c_L={self.c_L} and C_L={self.C_L} must be finite, or None.")
-        return counts.Counts(m, self.function, c_L, C_L)
+        return counts.TabulatedSetLoss(m, self.function, c_L, C_L)
 
 
 def subset_loss(value: Any, build: Callable[[SubsetLoss], Any] | None = None) -> SubsetLoss:

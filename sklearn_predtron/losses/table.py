@@ -12,7 +12,7 @@ from sklearn_predtron._parts import LARGEST_LOSS, Part, as_numbers, real_numbers
 from sklearn_predtron._queries import shortened
 
 
-class TableLoss(Part):
+class CostTableLoss(Part):
     """Base of the losses L(sigma, y) that a k x k table gives."""
 
     def matrix(self, classes: NDArray) -> NDArray | None:
@@ -48,12 +48,12 @@ class TableLoss(Part):
         return None if found is None else checked_costs(self, found, len(classes))
 
 
-def costs_of(loss: TableLoss, classes: NDArray) -> NDArray | None:
+def costs_of(loss: CostTableLoss, classes: NDArray) -> NDArray | None:
     """Return `loss.table(classes)`, also where the loss has a parameter `table` of its own."""
     return type(loss).table(loss, classes)
 
 
-def checked_costs(loss: TableLoss, found: Any, k: int) -> NDArray:
+def checked_costs(loss: CostTableLoss, found: Any, k: int) -> NDArray:
     """The costs that `matrix` of a loss returned for k classes."""
     costs = real_numbers(found)
     if costs is None:
@@ -71,14 +71,14 @@ def checked_costs(loss: TableLoss, found: Any, k: int) -> NDArray:
     return costs
 
 
-def bad_costs(loss: TableLoss, k: int, found: str) -> ValueError:
+def bad_costs(loss: CostTableLoss, k: int, found: str) -> ValueError:
     return ValueError(
         f"{type(loss).__name__}.matrix() returned {found}; accepted are None, which is the 0-1 loss, and an array of shape "
         f"({k}, {k}) for the {k} classes, of numbers from 0 to {LARGEST_LOSS:g}, zeros on its diagonal and at least one positive."
     )
 
 
-class ZeroOne(TableLoss):
+class ZeroOne(CostTableLoss):
     """The 0-1 loss, L(sigma, y) = 1[sigma != y] (paper 000, section 3).
 
     Examples
@@ -95,7 +95,7 @@ class ZeroOne(TableLoss):
         return None
 
 
-class Absolute(TableLoss):
+class Absolute(CostTableLoss):
     """The absolute loss of ranks, L(sigma, y) = |sigma - y| with the labels numbered in their order (paper 003, section 1).
 
     Examples
@@ -115,7 +115,7 @@ class Absolute(TableLoss):
         return np.abs(rank[:, None] - rank)
 
 
-class Squared(TableLoss):
+class Squared(CostTableLoss):
     """The squared loss of ranks, L(sigma, y) = (sigma - y)^2 with the labels numbered in their order.
 
     Examples
@@ -134,7 +134,7 @@ class Squared(TableLoss):
         return Absolute().matrix(classes) ** 2
 
 
-class CostMatrix(TableLoss):
+class CostMatrix(CostTableLoss):
     """Any costs: L(sigma, y) = costs[y, sigma] (paper 000, section 2.1).
 
     Parameters
@@ -236,7 +236,7 @@ def check_given_costs(costs: NDArray) -> None:
         raise ValueError(f"loss must cost nothing on its diagonal, got {np.diagonal(costs).tolist()}.")
 
 
-def names_label(loss: TableLoss, label: Any) -> bool:
+def names_label(loss: CostTableLoss, label: Any) -> bool:
     """Whether costs are given or declared for a label, be it one of the classes or not."""
     if not isinstance(loss, CostMatrix):
         return False
@@ -245,12 +245,12 @@ def names_label(loss: TableLoss, label: Any) -> bool:
     return label in named or (loss.labels is not None and label in distinct(loss.labels))
 
 
-def table_loss(value: Any) -> TableLoss:
+def table_loss(value: Any) -> CostTableLoss:
     """The loss that the parameter `loss` of an estimator stands for."""
-    if isinstance(value, (str, TableLoss)):
-        return resolve(TableLoss, value, "loss")
+    if isinstance(value, (str, CostTableLoss)):
+        return resolve(CostTableLoss, value, "loss")
     if value is None:
-        raise ValueError("loss=None is not known; accepted are a name, a cost matrix, a dict of costs and a TableLoss.")
+        raise ValueError("loss=None is not known; accepted are a name, a cost matrix, a dict of costs and a CostTableLoss.")
     return CostMatrix(value)
 
 

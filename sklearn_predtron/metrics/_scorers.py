@@ -18,7 +18,7 @@ from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._base import mean_loss
 from sklearn_predtron.families._fast_path import indicator_rows
 from sklearn_predtron.families._labels import encode
-from sklearn_predtron.losses import AtK, SubsetLoss, TableLoss, ZeroOne, costs_of, subset_loss, table_loss
+from sklearn_predtron.losses import AtK, CostTableLoss, SubsetLoss, ZeroOne, costs_of, subset_loss, table_loss
 
 
 class CostScorer(Scorer):
@@ -51,7 +51,7 @@ def mean_cost(
     y_pred: Any,
     /,
     *,
-    costs: TableLoss,
+    costs: CostTableLoss,
     reject_cost: Any,
     labels: Any = None,
     sample_weight: ArrayLike | None = None,
@@ -97,7 +97,7 @@ def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any
 
     Parameters
     ----------
-    costs : array-like of shape (k, k), dict, "zero_one", "absolute", "squared" or TableLoss
+    costs : array-like of shape (k, k), dict, "zero_one", "absolute", "squared" or CostTableLoss
         L(sigma, y), as the parameter `loss` of the classifiers: a matrix has a row for each true label and a column for each
         prediction, a dict is {(true, predicted): cost}.
     labels : array-like of shape (k,), default=None

@@ -10,15 +10,14 @@ from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._names import refuse_class
 from sklearn_predtron._parts import Part
 from sklearn_predtron.norms._base import Weights
-from sklearn_predtron.norms._budget import Budgeted
+from sklearn_predtron.norms._budget import BudgetedWeights
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.norms._kernel_functions import KERNELS, Kernel, PrecomputedSupport, Support
-from sklearn_predtron.norms._l2 import L2 as L2Weights
-from sklearn_predtron.norms._p_norms import Group as GroupWeights
-from sklearn_predtron.norms._p_norms import PNorm as PNormWeights
-from sklearn_predtron.norms._rkhs import RKHS as RKHSWeights
-from sklearn_predtron.norms._scaled import Scaled as ScaledWeights
-from sklearn_predtron.norms._trace import Trace as TraceWeights
+from sklearn_predtron.norms._l2 import L2Weights
+from sklearn_predtron.norms._p_norms import GroupWeights, PNormWeights
+from sklearn_predtron.norms._rkhs import RKHSWeights
+from sklearn_predtron.norms._scaled import ScaledWeights
+from sklearn_predtron.norms._trace import TraceWeights
 
 __all__ = ["L2", "RKHS", "Group", "Norm", "PNorm", "Scaled", "Trace"]
 
@@ -302,4 +301,4 @@ class RKHS(Norm):
         support = PrecomputedSupport() if self.pairwise else Support(kernel, p)
         if self.budget is None:
             return RKHSWeights(d, p, support, intercept, averaging=average, block=block)
-        return Budgeted(d, p, support, intercept, self.budget, averaging=average, block=block)
+        return BudgetedWeights(d, p, support, intercept, self.budget, averaging=average, block=block)

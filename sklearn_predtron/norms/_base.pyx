@@ -38,7 +38,7 @@ cdef class Weights:
 
     def __cinit__(self):
         self.inverse_convexity = 1
-        self.ready = True
+        self.may_step = True
 
     def admit(self, Rows rows):
         """Raise, before anything is changed, where new rows cannot be learned from."""
@@ -51,10 +51,10 @@ cdef class Weights:
         """What was wrong with the round refused last, if it is known better here than elsewhere."""
         return None
 
-    cdef begin(self, Rows rows, bint fresh):
+    cdef open_call(self, Rows rows, bint fresh):
         """Rows are going to be learned from; they are those of the call before unless they are fresh."""
 
-    cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                             bint shown) except -1:
         """Get ready for rounds from the first on, and return where they end: what comes after needs another look ahead.
 
@@ -62,7 +62,7 @@ cdef class Weights:
         """
         return min(first + BREATH, last)
 
-    cdef conclude(self, bint learned):
+    cdef close_call(self, bint learned):
         """The rows are no longer there; whether any round of theirs was learned."""
 
     cdef bint unfinished(self) noexcept:
@@ -75,14 +75,14 @@ cdef class Weights:
     def watch_radius(self, bint needed, bint of_rows=False):
         """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
 
-    def leave(self):
+    def close_fit(self):
         """The rows do not come again."""
 
-    cdef bint meet(self, View* x) noexcept nogil:
+    cdef bint open_round(self, View* x) noexcept nogil:
         """Statistics that a round's own scores take into account; called where self.meeting.  False refuses the round."""
         return True
 
-    cdef void forget(self) noexcept nogil:
+    cdef void abandon_round(self) noexcept nogil:
         """The round that `meet` began was called off; where self.careful it has not been."""
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
@@ -94,14 +94,14 @@ cdef class Weights:
     cdef void fetch(self, const View* x) noexcept nogil:
         """Start to fetch what the scores of a round to come will read; called where they are sparse and the weights large."""
 
-    cdef void observe(self, View* x) noexcept nogil:
+    cdef void update_statistics(self, View* x) noexcept nogil:
         """Running statistics of the inputs; called where self.observing."""
 
     cdef double length2(self, View* x) noexcept nogil:
         """The norm's own squared length of the round at hand, to which the intercept's feature is compared."""
         return squared_norm(x)
 
-    cdef void measure(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+    cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         """Fill r.g2 and r.radius2."""
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
@@ -110,7 +110,7 @@ cdef class Weights:
     cdef void shrink(self, double factor) noexcept nogil:
         """W <- factor W."""
 
-    cdef void close(self, double weight, double keep) noexcept nogil:
+    cdef void close_round(self, double weight, double keep) noexcept nogil:
         """End of a round: the sum of the iterates becomes keep times itself plus weight times W; called where self.averaging."""
 
     def effective_radius(self, double radius):
@@ -118,14 +118,14 @@ cdef class Weights:
         return radius
 
     @property
-    def unproven(self):
+    def no_theorem_because(self):
         """What the theorems do not cover, if they do not."""
         return None
 
     def freeze(self, bint frozen):
         """Whether statistics of the inputs that are for new rows alone stay as they are."""
 
-    def plain(self, bint mean=True):
+    def frozen_predictor(self, bint mean=True):
         """Weights whose scores predict, by several threads at a time."""
         return self
 

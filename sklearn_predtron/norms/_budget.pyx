@@ -3,7 +3,7 @@ from libc.math cimport INFINITY, sqrt
 
 import numpy as np
 
-from sklearn_predtron.norms._rkhs cimport RKHS
+from sklearn_predtron.norms._rkhs cimport RKHSWeights
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron.norms._intercept cimport Intercept
 
@@ -13,7 +13,7 @@ from sklearn_predtron._core.state import MOST, length_of, reals, restored, whole
 cdef double ALIKE = 1e-9
 
 
-cdef class Budgeted(RKHS):
+cdef class BudgetedWeights(RKHSWeights):
     """At most `budget` rows are kept.  The one that goes is the one whose term a_s phi(x_s) is best replaced by a multiple of
     another row's, phi(x_o): that costs |a_s|^2 (k(s, s) - k(s, o)^2 / k(o, o)), and the other's coefficients grow by
     a_s k(s, o) / k(o, o).  The average's terms are replaced alike; `lost` sums the lengths of what is lost.
@@ -28,10 +28,10 @@ cdef class Budgeted(RKHS):
         self.apart = np.zeros(budget)
         self.nearest, self.of_call = np.zeros(budget, dtype=np.intp), np.full(budget, -1, dtype=np.intp)
         self.with_block = np.zeros((0, 0))
-        RKHS.__init__(self, d, p, support, intercept, averaging, block)
+        RKHSWeights.__init__(self, d, p, support, intercept, averaging, block)
 
     def __reduce__(self):
-        kind, (d, p, support, intercept, averaging, block), state = RKHS.__reduce__(self)
+        kind, (d, p, support, intercept, averaging, block), state = RKHSWeights.__reduce__(self)
         arrays = np.array(self.among[:self.n, :self.n]), np.array(self.apart[:self.n]), np.array(self.nearest[:self.n])
         return kind, (d, p, support, intercept, self.budget, averaging, block), (state, arrays)
 
@@ -41,28 +41,28 @@ cdef class Budgeted(RKHS):
         cdef const Py_ssize_t[::1] nearest
         cdef Py_ssize_t n = length_of(state, 0, 0, 4)
         if n > self.budget:
-            raise ValueError(f"The saved state of a Budgeted is damaged: {n} rows are kept in a budget of {self.budget}.")
+            raise ValueError(f"The saved state of a BudgetedWeights is damaged: {n} rows are kept in a budget of {self.budget}.")
         pattern = tuple, (reals(n, n), reals(n), wholes(n, least=-1, most=n - 1))
         inherited, (among, apart, nearest) = restored(self, state, pattern)
-        RKHS.__setstate__(self, inherited)
+        RKHSWeights.__setstate__(self, inherited)
         self.among[:self.n, :self.n] = among
         self.apart[:self.n] = apart
         self.nearest[:self.n] = nearest
 
     @property
-    def unproven(self):
-        return f"norm=RKHS(budget={self.budget}), which cuts off part of the weights"
+    def no_theorem_because(self):
+        return f"norm=RKHSWeights(budget={self.budget}), which cuts off part of the weights"
 
-    cdef begin(self, Rows rows, bint fresh):
+    cdef open_call(self, Rows rows, bint fresh):
         if fresh:
             self.of_call[:] = -1
-        RKHS.begin(self, rows, fresh)
+        RKHSWeights.open_call(self, rows, fresh)
 
     cdef score_call(self):
         """Scores are computed from the few rows kept, which change too often for scores to follow."""
 
     cdef make_room(self, Py_ssize_t rows):
-        RKHS.make_room(self, min(rows, self.budget - self.n))
+        RKHSWeights.make_room(self, min(rows, self.budget - self.n))
         cdef Py_ssize_t room = min(self.number.shape[0], self.budget)
         if room > self.among.shape[0]:
             among = np.zeros((room, room))
@@ -73,95 +73,95 @@ cdef class Budgeted(RKHS):
         self.with_block = np.zeros((self.length_of_block, self.among.shape[0]))
         if self.n > 0:
             np.asarray(self.with_block)[:, :self.n] = self.support.against(self.block_rows, 0, self.n)
-        RKHS.prepare(self)
+        RKHSWeights.prepare(self)
 
     def with_kept(self, begin, end):
         return np.asarray(self.with_block)[:, begin:end]
 
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil:
-        cdef Py_ssize_t place = self.place[self.position[row]]
-        if place >= 0:
-            return place
+        cdef Py_ssize_t slot = self.slot[self.position[row]]
+        if slot >= 0:
+            return slot
         if self.n < self.budget:
-            place = self.n
+            slot = self.n
             self.n += 1
         else:
-            place = self.cut()
-        self.place[self.position[row]] = place
-        self.of_call[place] = self.position[row]
-        self.source[place] = row
-        self.install(place, row)
-        return place
+            slot = self.cut()
+        self.slot[self.position[row]] = slot
+        self.of_call[slot] = self.position[row]
+        self.source[slot] = row
+        self.install(slot, row)
+        return slot
 
-    cdef double squared_loss(self, Py_ssize_t place) noexcept nogil:
+    cdef double squared_loss(self, Py_ssize_t slot) noexcept nogil:
         """The squared length of what is lost of the weights without the row; of no factor squared alone, which may overflow."""
         cdef Py_ssize_t c
-        cdef double square = 0, root = sqrt(self.apart[place]), part
+        cdef double square = 0, root = sqrt(self.apart[slot]), part
         for c in range(self.d):
-            part = root * self.data[place * self.d + c]
+            part = root * self.data[slot * self.d + c]
             square += part * part
         return square
 
     cdef Py_ssize_t cut(self) noexcept nogil:
         """Free the place of the row that is missed least."""
-        cdef Py_ssize_t place, least = 0, other
+        cdef Py_ssize_t slot, least = 0, other
         cdef double loss, least_loss = INFINITY
-        for place in range(self.n):
-            loss = self.squared_loss(place)
+        for slot in range(self.n):
+            loss = self.squared_loss(slot)
             if loss < (1 - ALIKE) * least_loss:
-                least, least_loss = place, loss
-        self.lost += self.scale * sqrt(least_loss)
+                least, least_loss = slot, loss
+        self.truncation_loss += self.scale * sqrt(least_loss)
         other = self.nearest[least]
         if other >= 0:
             self.hand_over(least, other, self.among[least, other] / self.among[other, other])
         self.hand_over(least, least, -1)
         if self.of_call[least] >= 0:
-            self.place[self.of_call[least]] = -1
+            self.slot[self.of_call[least]] = -1
         return least
 
-    cdef void hand_over(self, Py_ssize_t place, Py_ssize_t other, double part) noexcept nogil:
+    cdef void hand_over(self, Py_ssize_t slot, Py_ssize_t other, double part) noexcept nogil:
         """Another row's coefficients grow by part of a row's."""
         cdef Py_ssize_t c
-        cdef double change, owed = 0
+        cdef double change, pending = 0
         for c in range(self.d):
-            change = part * self.data[place * self.d + c]
+            change = part * self.data[slot * self.d + c]
             self.data[other * self.d + c] += change
             if self.averaging:
-                owed = part * self.total[place * self.d + c]
-                self.total[other * self.d + c] += owed
-            self.move_scores(&self.with_block[0, other], self.with_block.shape[1], c, change, owed)
+                pending = part * self.total[slot * self.d + c]
+                self.total[other * self.d + c] += pending
+            self.move_scores(&self.with_block[0, other], self.with_block.shape[1], c, change, pending)
 
-    cdef void install(self, Py_ssize_t place, Py_ssize_t row) noexcept nogil:
+    cdef void install(self, Py_ssize_t slot, Py_ssize_t row) noexcept nogil:
         """The kernels of a row of the block that is kept from now on."""
         cdef Py_ssize_t k, other
         for k in range(self.length_of_block):
-            self.with_block[k, place] = self.K[k, row]
+            self.with_block[k, slot] = self.K[k, row]
         for other in range(self.n):
-            self.among[place, other] = self.among[other, place] = self.with_block[row, other]
-        self.find_nearest(place)
+            self.among[slot, other] = self.among[other, slot] = self.with_block[row, other]
+        self.find_nearest(slot)
         for other in range(self.n):
-            if other == place:
+            if other == slot:
                 continue
-            if self.nearest[other] == place:
+            if self.nearest[other] == slot:
                 self.find_nearest(other)
             else:
-                self.compare(other, place)
+                self.compare(other, slot)
 
-    cdef void find_nearest(self, Py_ssize_t place) noexcept nogil:
+    cdef void find_nearest(self, Py_ssize_t slot) noexcept nogil:
         cdef Py_ssize_t other
-        self.nearest[place] = -1
-        self.apart[place] = max(self.among[place, place], 0)
+        self.nearest[slot] = -1
+        self.apart[slot] = max(self.among[slot, slot], 0)
         for other in range(self.n):
-            if other != place:
-                self.compare(place, other)
+            if other != slot:
+                self.compare(slot, other)
 
-    cdef void compare(self, Py_ssize_t place, Py_ssize_t other) noexcept nogil:
+    cdef void compare(self, Py_ssize_t slot, Py_ssize_t other) noexcept nogil:
         """Whether another row is the nearest so far."""
-        cdef double k = self.among[place, other], left
+        cdef double k = self.among[slot, other], left
         if self.among[other, other] > 0:
-            left = self.among[place, place] - k * (k / self.among[other, other])
-            if left < ALIKE * self.among[place, place]:
+            left = self.among[slot, slot] - k * (k / self.among[other, other])
+            if left < ALIKE * self.among[slot, slot]:
                 left = 0
-            if left < (1 - ALIKE) * self.apart[place]:
-                self.apart[place] = left
-                self.nearest[place] = other
+            if left < (1 - ALIKE) * self.apart[slot]:
+                self.apart[slot] = left
+                self.nearest[slot] = other

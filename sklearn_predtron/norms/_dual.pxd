@@ -8,7 +8,7 @@ cdef enum:
     BUFFER = 256        # entries that are taken at once; the step of loops too, where Cython wants a literal
 
 
-cdef class Linked(Weights):
+cdef class DualWeights(Weights):
     cdef readonly double q
     cdef readonly Intercept intercept
     cdef readonly bint by_feature, radius_needed, radius_of_rows
@@ -36,7 +36,7 @@ cdef class Linked(Weights):
     cdef Py_ssize_t[::1] at
     cdef double[::1] value
     cdef const double* input
-    cdef double[::1] combined
+    cdef double[::1] pulled_back
     cdef double input_length          # of the input, the intercept's feature aside; negative where it is not known
     cdef Py_ssize_t entry(self, Py_ssize_t c, Py_ssize_t j) noexcept nogil
     cdef void mean_of_features(self, const View* x, const Row* row, double* t) noexcept nogil
@@ -62,8 +62,8 @@ cdef class Linked(Weights):
     cdef void relink(self) noexcept nogil
     cdef void change_unit(self, double length) noexcept nogil
     cdef void clear(self) noexcept nogil
-    cdef double owed(self, Py_ssize_t line) noexcept nogil
-    cdef double take_owed(self, Py_ssize_t line) noexcept nogil
-    cdef void settle(self, Py_ssize_t line) noexcept nogil
-    cdef void settle_all(self) noexcept nogil
+    cdef double pending_average(self, Py_ssize_t line) noexcept nogil
+    cdef double take_pending(self, Py_ssize_t line) noexcept nogil
+    cdef void flush_average(self, Py_ssize_t line) noexcept nogil
+    cdef void flush_all(self) noexcept nogil
     cdef void begin_stretch(self) noexcept nogil

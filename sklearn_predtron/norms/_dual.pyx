@@ -20,7 +20,7 @@ cdef enum:
 cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200
 
 
-cdef class Linked(Weights):
+cdef class DualWeights(Weights):
     """W = c u, with u a power of the dual weights Theta = unit * theta and c common to all of them.
 
     Weights lie feature by feature or class by class, a line each. A step changes c, and u only where it changes theta. The
@@ -56,7 +56,7 @@ cdef class Linked(Weights):
         self.U_alone.offset = &self.none[0]
         self.unit = 1
         self.at, self.value = np.empty(p + 1, dtype=np.intp), np.empty(p + 1)
-        self.combined = np.zeros(p if block else 0)
+        self.pulled_back = np.zeros(p if block else 0)
         self.watch_radius(False)
         self.stop_average()
         if averaging:
@@ -154,17 +154,17 @@ cdef class Linked(Weights):
         cdef Py_ssize_t c, j, k, begin, n
         cdef Py_ssize_t at[BUFFER]
         cdef double value[BUFFER]
-        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0, owed = self.owed(self.p)
+        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0, pending = self.pending_average(self.p)
         for c in range(self.d):
-            t[c] = root * (self.total[self.p * self.stride + c] + owed * self.u[self.p * self.stride + c])
+            t[c] = root * (self.total[self.p * self.stride + c] + pending * self.u[self.p * self.stride + c])
         for begin in range(0, row.n, 256):
             n = min(BUFFER, row.n - begin)
             x.k.unpack(row, begin, n, at, value)
             for k in range(n):
                 j = at[k] * self.stride
-                owed = self.owed(at[k])
+                pending = self.pending_average(at[k])
                 for c in range(self.d):
-                    t[c] += value[k] * (self.total[j + c] + owed * self.u[j + c])
+                    t[c] += value[k] * (self.total[j + c] + pending * self.u[j + c])
 
     cdef double mean_of_class(self, const View* x, const Row* row, Py_ssize_t c) noexcept nogil:
         """A class's score by the sum of the iterates, where lines are classes."""
@@ -173,7 +173,7 @@ cdef class Linked(Weights):
         line.offset, line.d, line.layout = &offset, 1, ONE_CLASS
         line.data = &self.u[c * self.stride]
         offset = root * line.data[self.p]
-        x.k.scores[ONE_CLASS](row, &line, self.owed(c), False, &score)
+        x.k.scores[ONE_CLASS](row, &line, self.pending_average(c), False, &score)
         line.data = &self.total[c * self.stride]
         offset = root * line.data[self.p]
         x.k.scores[ONE_CLASS](row, &line, 1, True, &score)
@@ -223,18 +223,18 @@ cdef class Linked(Weights):
             x.k.unpack(&x.first, 0, self.n, &self.at[0], &self.value[0])
             return
         self.n = 0
-        x.k.combine(x.m, &x.first, x.start, 1, g.value, &self.combined[0])
+        x.k.combine(x.m, &x.first, x.start, 1, g.value, &self.pulled_back[0])
         for r in range(x.m if x.start != NULL else 1):
             row = row_of(x, r, &spare)
             for begin in range(0, row.n, 256):
                 x.k.unpack(row, begin, min(BUFFER, row.n - begin), at, value)
                 for k in range(min(BUFFER, row.n - begin)):
                     j = at[k]
-                    if self.combined[j] != 0:      # 0 from the second visit on
+                    if self.pulled_back[j] != 0:      # 0 from the second visit on
                         self.at[self.n] = j
-                        self.value[self.n] = self.combined[j]
+                        self.value[self.n] = self.pulled_back[j]
                         self.n += 1
-                        self.combined[j] = 0
+                        self.pulled_back[j] = 0
 
     cdef double q_norm(self, const Row* row, const RowOps* k) noexcept nogil:
         """The q-norm; relative to the largest entry where that overflows."""
@@ -289,14 +289,14 @@ cdef class Linked(Weights):
         cdef double length = self.norm_of_input(x, NULL)
         return length * length
 
-    cdef void observe(self, View* x) noexcept nogil:
+    cdef void update_statistics(self, View* x) noexcept nogil:
         cdef double length
         if self.block:
             length = self.largest_column_norm(x) if not self.radius_of_rows else self.largest_row_norm(x)
         else:
             length = self.norm_of_input(x, NULL)
         if self.intercept.automatic:
-            self.intercept.observe(length * length)
+            self.intercept.update_statistics(length * length)
         if self.radius_needed:
             self.radius2 = max(self.radius2, self.inverse_convexity * self.with_intercept(length))
 
@@ -318,21 +318,21 @@ cdef class Linked(Weights):
             row = row_of(x, r, &spare)
             x.k.unpack(row, 0, row.n, &self.at[0], &self.value[0])
             for k in range(row.n):
-                self.combined[self.at[k]] += self.value[k] * self.value[k]
+                self.pulled_back[self.at[k]] += self.value[k] * self.value[k]
         for k in range(self.p):
-            self.value[k] = sqrt(self.combined[k])
-            self.combined[k] = 0
+            self.value[k] = sqrt(self.pulled_back[k])
+            self.pulled_back[k] = 0
         return self.q_norm_of(&self.value[0], self.p)
 
-    cdef void measure(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+    cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         cdef double length
         r.radius2 = self.radius2
         if self.block:
             length = self.norm_of_input(x, g)
-            r.g2 = self.inverse_convexity * length * length
+            r.update_norm2 = self.inverse_convexity * length * length
             return
         length = self.direction_norm(g)
-        r.g2 = self.inverse_convexity * length * length * self.with_intercept(self.norm_of_input(x, g))
+        r.update_norm2 = self.inverse_convexity * length * length * self.with_intercept(self.norm_of_input(x, g))
 
     cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
         """The norm of g in |g x^T| = |g| |x|_q."""
@@ -380,14 +380,14 @@ cdef class Linked(Weights):
 
     cdef void fetch_all(self) noexcept nogil:
         """Start to fetch what a step will change: nothing hides the wait for it when its turn comes."""
-        cdef Py_ssize_t k, place
+        cdef Py_ssize_t k, slot
         cdef size_t size = self.stride * sizeof(double)
         for k in range(self.n):
-            place = self.at[k] * self.stride
-            prefetch_bytes(&self.theta[place], size)
-            prefetch_bytes(&self.u[place], size)
+            slot = self.at[k] * self.stride
+            prefetch_bytes(&self.theta[slot], size)
+            prefetch_bytes(&self.u[slot], size)
             if self.averaging:
-                prefetch_bytes(&self.total[place], size)
+                prefetch_bytes(&self.total[slot], size)
                 prefetch_bytes(&self.had[self.at[k]], 1)
                 prefetch_bytes(&self.since[self.at[k]], 1)
 
@@ -424,7 +424,7 @@ cdef class Linked(Weights):
     cdef void change_unit(self, double length) noexcept nogil:
         """Measure theta in units in which its norm is 1."""
         cdef Py_ssize_t i
-        self.settle_all()
+        self.flush_all()
         for i in range(self.u.shape[0]):
             self.theta[i] /= length
         self.unit *= length
@@ -445,7 +445,7 @@ cdef class Linked(Weights):
 
     cdef void clear(self) noexcept nogil:
         """W <- 0; the sum of the iterates stays."""
-        self.settle_all()
+        self.flush_all()
         self.theta[:] = 0
         self.raise_all()
         self.most = self.c = 0
@@ -453,7 +453,7 @@ cdef class Linked(Weights):
 
     # ------------------------------------------------------------------------------------------------------- the average
 
-    cdef double owed(self, Py_ssize_t line) noexcept nogil:
+    cdef double pending_average(self, Py_ssize_t line) noexcept nogil:
         """What c has summed to since the line changed last."""
         cdef Py_ssize_t k, since = self.since[line]
         cdef double total = self.stretch[since] - self.had[line]
@@ -461,34 +461,34 @@ cdef class Linked(Weights):
             total += self.stretch[k]
         return total
 
-    cdef double take_owed(self, Py_ssize_t line) noexcept nogil:
+    cdef double take_pending(self, Py_ssize_t line) noexcept nogil:
         """The same, of a line that is about to change; 0 where no average is kept."""
-        cdef double owed
+        cdef double pending
         if not self.averaging:
             return 0
-        owed = self.owed(line)
+        pending = self.pending_average(line)
         self.since[line] = self.now
         self.had[line] = self.stretch[self.now]
-        return owed
+        return pending
 
-    cdef void settle(self, Py_ssize_t line) noexcept nogil:
+    cdef void flush_average(self, Py_ssize_t line) noexcept nogil:
         cdef Py_ssize_t i
-        cdef double owed = self.take_owed(line)
+        cdef double pending = self.take_pending(line)
         cdef double *total
         cdef const double *u
-        if owed == 0:
+        if pending == 0:
             return
         total, u = &self.total[line * self.stride], &self.u[line * self.stride]
         for i in range(self.width):
-            total[i] += owed * u[i]
+            total[i] += pending * u[i]
 
-    cdef void settle_all(self) noexcept nogil:
+    cdef void flush_all(self) noexcept nogil:
         """Settle every line, and count the stretches from 0."""
         cdef Py_ssize_t line
         if not self.averaging:
             return
         for line in range(self.lines):
-            self.settle(line)
+            self.flush_average(line)
         self.since[:] = 0
         self.had[:] = 0
         self.now = 0
@@ -496,18 +496,18 @@ cdef class Linked(Weights):
 
     cdef void begin_stretch(self) noexcept nogil:
         if self.now + 1 == STRETCHES:
-            self.settle_all()
+            self.flush_all()
         else:
             self.now += 1
             self.stretch[self.now] = 0
         self.c_at_start = self.c
 
-    cdef void close(self, double weight, double keep) noexcept nogil:
+    cdef void close_round(self, double weight, double keep) noexcept nogil:
         cdef Py_ssize_t i
         if keep < 1:
             self.inflation /= keep
             if self.inflation > 1e100:
-                self.settle_all()
+                self.flush_all()
                 for i in range(self.total.shape[0]):
                     self.total[i] /= self.inflation
                 self.rounds_mass /= self.inflation
@@ -535,8 +535,8 @@ cdef class Linked(Weights):
         """W (d, p) and b (d,) of the average; of the last iterate where none is kept."""
         if not self.averaging or self.rounds_mass == 0:
             return self.last()
-        owed = np.array([self.owed(line) for line in range(self.lines)])
-        return self._shaped((np.asarray(self.total) + np.asarray(self.u) * np.repeat(owed, self.stride)) / self.rounds_mass)
+        pending = np.array([self.pending_average(line) for line in range(self.lines)])
+        return self._shaped((np.asarray(self.total) + np.asarray(self.u) * np.repeat(pending, self.stride)) / self.rounds_mass)
 
     def dual(self):
         """Theta (d, p), and its part for the intercept's feature (d,), copied."""

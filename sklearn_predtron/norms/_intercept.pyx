@@ -28,7 +28,7 @@ cdef class Intercept:
         pattern = between(0, DBL_MAX), between(1e-300, 1), whole(), count
         self.fixed, self.mantissa, self.exponent, self.count = restored(self, state, pattern)
 
-    cdef void observe(self, double norm2) noexcept nogil:
+    cdef void update_statistics(self, double norm2) noexcept nogil:
         cdef int exponent
         if 0 < norm2 < INFINITY:
             self.mantissa = frexp(self.mantissa * norm2, &exponent)

@@ -150,7 +150,7 @@ class Support:
         return safe_sparse_dot(W, self.rows, dense_output=True)
 
     @property
-    def unproven(self) -> str | None:
+    def no_theorem_because(self) -> str | None:
         """What the theorems do not cover, if they do not."""
         if self.kernel.positive:
             return None
@@ -215,7 +215,7 @@ class PrecomputedSupport:
     """The columns, of rows that are kernels with all rows of the training data, that an expansion keeps."""
 
     kernel = None
-    unproven = None
+    no_theorem_because = None
 
     def __init__(self) -> None:
         self.columns = np.zeros(0, dtype=np.intp)

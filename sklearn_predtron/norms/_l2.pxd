@@ -5,7 +5,7 @@ from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 
 
-cdef class L2(Weights):
+cdef class L2Weights(Weights):
     cdef readonly bint by_feature, radius_needed, radius_of_rows
     cdef readonly Intercept intercept
     cdef double[::1] data, total, b, b_total
@@ -13,14 +13,14 @@ cdef class L2(Weights):
     cdef Py_ssize_t stride
     cdef double scale, total_scale, mass, weight
     cdef readonly double radius2
-    cdef double[::1] combined         # of the rows of a round, by a direction: what a step adds, but for its size
-    cdef bint is_combined, used       # whether it is of the present round; whether it is not zeros
+    cdef double[::1] pulled_back         # of the rows of a round, by a direction: what a step adds, but for its size
+    cdef bint is_pulled_back, used       # whether it is of the present round; whether it is not zeros
     cdef bint empty
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil
-    cdef void combine(self, View* x, const ScoreGradient* g) noexcept nogil
-    cdef void step_offsets(self, const ScoreGradient* g, double change, double owed) noexcept nogil
-    cdef void add_rows(self, View* x, const ScoreGradient* g, double change, double owed) noexcept nogil
+    cdef void pull_back(self, View* x, const ScoreGradient* g) noexcept nogil
+    cdef void step_offsets(self, const ScoreGradient* g, double change, double pending) noexcept nogil
+    cdef void add_rows(self, View* x, const ScoreGradient* g, double change, double pending) noexcept nogil
     cdef void renormalise(self) noexcept nogil
-    cdef void settle(self, double[::1] data, double[::1] total) noexcept nogil
+    cdef void flush_average(self, double[::1] data, double[::1] total) noexcept nogil
     cdef void clear(self) noexcept nogil
     cdef lay(self, Matrix* M, double[::1] data, double[::1] offset)

@@ -17,7 +17,7 @@ from sklearn_predtron.norms._base import aligned_zeros, check_sizes
 cdef double LEAST_SCALE = 1e-4, LEAST_TOTAL_SCALE = 1e-100
 
 
-cdef class L2(Weights):
+cdef class L2Weights(Weights):
     """W = scale * data under the Frobenius norm.
 
     The sum of the iterates, sum_u w_u W_{u+1}, is kept lazily as weight * data + total_scale * total: a step that changes
@@ -32,7 +32,7 @@ cdef class L2(Weights):
         self.intercept = intercept
         self.by_feature = by_feature and d > 1
         self.block = block
-        self.combined = aligned_zeros(p if block else 0)
+        self.pulled_back = aligned_zeros(p if block else 0)
         self.watch_radius(False)
         self.empty = True
         self.scale = 1
@@ -93,7 +93,7 @@ cdef class L2(Weights):
         self.observing = needed or self.intercept.automatic
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
-        self.is_combined = False
+        self.is_pulled_back = False
         self.iterate_scores(x, t)
 
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil:
@@ -118,72 +118,72 @@ cdef class L2(Weights):
     cdef void fetch(self, const View* x) noexcept nogil:
         x.k.fetch(&x.first, &self.W)
 
-    cdef void observe(self, View* x) noexcept nogil:
+    cdef void update_statistics(self, View* x) noexcept nogil:
         if self.intercept.automatic:
-            self.intercept.observe(squared_norm(x))
+            self.intercept.update_statistics(squared_norm(x))
         if self.radius_needed:
             self.radius2 = max(self.radius2, (largest_norm(x) if self.radius_of_rows else squared_norm(x)) + self.intercept.r2())
 
-    cdef void measure(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+    cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         cdef Py_ssize_t i
         cdef double g2 = 0
         r.radius2 = self.radius2
         if self.block:
-            self.combine(x, g)
-            g2 = x.k.take_norm2(x.m, &x.first, x.start, g.value, &self.combined[0])
-            r.g2 = g2 if g2 > cancelled(x, g) else 0
+            self.pull_back(x, g)
+            g2 = x.k.take_norm2(x.m, &x.first, x.start, g.value, &self.pulled_back[0])
+            r.update_norm2 = g2 if g2 > cancelled(x, g) else 0
             return
         for i in range(g.n):
             g2 += g.value[i] * g.value[i]
-        r.g2 = g2 * (squared_norm(x) + self.intercept.r2())
+        r.update_norm2 = g2 * (squared_norm(x) + self.intercept.r2())
 
-    cdef void combine(self, View* x, const ScoreGradient* g) noexcept nogil:
+    cdef void pull_back(self, View* x, const ScoreGradient* g) noexcept nogil:
         """The sum of the rows times their entries of g."""
         if x.start == NULL or self.used:
-            self.combined[:] = 0
-        self.is_combined = self.used = x.start == NULL
-        x.k.combine(x.m, &x.first, x.start, 1, g.value, &self.combined[0])
+            self.pulled_back[:] = 0
+        self.is_pulled_back = self.used = x.start == NULL
+        x.k.combine(x.m, &x.first, x.start, 1, g.value, &self.pulled_back[0])
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
         cdef double change = -size / self.scale
-        cdef double owed = -change * self.weight / self.total_scale if self.averaging else 0
+        cdef double pending = -change * self.weight / self.total_scale if self.averaging else 0
         self.empty = False
         if self.block:
-            self.add_rows(x, g, change, owed)
+            self.add_rows(x, g, change, pending)
             return
-        if owed != 0:
+        if pending != 0:
             x.k.fetch(&x.first, &self.U)
         x.k.add[self.W.layout](&x.first, &self.W, g, change)
-        if owed != 0:
-            x.k.add[self.W.layout](&x.first, &self.U, g, owed)
+        if pending != 0:
+            x.k.add[self.W.layout](&x.first, &self.U, g, pending)
         if self.intercept.fitted:
-            self.step_offsets(g, change, owed)
+            self.step_offsets(g, change, pending)
 
-    cdef void step_offsets(self, const ScoreGradient* g, double change, double owed) noexcept nogil:
+    cdef void step_offsets(self, const ScoreGradient* g, double change, double pending) noexcept nogil:
         """The same along the intercept's feature."""
         cdef double r2 = self.intercept.r2()
         cdef Py_ssize_t i, c
         for i in range(g.n):
             c = i if g.at == NULL else g.at[i]
             self.b[c] += change * r2 * g.value[i]
-            if owed != 0:
-                self.b_total[c] += owed * r2 * g.value[i]
+            if pending != 0:
+                self.b_total[c] += pending * r2 * g.value[i]
 
-    cdef void add_rows(self, View* x, const ScoreGradient* g, double change, double owed) noexcept nogil:
+    cdef void add_rows(self, View* x, const ScoreGradient* g, double change, double pending) noexcept nogil:
         """Add the combined rows: dense ones from where they are put together, sparse ones in place."""
         cdef Py_ssize_t j
         if x.start != NULL:
             x.k.combine(x.m, &x.first, x.start, change, g.value, &self.data[0])
-            if owed != 0:
-                x.k.combine(x.m, &x.first, x.start, owed, g.value, &self.total[0])
+            if pending != 0:
+                x.k.combine(x.m, &x.first, x.start, pending, g.value, &self.total[0])
             return
-        if not self.is_combined:
-            self.combine(x, g)
+        if not self.is_pulled_back:
+            self.pull_back(x, g)
         for j in range(self.p):
-            self.data[j] += change * self.combined[j]
-        if owed != 0:
+            self.data[j] += change * self.pulled_back[j]
+        if pending != 0:
             for j in range(self.p):
-                self.total[j] += owed * self.combined[j]
+                self.total[j] += pending * self.pulled_back[j]
 
     cdef void shrink(self, double factor) noexcept nogil:
         if self.empty:
@@ -195,7 +195,7 @@ cdef class L2(Weights):
         if self.scale < LEAST_SCALE:
             self.renormalise()
 
-    cdef void close(self, double weight, double keep) noexcept nogil:
+    cdef void close_round(self, double weight, double keep) noexcept nogil:
         self.mass = keep * self.mass + weight
         self.weight = keep * self.weight + weight * self.scale
         if keep < 1:
@@ -205,12 +205,12 @@ cdef class L2(Weights):
 
     cdef void renormalise(self) noexcept nogil:
         """Multiply the running scales out, and settle the sum of the iterates so far."""
-        self.settle(self.data, self.total)
-        self.settle(self.b, self.b_total)
+        self.flush_average(self.data, self.total)
+        self.flush_average(self.b, self.b_total)
         self.weight = 0
         self.scale = self.total_scale = 1
 
-    cdef void settle(self, double[::1] data, double[::1] total) noexcept nogil:
+    cdef void flush_average(self, double[::1] data, double[::1] total) noexcept nogil:
         cdef Py_ssize_t j
         if self.averaging:
             for j in range(data.shape[0]):

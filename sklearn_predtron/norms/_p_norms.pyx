@@ -6,13 +6,13 @@ import numpy as np
 
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.norms.dual_step cimport dual_step, dual_step_classes, dual_step_columns
-from sklearn_predtron.norms._dual cimport BUFFER, Linked
+from sklearn_predtron.norms._dual cimport BUFFER, DualWeights
 from sklearn_predtron.norms._intercept cimport Intercept
 
 from sklearn_predtron._core.state import reals, restored
 
 
-cdef class PNorm(Linked):
+cdef class PNormWeights(DualWeights):
     """|W|_r of all entries, 1/r + 1/q = 1: u = sign(theta) |theta|^(q - 1)."""
 
     cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
@@ -20,55 +20,55 @@ cdef class PNorm(Linked):
 
     cdef void add(self, const ScoreGradient* g, double change) noexcept nogil:
         cdef Py_ssize_t i, line
-        cdef double root = sqrt(self.intercept.r2()), owed
+        cdef double root = sqrt(self.intercept.r2()), pending
         if self.by_feature:
-            Linked.add(self, g, change)
+            DualWeights.add(self, g, change)
             return
         for i in range(g.n):
             if g.value[i] != 0:
                 line = (i if g.at == NULL else g.at[i]) * self.stride
-                owed = self.take_owed(i if g.at == NULL else g.at[i])
-                self.move_all(self.p, change * g.value[i], self.input, owed, line)
+                pending = self.take_pending(i if g.at == NULL else g.at[i])
+                self.move_all(self.p, change * g.value[i], self.input, pending, line)
                 if self.intercept.fitted:
-                    self.move_all(1, change * g.value[i], &root, owed, line + self.p)
+                    self.move_all(1, change * g.value[i], &root, pending, line + self.p)
 
-    cdef void move_all(self, Py_ssize_t n, double change, const double* x, double owed, Py_ssize_t first) noexcept nogil:
+    cdef void move_all(self, Py_ssize_t n, double change, const double* x, double pending, Py_ssize_t first) noexcept nogil:
         """n weights that lie together."""
-        self.mass += dual_step(n, change, x, self.q - 1, owed, &self.theta[first], &self.u[first],
+        self.mass += dual_step(n, change, x, self.q - 1, pending, &self.theta[first], &self.u[first],
                                   &self.total[first] if self.averaging else NULL)
         self.moved += n
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const ScoreGradient* g,
                    double change) noexcept nogil:
-        cdef Py_ssize_t place[BUFFER]
+        cdef Py_ssize_t slot[BUFFER]
         cdef double step[BUFFER]
         cdef Py_ssize_t i, k, used = 0
         for k in range(n):
-            self.settle(at[k])
+            self.flush_average(at[k])
             for i in range(g.n):
                 if g.value[i] == 0 or value[k] == 0:
                     continue
-                place[used] = at[k] * self.stride + (i if g.at == NULL else g.at[i])
+                slot[used] = at[k] * self.stride + (i if g.at == NULL else g.at[i])
                 step[used] = change * g.value[i] * value[k]
                 used += 1
                 if used == BUFFER:
-                    self.move_places(place, step, used)
+                    self.move_slots(slot, step, used)
                     used = 0
-        self.move_places(place, step, used)
+        self.move_slots(slot, step, used)
 
-    cdef void move_places(self, const Py_ssize_t* place, const double* step, Py_ssize_t n) noexcept nogil:
+    cdef void move_slots(self, const Py_ssize_t* slot, const double* step, Py_ssize_t n) noexcept nogil:
         """Weights that lie anywhere, on lines that are settled."""
         cdef double theta[BUFFER]
         cdef double u[BUFFER]
         cdef Py_ssize_t i
         for i in range(n):
-            theta[i] = self.theta[place[i]]
-            u[i] = self.u[place[i]]
+            theta[i] = self.theta[slot[i]]
+            u[i] = self.u[slot[i]]
         self.mass += dual_step(n, 1, step, self.q - 1, 0, theta, u, NULL)
         self.moved += n
         for i in range(n):
-            self.theta[place[i]] = theta[i]
-            self.u[place[i]] = u[i]
+            self.theta[slot[i]] = theta[i]
+            self.u[slot[i]] = u[i]
 
     cdef double sum_of_powers(self) noexcept nogil:
         cdef Py_ssize_t i
@@ -89,14 +89,14 @@ cdef class PNorm(Linked):
         return primal_length(np.abs(whole(self)), self.q)
 
 
-cdef class Group(Linked):
+cdef class GroupWeights(DualWeights):
     """|W|_(2, r), the r-norm of the columns' lengths, for two scores or more: u_j = theta_j |theta_j|^(q - 2)."""
     cdef double[::1] part             # |theta_j|^q
     cdef double[::1] push             # of a step, for all scores
     cdef double[::1] lines_owed
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint by_feature=True, bint averaging=True):
-        Linked.__init__(self, d, p, intercept, q, by_feature, averaging)
+        DualWeights.__init__(self, d, p, intercept, q, by_feature, averaging)
         if d < 2:
             raise ValueError(f"the norm of columns is for two scores or more, got {d}.")
         self.part = np.zeros(p + 1 if by_feature else self.stride)
@@ -105,11 +105,11 @@ cdef class Group(Linked):
 
     def __reduce__(self):
         arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging
-        return type(self), arguments, (Linked.__reduce__(self)[2], np.array(self.part))
+        return type(self), arguments, (DualWeights.__reduce__(self)[2], np.array(self.part))
 
     def __setstate__(self, state):
         inherited, self.part = restored(self, state, (tuple, reals(self.part.shape[0])))
-        Linked.__setstate__(self, inherited)
+        DualWeights.__setstate__(self, inherited)
 
     cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i
@@ -124,10 +124,10 @@ cdef class Group(Linked):
         for i in range(g.n):
             self.push[i if g.at == NULL else g.at[i]] = change * g.value[i]
         if self.by_feature:
-            Linked.add(self, g, change)
+            DualWeights.add(self, g, change)
             return
         for i in range(self.d):
-            self.lines_owed[i] = self.take_owed(i)
+            self.lines_owed[i] = self.take_pending(i)
         self.move_all(self.input, sqrt(self.intercept.r2()))
 
     cdef void move_all(self, const double* x, double root) noexcept nogil:
@@ -138,16 +138,16 @@ cdef class Group(Linked):
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const ScoreGradient* g,
                    double change) noexcept nogil:
-        cdef double owed[BUFFER]
+        cdef double pending[BUFFER]
         cdef Py_ssize_t k, begin, m
         for begin in range(0, n, 256):
             m = min(BUFFER, n - begin)
             for k in range(m):
-                owed[k] = self.take_owed(at[begin + k])
-            self.move_columns(m, at + begin, value + begin, owed)
+                pending[k] = self.take_pending(at[begin + k])
+            self.move_columns(m, at + begin, value + begin, pending)
 
-    cdef void move_columns(self, Py_ssize_t n, const Py_ssize_t* at, const double* value, const double* owed) noexcept nogil:
-        self.mass += dual_step_columns(n, at, value, self.stride, &self.push[0], (self.q - 2) / 2, owed, &self.theta[0],
+    cdef void move_columns(self, Py_ssize_t n, const Py_ssize_t* at, const double* value, const double* pending) noexcept nogil:
+        self.mass += dual_step_columns(n, at, value, self.stride, &self.push[0], (self.q - 2) / 2, pending, &self.theta[0],
                                           &self.u[0], &self.total[0] if self.averaging else NULL, &self.part[0])
         self.moved += n * self.d
 
@@ -195,7 +195,7 @@ cdef class Group(Linked):
         return primal_length(np.linalg.norm(whole(self), axis=0), self.q)
 
 
-def whole(Linked weights):
+def whole(DualWeights weights):
     """W with the column of the intercept's feature."""
     W, b = weights.mean()
     r2 = weights.intercept.r2_read()

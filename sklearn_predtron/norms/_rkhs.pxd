@@ -1,17 +1,17 @@
 """Linear predictors in the space of a kernel: sums over rows that were kept."""
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.rows cimport Rows
-from sklearn_predtron.norms._l2 cimport L2
+from sklearn_predtron.norms._l2 cimport L2Weights
 
-cdef class RKHS(L2):
+cdef class RKHSWeights(L2Weights):
     cdef readonly object support                 # the rows, and the kernel
     cdef readonly Py_ssize_t n                   # rows kept
     cdef Py_ssize_t given, offset, after         # rows of the calls so far, of those before this one, and with it
     cdef Py_ssize_t[::1] number                  # of each row kept, in the order in which rows were given
-    cdef readonly double lost
+    cdef readonly double truncation_loss
     # The rows of the call, and those of the block that was looked at ahead
     cdef object matrix, block_rows, in_call      # in_call: numbers within the call
-    cdef Py_ssize_t[::1] place                   # of each row of the call: where it is kept, or -1
+    cdef Py_ssize_t[::1] slot                   # of each row of the call: where it is kept, or -1
     cdef Py_ssize_t[::1] position                # of each row of the block: in the call
     cdef double[:, ::1] K                        # kernels of the rows of the block
     cdef double[::1] F, F_total                  # scores of the rows of the block by data, by total
@@ -31,6 +31,6 @@ cdef class RKHS(L2):
     cdef void read(self, const double* F, Py_ssize_t m, double scale, const double* offset, double* t) noexcept nogil
     cdef double squared_length(self, Py_ssize_t m, const ScoreGradient* g) noexcept nogil
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil
-    cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change, double owed) noexcept nogil
+    cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change, double pending) noexcept nogil
     cdef void move_scores(self, const double* kernels, Py_ssize_t between, Py_ssize_t c, double change,
-                          double owed) noexcept nogil
+                          double pending) noexcept nogil

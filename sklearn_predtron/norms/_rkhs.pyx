@@ -12,7 +12,7 @@ from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._l2 cimport L2
+from sklearn_predtron.norms._l2 cimport L2Weights
 
 from sklearn_predtron._core.state import MOST, count, flag, length_of, nothing, real, reals, restored, wholes
 from sklearn_predtron.norms._base import aligned_zeros, check_sizes, euclidean_length
@@ -29,7 +29,7 @@ cdef enum:
     TILE = 1024         # rows kept whose kernels with a block are computed at a time
 
 
-cdef class RKHS(L2):
+cdef class RKHSWeights(L2Weights):
     """W = scale * sum_s data_s phi(x_s): L2 in the space of a kernel, the features being the rows x_s that were kept.
 
     Before the rounds of a block their rows' kernels with all rows kept are computed, of which only the scores stay, and the
@@ -41,7 +41,7 @@ cdef class RKHS(L2):
     def __init__(self, Py_ssize_t d, Py_ssize_t p, support not None, Intercept intercept not None, bint averaging=True,
                  bint block=False):
         check_sizes(d, p, block)
-        L2.__init__(self, d, 1, intercept, True, False, block)
+        L2Weights.__init__(self, d, 1, intercept, True, False, block)
         self.p = p
         self.support = support
         self.by_feature = True
@@ -52,8 +52,8 @@ cdef class RKHS(L2):
         self.large = False
         if averaging:
             self.start_average()
-        self.leave()
-        self.conclude(False)
+        self.close_fit()
+        self.close_call(False)
 
     def __reduce__(self):
         cdef Py_ssize_t used = self.n * self.d
@@ -61,7 +61,7 @@ cdef class RKHS(L2):
         total = np.array(self.total[:used]) if self.averaging else None
         arrays = np.array(self.data[:used]), total, np.array(self.b), np.array(self.b_total), np.array(self.number[:self.n])
         numbers = (self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, self.radius_needed,
-                   self.radius_of_rows, self.given, self.lost)
+                   self.radius_of_rows, self.given, self.truncation_loss)
         return type(self), arguments, (arrays, numbers)
 
     def __setstate__(self, state):
@@ -77,7 +77,7 @@ cdef class RKHS(L2):
             raise ValueError(f"The saved state of a {type(self).__name__} is damaged: {n} rows have coefficients, and "
                              f"{self.support.n} are kept.")
         (self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, needed, of_rows, self.given,
-         self.lost) = numbers
+         self.truncation_loss) = numbers
         self.watch_radius(needed, of_rows)
         self.make_room(number.shape[0])
         self.n = number.shape[0]
@@ -104,7 +104,7 @@ cdef class RKHS(L2):
     def admit(self, Rows rows):
         if self.support.kernel is None and (self.given > 0 or rows.given != rows.p):
             raise ValueError(
-                f"norm=RKHS(kernel='precomputed') learns from the kernels of all rows with all rows, given once; X has "
+                f"norm=RKHSWeights(kernel='precomputed') learns from the kernels of all rows with all rows, given once; X has "
                 f"{rows.given} rows and {rows.p} columns" + (", and rows were learned before." if self.given > 0 else "."))
 
     def first_refused(self, Rows rows not None):
@@ -123,20 +123,20 @@ cdef class RKHS(L2):
         cdef double own = fabs(self.K[row, row])
         return LEAST_OWN <= own <= LARGEST_OWN or (own == 0 and not self.vanished[row])
 
-    cdef begin(self, Rows rows, bint fresh):
+    cdef open_call(self, Rows rows, bint fresh):
         self.complete()
         self.strange = NAN
         self.matrix = rows.matrix()
-        if fresh or self.place is None or self.place.shape[0] != self.matrix.shape[0]:
+        if fresh or self.slot is None or self.slot.shape[0] != self.matrix.shape[0]:
             self.offset = self.given
-            self.place = np.full(self.matrix.shape[0], -1, dtype=np.intp)
+            self.slot = np.full(self.matrix.shape[0], -1, dtype=np.intp)
             self.F_call = np.zeros(0)
             self.after = self.offset + rows.given
         elif self.F_call.shape[0] == 0:
             self.score_call()
-        self.in_call = rows.numbers
+        self.in_call = rows.row_numbers
 
-    cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                             bint shown) except -1:
         self.keep()
         last = rows.rounds_of(order, first, last, min(max(self.n, LEAST_BLOCK), BLOCK))
@@ -202,19 +202,19 @@ cdef class RKHS(L2):
         if self.block_rows is None:
             return
         sources = np.asarray(self.source)[:self.n]
-        places = np.flatnonzero(sources >= 0)
-        if len(places) > 0:
-            which = sources[places]
+        slots = np.flatnonzero(sources >= 0)
+        if len(slots) > 0:
+            which = sources[slots]
             numbers = self.numbers_of(np.asarray(self.position)[which])
-            self.support.put(places, self.block_rows, which, numbers)
-            np.asarray(self.number)[places] = self.offset + numbers
-            sources[places] = -1
+            self.support.put(slots, self.block_rows, which, numbers)
+            np.asarray(self.number)[slots] = self.offset + numbers
+            sources[slots] = -1
         if self.F_call.shape[0] > 0:
             self.follow()
         self.change[:] = 0
         self.block_rows = None
 
-    cdef conclude(self, bint learned):
+    cdef close_call(self, bint learned):
         if learned:                     # rows of which none was learned do not count
             self.given = self.after
         self.left_undone = True
@@ -240,9 +240,9 @@ cdef class RKHS(L2):
         self.F = self.F_total = self.change = np.zeros(0)
         self.length_of_block = 0
 
-    def leave(self):
+    def close_fit(self):
         self.F_call = np.zeros(0)
-        self.place = None
+        self.slot = None
 
     # -------------------------------------------------------------------------------------------------------- the rounds
 
@@ -281,11 +281,11 @@ cdef class RKHS(L2):
             total += max(self.K[self.here + i, self.here + i], 0)
         return total
 
-    cdef void observe(self, View* x) noexcept nogil:
+    cdef void update_statistics(self, View* x) noexcept nogil:
         cdef Py_ssize_t i
         cdef double length2 = self.length2(x)
         if self.intercept.automatic:
-            self.intercept.observe(length2)
+            self.intercept.update_statistics(length2)
         if self.radius_needed:
             if self.radius_of_rows:
                 length2 = 0
@@ -293,16 +293,16 @@ cdef class RKHS(L2):
                     length2 = max(length2, self.K[self.here + i, self.here + i])
             self.radius2 = max(self.radius2, length2 + self.intercept.r2())
 
-    cdef void measure(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+    cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         cdef Py_ssize_t i
         cdef double g2 = 0
         r.radius2 = self.radius2
         if self.block:
-            r.g2 = self.squared_length(x.m, g)
+            r.update_norm2 = self.squared_length(x.m, g)
             return
         for i in range(g.n):
             g2 += g.value[i] * g.value[i]
-        r.g2 = g2 * (self.length2(x) + self.intercept.r2())
+        r.update_norm2 = g2 * (self.length2(x) + self.intercept.r2())
 
     cdef double squared_length(self, Py_ssize_t m, const ScoreGradient* g) noexcept nogil:
         """g^T K g of the rows of the round, or 0 where that is what rounding leaves of it."""
@@ -322,7 +322,7 @@ cdef class RKHS(L2):
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
         cdef Py_ssize_t i
         cdef double change = -size / self.scale
-        cdef double owed = -change * self.weight / self.total_scale if self.averaging else 0
+        cdef double pending = -change * self.weight / self.total_scale if self.averaging else 0
         cdef ScoreGradient one
         self.empty = False
         one.n, one.at = 1, NULL
@@ -330,54 +330,54 @@ cdef class RKHS(L2):
             for i in range(x.m):
                 if g.value[i] != 0:
                     one.value = &g.value[i]
-                    self.add_row(self.here + i, &one, change, owed)
+                    self.add_row(self.here + i, &one, change, pending)
             return
-        self.add_row(self.here, g, change, owed)
+        self.add_row(self.here, g, change, pending)
         if self.intercept.fitted:
-            self.step_offsets(g, change, owed)
+            self.step_offsets(g, change, pending)
 
-    cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change, double owed) noexcept nogil:
+    cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change, double pending) noexcept nogil:
         """A row of the block joins the sum with the coefficients change g."""
-        cdef Py_ssize_t i, c, place = self.place_for(row)
+        cdef Py_ssize_t i, c, slot = self.place_for(row)
         for i in range(g.n):
             c = i if g.at == NULL else g.at[i]
-            self.data[place * self.d + c] += change * g.value[i]
+            self.data[slot * self.d + c] += change * g.value[i]
             self.change[row * self.d + c] += change * g.value[i]
-            if owed != 0:
-                self.total[place * self.d + c] += owed * g.value[i]
-            self.move_scores(&self.K[row, 0], 1, c, change * g.value[i], owed * g.value[i])
+            if pending != 0:
+                self.total[slot * self.d + c] += pending * g.value[i]
+            self.move_scores(&self.K[row, 0], 1, c, change * g.value[i], pending * g.value[i])
 
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil:
         """Where a row of the block is kept, from now on if it was not."""
-        cdef Py_ssize_t place = self.place[self.position[row]]
-        if place < 0:
-            place = self.n
+        cdef Py_ssize_t slot = self.slot[self.position[row]]
+        if slot < 0:
+            slot = self.n
             self.n += 1
-            self.place[self.position[row]] = place
-            self.source[place] = row
-        return place
+            self.slot[self.position[row]] = slot
+            self.source[slot] = row
+        return slot
 
     cdef void move_scores(self, const double* kernels, Py_ssize_t between, Py_ssize_t c, double change,
-                          double owed) noexcept nogil:
+                          double pending) noexcept nogil:
         """Scores c of the rows to come change by their kernels with a row."""
         cdef Py_ssize_t k
         for k in range(self.next, self.length_of_block):
             self.F[k * self.d + c] += change * kernels[k * between]
-        if self.shown and owed != 0:
+        if self.shown and pending != 0:
             for k in range(self.next, self.length_of_block):
-                self.F_total[k * self.d + c] += owed * kernels[k * between]
+                self.F_total[k * self.d + c] += pending * kernels[k * between]
 
     cdef void renormalise(self) noexcept nogil:
         cdef Py_ssize_t i
-        self.settle(self.F, self.F_total)
+        self.flush_average(self.F, self.F_total)
         for i in range(self.change.shape[0]):
             self.change[i] *= self.scale
         for i in range(self.F_call.shape[0]):
             self.F_call[i] *= self.scale
-        L2.renormalise(self)
+        L2Weights.renormalise(self)
 
     cdef void clear(self) noexcept nogil:
-        L2.clear(self)
+        L2Weights.clear(self)
         self.F[:] = 0
         self.F_call[:] = 0
         self.change[:] = 0
@@ -397,13 +397,13 @@ cdef class RKHS(L2):
         return np.array(self.number[:self.n])
 
     @property
-    def unproven(self):
-        return self.support.unproven
+    def no_theorem_because(self):
+        return self.support.no_theorem_because
 
     def primal(self, W):
         return self.support.primal(W)
 
-    def plain(self, bint mean=True):
+    def frozen_predictor(self, bint mean=True):
         W, b = self.mean() if mean else self.last()
         return Expansion(self.p, np.ascontiguousarray(W.T), b, self.support.lent())
 
@@ -436,7 +436,7 @@ cdef class Expansion(Weights):
         if self.b.shape[0] != self.d:
             raise ValueError(f"b must hold {self.d} offsets, got {self.b.shape[0]}.")
 
-    cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                             bint shown) except -1:
         if self.matrix is None:
             self.matrix = rows.matrix()

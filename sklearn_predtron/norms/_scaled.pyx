@@ -21,7 +21,7 @@ from sklearn_predtron.norms.scaling cimport (
     scaling_refresh,
 )
 from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._l2 cimport L2
+from sklearn_predtron.norms._l2 cimport L2Weights
 
 from sklearn_predtron._core.state import count, flag, real, reals, restored
 from sklearn_predtron.norms._base import aligned_zeros
@@ -37,7 +37,7 @@ cdef double CANCELLED = 1e-15   # of the terms of a squared length: what roundin
 cdef double LOST = 1e-6         # a running sum that fell below so much of itself is computed anew
 
 
-cdef class Scaled(L2):
+cdef class ScaledWeights(L2Weights):
     """The scores theta . (x - mean) / variance, with theta - mean beta in the place of theta where there is a centre.
 
     theta and beta, the sums of the steps along x and 1, are kept as L2 keeps W and b, and so are their averages.  The rows
@@ -58,7 +58,7 @@ cdef class Scaled(L2):
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, bint sparse=False, bint averaging=True,
                  bint block=False):
-        L2.__init__(self, d, p, intercept, sparse, averaging, block)
+        L2Weights.__init__(self, d, p, intercept, sparse, averaging, block)
         self.sparse = sparse
         self.statistics = aligned_zeros((p + 7) // 8 * 8 * (PAIR + REST if sparse else FIELDS))
         self.large |= self.statistics.nbytes > 1 << 20
@@ -67,8 +67,8 @@ cdef class Scaled(L2):
         self.at = np.empty(p, dtype=np.intp)
         self.C, self.C_total, self.offset = np.zeros(d), np.zeros(d), np.zeros(d)
         self.old = np.empty(0)
-        self.meeting = True
-        self.ready = False
+        self.opening = True
+        self.may_step = False
 
     cdef lay_statistics(self):
         cdef Py_ssize_t room = (self.p + 7) // 8 * 8, between = 1 if self.sparse else room
@@ -81,52 +81,52 @@ cdef class Scaled(L2):
 
     def __reduce__(self):
         arguments = (self.d, self.p, self.intercept, self.sparse, self.averaging, self.block)
-        return type(self), arguments, (L2.__reduce__(self)[2], np.array(self.statistics), self._numbers())
+        return type(self), arguments, (L2Weights.__reduce__(self)[2], np.array(self.statistics), self._numbers())
 
     def __setstate__(self, state):
         cdef const double[::1] statistics
         numbers = (flag, flag, flag, count, real, real), reals(self.d), reals(self.d)
         inherited, statistics, numbers = restored(self, state, (tuple, reals(self.statistics.shape[0]), numbers))
-        L2.__setstate__(self, inherited)
+        L2Weights.__setstate__(self, inherited)
         self.statistics[:] = statistics
         self._set_numbers(numbers)
 
     def _numbers(self):
-        flags = self.known, self.following, self.ready
+        flags = self.known, self.following, self.may_step
         return flags + (self.seen, self.D, self.largest), np.array(self.C), np.array(self.C_total)
 
     def _set_numbers(self, state):
         cdef const double[::1] C, C_total
-        (self.known, self.following, self.ready, self.seen, self.D, self.largest), C, C_total = state
+        (self.known, self.following, self.may_step, self.seen, self.D, self.largest), C, C_total = state
         self.C[:] = C
         self.C_total[:] = C_total
         self.plain_copy = None
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Whether to follow the largest |x| of the rounds to come, in scaled units; the statistics have their own hook."""
-        L2.watch_radius(self, needed, of_rows)
+        L2Weights.watch_radius(self, needed, of_rows)
         self.observing = needed
 
-    cdef conclude(self, bint learned):
+    cdef close_call(self, bint learned):
         self.stamp += 1         # what was converted while the last round was being learned is not kept
 
     def freeze(self, bint frozen):
         """Whether the statistics stay as they are."""
         self.frozen = frozen
-        self.meeting = not self.frozen
+        self.opening = not self.frozen
 
     @property
-    def unproven(self):
+    def no_theorem_because(self):
         return "norm='scaled', whose statistics run"
 
     # ------------------------------------------------------------------------------------------------------- statistics
 
-    cdef bint meet(self, View* x) noexcept nogil:
+    cdef bint open_round(self, View* x) noexcept nogil:
         cdef Py_ssize_t r
         cdef Row spare
         if not squared_norm(x) < LARGEST:
             return False
-        if self.careful:
+        if self.undo_needed:
             with gil:
                 self.save()
         for r in range(x.m):
@@ -148,9 +148,9 @@ cdef class Scaled(L2):
             self.apply(row, k)
         self.squared_length = self.row_length2(k.index_size > 0)
         if self.squared_length > 0:
-            self.ready = True
+            self.may_step = True
             if self.intercept.automatic:
-                self.intercept.observe(self.squared_length)
+                self.intercept.update_statistics(self.squared_length)
 
     cdef void meet_sparse(self, Py_ssize_t n, const double* x) noexcept nogil:
         cdef Row change
@@ -226,7 +226,7 @@ cdef class Scaled(L2):
     cdef double length2(self, View* x) noexcept nogil:
         return self.squared_length
 
-    cdef void observe(self, View* x) noexcept nogil:
+    cdef void update_statistics(self, View* x) noexcept nogil:
         cdef Py_ssize_t r
         cdef Row spare
         cdef double total = 0, largest = 0
@@ -243,8 +243,8 @@ cdef class Scaled(L2):
         memcpy(&self.old[0], &self.statistics[0], self.statistics.nbytes)
         self.saved = self._numbers(), self.intercept.__reduce__()[2]
 
-    cdef void forget(self) noexcept nogil:
-        if self.careful and self.meeting:
+    cdef void abandon_round(self) noexcept nogil:
+        if self.undo_needed and self.opening:
             with gil:
                 numbers, intercept = self.saved
                 memcpy(&self.statistics[0], &self.old[0], self.statistics.nbytes)
@@ -255,7 +255,7 @@ cdef class Scaled(L2):
     # ----------------------------------------------------------------------------------------------------------- scores
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
-        self.is_combined = False
+        self.is_pulled_back = False
         self.stamp += 1
         if self.block:
             self.block_scores(x, t, &self.W, self.scale, False)
@@ -318,25 +318,25 @@ cdef class Scaled(L2):
 
     cdef void fetch(self, const View* x) noexcept nogil:
         cdef Py_ssize_t i, j
-        L2.fetch(self, x)
+        L2Weights.fetch(self, x)
         for i in range(min(x.first.n, FETCHED)):
             j = (<const int32_t*> x.first.index)[i] if x.k.index_size == sizeof(int32_t) else (<const int64_t*> x.first.index)[i]
-            scaling_fetch(&self.S, j, self.meeting)
+            scaling_fetch(&self.S, j, self.opening)
 
     # ------------------------------------------------------------------------------------------------------------ steps
 
-    cdef void measure(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+    cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         cdef Py_ssize_t i
         cdef double g2 = 0
         r.radius2 = self.radius2
         if self.block:
-            self.combine(x, g)
+            self.pull_back(x, g)
             g2 = self.take_length2(x, g)
-            r.g2 = g2 if g2 > self.cancelled(x, g) else 0
+            r.update_norm2 = g2 if g2 > self.cancelled(x, g) else 0
             return
         for i in range(g.n):
             g2 += g.value[i] * g.value[i]
-        r.g2 = g2 * (self.squared_length + self.intercept.r2())
+        r.update_norm2 = g2 * (self.squared_length + self.intercept.r2())
 
     cdef double take_length2(self, const View* x, const ScoreGradient* g) noexcept nogil:
         """The squared length of the combined rows, which are zeros again where they are sparse."""
@@ -346,7 +346,7 @@ cdef class Scaled(L2):
         cdef const Row* row
         if x.start == NULL:
             for j in range(self.p):
-                length2 += self.combined[j] * self.combined[j] * self.S.inverse[j * self.S.step]
+                length2 += self.pulled_back[j] * self.pulled_back[j] * self.S.inverse[j * self.S.step]
             return length2
         for r in range(x.m):
             if g.value[r] != 0:
@@ -354,8 +354,8 @@ cdef class Scaled(L2):
                 self.read(row, x.k)
                 for i in range(row.n):
                     j = self.at[i]
-                    length2 += self.combined[j] * self.combined[j] * self.S.inverse[j * self.S.step]
-                    self.combined[j] = 0
+                    length2 += self.pulled_back[j] * self.pulled_back[j] * self.S.inverse[j * self.S.step]
+                    self.pulled_back[j] = 0
         return length2
 
     cdef double cancelled(self, const View* x, const ScoreGradient* g) noexcept nogil:
@@ -380,43 +380,43 @@ cdef class Scaled(L2):
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
         cdef Py_ssize_t i, c
         cdef double change = -size / self.scale, along
-        cdef double owed = -change * self.weight / self.total_scale if self.averaging else 0
+        cdef double pending = -change * self.weight / self.total_scale if self.averaging else 0
         self.empty = False
         if self.block:
-            self.add_rows(x, g, change, owed)
+            self.add_rows(x, g, change, pending)
             return
-        if owed != 0:
+        if pending != 0:
             x.k.fetch(&x.first, &self.U)
         x.k.add[self.W.layout](&x.first, &self.W, g, change)
-        if owed != 0:
-            x.k.add[self.W.layout](&x.first, &self.U, g, owed)
+        if pending != 0:
+            x.k.add[self.W.layout](&x.first, &self.U, g, pending)
         self.known &= x.start != NULL
         along = self.found.cross
         for i in range(g.n):
             c = i if g.at == NULL else g.at[i]
             self.b[c] += change * g.value[i]
             self.C[c] += change * along * g.value[i]
-            if owed != 0:
-                self.b_total[c] += owed * g.value[i]
-                self.C_total[c] += owed * along * g.value[i]
+            if pending != 0:
+                self.b_total[c] += pending * g.value[i]
+                self.C_total[c] += pending * along * g.value[i]
 
     cdef void renormalise(self) noexcept nogil:
-        L2.renormalise(self)
+        L2Weights.renormalise(self)
         self.known = False
 
     cdef void clear(self) noexcept nogil:
-        L2.clear(self)
+        L2Weights.clear(self)
         self.known = False
 
     def start_average(self):
         """Average the iterates from here on."""
         self.following &= self.averaging
-        L2.start_average(self)
+        L2Weights.start_average(self)
 
     def stop_average(self):
         """Forget the average: the last iterate predicts."""
         self.following = False
-        L2.stop_average(self)
+        L2Weights.stop_average(self)
 
     # ---------------------------------------------------------------------------------------------- in units of features
 
@@ -435,14 +435,14 @@ cdef class Scaled(L2):
 
     def last(self):
         """W (d, p) and b (d,) of the last iterate, copied."""
-        return self._from(*L2.last(self))
+        return self._from(*L2Weights.last(self))
 
     def mean(self):
         """W (d, p) and b (d,) of the average; of the last iterate where none is kept."""
         return self._from(*self._sums())
 
     def _sums(self):
-        return L2.mean(self) if self.averaging and self.mass != 0 else L2.last(self)
+        return L2Weights.mean(self) if self.averaging and self.mass != 0 else L2Weights.last(self)
 
     def length(self):
         """The length of the weights that predict, each over its feature's standard deviation, and of the intercept."""
@@ -451,14 +451,14 @@ cdef class Scaled(L2):
             theta = theta - np.outer(beta, self._field(0))
         return float(np.sqrt((theta ** 2 * self._field(1)).sum() + self.intercept.r2_read() * (beta ** 2).sum()))
 
-    def plain(self, bint mean=True):
+    def frozen_predictor(self, bint mean=True):
         """Weights for rows as they are, converted once for as long as nothing is learned."""
-        cdef L2 plain
+        cdef L2Weights plain
         now = self.stamp, self.averaging, mean
         found = self.plain_copy
         if found is None or found[0] != now:
             W, b = self.mean() if mean else self.last()
-            plain = L2(self.d, self.p, Intercept(False, 1.0), self.by_feature, False)
+            plain = L2Weights(self.d, self.p, Intercept(False, 1.0), self.by_feature, False)
             plain._shaped(plain.data)[...] = W
             np.asarray(plain.b)[:] = b
             found = now, plain

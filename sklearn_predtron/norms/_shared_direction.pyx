@@ -11,7 +11,7 @@ from sklearn_predtron._core.state import flag, real, reals, restored
 from sklearn_predtron.norms._base import check_sizes, euclidean_length
 
 
-cdef class Shared(Weights):
+cdef class SharedDirection(Weights):
     """t_k = <u, x> + b_k with b_1 >= b_2 >= ...: the inner weights are u, without an intercept.
 
     A step g moves u by (sum of g) x and b by r2 g; b is then projected on the ordered vectors, which brings it no further
@@ -35,7 +35,7 @@ cdef class Shared(Weights):
         self.large = inner.large
         self.intercept = intercept
         self.averaging = inner.averaging
-        self.meeting, self.ready = inner.meeting, inner.ready
+        self.opening, self.may_step = inner.opening, inner.may_step
         self.b = np.zeros(d)
         self.total = np.zeros(d)
         self.level = np.empty(d)
@@ -44,7 +44,7 @@ cdef class Shared(Weights):
 
     def __reduce__(self):
         state = np.array(self.b), np.array(self.total), self.mass, self.radius2, self.radius_needed
-        return Shared, (self.inner, self.d, self.intercept), state
+        return SharedDirection, (self.inner, self.d, self.intercept), state
 
     def __setstate__(self, state):
         pattern = reals(self.d), reals(self.d), real, real, flag
@@ -78,23 +78,23 @@ cdef class Shared(Weights):
         return (self.d * self.inner.inverse_convexity * (radius ** 2 - r2) + r2) ** 0.5
 
     @property
-    def unproven(self):
-        return self.inner.unproven
+    def no_theorem_because(self):
+        return self.inner.no_theorem_because
 
     def freeze(self, bint frozen):
         self.inner.freeze(frozen)
-        self.meeting = self.inner.meeting
+        self.opening = self.inner.opening
 
     def length(self):
         """The norm of u and of the thresholds."""
         return float(np.hypot(self.inner.length(), euclidean_length(self._thresholds()) / self.intercept.r2_read() ** 0.5))
 
-    def plain(self, bint mean=True):
-        cdef Weights inner = self.inner.plain(mean)
-        cdef Shared plain
+    def frozen_predictor(self, bint mean=True):
+        cdef Weights inner = self.inner.frozen_predictor(mean)
+        cdef SharedDirection plain
         if inner is self.inner:
             return self
-        plain = Shared(inner, self.d, Intercept(False, 1.0))
+        plain = SharedDirection(inner, self.d, Intercept(False, 1.0))
         np.asarray(plain.b)[:] = self._thresholds() if mean else self.b
         return plain
 
@@ -120,27 +120,27 @@ cdef class Shared(Weights):
     def complete(self):
         self.inner.complete()
 
-    cdef begin(self, Rows rows, bint fresh):
-        self.inner.begin(rows, fresh)
+    cdef open_call(self, Rows rows, bint fresh):
+        self.inner.open_call(rows, fresh)
 
-    cdef Py_ssize_t foresee(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                             bint shown) except -1:
-        return self.inner.foresee(rows, order, first, last, shown)
+        return self.inner.open_block(rows, order, first, last, shown)
 
-    cdef conclude(self, bint learned):
-        self.inner.conclude(learned)
+    cdef close_call(self, bint learned):
+        self.inner.close_call(learned)
 
-    def leave(self):
-        self.inner.leave()
+    def close_fit(self):
+        self.inner.close_fit()
 
-    cdef bint meet(self, View* x) noexcept nogil:
-        cdef bint taken = self.inner.meet(x)
-        self.ready = self.inner.ready
+    cdef bint open_round(self, View* x) noexcept nogil:
+        cdef bint taken = self.inner.open_round(x)
+        self.may_step = self.inner.may_step
         return taken
 
-    cdef void forget(self) noexcept nogil:
-        self.inner.forget()
-        self.ready = self.inner.ready
+    cdef void abandon_round(self) noexcept nogil:
+        self.inner.abandon_round()
+        self.may_step = self.inner.may_step
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         self.inner.scores(x, t)
@@ -165,25 +165,25 @@ cdef class Shared(Weights):
     cdef void fetch(self, const View* x) noexcept nogil:
         self.inner.fetch(x)
 
-    cdef void observe(self, View* x) noexcept nogil:
+    cdef void update_statistics(self, View* x) noexcept nogil:
         cdef double along
         if self.inner.observing:
-            self.inner.observe(x)
+            self.inner.update_statistics(x)
         if self.intercept.automatic and not self.inner.frozen:
-            self.intercept.observe(self.inner.length2(x))
+            self.intercept.update_statistics(self.inner.length2(x))
         if self.radius_needed:
             along = self.inner.inverse_convexity * self.inner.length2(x)
             self.radius2 = max(self.radius2, self.d * along + self.intercept.r2())
 
-    cdef void measure(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+    cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         cdef double along = total_of(g), square = 0
         cdef ScoreGradient one
         cdef Py_ssize_t i
         self.aim(&one, &along)
-        self.inner.measure(x, &one, r)
+        self.inner.update_norm(x, &one, r)
         for i in range(g.n):
             square += g.value[i] * g.value[i]
-        r.g2 += square * self.intercept.r2()
+        r.update_norm2 += square * self.intercept.r2()
         r.radius2 = self.radius2
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
@@ -225,9 +225,9 @@ cdef class Shared(Weights):
         for k in range(self.d):
             self.b[k] *= max(factor, 0)
 
-    cdef void close(self, double weight, double keep) noexcept nogil:
+    cdef void close_round(self, double weight, double keep) noexcept nogil:
         cdef Py_ssize_t k
-        self.inner.close(weight, keep)
+        self.inner.close_round(weight, keep)
         self.mass = keep * self.mass + weight
         for k in range(self.d):
             self.total[k] = keep * self.total[k] + weight * self.b[k]

@@ -10,7 +10,7 @@ from sklearn_predtron._core.simd cimport BY_FEATURE, ScoreGradient, Matrix, Row
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport View, row_of, squared_norm
 from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._l2 cimport L2
+from sklearn_predtron.norms._l2 cimport L2Weights
 
 from sklearn_predtron._core.state import count, nothing, real, reals, restored
 from sklearn_predtron.norms._base import aligned_zeros, euclidean_length
@@ -28,7 +28,7 @@ cdef enum:
     NEAR = 64   # scores for which a prediction finds room on the stack: several threads may predict with the same weights
 
 
-cdef class Trace(L2):
+cdef class TraceWeights(L2Weights):
     """W = M Theta, M = (Theta Theta^T)^((q - 2) / 2) / |Theta|_S(q)^(q - 2) (paper 001, B.2): the inverse of the gradient of
     psi = |W|_S(r)^2 / 2, where 1 / r + 1 / q = 1 and q > 2.
 
@@ -48,7 +48,7 @@ cdef class Trace(L2):
     cdef double peak                                     # steps and largest trace since K was computed from data
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, double q, Intercept intercept, bint by_feature=False, bint averaging=True):
-        L2.__init__(self, d, p, intercept, by_feature, averaging)
+        L2Weights.__init__(self, d, p, intercept, by_feature, averaging)
         if not 2 <= q < INFINITY or d < 2:
             raise ValueError(f"q={q} must be a number of at least 2, and there must be two scores or more, got {d}.")
         self.q = q
@@ -61,14 +61,14 @@ cdef class Trace(L2):
     def __reduce__(self):
         arguments = self.d, self.p, self.q, self.intercept, bool(self.by_feature), bool(self.averaging)
         arrays = np.array(self.K), np.array(self.M), np.array(self.C) if self.averaging else None
-        return type(self), arguments, (L2.__reduce__(self)[2], arrays, (self.steps, self.peak))
+        return type(self), arguments, (L2Weights.__reduce__(self)[2], arrays, (self.steps, self.peak))
 
     def __setstate__(self, state):
         cdef const double[::1] K, M
         square = reals(self.d * self.d)
         pattern = tuple, (square, square, square if self.averaging else nothing), (count, real)
         inherited, (K, M, C), (steps, peak) = restored(self, state, pattern)
-        L2.__setstate__(self, inherited)
+        L2Weights.__setstate__(self, inherited)
         self.steps, self.peak = steps, peak
         self.K[:] = K
         self.M[:] = M
@@ -79,7 +79,7 @@ cdef class Trace(L2):
         """Average the iterates from here on."""
         if not self.averaging:
             self.C = aligned_zeros(self.d * self.d)
-        L2.start_average(self)
+        L2Weights.start_average(self)
 
     def effective_radius(self, double radius):
         """R^2 = (q - 1) |x|^2 + r2: W is measured by S(r), whose square / 2 is 1 / (q - 1)-strongly convex, b by its length."""
@@ -148,9 +148,9 @@ cdef class Trace(L2):
             for c in range(self.d):
                 t[c] += weight * row[c]
 
-    cdef void observe(self, View* x) noexcept nogil:
+    cdef void update_statistics(self, View* x) noexcept nogil:
         if self.intercept.automatic:
-            self.intercept.observe(squared_norm(x))
+            self.intercept.update_statistics(squared_norm(x))
         if self.radius_needed:
             self.radius2 = max(self.radius2, self.squared_radius(x))
 
@@ -158,12 +158,12 @@ cdef class Trace(L2):
         """Squared dual norm of g x^T and of its step of the intercept / (|g|^2 strong convexity)."""
         return (self.q - 1) * squared_norm(x) + self.intercept.r2()
 
-    cdef void measure(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+    cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         cdef Py_ssize_t i
         cdef double g2 = 0
         for i in range(g.n):
             g2 += g.value[i] * g.value[i]
-        r.g2 = g2 * self.squared_radius(x)
+        r.update_norm2 = g2 * self.squared_radius(x)
         r.radius2 = self.radius2
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
@@ -179,7 +179,7 @@ cdef class Trace(L2):
         if self.intercept.fitted:
             r2 = self.intercept.r2()
             for i in range(g.n):
-                self.b[place(g, i)] += change * r2 * g.value[i]
+                self.b[slot(g, i)] += change * r2 * g.value[i]
         self.change_K(g, change, change * squared_norm(x))
         self.known = False
         self.steps += 1
@@ -206,7 +206,7 @@ cdef class Trace(L2):
         x.k.fetch(&x.first, &self.U)
         self.turned[:] = 0
         for i in range(g.n):
-            row = &self.C[place(g, i) * self.d]
+            row = &self.C[slot(g, i) * self.d]
             for c in range(self.d):
                 self.turned[c] += g.value[i] * row[c]
         all_scores.n = self.d
@@ -221,9 +221,9 @@ cdef class Trace(L2):
         for j in range(self.d):
             h[j] = change * self.product[j]
         for i in range(g.n):
-            h[place(g, i)] += 0.5 * change * (along * g.value[i])
+            h[slot(g, i)] += 0.5 * change * (along * g.value[i])
         for i in range(g.n):
-            c = place(g, i)
+            c = slot(g, i)
             for j in range(self.d):
                 self.K[c * self.d + j] += g.value[i] * h[j]
                 self.K[j * self.d + c] += g.value[i] * h[j]
@@ -300,7 +300,7 @@ cdef class Trace(L2):
             self.K[i] *= square
         self.peak *= square
         self.known = False
-        self.settle(self.b, self.b_total)
+        self.flush_average(self.b, self.b_total)
         self.weight = 0
         self.scale = self.total_scale = 1
 
@@ -321,7 +321,7 @@ cdef class Trace(L2):
 
     cdef void clear(self) noexcept nogil:
         """W <- 0; the sum of the iterates stays."""
-        L2.clear(self)
+        L2Weights.clear(self)
         self.K[:] = 0
         self.M[:] = 0
         self.peak = 0
@@ -364,7 +364,7 @@ cdef inline void leave(double* product, double* near) noexcept nogil:
         PyMem_RawFree(product)
 
 
-cdef inline Py_ssize_t place(const ScoreGradient* g, Py_ssize_t i) noexcept nogil:
+cdef inline Py_ssize_t slot(const ScoreGradient* g, Py_ssize_t i) noexcept nogil:
     """The score that entry i of a direction is of."""
     return i if g.at == NULL else g.at[i]
 

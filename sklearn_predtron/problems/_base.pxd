@@ -5,13 +5,13 @@ from sklearn_predtron._core.rows cimport Rows
 cdef struct Round:                 # what problem, update and bookkeeping tell each other about a round
     Py_ssize_t t                   # its number, from 1
     double weight                  # of the sample
-    double loss                    # suffered by the prediction (the worst maximiser of the score), above `least`
-    double least                   # the least loss of any prediction, where none is free of it
-    Py_ssize_t rival, right        # competitor and sigma_y, where predictions are numbered
-    double rival_loss              # L(competitor, y), above `least`
-    double hinge                   # what the update wants the gap to fall by
-    double gap                     # <rep competitor - rep sigma_y, t>
-    double g2                      # squared dual norm of the update / strong convexity
+    double loss                    # suffered by the prediction (the worst maximiser of the score), above `unavoidable_loss`
+    double unavoidable_loss        # the least loss of any prediction, where none is free of it
+    Py_ssize_t competitor, sigma_y      # competitor and sigma_y, where predictions are numbered
+    double competitor_loss              # L(competitor, y), above `unavoidable_loss`
+    double hinge                   # what the update wants score_gap to fall by
+    double score_gap               # <rep competitor - rep sigma_y, t>
+    double update_norm2            # squared dual norm of the update / strong convexity
     double radius2                 # largest |x|^2 so far, with the intercept's virtual feature
 
 
@@ -30,10 +30,10 @@ cdef class Problem:
     cdef readonly double c_L, C_L
     cdef readonly bint shared          # the scores have one direction and an offset each
     cdef readonly bint block           # the rows of a round have one score each, not a row d
-    cdef readonly bint thorough        # every score has to be finite; else the first one tells
-    cdef readonly bint fallible        # the user's own: a round may end in an exception
+    cdef readonly bint check_all_scores        # every score has to be finite; else the first one tells
+    cdef readonly bint may_raise        # the user's own: a round may end in an exception
     cdef bint failed
     cdef int check(self, Rows rows, Labels labels) except -1
-    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
-    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
-    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil
+    cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
+    cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil

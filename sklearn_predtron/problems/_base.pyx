@@ -45,13 +45,13 @@ cdef class Codes(Labels):
 cdef class Problem:
     """Decoder, loss and representation of a prediction space (paper 000, section 2); leaves the scores t as they were."""
 
-    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         """Competitor = the maximiser of the score; among several the one that loses most, then the first."""
 
-    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         """Competitor = the maximiser of L(sigma, y) + <rep sigma, t>, equation (2); r.loss as in predicted."""
 
-    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+    cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         """g = rep(competitor) - rep(sigma_y) for the competitor found last."""
 
     cdef int check(self, Rows rows, Labels labels) except -1:
@@ -71,12 +71,12 @@ cdef class Problem:
         return 4.0
 
     @property
-    def stated_by(self):
+    def constants_source(self):
         """Who has to say what c_L and C_L are, where they are not known."""
         return "the loss"
 
     @property
-    def unproven(self):
+    def no_theorem_because(self):
         """What the theorems do not cover, if they do not."""
         return None
 

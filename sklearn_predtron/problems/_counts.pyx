@@ -5,7 +5,7 @@ import numpy as np
 
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron.problems.inference._sorting cimport Keyed, sort_descending
-from sklearn_predtron.problems._label_sets cimport Subset
+from sklearn_predtron.problems._label_sets cimport LabelSets
 
 from sklearn_predtron._parts import LARGEST_LOSS as LARGEST
 from sklearn_predtron._parts import real_number, shortened
@@ -13,7 +13,7 @@ from sklearn_predtron._parts import real_number, shortened
 cdef double LARGEST_LOSS = LARGEST
 
 
-cdef class Counts(Subset):
+cdef class TabulatedSetLoss(LabelSets):
     """L = function(a, b, c, d), tabulated for each P when it is first met; what the function raises stops the loop."""
     cdef object function, error
     cdef list tables
@@ -21,7 +21,7 @@ cdef class Counts(Subset):
     cdef Py_ssize_t tabulated           # its P
 
     def __init__(self, Py_ssize_t m, function, c_L, C_L):
-        Subset.__init__(self, m)
+        LabelSets.__init__(self, m)
         self.function = function
         self.c_L, self.C_L = c_L, C_L
         self.monotone = False
@@ -32,14 +32,14 @@ cdef class Counts(Subset):
         return type(self), (self.d, self.function, self.c_L, self.C_L)
 
     @property
-    def stated_by(self):
+    def constants_source(self):
         return f"CountLoss({self.function!r})"
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
         return self.table[b, c]
 
-    cdef void see(self, const unsigned char* y) noexcept nogil:
-        Subset.see(self, y)
+    cdef void bind_label(self, const unsigned char* y) noexcept nogil:
+        LabelSets.bind_label(self, y)
         if self.P != self.tabulated:
             with gil:
                 self.tabulate()
@@ -112,7 +112,7 @@ def checked_loss(function, a, b, c, d, double c_L, double C_L):
         f"loss must {accepted}; at (a, b, c, d) = {(a, b, c, d)} it is {shortened(value)}, returned by {shortened(function)}.")
 
 
-cdef class AtK(Subset):
+cdef class AtKProblem(LabelSets):
     """Sets of exactly k labels, L = 1 - hits / k, or 1 - hits / P for `recall`.
 
     sigma_y is the best-scored of the sets with most hits; losses are counted from theirs, which is reported as r.least.
@@ -121,7 +121,7 @@ cdef class AtK(Subset):
     cdef readonly bint recall
 
     def __init__(self, Py_ssize_t m, Py_ssize_t k, bint recall):
-        Subset.__init__(self, m)
+        LabelSets.__init__(self, m)
         if not 0 < k <= m:
             raise ValueError(f"k={k} must be at least 1 and at most {m}.")
         self.k = k
@@ -132,10 +132,10 @@ cdef class AtK(Subset):
         return type(self), (self.d, self.k, self.recall)
 
     @property
-    def unproven(self):
+    def no_theorem_because(self):
         return "losses at k, whose sigma_y depends on the scores"
 
-    cdef inline double worth(self) noexcept nogil:
+    cdef inline double gain_of(self) noexcept nogil:
         """What a hit takes off the loss."""
         cdef Py_ssize_t below = self.P if self.recall else self.k
         return 1 / <double> below if below > 0 else 0
@@ -165,19 +165,19 @@ cdef class AtK(Subset):
 
     cdef void compare(self, double* t, const unsigned char* y, bint augmented, Round* r) noexcept nogil:
         cdef Py_ssize_t a
-        self.see(y)
+        self.bind_label(y)
         self.sort(t, y)
-        r.least = 0 if self.recall and self.P == 0 else 1 - self.most() * self.worth()
-        r.loss = (self.most() - self.hits(0)) * self.worth()
-        a = self.hits(self.worth() if augmented else 0)
-        self.choose(self.right, self.most())
-        self.choose(self.rival, a)
-        self.settle(t, (self.most() - a) * self.worth(), r)
+        r.unavoidable_loss = 0 if self.recall and self.P == 0 else 1 - self.most() * self.gain_of()
+        r.loss = (self.most() - self.hits(0)) * self.gain_of()
+        a = self.hits(self.gain_of() if augmented else 0)
+        self.choose(self.sigma_y, self.most())
+        self.choose(self.competitor, a)
+        self.finish_competitor(t, (self.most() - a) * self.gain_of(), r)
 
-    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         self.compare(t, <const unsigned char*> y, False, r)
 
-    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         self.compare(t, <const unsigned char*> y, True, r)
 
     cdef void decode(self, const double* t, unsigned char* sigma, Keyed* room) noexcept nogil:
@@ -191,7 +191,7 @@ cdef class AtK(Subset):
         for i in range(self.k):
             sigma[room[i].at] = 1
 
-    cdef double losing(self, double* right) noexcept nogil:
+    cdef double losing(self, double* lossless) noexcept nogil:
         cdef Py_ssize_t hits, i
         cdef double best = -INFINITY, score
         for hits in range(max(0, self.k - self.N), self.most() + 1):
@@ -201,7 +201,7 @@ cdef class AtK(Subset):
             for i in range(self.k - hits):
                 score += self.negative[i].key
             if hits == self.most():
-                right[0] = score
-            elif self.worth() > 0:
+                lossless[0] = score
+            elif self.gain_of() > 0:
                 best = max(best, score)
         return best

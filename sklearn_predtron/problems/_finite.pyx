@@ -10,7 +10,7 @@ from sklearn_predtron._core.rows cimport Rows
 cdef enum:
     BLOCK = 256     # predictions at a time
 
-# The searches below take no branch on a score until a rival is found: on most rounds there is none, and the processor
+# The searches below take no branch on a score until a competitor is found: on most rounds there is none, and the processor
 # can go on to the next row while this one's scores are still being summed.  A score that overflowed may not be found again:
 # the gap is then not finite either, which stops the loop.
 
@@ -61,7 +61,7 @@ cdef inline double worst_loss(const double* s, const double* cost, Py_ssize_t k,
     return worst
 
 
-cdef class Table(Problem):
+cdef class FiniteProblem(Problem):
     """k predictions with the rows of `code` as representations.
 
     cost[y, sigma] is L(sigma, y), or None for the 0-1 loss.  sigma_y is y itself where it is free of loss, else the first
@@ -83,7 +83,7 @@ cdef class Table(Problem):
         self.scratch = np.empty(k)
         if cost is None:
             self.loss_of = NULL
-            self.right = np.arange(k)
+            self.sigma_y = np.arange(k)
             self.c_L = self.C_L = 1.0
             return
         cost = np.ascontiguousarray(cost, dtype=np.float64)
@@ -96,7 +96,7 @@ cdef class Table(Problem):
         right = cost.argmin(axis=1)
         own = np.arange(len(cost))[np.diagonal(cost) == 0]
         right[own] = own
-        self.right = right
+        self.sigma_y = right
         self.c_L = cost[cost > 0].min()
         self.C_L = cost.max()
 
@@ -117,8 +117,8 @@ cdef class Table(Problem):
 
     cdef int check(self, Rows rows, Labels labels) except -1:
         Problem.check(self, rows, labels)
-        if not isinstance(labels, Codes) or (<Codes> labels).most >= self.right.shape[0]:
-            raise ValueError(f"labels must be codes below {self.right.shape[0]}.")
+        if not isinstance(labels, Codes) or (<Codes> labels).most >= self.sigma_y.shape[0]:
+            raise ValueError(f"labels must be codes below {self.sigma_y.shape[0]}.")
         return 0
 
     cdef double* decoded(self, double* t, double* room) noexcept nogil:
@@ -138,34 +138,34 @@ cdef class Table(Problem):
             return NULL
         return self.loss_of + label * self.k
 
-    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
-        self.find_predicted(self.decoded(t, &self.scratch[0]), label, r)
+        self.find_best(self.decoded(t, &self.scratch[0]), label, r)
 
-    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
-        self.find_augmented(self.decoded(t, &self.scratch[0]), label, r)
+        self.find_loss_augmented(self.decoded(t, &self.scratch[0]), label, r)
 
-    cdef inline void no_rival(self, Py_ssize_t label, Round* r) noexcept nogil:
-        r.rival = r.right = self.right[label]
-        r.rival_loss = r.gap = 0
+    cdef inline void no_competitor(self, Py_ssize_t label, Round* r) noexcept nogil:
+        r.competitor = r.sigma_y = self.sigma_y[label]
+        r.competitor_loss = r.score_gap = 0
 
-    cdef void find_predicted(self, double* s, Py_ssize_t label, Round* r) noexcept nogil:
+    cdef void find_best(self, double* s, Py_ssize_t label, Round* r) noexcept nogil:
         cdef const double* cost = self.loss_row(label)
         cdef double top = largest(s, self.k) if cost != NULL else largest_other(s, self.k, label)
-        self.no_rival(label, r)
+        self.no_competitor(label, r)
         r.loss = worst_loss(s, cost, self.k, top) if cost != NULL else top >= s[label]
         if r.loss > 0:
-            r.rival = 0
-            while r.rival < self.k - 1 and (s[r.rival] != top or (r.rival == label if cost == NULL else cost[r.rival] != r.loss)):
-                r.rival += 1
-            r.rival_loss = r.loss
-            r.gap = top - s[r.right]
+            r.competitor = 0
+            while r.competitor < self.k - 1 and (s[r.competitor] != top or (r.competitor == label if cost == NULL else cost[r.competitor] != r.loss)):
+                r.competitor += 1
+            r.competitor_loss = r.loss
+            r.score_gap = top - s[r.sigma_y]
 
-    cdef void find_augmented(self, double* s, Py_ssize_t label, Round* r) noexcept nogil:
+    cdef void find_loss_augmented(self, double* s, Py_ssize_t label, Round* r) noexcept nogil:
         cdef const double* cost = self.loss_row(label)
         cdef double top, best
-        self.no_rival(label, r)
+        self.no_competitor(label, r)
         if cost == NULL:
             top = largest_other(s, self.k, label)
             best = top + 1
@@ -173,20 +173,20 @@ cdef class Table(Problem):
         else:
             best = largest_sum(s, cost, self.k)
             r.loss = worst_loss(s, cost, self.k, largest(s, self.k))
-        if best > s[r.right]:
-            r.rival = 0
-            while r.rival < self.k - 1 and (
-                    (s[r.rival] != top or r.rival == label) if cost == NULL else s[r.rival] + cost[r.rival] != best):
-                r.rival += 1
-            r.rival_loss = 1 if cost == NULL else cost[r.rival]
-            r.gap = s[r.rival] - s[r.right]
+        if best > s[r.sigma_y]:
+            r.competitor = 0
+            while r.competitor < self.k - 1 and (
+                    (s[r.competitor] != top or r.competitor == label) if cost == NULL else s[r.competitor] + cost[r.competitor] != best):
+                r.competitor += 1
+            r.competitor_loss = 1 if cost == NULL else cost[r.competitor]
+            r.score_gap = s[r.competitor] - s[r.sigma_y]
 
-    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+    cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t c
         g.n = self.d
         g.at = NULL
         for c in range(self.d):
-            g.value[c] = self.rep[r.rival, c] - self.rep[r.right, c]
+            g.value[c] = self.rep[r.competitor, c] - self.rep[r.sigma_y, c]
 
     def decision(self, const double[:, ::1] scores):
         """Decoded scores <rep(sigma), t> for each row of scores, shape (n, k); a row's bits do not depend on the others."""
@@ -209,7 +209,7 @@ cdef class Table(Problem):
     def margins(self, const double[:, ::1] scores, const Py_ssize_t[::1] codes):
         """<rep(sigma_y), t> less the best score of a prediction that loses or is ahead, shape (n,)."""
         decision = self.decision(scores)
-        own = np.asarray(self.right)[codes]
+        own = np.asarray(self.sigma_y)[codes]
         costs = self.cost_matrix
         loses = np.arange(self.k) != np.asarray(codes)[:, None] if costs is None else costs[codes] > 0
         right = decision[np.arange(len(decision)), own]
@@ -217,7 +217,7 @@ cdef class Table(Problem):
         return right - wrong
 
 
-cdef class OneHot(Table):
+cdef class OneHotProblem(FiniteProblem):
     """rep(sigma) = e_sigma: scores are decoded as they are, and a step touches two classes."""
 
     def __init__(self, Py_ssize_t k, cost=None):
@@ -233,11 +233,11 @@ cdef class OneHot(Table):
     cdef double* decoded(self, double* t, double* room) noexcept nogil:
         return t
 
-    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
-        g.n = 0 if r.rival == r.right else 2
-        g.at[0] = r.rival
+    cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+        g.n = 0 if r.competitor == r.sigma_y else 2
+        g.at[0] = r.competitor
         g.value[0] = 1
-        g.at[1] = r.right
+        g.at[1] = r.sigma_y
         g.value[1] = -1
 
     def decision(self, const double[:, ::1] scores):
@@ -245,34 +245,34 @@ cdef class OneHot(Table):
         return np.asarray(scores)
 
 
-cdef class Sign(Table):
+cdef class SignProblem(FiniteProblem):
     """Two predictions, rep = -1 and +1 (d = 1)."""
 
     def __init__(self, cost=None):
-        Table.__init__(self, np.array([[-1.0], [1.0]]), cost)
+        FiniteProblem.__init__(self, np.array([[-1.0], [1.0]]), cost)
 
     def __reduce__(self):
         return type(self), (self.cost_matrix,)
 
-    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
         cdef double right = (2 * label - 1) * t[0], cost = self.other_loss(label)
-        self.no_rival(label, r)
+        self.no_competitor(label, r)
         r.loss = cost if right <= 0 else 0
         if r.loss > 0:
-            r.rival = 1 - label
-            r.rival_loss = cost
-            r.gap = -2 * right
+            r.competitor = 1 - label
+            r.competitor_loss = cost
+            r.score_gap = -2 * right
 
-    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0]
         cdef double right = (2 * label - 1) * t[0], cost = self.other_loss(label)
-        self.no_rival(label, r)
+        self.no_competitor(label, r)
         r.loss = cost if right <= 0 else 0
         if cost - right > right:
-            r.rival = 1 - label
-            r.rival_loss = cost
-            r.gap = -2 * right
+            r.competitor = 1 - label
+            r.competitor_loss = cost
+            r.score_gap = -2 * right
 
     cdef inline double other_loss(self, Py_ssize_t label) noexcept nogil:
         return 1 if self.loss_of == NULL else self.loss_of[label + 1]

@@ -23,23 +23,23 @@ def ask(Problem problem not None, Labels labels not None, Py_ssize_t i, t, bint 
     cdef ScoreGradient g
     cdef Round r
     r.t, r.weight = 1, 1
-    r.loss = r.least = r.rival_loss = r.hinge = r.gap = r.g2 = r.radius2 = 0
-    r.rival = r.right = 0
+    r.loss = r.unavoidable_loss = r.competitor_loss = r.hinge = r.score_gap = r.update_norm2 = r.radius2 = 0
+    r.competitor = r.sigma_y = 0
     g.n, g.at, g.value = 0, &at[0], &value[0]
     problem.prepare(labels)
     y = labels.at(i)
     if augmented:
-        problem.augmented(&scores[0, 0], y, m, &r)
+        problem.loss_augmented_competitor(&scores[0, 0], y, m, &r)
     else:
-        problem.predicted(&scores[0, 0], y, m, &r)
+        problem.decode_competitor(&scores[0, 0], y, m, &r)
     if problem.failed:
         problem.reraise()
     if not np.array_equal(scores, np.reshape(t, (m, problem.d))):
         raise ValueError(f"{type(problem).__name__} changed the scores.")
     if augmented or r.loss > 0:
-        problem.direction(y, m, &r, &g)
+        problem.gradient(y, m, &r, &g)
         for c in range(g.n):
             dense[c if g.at == NULL else g.at[c]] += g.value[c]
     else:
-        r.rival_loss = r.gap = 0
-    return r.loss, r.least, r.rival_loss, r.gap, change
+        r.competitor_loss = r.score_gap = 0
+    return r.loss, r.unavoidable_loss, r.competitor_loss, r.score_gap, change

@@ -3,10 +3,10 @@ import numpy as np
 
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Round
-from sklearn_predtron.problems._ranking cimport Ranking
+from sklearn_predtron.problems._ranking cimport RankingProblem
 
 
-cdef class KendallTau(Ranking):
+cdef class KendallTauProblem(RankingProblem):
     """L = the share of pairs of different relevance that are not in the right order; scores that tie are not.
 
     The competitor is no ranking: <rep(sigma_y) - rep(competitor), t> is the mean over the pairs of the lead t_i - t_j where it
@@ -20,16 +20,16 @@ cdef class KendallTau(Ranking):
         self.seen = np.empty(m + 1, dtype=np.intp)
 
     @property
-    def unproven(self):
+    def no_theorem_because(self):
         return "the pairwise form of loss='kendall_tau'"
 
-    cdef bint see(self, const void* y, Py_ssize_t m) noexcept nogil:
-        if not Ranking.see(self, y, m):
+    cdef bint bind_label(self, const void* y, Py_ssize_t m) noexcept nogil:
+        if not RankingProblem.bind_label(self, y, m):
             return False
         self.scale = 1.0 / self.y.pairs
         return True
 
-    cdef void suffer(self, const double* t, Round* r) noexcept nogil:
+    cdef void worst_maximiser_loss(self, const double* t, Round* r) noexcept nogil:
         self.sort(t)
         r.loss = self.scale * self.active(0, False)
 
@@ -37,25 +37,25 @@ cdef class KendallTau(Ranking):
         self.sort(t)
         return self.scale * self.active(0, False)
 
-    cdef double least(self) noexcept nogil:
+    cdef double least_loss(self) noexcept nogil:
         return self.scale
 
-    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
-        r.loss = r.rival_loss = 0
-        if self.see(y, m):
-            self.suffer(t, r)
+    cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        r.loss = r.competitor_loss = 0
+        if self.bind_label(y, m):
+            self.worst_maximiser_loss(t, r)
             if r.loss > 0:
                 self.compare(t, 0, r)
 
-    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
-        r.loss = r.rival_loss = 0
-        if self.see(y, m):
-            self.suffer(t, r)
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        r.loss = r.competitor_loss = 0
+        if self.bind_label(y, m):
+            self.worst_maximiser_loss(t, r)
             self.compare(t, 1, r)
         else:
             self.delta[:self.n] = 0
 
-    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+    cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i
         g.n = self.n
         g.at = NULL
@@ -66,12 +66,12 @@ cdef class KendallTau(Ranking):
         """The pairs whose lead is short of the target, the direction and the gap."""
         cdef Py_ssize_t i
         self.delta[:self.n] = 0
-        r.rival_loss = self.scale * self.active(target, True)
+        r.competitor_loss = self.scale * self.active(target, True)
         self.behind(target)
-        r.gap = 0
+        r.score_gap = 0
         for i in range(self.n):
             self.delta[i] *= self.scale
-            r.gap += self.delta[i] * t[i]
+            r.score_gap += self.delta[i] * t[i]
 
     cdef inline bint near(self, Py_ssize_t high, Py_ssize_t low, double target) noexcept nogil:
         """Whether the lead of one place in the order over another is below the target (not positive, where that is 0)."""

@@ -12,19 +12,19 @@ cdef class SparseIndicators(Labels):
     cdef unsigned char[::1] row
 
 
-cdef class Subset(Problem):
+cdef class LabelSets(Problem):
     cdef double root                       # each coordinate of rep(sigma) is +-root
     cdef bint monotone                     # whether no further mistake lowers the loss
-    cdef unsigned char[::1] rival, right   # competitor and sigma_y, 1 for a label that is on
+    cdef unsigned char[::1] competitor, sigma_y   # competitor and sigma_y, 1 for a label that is on
     cdef Keyed[::1] positive, negative, spare
     cdef Py_ssize_t P, N                   # labels that are on in y, and off
     cdef int check_sets(self, Labels labels) except -1
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil
     cdef void decode(self, const double* t, unsigned char* sigma, Keyed* room) noexcept nogil
-    cdef double losing(self, double* right) noexcept nogil
-    cdef void see(self, const unsigned char* y) noexcept nogil
+    cdef double losing(self, double* lossless) noexcept nogil
+    cdef void bind_label(self, const unsigned char* y) noexcept nogil
     cdef void sort(self, const double* t, const unsigned char* y) noexcept nogil
-    cdef void suffer(self, const double* t, const unsigned char* y, Round* r) noexcept nogil
+    cdef void worst_maximiser_loss(self, const double* t, const unsigned char* y, Round* r) noexcept nogil
     cdef double worst(self, Py_ssize_t* b, Py_ssize_t* c, Py_ssize_t tied_b, Py_ssize_t tied_c) noexcept nogil
-    cdef void settle(self, const double* t, double rival_loss, Round* r) noexcept nogil
+    cdef void finish_competitor(self, const double* t, double competitor_loss, Round* r) noexcept nogil

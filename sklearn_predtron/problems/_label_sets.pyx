@@ -55,7 +55,7 @@ cdef class SparseIndicators(Labels):
         return rows
 
 
-cdef class Subset(Problem):
+cdef class LabelSets(Problem):
     """All sets of m labels, rep(sigma) = sign vector / sqrt(m) (paper 000, section 3; paper 001, C.2).
 
     The loss depends on y's P labels, the b that are on beside them and the c of them that are off.  The competitor of (2) is
@@ -69,7 +69,7 @@ cdef class Subset(Problem):
         self.d = m
         self.root = 1 / sqrt(m)
         self.monotone = True
-        self.rival, self.right = np.zeros(m, dtype=np.uint8), np.zeros(m, dtype=np.uint8)
+        self.competitor, self.sigma_y = np.zeros(m, dtype=np.uint8), np.zeros(m, dtype=np.uint8)
         self.positive, self.negative, self.spare = (np.zeros(m, dtype=KEYED) for _ in range(3))
 
     def __reduce__(self):
@@ -101,22 +101,22 @@ cdef class Subset(Problem):
 
     # ------------------------------------------------------------------------------------------------------- the rounds
 
-    cdef void see(self, const unsigned char* y) noexcept nogil:
+    cdef void bind_label(self, const unsigned char* y) noexcept nogil:
         cdef Py_ssize_t i, count = 0
-        memcpy(&self.right[0], y, self.d)
+        memcpy(&self.sigma_y[0], y, self.d)
         for i in range(self.d):
             count += y[i]
         self.P = count
         self.N = self.d - count
 
-    cdef void suffer(self, const double* t, const unsigned char* y, Round* r) noexcept nogil:
-        """The loss of the worst maximiser of the score, which becomes the rival."""
+    cdef void worst_maximiser_loss(self, const double* t, const unsigned char* y, Round* r) noexcept nogil:
+        """The loss of the worst maximiser of the score, which becomes the competitor."""
         cdef Py_ssize_t i, b = 0, c = 0, tied_b = 0, tied_c = 0
-        self.see(y)
+        self.bind_label(y)
         for i in range(self.d):
-            self.rival[i] = t[i] >= 0 if y[i] == 0 else t[i] > 0
-            b += self.rival[i] & (y[i] ^ 1)
-            c += (self.rival[i] ^ 1) & y[i]
+            self.competitor[i] = t[i] >= 0 if y[i] == 0 else t[i] > 0
+            b += self.competitor[i] & (y[i] ^ 1)
+            c += (self.competitor[i] ^ 1) & y[i]
             if t[i] == 0:
                 tied_b += y[i] ^ 1
                 tied_c += y[i]
@@ -128,7 +128,7 @@ cdef class Subset(Problem):
         r.loss = self.worst(&b, &c, tied_b, tied_c)
         for i in range(self.d):
             if t[i] == 0:
-                self.rival[i] = (c == 0) if y[i] else (b > 0)
+                self.competitor[i] = (c == 0) if y[i] else (b > 0)
                 if y[i]:
                     c -= c > 0
                 else:
@@ -146,22 +146,22 @@ cdef class Subset(Problem):
         b[0], c[0] = more_b, more_c
         return largest
 
-    cdef void settle(self, const double* t, double rival_loss, Round* r) noexcept nogil:
-        """Take the rival with its loss, or sigma_y where that is no worse."""
+    cdef void finish_competitor(self, const double* t, double competitor_loss, Round* r) noexcept nogil:
+        """Take the competitor with its loss, or sigma_y where that is no worse."""
         cdef Py_ssize_t i
         cdef double gap = 0
         for i in range(self.d):
-            gap += (self.rival[i] - self.right[i]) * t[i]
-        r.gap = 2 * self.root * gap
-        r.rival_loss = rival_loss
-        if not r.rival_loss + r.gap > 0:
-            self.rival[:] = self.right
-            r.rival_loss = r.gap = 0
+            gap += (self.competitor[i] - self.sigma_y[i]) * t[i]
+        r.score_gap = 2 * self.root * gap
+        r.competitor_loss = competitor_loss
+        if not r.competitor_loss + r.score_gap > 0:
+            self.competitor[:] = self.sigma_y
+            r.competitor_loss = r.score_gap = 0
 
-    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
-        self.suffer(t, <const unsigned char*> y, r)
+    cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        self.worst_maximiser_loss(t, <const unsigned char*> y, r)
         if r.loss > 0:
-            self.settle(t, r.loss, r)
+            self.finish_competitor(t, r.loss, r)
 
     cdef void sort(self, const double* t, const unsigned char* y) noexcept nogil:
         """Sort the labels that are on in y, and the others, by their keys: what a label adds to the score when it is on."""
@@ -179,25 +179,25 @@ cdef class Subset(Problem):
         sort_descending(&self.positive[0], &self.spare[0], p)
         sort_descending(&self.negative[0], &self.spare[0], n)
 
-    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t i, b = 0, c = 0
-        self.suffer(t, <const unsigned char*> y, r)
+        self.worst_maximiser_loss(t, <const unsigned char*> y, r)
         self.sort(t, <const unsigned char*> y)
         self.search(&b, &c)
-        self.rival[:] = self.right
+        self.competitor[:] = self.sigma_y
         for i in range(b):
-            self.rival[self.negative[i].at] = 1
+            self.competitor[self.negative[i].at] = 1
         for i in range(self.P - c, self.P):
-            self.rival[self.positive[i].at] = 0
-        self.settle(t, self.loss(b, c), r)
+            self.competitor[self.positive[i].at] = 0
+        self.finish_competitor(t, self.loss(b, c), r)
 
-    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+    cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i
         g.n = 0
         for i in range(self.d):
             g.at[g.n] = i
-            g.value[g.n] = 2 * self.root if self.rival[i] else -2 * self.root
-            g.n += self.rival[i] != self.right[i]
+            g.value[g.n] = 2 * self.root if self.competitor[i] else -2 * self.root
+            g.n += self.competitor[i] != self.sigma_y[i]
 
     # ------------------------------------------------------------------------------------------------------- many rows
 
@@ -223,18 +223,18 @@ cdef class Subset(Problem):
         if scores.shape[1] != self.d:
             raise ValueError(f"scores must have {self.d} columns, got {scores.shape[1]}.")
 
-    cdef double losing(self, double* right) noexcept nogil:
+    cdef double losing(self, double* lossless) noexcept nogil:
         """The best score of a set that loses, or is ahead of sigma_y, as the sum of its keys; and that of sigma_y."""
         cdef Py_ssize_t i, j
         cdef double best = -INFINITY, kept, more
-        right[0] = 0
+        lossless[0] = 0
         for i in range(self.P):
-            right[0] += self.positive[i].key
-        kept = right[0]
+            lossless[0] += self.positive[i].key
+        kept = lossless[0]
         for i in range(self.P + 1):
             more = 0
             for j in range(self.N + 1):
-                if self.loss(j, i) > 0 or kept + more > right[0]:
+                if self.loss(j, i) > 0 or kept + more > lossless[0]:
                     best = max(best, kept + more)
                 if j < self.N:
                     more += self.negative[j].key
@@ -249,34 +249,34 @@ cdef class Subset(Problem):
         if labels.n != scores.shape[0]:
             raise ValueError(f"there are {scores.shape[0]} rows of scores and {labels.n} labels.")
         make, arguments = self.__reduce__()
-        cdef Subset own = make(*arguments)      # with room of its own: others may be learning, or asking too
+        cdef LabelSets own = make(*arguments)      # with room of its own: others may be learning, or asking too
         cdef double[::1] margins = np.empty(scores.shape[0])
         cdef Py_ssize_t i
-        cdef double right = 0, wrong
+        cdef double lossless = 0, wrong
         cdef const unsigned char* y
         with nogil:
             for i in range(scores.shape[0]):
                 y = <const unsigned char*> labels.at(i)
-                own.see(y)
+                own.bind_label(y)
                 own.sort(&scores[i, 0], y)
-                wrong = own.losing(&right)
-                margins[i] = right - wrong
+                wrong = own.losing(&lossless)
+                margins[i] = lossless - wrong
         if own.failed:
             own.reraise()
         return np.asarray(margins)
 
 
-cdef class Hamming(Subset):
+cdef class HammingProblem(LabelSets):
     """L = (b + c) / m: every label for itself."""
 
     def __init__(self, Py_ssize_t m):
-        Subset.__init__(self, m)
+        LabelSets.__init__(self, m)
         self.c_L, self.C_L = 1 / <double> m, 1
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
         return (b + c) / <double> self.d
 
-    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef const unsigned char* on = <const unsigned char*> y
         cdef Py_ssize_t i, flips = 0, wrong = 0
         cdef double share = 1 / <double> self.d, twice = 2 * self.root, gap = 0, against
@@ -287,40 +287,40 @@ cdef class Hamming(Subset):
             flip = twice * against + share > 0
             flips += flip
             gap += against if flip else 0
-            self.right[i] = on[i]
-            self.rival[i] = on[i] ^ flip
+            self.sigma_y[i] = on[i]
+            self.competitor[i] = on[i] ^ flip
         r.loss = wrong * share
-        r.rival_loss = flips * share
-        r.gap = twice * gap
+        r.competitor_loss = flips * share
+        r.score_gap = twice * gap
 
 
-cdef class SubsetZeroOne(Subset):
+cdef class SubsetZeroOneProblem(LabelSets):
     """L = 1 for any set but y."""
 
     def __init__(self, Py_ssize_t m):
-        Subset.__init__(self, m)
+        LabelSets.__init__(self, m)
         self.c_L = self.C_L = 1
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
         return b + c > 0
 
-    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         """The best set but y: the prediction, or, where that is y, y but for the label nearest to zero."""
         cdef Py_ssize_t i, least = 0
-        self.suffer(t, <const unsigned char*> y, r)
+        self.worst_maximiser_loss(t, <const unsigned char*> y, r)
         if r.loss == 0:
             for i in range(1, self.d):
                 if fabs(t[i]) < fabs(t[least]):
                     least = i
-            self.rival[least] ^= 1
-        self.settle(t, 1, r)
+            self.competitor[least] ^= 1
+        self.finish_competitor(t, 1, r)
 
 
-cdef class ErrorSetSize(Subset):
+cdef class ErrorSetSizeProblem(LabelSets):
     """L = b c / (P N), the share of pairs of a label of y and another that are both predicted wrongly."""
 
     def __init__(self, Py_ssize_t m):
-        Subset.__init__(self, m)
+        LabelSets.__init__(self, m)
         self.c_L, self.C_L = 1 / <double> ((m // 2) * (m - m // 2)), 1
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
@@ -341,12 +341,12 @@ cdef class ErrorSetSize(Subset):
                 best, b[0], c[0] = value, more, missing
 
 
-cdef class FBeta(Subset):
+cdef class FBetaProblem(LabelSets):
     """L = 1 - (1 + beta^2) a / ((1 + beta^2) a + b + beta^2 c), 0 where the denominator is."""
     cdef double beta2
 
     def __init__(self, Py_ssize_t m, double beta):
-        Subset.__init__(self, m)
+        LabelSets.__init__(self, m)
         if not 0 < beta < INFINITY:
             raise ValueError(f"beta={beta} must be a positive number.")
         self.beta2 = beta ** 2
@@ -389,11 +389,11 @@ cdef class FBeta(Subset):
                 best, b[0], c[0] = value, more, self.P - a
 
 
-cdef class Jaccard(Subset):
+cdef class JaccardProblem(LabelSets):
     """L = 1 - a / (P + b), 0 where the denominator is."""
 
     def __init__(self, Py_ssize_t m):
-        Subset.__init__(self, m)
+        LabelSets.__init__(self, m)
         self.c_L, self.C_L = 1 / <double> m, 1
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:

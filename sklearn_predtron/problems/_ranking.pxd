@@ -9,7 +9,7 @@ cdef struct Pair:
     double ahead                  # the score of the second less that of the first
 
 
-cdef class Ranking(Problem):
+cdef class RankingProblem(Problem):
     cdef readonly object representation, measure    # their Python faces
     cdef readonly bint weighing            # whether the loss has weights for SLAM
     cdef const Relevance* y                # of the list at hand
@@ -20,24 +20,24 @@ cdef class Ranking(Problem):
     cdef double[::1] s, a                  # scores / Z and gains of the items
     cdef Keyed[::1] order, spare
     cdef Py_ssize_t[::1] item              # the ranking: which item is at each position
-    cdef Py_ssize_t[::1] rival, right      # positions of the items in the competitor, and in sigma_y
-    cdef Py_ssize_t[::1] place
+    cdef Py_ssize_t[::1] competitor, sigma_y      # positions of the items in the competitor, and in sigma_y
+    cdef Py_ssize_t[::1] slot
     cdef double[::1] top, bottom           # the best score of each grade, and the worst
     cdef Py_ssize_t[::1] top_at, bottom_at
     cdef Inference inference
-    cdef bint see(self, const void* y, Py_ssize_t m) noexcept nogil
-    cdef void suffer(self, const double* t, Round* r) noexcept nogil
+    cdef bint bind_label(self, const void* y, Py_ssize_t m) noexcept nogil
+    cdef void worst_maximiser_loss(self, const double* t, Round* r) noexcept nogil
     cdef void sort(self, const double* t) noexcept nogil
-    cdef void settle(self, const double* t, Round* r) noexcept nogil
-    cdef void rest(self, Round* r) noexcept nogil
-    cdef double worth(self, Py_ssize_t grade) noexcept nogil
+    cdef void finish_competitor(self, const double* t, Round* r) noexcept nogil
+    cdef void no_competitor(self, Round* r) noexcept nogil
+    cdef double gain_of(self, Py_ssize_t grade) noexcept nogil
     cdef double loss(self) noexcept nogil
     cdef double loss_of_scores(self, const double* t) noexcept nogil
-    cdef double least(self) noexcept nogil
+    cdef double least_loss(self) noexcept nogil
     cdef double spread(self, Py_ssize_t n) noexcept nogil
     cdef bint infer(self) noexcept nogil
     cdef void follow(self) noexcept nogil
-    cdef double weigh(self, Py_ssize_t grade) noexcept nogil
+    cdef double slam_weight(self, Py_ssize_t grade) noexcept nogil
     cdef void span(self, const double* t) noexcept nogil
     cdef double slam_surrogate(self, const double* t) noexcept nogil
     cdef void widest(self, const double* t, Pair* pair) noexcept nogil

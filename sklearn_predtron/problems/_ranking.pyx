@@ -13,7 +13,7 @@ from sklearn_predtron.problems.inference._sorting import KEYED
 from sklearn_predtron._core.state import MOST
 
 
-cdef class Ranking(Problem):
+cdef class RankingProblem(Problem):
     """All rankings of a list, rep(sigma)_i = f(position of i) / |f| for a decreasing f (paper 000, sections 4 and 6).
 
     n_labels = 0 stands for queries, whose documents are the rows of a round.  sigma_y is the competitor's order, sorted again
@@ -27,7 +27,7 @@ cdef class Ranking(Problem):
         self.block = n_labels == 0
         self.representation = representation
         self.measure = measure
-        self.thorough = True
+        self.check_all_scores = True
         self.C_L = 1
         self.c_L = float("nan")
         self.inference = Inference()
@@ -81,7 +81,7 @@ cdef class Ranking(Problem):
         self.s, self.a = np.empty(m), np.empty(m)
         self.order, self.spare = np.empty(m, dtype=KEYED), np.empty(m, dtype=KEYED)
         self.top, self.bottom = np.empty(m), np.empty(m)
-        self.item, self.rival, self.right, self.place = (np.empty(m, dtype=np.intp) for _ in range(4))
+        self.item, self.competitor, self.sigma_y, self.slot = (np.empty(m, dtype=np.intp) for _ in range(4))
         self.top_at, self.bottom_at = np.zeros(m, dtype=np.intp), np.zeros(m, dtype=np.intp)
         self.f = f      # at last: its length says that all others are as long
 
@@ -90,7 +90,7 @@ cdef class Ranking(Problem):
 
     # ---------------------------------------------------------------------------------------------- what a loss defines
 
-    cdef double worth(self, Py_ssize_t grade) noexcept nogil:
+    cdef double gain_of(self, Py_ssize_t grade) noexcept nogil:
         """The gain of an item of the grade, in units of 1 / scale."""
         return self.y.gain[grade]
 
@@ -98,7 +98,7 @@ cdef class Ranking(Problem):
         """L of the ranking self.item, 0 only where it is in the order of relevance as far as the loss looks."""
         return 0
 
-    cdef double least(self) noexcept nogil:
+    cdef double least_loss(self) noexcept nogil:
         """The least positive loss of a ranking of the list: c_L."""
         return 0
 
@@ -114,20 +114,20 @@ cdef class Ranking(Problem):
         """Find the ranking self.item that maximises L + <rep, t>; False where there is no memory."""
         return False
 
-    cdef double weigh(self, Py_ssize_t grade) noexcept nogil:
+    cdef double slam_weight(self, Py_ssize_t grade) noexcept nogil:
         """The weight of an item of the grade in SLAM (paper 002, eq. 10 and 11, averaged within the grade)."""
         return 0
 
     # ------------------------------------------------------------------------------------------------------- the rounds
 
-    cdef bint see(self, const void* y, Py_ssize_t m) noexcept nogil:
+    cdef bint bind_label(self, const void* y, Py_ssize_t m) noexcept nogil:
         """Turn to a list; whether any ranking of it is wrong."""
         self.y = <const Relevance*> y
         self.n = m * self.d
         self.Z = sqrt(self.square[self.n - 1])
         return self.y.n_grades > 1
 
-    cdef void suffer(self, const double* t, Round* r) noexcept nogil:
+    cdef void worst_maximiser_loss(self, const double* t, Round* r) noexcept nogil:
         """The loss of the worst maximiser of the score, which becomes the ranking."""
         cdef Py_ssize_t x, end, i
         cdef bint tied = False
@@ -155,65 +155,65 @@ cdef class Ranking(Problem):
             self.order[i].at = i
         sort_descending(&self.order[0], &self.spare[0], self.n)
 
-    cdef void settle(self, const double* t, Round* r) noexcept nogil:
+    cdef void finish_competitor(self, const double* t, Round* r) noexcept nogil:
         """Find sigma_y and the gap to the competitor, the ranking self.item; or take sigma_y where that is no worse."""
         cdef Py_ssize_t x, i, g
         cdef double gap = 0
-        r.rival_loss = self.loss()
+        r.competitor_loss = self.loss()
         for g in range(self.y.n_grades):
-            self.place[g] = self.y.first[g]
+            self.slot[g] = self.y.first[g]
         for x in range(self.n):
             i = self.item[x]
             g = self.y.grade[i]
-            self.rival[i] = x
-            self.right[i] = self.place[g]
-            self.place[g] += 1
-            gap += (self.f[x] - self.f[self.right[i]]) * t[i]
-        r.gap = gap / self.Z
-        if not r.rival_loss + r.gap > 0:
-            self.rest(r)
+            self.competitor[i] = x
+            self.sigma_y[i] = self.slot[g]
+            self.slot[g] += 1
+            gap += (self.f[x] - self.f[self.sigma_y[i]]) * t[i]
+        r.score_gap = gap / self.Z
+        if not r.competitor_loss + r.score_gap > 0:
+            self.no_competitor(r)
 
-    cdef void rest(self, Round* r) noexcept nogil:
+    cdef void no_competitor(self, Round* r) noexcept nogil:
         """The competitor is sigma_y."""
         cdef Py_ssize_t i
-        r.rival_loss = r.gap = 0
+        r.competitor_loss = r.score_gap = 0
         for i in range(self.n):
-            self.rival[i] = self.right[i] = 0
+            self.competitor[i] = self.sigma_y[i] = 0
 
-    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
-        r.loss = r.rival_loss = 0
-        if self.see(y, m):
-            self.suffer(t, r)
+    cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        r.loss = r.competitor_loss = 0
+        if self.bind_label(y, m):
+            self.worst_maximiser_loss(t, r)
             if r.loss > 0:
-                self.settle(t, r)
+                self.finish_competitor(t, r)
 
-    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t i
-        r.loss = r.rival_loss = 0
-        if not self.see(y, m):
-            self.rest(r)
+        r.loss = r.competitor_loss = 0
+        if not self.bind_label(y, m):
+            self.no_competitor(r)
             return
-        self.suffer(t, r)
+        self.worst_maximiser_loss(t, r)
         for i in range(self.n):
             self.s[i] = t[i] / self.Z
-            self.a[i] = self.scale * self.worth(self.y.grade[i])
+            self.a[i] = self.scale * self.gain_of(self.y.grade[i])
         if not self.infer():
             self.failed = True
             return
-        self.settle(t, r)
+        self.finish_competitor(t, r)
 
-    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+    cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i
         g.n = self.n
         g.at = NULL
         for i in range(self.n):
-            g.value[i] = (self.f[self.rival[i]] - self.f[self.right[i]]) / self.Z
+            g.value[i] = (self.f[self.competitor[i]] - self.f[self.sigma_y[i]]) / self.Z
 
     cdef void follow(self) noexcept nogil:
-        """The ranking with the positions self.rival."""
+        """The ranking with the positions self.competitor."""
         cdef Py_ssize_t i
         for i in range(self.n):
-            self.item[self.rival[i]] = i
+            self.item[self.competitor[i]] = i
 
     cdef void span(self, const double* t) noexcept nogil:
         """The best and the worst score of each grade."""
@@ -256,7 +256,7 @@ cdef class Ranking(Problem):
         with nogil:
             for i in range(labels.n):
                 begin = labels.start[i]
-                if self.see(labels.at(i), (labels.start[i + 1] - begin) // self.d):
+                if self.bind_label(labels.at(i), (labels.start[i + 1] - begin) // self.d):
                     out[i] = self.loss_of_scores(&scores[begin])
         return np.asarray(out)
 
@@ -268,8 +268,8 @@ cdef class Ranking(Problem):
         self.prepare(labels)
         with nogil:
             for i in range(labels.n):
-                if self.see(labels.at(i), (labels.start[i + 1] - labels.start[i]) // self.d):
-                    out[i] = self.least()
+                if self.bind_label(labels.at(i), (labels.start[i + 1] - labels.start[i]) // self.d):
+                    out[i] = self.least_loss()
         return np.asarray(out)
 
     cdef double loss_of_scores(self, const double* t) noexcept nogil:
@@ -294,7 +294,7 @@ cdef class Ranking(Problem):
         with nogil:
             for i in range(labels.n):
                 begin = labels.start[i]
-                if self.see(labels.at(i), (labels.start[i + 1] - begin) // self.d):
+                if self.bind_label(labels.at(i), (labels.start[i + 1] - begin) // self.d):
                     self.widest(&scores[begin], &pair)
                     out[i] = -pair.ahead if pairwise else -pair.ahead * step[self.n - 1] / self.Z
         return np.asarray(out)
@@ -308,7 +308,7 @@ cdef class Ranking(Problem):
         with nogil:
             for i in range(labels.n):
                 begin = labels.start[i]
-                if self.see(labels.at(i), (labels.start[i + 1] - begin) // self.d):
+                if self.bind_label(labels.at(i), (labels.start[i + 1] - begin) // self.d):
                     out[i] = self.slam_surrogate(&scores[begin])
         return np.asarray(out)
 
@@ -322,7 +322,7 @@ cdef class Ranking(Problem):
         for i in range(self.n):
             grade = self.y.grade[i]
             if grade < lowest:
-                total += self.weigh(grade) * max(0.0, 1 + self.bottom[grade] - t[i])
+                total += self.slam_weight(grade) * max(0.0, 1 + self.bottom[grade] - t[i])
         return total
 
     @property
@@ -336,11 +336,11 @@ cdef class Ranking(Problem):
         return 4.0 if self.block else 2.0
 
     @property
-    def stated_by(self):
+    def constants_source(self):
         return "a loss of rankings"
 
 
-cdef class NDCG(Ranking):
+cdef class NDCGProblem(RankingProblem):
     """L = 1 - DCG / W, where DCG sums gain times discount D over the positions, and W is that of the best ranking.
 
     For any decreasing f the competitor is found by chains of items; where f = D by one sort.
@@ -361,10 +361,10 @@ cdef class NDCG(Ranking):
         self.falls = (np.diff(self.D, append=0.0) < 0).astype(np.uint8)
         self.plain = np.array_equal(self.D, f)
 
-    cdef bint see(self, const void* y, Py_ssize_t m) noexcept nogil:
+    cdef bint bind_label(self, const void* y, Py_ssize_t m) noexcept nogil:
         cdef double W = 0
         cdef Py_ssize_t g
-        if not Ranking.see(self, y, m):
+        if not RankingProblem.bind_label(self, y, m):
             return False
         for g in range(self.y.n_grades):
             self.level[g] = self.y.gain[g] / self.y.gain[0]
@@ -372,7 +372,7 @@ cdef class NDCG(Ranking):
         self.scale = 1 / W
         return True
 
-    cdef double worth(self, Py_ssize_t grade) noexcept nogil:
+    cdef double gain_of(self, Py_ssize_t grade) noexcept nogil:
         return self.level[grade]
 
     cdef double loss(self) noexcept nogil:
@@ -387,7 +387,7 @@ cdef class NDCG(Ranking):
                 wrong |= self.falls[x] & (behind > 0)
         return max(0, self.scale * short) if wrong else 0
 
-    cdef double least(self) noexcept nogil:
+    cdef double least_loss(self) noexcept nogil:
         """That of exchanging two items of neighbouring grades across one fall of D, of which any loss is a sum."""
         cdef Py_ssize_t x, grade = 0, begin = 0, end
         cdef double gain, least = INFINITY
@@ -417,17 +417,17 @@ cdef class NDCG(Ranking):
             for x in range(self.n):
                 self.item[x] = self.order[x].at
             return True
-        if not self.inference.solve(&self.s[0], &self.a[0], &self.f[0], &self.D[0], self.n, &self.rival[0]):
+        if not self.inference.solve(&self.s[0], &self.a[0], &self.f[0], &self.D[0], self.n, &self.competitor[0]):
             return False
         self.follow()
         return True
 
-    cdef double weigh(self, Py_ssize_t grade) noexcept nogil:
+    cdef double slam_weight(self, Py_ssize_t grade) noexcept nogil:
         cdef Py_ssize_t first = self.y.first[grade], end = self.y.first[grade + 1]
         return self.scale * self.level[grade] * (self.total[end] - self.total[first]) / (end - first)
 
 
-cdef class AveragePrecision(Ranking):
+cdef class AveragePrecisionProblem(RankingProblem):
     """L = 1 - AP, the mean over the relevant items of the share of relevant ones down to each; two grades."""
     cdef unsigned char[::1] relevant
 
@@ -444,7 +444,7 @@ cdef class AveragePrecision(Ranking):
                 short += <double> (x + 1 - hits) / (x + 1)
         return short / P
 
-    cdef double least(self) noexcept nogil:
+    cdef double least_loss(self) noexcept nogil:
         """That of the last relevant item one position too low."""
         return 1 / (self.y.first[1] * (self.y.first[1] + 1.0))
 
@@ -452,24 +452,24 @@ cdef class AveragePrecision(Ranking):
         cdef Py_ssize_t i
         for i in range(self.n):
             self.relevant[i] = self.y.grade[i] == 0
-        if not self.inference.solve_precision(&self.s[0], &self.relevant[0], &self.f[0], self.n, 1, &self.rival[0]):
+        if not self.inference.solve_precision(&self.s[0], &self.relevant[0], &self.f[0], self.n, 1, &self.competitor[0]):
             return False
         self.follow()
         return True
 
-    cdef double weigh(self, Py_ssize_t grade) noexcept nogil:
+    cdef double slam_weight(self, Py_ssize_t grade) noexcept nogil:
         return 1.0 / self.y.first[1] if grade == 0 else 0
 
 
-cdef class SwappedPairs(Ranking):
+cdef class SwappedPairsProblem(RankingProblem):
     """L = the share of pairs of different relevance that are in the wrong order; two grades."""
     cdef double[::1] D
 
     def lay_positions(self, Py_ssize_t m, f):
         self.D = -np.arange(m, dtype=np.float64)
 
-    cdef bint see(self, const void* y, Py_ssize_t m) noexcept nogil:
-        if not Ranking.see(self, y, m):
+    cdef bint bind_label(self, const void* y, Py_ssize_t m) noexcept nogil:
+        if not RankingProblem.bind_label(self, y, m):
             return False
         self.scale = 1.0 / self.y.pairs
         return True
@@ -483,21 +483,21 @@ cdef class SwappedPairs(Ranking):
                 swapped += ahead
         return self.scale * swapped
 
-    cdef double least(self) noexcept nogil:
+    cdef double least_loss(self) noexcept nogil:
         return self.scale
 
     cdef bint infer(self) noexcept nogil:
-        if not self.inference.solve(&self.s[0], &self.a[0], &self.f[0], &self.D[0], self.n, &self.rival[0]):
+        if not self.inference.solve(&self.s[0], &self.a[0], &self.f[0], &self.D[0], self.n, &self.competitor[0]):
             return False
         self.follow()
         return True
 
 
-cdef class RankingZeroOne(Ranking):
+cdef class RankingZeroOneProblem(RankingProblem):
     """L = 1 where any item is below a less relevant one."""
 
     def __init__(self, Py_ssize_t n_labels, representation, measure):
-        Ranking.__init__(self, n_labels, representation, measure)
+        RankingProblem.__init__(self, n_labels, representation, measure)
         self.c_L = 1
 
     cdef double loss(self) noexcept nogil:
@@ -507,7 +507,7 @@ cdef class RankingZeroOne(Ranking):
                 return 1
         return 0
 
-    cdef double least(self) noexcept nogil:
+    cdef double least_loss(self) noexcept nogil:
         return 1
 
     cdef bint infer(self) noexcept nogil:

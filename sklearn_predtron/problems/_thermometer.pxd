@@ -1,5 +1,5 @@
-from sklearn_predtron.problems._finite cimport Table
+from sklearn_predtron.problems._finite cimport FiniteProblem
 
 
-cdef class Thermometer(Table):
+cdef class ThermometerProblem(FiniteProblem):
     cdef double scale

@@ -3,10 +3,10 @@ from libc.math cimport sqrt
 
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Round
-from sklearn_predtron.problems._finite cimport Table
+from sklearn_predtron.problems._finite cimport FiniteProblem
 
 
-cdef class Thermometer(Table):
+cdef class ThermometerProblem(FiniteProblem):
     """rep(k)_j = +1 up to rank k and -1 beyond it, / sqrt(r - 1): decoded scores are cumulative sums (paper 003, eq. 7).
 
     `shared` says that the r - 1 scores have one direction and a threshold each.
@@ -38,11 +38,11 @@ cdef class Thermometer(Table):
             room[j] *= self.scale
         return room
 
-    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+    cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t j
-        cdef double change = 2 * self.scale if r.rival > r.right else -2 * self.scale
+        cdef double change = 2 * self.scale if r.competitor > r.sigma_y else -2 * self.scale
         g.n = 0
-        for j in range(min(r.rival, r.right), max(r.rival, r.right)):
+        for j in range(min(r.competitor, r.sigma_y), max(r.competitor, r.sigma_y)):
             g.at[g.n] = j
             g.value[g.n] = change
             g.n += 1

@@ -48,7 +48,7 @@ cdef class PythonProblem(Problem):
         self.inner = inner
         self.checked = checked
         self.d = self.number_of_scores()
-        self.fallible = True
+        self.may_raise = True
         self.c_L, self.C_L, self.squared_diameter = self.stated("c_L"), self.stated("C_L"), self.stated("D2")
         if self.c_L > self.C_L:
             raise ValueError(f"{self.name}.c_L = {self.c_L} is the least positive loss and must be at most C_L = {self.C_L}.")
@@ -67,7 +67,7 @@ cdef class PythonProblem(Problem):
         return 4.0 if isnan(self.squared_diameter) else self.squared_diameter
 
     @property
-    def stated_by(self):
+    def constants_source(self):
         return repr(self.inner)
 
     @property
@@ -94,27 +94,27 @@ cdef class PythonProblem(Problem):
             raise ValueError(f"{self.name}.{constant} is {shortened(value)}; accepted are positive finite numbers and None.")
         return number
 
-    cdef void predicted(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         with gil:
             self.find(t, <object> y, False, r)
 
-    cdef void augmented(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         with gil:
             self.find(t, <object> y, True, r)
 
     cdef find(self, double* scores, y, bint augmented, Round* r):
-        cdef double loss, rival_loss, of_prediction = 0, of_rival, of_right, allowed
-        r.loss = r.rival_loss = r.gap = 0
+        cdef double loss, competitor_loss, of_prediction = 0, of_rival, of_right, allowed
+        r.loss = r.competitor_loss = r.score_gap = 0
         try:
             t = np.array(<double[:self.d]> scores)
             prediction = self.inner.decode(t)
             self.check_scores_kept(t, scores, "decode(t)")
-            loss = rival_loss = self.loss_of(prediction, y)
+            loss = competitor_loss = self.loss_of(prediction, y)
             competitor = prediction
             if augmented:
                 competitor = self.inner.augmented_decode(t, y)
                 self.check_scores_kept(t, scores, "augmented_decode(t, y)")
-                rival_loss = self.loss_of(competitor, y)
+                competitor_loss = self.loss_of(competitor, y)
             right = self.inner.correct(y, competitor)
             rival_rep = self.representation_of(competitor).copy()       # the next answer may be given in the same array
             right_rep = self.representation_of(right)
@@ -122,7 +122,7 @@ cdef class PythonProblem(Problem):
             self.change = rival_rep - right_rep
             if self.checked:
                 self.check_distance(competitor, right)
-                if not (right is prediction and loss == 0) and not (right is competitor and rival_loss == 0):
+                if not (right is prediction and loss == 0) and not (right is competitor and competitor_loss == 0):
                     self.check_correct(right, competitor, y)
                 if augmented:
                     of_prediction = self.score(self.representation_of(prediction), scores)
@@ -131,12 +131,12 @@ cdef class PythonProblem(Problem):
                 allowed = ROUNDING * self.length(scores)
                 if of_prediction < of_right - allowed or of_prediction < of_rival - allowed:
                     self.refuse_decode(t, prediction, of_prediction, right, of_right, competitor, of_rival)
-                allowed += ROUNDING * max(loss, rival_loss)
-                if rival_loss + of_rival < max(of_right, loss + of_prediction) - allowed:
+                allowed += ROUNDING * max(loss, competitor_loss)
+                if competitor_loss + of_rival < max(of_right, loss + of_prediction) - allowed:
                     self.refuse_augmented(
-                        t, y, competitor, rival_loss + of_rival, prediction, loss + of_prediction, right, of_right)
-            r.rival_loss = rival_loss
-            r.gap = self.score(self.change, scores)
+                        t, y, competitor, competitor_loss + of_rival, prediction, loss + of_prediction, right, of_right)
+            r.competitor_loss = competitor_loss
+            r.score_gap = self.score(self.change, scores)
             r.loss = loss
         except BaseException as error:
             self.error = error
@@ -259,7 +259,7 @@ cdef class PythonProblem(Problem):
 
     # --------------------------------------------------------------------------------------------------------- the round
 
-    cdef void direction(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+    cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t c
         cdef const double[::1] change
         with gil:

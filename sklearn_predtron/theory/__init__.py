@@ -22,11 +22,11 @@ from sklearn_predtron.families._base import BasePredtron, check_lengths
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.structured import Problem
-from sklearn_predtron.losses import RankingLoss, SubsetLoss, TableLoss, costs_of, subset_loss
+from sklearn_predtron.losses import CostTableLoss, RankingLoss, SubsetLoss, costs_of, subset_loss
 from sklearn_predtron.norms import Group, Norm, PNorm, Trace
-from sklearn_predtron.problems._finite import Table
-from sklearn_predtron.problems._label_sets import Subset
-from sklearn_predtron.problems._ranking import Ranking
+from sklearn_predtron.problems._finite import FiniteProblem
+from sklearn_predtron.problems._label_sets import LabelSets
+from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.problems._user import PythonProblem
 from sklearn_predtron.representations import LogRank
@@ -181,7 +181,7 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Describe
         check_lengths(X.shape[0], labels.n)
     problem = model._build_problem()
     problem.prepare(labels)
-    if not isinstance(problem, (Table, Subset, Ranking)):
+    if not isinstance(problem, (FiniteProblem, LabelSets, RankingProblem)):
         raise ValueError(f"estimator={estimator!r} has a problem of the user's own, whose predictions are not known.")
     return Described(model, problem, X, labels, feature, update.pairwise)
 
@@ -265,8 +265,8 @@ def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any
     if norm not in ("l2", "l1", "max"):
         raise ValueError(f"norm={norm!r} is not known; accepted are 'l2', 'l1' and 'max'.")
     data = describe(estimator, X, y, qid, classes)
-    if data.problem.unproven is not None and not data.pairwise:
-        raise ValueError(f"No loss bound is proven for {data.problem.unproven}, and so no margin is the largest.")
+    if data.problem.no_theorem_because is not None and not data.pairwise:
+        raise ValueError(f"No loss bound is proven for {data.problem.no_theorem_because}, and so no margin is the largest.")
     found = vectors(data)
     if not found.loses.any():
         raise ValueError("No prediction of y is wrong, and so no margin is the largest.")
@@ -284,7 +284,7 @@ def vectors(data: Described) -> Vectors:
     X = data.X.toarray() if sparse.issparse(data.X) else data.X
     if data.feature > 0 and not data.problem.shared:
         X = np.column_stack([X, np.full(len(X), data.feature)])
-    make: Callable = pairs if isinstance(data.problem, Ranking) else leads
+    make: Callable = pairs if isinstance(data.problem, RankingProblem) else leads
     with np.errstate(over="ignore", invalid="ignore"):
         found, terms, loses = make(data, X)
         if data.problem.shared:
@@ -326,7 +326,7 @@ def leads(data: Described, X: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 def predictions(data: Described) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """rep of every prediction, costs [y, sigma], sigma_y of every label, and the labels' numbers."""
     problem = data.problem
-    if isinstance(problem, Table):
+    if isinstance(problem, FiniteProblem):
         code = problem.decision(np.eye(problem.d)).T
         costs = 1.0 - np.eye(len(code)) if problem.cost_matrix is None else problem.cost_matrix
         own = costs[np.arange(len(costs)), np.arange(len(costs))] == 0
@@ -363,7 +363,7 @@ def pairs(data: Described, X: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     return found, terms, np.ones(len(i), dtype=bool)
 
 
-def least_gap(problem: Ranking, m: int) -> float:
+def least_gap(problem: RankingProblem, m: int) -> float:
     """min f(j) - f(j + 1) over the neighbouring positions of m, over |f|; of a single position anything."""
     f = problem.representation.table(m)
     return float(-np.diff(f).max(initial=-np.inf) / np.linalg.norm(f)) if m > 1 else 0.0
@@ -386,7 +386,7 @@ def loss_constants(
 
     Parameters
     ----------
-    loss : str, TableLoss, SubsetLoss, RankingLoss or Problem
+    loss : str, CostTableLoss, SubsetLoss, RankingLoss or Problem
         A loss, its alias, or a problem that states them.
     classes : int or array-like of shape (k,), default=None
         For tables: the number of classes, or the classes.
@@ -415,8 +415,8 @@ def loss_constants(
     """
     if isinstance(loss, Problem):
         return stated_constants(loss)
-    found = loss if isinstance(loss, (TableLoss, SubsetLoss, RankingLoss)) else any_loss(loss)
-    if isinstance(found, TableLoss):
+    found = loss if isinstance(loss, (CostTableLoss, SubsetLoss, RankingLoss)) else any_loss(loss)
+    if isinstance(found, CostTableLoss):
         given(classes, "classes", found)
         check_count("classes", classes if np.ndim(classes) == 0 else len(classes), 2)
         costs = costs_of(found, np.arange(classes) if np.ndim(classes) == 0 else np.asarray(classes))
@@ -441,7 +441,9 @@ def check_count(parameter: str, number: Any, least: int) -> None:
 
 def any_loss(alias: Any) -> Any:
     """The loss of an alias, whatever its family."""
-    losses: dict[Any, type[Part]] = {kind.alias: kind for base in (TableLoss, SubsetLoss, RankingLoss) for kind in kinds(base)}
+    losses: dict[Any, type[Part]] = {
+        kind.alias: kind for base in (CostTableLoss, SubsetLoss, RankingLoss) for kind in kinds(base)
+    }
     if not isinstance(alias, str) or alias not in losses:
         raise ValueError(f"loss={alias!r} is not known; accepted are {', '.join(map(repr, losses))} and instances of losses.")
     return losses[alias]()
@@ -563,7 +565,7 @@ def theorem_of(estimator: Any) -> str:
     check_is_fitted(estimator)
     theorem = estimator._theorem()
     update, norm = resolve(Update, estimator.update, "update"), resolve(Norm, estimator.norm, "norm")
-    if isinstance(estimator._learner.problem, Ranking) and not update.pairwise:
+    if isinstance(estimator._learner.problem, RankingProblem) and not update.pairwise:
         theorem += ", with the margin of pairs"
     if isinstance(norm, (PNorm, Group, Trace)):
         theorem += ", Theorem 15 for its norm"

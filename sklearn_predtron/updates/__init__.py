@@ -12,7 +12,7 @@ import sklearn_predtron.updates._pairwise as ranking
 from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._parts import Part
 from sklearn_predtron.problems._base import Problem
-from sklearn_predtron.problems._ranking import Ranking
+from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.updates._bounds import (
     bound_of_fixed_step,
     bound_of_step,
@@ -23,8 +23,8 @@ from sklearn_predtron.updates._bounds import (
     least_loss,
     theory_step,
 )
-from sklearn_predtron.updates._comparator import Competitor
-from sklearn_predtron.updates._prank import PRank as PRankUpdate
+from sklearn_predtron.updates._comparator import Comparator
+from sklearn_predtron.updates._prank import PRankRule
 
 __all__ = [
     "MMP",
@@ -55,7 +55,7 @@ class Update(Part):
     pairwise = False
     _parameter_constraints: dict[str, list] = {}
 
-    def build(self, problem: Problem, kappa: float) -> core.Update:
+    def build(self, problem: Problem, kappa: float) -> core.Rule:
         """Make the compiled update.
 
         Parameters
@@ -110,14 +110,14 @@ class Update(Part):
         """
         raise TypeError(f"{type(self).__name__} does not define loss_bound(); an update with a theorem must.")
 
-    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
         """Bound the loss suffered online on any data by that of given weights, where such a bound is proven.
 
         Parameters
         ----------
         problem : Problem
             The compiled problem.
-        against : Competitor
+        against : Comparator
             The given weights U: their length, their surrogate losses on the rows, and the radius R of these.
         c_L : float
             The least positive loss, not finite where it is not known.
@@ -157,13 +157,13 @@ class LossAugmented(Update):
     def __init__(self, eta: Any = 1.0):
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Update:
+    def build(self, problem: Problem, kappa: float) -> core.Rule:
         self._validate_params()
         if self.eta != "theory":
-            return core.LossAugmented(self.eta)
-        if isinstance(problem, Ranking) and problem.unproven is None:
-            return ranking.RankingLossAugmented()
-        return core.LossAugmented(0.0, theory_step("LossAugmented", problem, problem.c_L / problem.D2))
+            return core.LossAugmentedRule(self.eta)
+        if isinstance(problem, RankingProblem) and problem.no_theorem_because is None:
+            return ranking.RankingLossAugmentedRule()
+        return core.LossAugmentedRule(0.0, theory_step("LossAugmented", problem, problem.c_L / problem.D2))
 
     def theorem(self, problem: Problem) -> str:
         return "Theorem 1 (paper 000)"
@@ -175,12 +175,12 @@ class LossAugmented(Update):
         whose c_L depends on the lists, a number makes at most (2 C_L / eta + D^2 R^2) / gamma^2 mistakes.
         """
         C = problem.C_L
-        if self.eta != "theory" and isinstance(problem, Ranking):
+        if self.eta != "theory" and isinstance(problem, RankingProblem):
             return C * (2 * C / self.eta + problem.D2 * radius**2) / margin**2
         c = least_loss(problem, c_L)
         return bound_of_step(self.eta, c, C, margin, problem.D2 * radius**2)
 
-    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
         """(|U|^2 + 2 eta sum phi(U x, y)) / (eta (2 - eta D^2 R^2 / c_L)), phi being the surrogate of equation (2)."""
         check_fixed_competitor(self, problem)
         check_fixed_step(self)
@@ -214,12 +214,12 @@ class LossDriven(Update):
     def __init__(self, eta: Any = 1.0):
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Update:
+    def build(self, problem: Problem, kappa: float) -> core.Rule:
         self._validate_params()
         if self.eta == "theory":
             most = 4.0 if problem.block else problem.D2  # the longest list is not known beforehand, and any step will do
-            return core.LossDriven(0.0, theory_step("LossDriven", problem, 1 / (most * problem.C_L)))
-        return core.LossDriven(self.eta)
+            return core.LossDrivenRule(0.0, theory_step("LossDriven", problem, 1 / (most * problem.C_L)))
+        return core.LossDrivenRule(self.eta)
 
     def theorem(self, problem: Problem) -> str:
         return "Theorem 14 (paper 001)"
@@ -228,7 +228,7 @@ class LossDriven(Update):
         """D^2 R^2 C_L / gamma^2, for any constant eta."""
         return problem.D2 * radius**2 * problem.C_L / margin**2
 
-    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
         """The largest S with S - C_L E <= D R |U| sqrt(C_L S), where E = sum max(0, 1 - margin of U)."""
         check_fixed_competitor(self, problem)
         excess = problem.C_L * float(against.shortfalls().sum())
@@ -256,9 +256,9 @@ class PerceptronUpdate(Update):
     def __init__(self, eta: float = 1.0):
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Update:
+    def build(self, problem: Problem, kappa: float) -> core.Rule:
         self._validate_params()
-        return core.Perceptron(self.eta)
+        return core.PerceptronRule(self.eta)
 
     def theorem(self, problem: Problem) -> str:
         return "Corollary 3 (paper 003)" if counts_thresholds(problem) else "the perceptron's bound (Novikoff 1962)"
@@ -271,7 +271,7 @@ class PerceptronUpdate(Update):
         """
         return problem.D2 * radius**2 / margin**2 * (1 / problem.d if counts_thresholds(problem) else problem.C_L)
 
-    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
         """C_L times the largest M with M - E <= D R |U| sqrt(M), where E = sum max(0, 1 - margin of U)."""
         check_fixed_competitor(self, problem)
         excess = float(against.shortfalls().sum())
@@ -330,12 +330,12 @@ class PassiveAggressive(Update):
         self.target = target
         self.delta = delta
 
-    def build(self, problem: Problem, kappa: float) -> core.Update:
+    def build(self, problem: Problem, kappa: float) -> core.Rule:
         self._validate_params()
         if self.variant == "pa" and np.isfinite(self.C):
             raise ValueError(f"C={self.C} has no effect with variant='pa'; use 'pa1' or 'pa2'.")
         softened = {"pa": 0, "pa1": 1, "pa2": 2}[self.variant]
-        return core.PassiveAggressive(self.C, softened, self.competitor == "predicted", self.target == "constant", self.delta)
+        return core.PassiveAggressiveRule(self.C, softened, self.competitor == "predicted", self.target == "constant", self.delta)
 
     def theorem(self, problem: Problem) -> str:
         if self.competitor == "augmented" and (self.target, self.delta) != ("loss", 1.0):
@@ -355,14 +355,14 @@ class PassiveAggressive(Update):
         step = h / (longest2 + 1 / (2 * self.C)) if self.variant == "pa2" else min(self.C, h / longest2)
         return self.delta * C * (1 if constant else C) / (margin**2 * step)
 
-    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
         """Bound the loss by the surrogates phi(U x, y) of equation (2), for target="loss" and delta = 1.
 
         (|U|^2 + 2 C sum phi) / min(C, c_L / (D R)^2) for "pa1" with a finite C, and
         ((D R)^2 + 1 / (2 C)) (|U|^2 + 2 C sum phi^2) / c_L for "pa2" (Crammer et al. 2006, Theorems 4 and 5).
         """
         if (self.target, self.delta) != ("loss", 1.0) or self.variant == "pa" or not np.isfinite(self.C):
-            return super().competitor_bound(problem, against, c_L)
+            return super().comparator_bound(problem, against, c_L)
         check_fixed_competitor(self, problem)
         phi, longest2, c = against.hinges(), problem.D2 * against.radius**2, least_loss(problem, c_L)
         if self.variant == "pa2":
@@ -395,9 +395,9 @@ class Adaptive(Update):
     def __init__(self, kappa: float | None = None):
         self.kappa = kappa
 
-    def build(self, problem: Problem, kappa: float) -> core.Update:
+    def build(self, problem: Problem, kappa: float) -> core.Rule:
         self._validate_params()
-        return core.Adaptive(kappa if self.kappa is None else self.kappa)
+        return core.AdaptiveRule(kappa if self.kappa is None else self.kappa)
 
     def theorem(self, problem: Problem) -> str:
         return "the adaptive update's bound"
@@ -441,15 +441,15 @@ class Subgradient(Update):
         self.alpha = alpha
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Update:
+    def build(self, problem: Problem, kappa: float) -> core.Rule:
         self._validate_params()
         if self.eta == "pegasos":
             if self.alpha == 0:
                 raise ValueError("eta='pegasos' is 1 / (alpha t), and alpha=0; give eta as a number.")
-            return core.Subgradient(self.alpha, 0.0)
+            return core.SubgradientRule(self.alpha, 0.0)
         if self.eta * self.alpha >= 1:
             raise ValueError(f"eta={self.eta} must be below 1 / alpha = {1 / self.alpha:g}, or the penalty undoes all weights.")
-        return core.Subgradient(self.alpha, self.eta)
+        return core.SubgradientRule(self.alpha, self.eta)
 
 
 class PRank(Update):
@@ -471,13 +471,13 @@ class PRank(Update):
     alias = "prank"
     auto_scaling = 1.0
 
-    def build(self, problem: Problem, kappa: float) -> core.Update:
+    def build(self, problem: Problem, kappa: float) -> core.Rule:
         if not problem.shared:
             raise ValueError(
                 "update='prank' moves ordered thresholds and needs representation='shared'; with other representations "
                 "update='perceptron' is the nearest."
             )
-        return PRankUpdate()
+        return PRankRule()
 
     def theorem(self, problem: Problem) -> str:
         return "PRank's bound (Crammer and Singer 2001)" if counts_thresholds(problem) else super().theorem(problem)
@@ -490,7 +490,7 @@ class PRank(Update):
         """
         return 4 * radius**2 / (problem.d * margin**2)
 
-    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
         """The largest S with S - E <= R |U| sqrt(S), where E sums max(0, 1 - distance) over rows and thresholds."""
         excess = float(against.threshold_shortfalls().sum())
         return largest_total(excess, (against.radius * against.length) ** 2)
@@ -498,7 +498,7 @@ class PRank(Update):
 
 def check_ranking(update: Update, problem: Problem) -> None:
     """These updates know pairs of items, and nothing else."""
-    if not isinstance(problem, Ranking):
+    if not isinstance(problem, RankingProblem):
         raise ValueError(
             f"update={update} is for rankings (PredtronRanker, PredtronLabelRanker); update='adaptive' works for every family."
         )
@@ -534,13 +534,13 @@ class Slam(Update):
     def __init__(self, eta: Any = "theory"):
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Update:
+    def build(self, problem: Problem, kappa: float) -> core.Rule:
         self._validate_params()
         check_ranking(self, problem)
         if not problem.weighing:
             raise ValueError(f"update='slam' has weights for loss='ndcg' and 'ap', not for {problem.measure}.")
         number = 1.0 if isinstance(self.eta, str) else self.eta
-        return ranking.Slam(number, self.eta == "invsqrt", self.eta == "theory")
+        return ranking.SlamRule(number, self.eta == "invsqrt", self.eta == "theory")
 
     def theorem(self, problem: Problem) -> str:
         if self.eta == "invsqrt":
@@ -557,7 +557,7 @@ class Slam(Update):
             raise ValueError("loss_bound knows the least weight v with update='slam' only after a mistake; there was none.")
         return bound_of_step(self.eta, c_L, 1.0, margin, problem.D2_of_pairs * radius**2)
 
-    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
         """(|U|^2 + 2 eta sum f(U)) / (eta (2 - eta D^2 R^2 / v)), f being the surrogate (Chaudhuri, Tewari 2015, Theorem 6)."""
         check_fixed_step(self)
         if not np.isfinite(c_L):
@@ -593,10 +593,10 @@ class MaxPair(Update):
         self.eta = eta
         self.weighted = weighted
 
-    def build(self, problem: Problem, kappa: float) -> core.Update:
+    def build(self, problem: Problem, kappa: float) -> core.Rule:
         self._validate_params()
         check_ranking(self, problem)
-        return ranking.MaxPair(self.eta, self.weighted)
+        return ranking.MaxPairRule(self.eta, self.weighted)
 
     def theorem(self, problem: Problem) -> str:
         return "Theorem 10 (paper 002)"
@@ -605,7 +605,7 @@ class MaxPair(Update):
         """4 R^2 / gamma^2, with the largest length R of a document and gamma over pairs; 2 R^2 / gamma^2 for ranked labels."""
         return problem.D2_of_pairs * radius**2 / margin**2
 
-    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
         """The largest S with S - E <= D R |U| sqrt(S), where E = sum max(0, 1 - margin of U) over lists."""
         excess = float(against.shortfalls().sum())
         return largest_total(excess, problem.D2_of_pairs * (against.radius * against.length) ** 2)
@@ -634,11 +634,11 @@ class ListNet(Update):
     def __init__(self, eta: Any = "invsqrt"):
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Update:
+    def build(self, problem: Problem, kappa: float) -> core.Rule:
         self._validate_params()
         check_ranking(self, problem)
         fading = isinstance(self.eta, str)
-        return ranking.ListNet(1.0 if fading else self.eta, fading)
+        return ranking.ListNetRule(1.0 if fading else self.eta, fading)
 
 
 class MMP(Update):
@@ -677,12 +677,12 @@ class MMP(Update):
         self.weights = weights
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Update:
+    def build(self, problem: Problem, kappa: float) -> core.Rule:
         self._validate_params()
         check_ranking(self, problem)
         if problem.block:
             raise ValueError("update='mmp' ranks labels (PredtronLabelRanker); update='max_pair' is the nearest for queries.")
-        return ranking.MMP(self.eta, self.cost, self.weights)
+        return ranking.MMPRule(self.eta, self.cost, self.weights)
 
     def theorem(self, problem: Problem) -> str:
         return "the bound of MMP (Crammer and Singer 2003)"
@@ -696,7 +696,7 @@ class MMP(Update):
         pairs = 1 if self.cost == "is_error" else problem.d * (problem.d - 1) / 2
         return 2 * radius**2 * pairs / margin**2
 
-    def competitor_bound(self, problem: Problem, against: Competitor, c_L: float) -> float:
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
         """The largest S with S - C E <= R |U| sqrt(2 C S), E = sum max(0, 1 - margin of U); for "normalised" m (m - 1) / 2 times.
 
         C is 1, and m (m - 1) / 2 for "error_set".

@@ -8,7 +8,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from sklearn_predtron.problems._ranking import Ranking
+from sklearn_predtron.problems._ranking import RankingProblem
 
 
 def fingerprint(problem: Any, update: Any) -> str:
@@ -36,11 +36,11 @@ def made_of(value: Any) -> Any:
 
 def theory_step(update: str, problem: Any, numerator: float) -> float:
     """The numerator of a theorem's step numerator / R^2, if the theorem holds and the problem knows its losses."""
-    if problem.unproven is not None:
-        raise ValueError(f"{update}(eta='theory') has no theorem for {problem.unproven}; give eta as a number.")
+    if problem.no_theorem_because is not None:
+        raise ValueError(f"{update}(eta='theory') has no theorem for {problem.no_theorem_because}; give eta as a number.")
     if not np.isfinite(numerator):
         raise ValueError(
-            f"{update}(eta='theory') needs c_L and C_L, which {problem.stated_by} does not state; give eta as a number."
+            f"{update}(eta='theory') needs c_L and C_L, which {problem.constants_source} does not state; give eta as a number."
         )
     return numerator
 
@@ -54,7 +54,7 @@ def least_loss(problem: Any, c_L: float) -> float:
 
 def unstated(problem: Any) -> str:
     """What is wrong where a bound needs losses that are not known."""
-    return f"loss_bound needs c_L and C_L, the least and the largest loss, which {problem.stated_by} does not state."
+    return f"loss_bound needs c_L and C_L, the least and the largest loss, which {problem.constants_source} does not state."
 
 
 def bound_of_step(eta: Any, c_L: float, C_L: float, margin: float, longest2: float) -> float:
@@ -78,12 +78,12 @@ def progress(eta: float, c_L: float, longest2: float) -> float:
 
 
 def bound_of_fixed_step(eta: float, c_L: float, length: float, excess: float, longest2: float) -> float:
-    """(|U|^2 + 2 eta F) / (eta (2 - eta D^2 R^2 / c_L)) for a competitor U whose surrogate losses sum to F."""
+    """(|U|^2 + 2 eta F) / (eta (2 - eta D^2 R^2 / c_L)) for a comparator U whose surrogate losses sum to F."""
     return (length**2 + 2 * eta * excess) / progress(eta, c_L, longest2)
 
 
 def largest_total(excess: float, slope2: float) -> float:
-    """The largest S with S - excess <= sqrt(slope2 S): the perceptron's argument, where `excess` is what the competitor loses."""
+    """The largest S with S - excess <= sqrt(slope2 S): the perceptron's argument, where `excess` is what the comparator loses."""
     return ((slope2**0.5 + (slope2 + 4 * excess) ** 0.5) / 2) ** 2
 
 
@@ -98,7 +98,7 @@ def check_fixed_step(update: Any) -> None:
 
 def check_fixed_competitor(update: Any, problem: Any) -> None:
     """Refuse rankings, whose sigma_y follows the learner's own scores."""
-    if isinstance(problem, Ranking):
+    if isinstance(problem, RankingProblem):
         raise ValueError(
             f"No bound against given weights is proven for update={update} and rankings, whose sigma_y follows the scores; "
             f"accepted are Slam with a number for eta{' ' if problem.block else ', MMP '}and MaxPair."

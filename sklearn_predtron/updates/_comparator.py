@@ -1,4 +1,4 @@
-"""Bounds on any data: the loss suffered online against that of given weights, the competitor."""
+"""Bounds on any data: the loss suffered online against that of given weights, the comparator."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._parts import as_numbers, resolve
 from sklearn_predtron.norms import L2, Group, Norm, PNorm, Trace
 from sklearn_predtron.problems._base import Problem
-from sklearn_predtron.problems._finite import Table
+from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.problems._inquiry import ask
-from sklearn_predtron.problems._ranking import Ranking
+from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.problems._user import PythonProblem
 
 
 @dataclass
-class Competitor:
+class Comparator:
     """Weights U on the rows that were learned: their length, their surrogate losses and the radius of the rows."""
 
     problem: Problem
@@ -34,17 +34,17 @@ class Competitor:
     @classmethod
     def of(
         cls, estimator: Any, problem: Any, X: Any, labels: Any, weights: Any, radius: float | None, pairwise: bool
-    ) -> Competitor:
+    ) -> Comparator:
         """Measure weights, as coef or (coef, intercept), by the norm of a fitted estimator."""
         learned, (norm, q), d = estimator._learner.weights, measured_by(estimator), problem.d
         if isinstance(weights, tuple) and len(weights) != 2:
-            raise ValueError(f"competitor is a tuple of length {len(weights)}; accepted are an array and (coef, intercept).")
+            raise ValueError(f"comparator is a tuple of length {len(weights)}; accepted are an array and (coef, intercept).")
         coef, offset = weights if isinstance(weights, tuple) else (weights, None)
         feature = learned.intercept.fixed**0.5
-        W = as_weights(coef, "competitor", (1 if problem.shared else d, X.shape[1]))
-        b = np.zeros(d) if offset is None else as_weights(offset, "competitor", (d,))
+        W = as_weights(coef, "comparator", (1 if problem.shared else d, X.shape[1]))
+        b = np.zeros(d) if offset is None else as_weights(offset, "comparator", (d,))
         if b.any() and feature == 0:
-            raise ValueError("competitor must have no intercept, or zeros: the estimator has none.")
+            raise ValueError("comparator must have no intercept, or zeros: the estimator has none.")
         problem.prepare(labels)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = np.ascontiguousarray(X @ W.T + b, dtype=np.float64)
@@ -81,9 +81,9 @@ class Competitor:
 
 def margins(problem: Any, labels: Any, scores: NDArray, pairwise: bool) -> NDArray:
     """The margin of each row or list."""
-    if isinstance(problem, Ranking):
+    if isinstance(problem, RankingProblem):
         return problem.margins(scores.ravel(), labels, pairwise)
-    return problem.margins(scores, labels.numbers if isinstance(problem, Table) else labels)
+    return problem.margins(scores, labels.numbers if isinstance(problem, FiniteProblem) else labels)
 
 
 def check_measured(norm: Any) -> None:

@@ -3,13 +3,13 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Problem, Round
 
 
-cdef class Update:
-    cdef readonly bint measured    # size() wants what weights.measure() fills
+cdef class Rule:
+    cdef readonly bint needs_norm    # size() wants what weights.measure() fills
     cdef readonly bint radius_needed   # size() wants r.radius2
     cdef readonly bint radius_of_rows  # r.radius2 is of single rows, also where a round has several
     cdef readonly bint shrinking   # shrinkage() differs from 1
-    cdef readonly double least     # the least positive loss of the lists that lost so far (Slam: weight), where it is kept
+    cdef readonly double c_L_seen     # the least positive loss of the lists that lost so far (Slam: weight), where it is kept
     cdef int check(self, Problem problem) except -1
-    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil
+    cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil
     cdef double size(self, Round* r) noexcept nogil
     cdef double shrinkage(self, const Round* r) noexcept nogil

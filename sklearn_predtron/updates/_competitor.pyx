@@ -5,14 +5,14 @@ from sklearn_predtron._core.state import count, real, restored
 
 cdef inline bint positive(const Round* r) noexcept nogil:
     """Whether the hinge is positive beyond rounding."""
-    return r.hinge > 1e-12 * (r.rival_loss + fabs(r.gap))
+    return r.hinge > 1e-12 * (r.competitor_loss + fabs(r.score_gap))
 
 
-cdef class Update:
+cdef class Rule:
     """The rule by which a round changes the weights: W <- shrinkage W - size g x^T."""
 
     def __cinit__(self):
-        self.least = INFINITY
+        self.c_L_seen = INFINITY
 
     def __reduce__(self):
         return type(self), ()
@@ -21,7 +21,7 @@ cdef class Update:
         """Raise ValueError where the update cannot learn the problem."""
         return 0
 
-    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+    cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
         """Fill r.loss; if the round calls for a step, fill g as well and return True."""
 
     cdef double size(self, Round* r) noexcept nogil:
@@ -40,14 +40,14 @@ cdef class Update:
         """Go on from the state of another instance."""
 
 
-cdef class Stepped(Update):
+cdef class SteppedRule(Rule):
     """Updates with a step given as a number, or, as `theory` > 0, as theory / R^2."""
     cdef readonly double eta, theory
 
     def __init__(self, double eta, double theory=0.0):
         self.eta = eta
         self.theory = theory
-        self.measured = self.radius_needed = theory > 0
+        self.needs_norm = self.radius_needed = theory > 0
 
     def __reduce__(self):
         return type(self), (self.eta, self.theory)
@@ -58,34 +58,34 @@ cdef class Stepped(Update):
         return r.weight * self.eta
 
 
-cdef class LossAugmented(Stepped):
+cdef class LossAugmentedRule(SteppedRule):
     """Algorithm 1 of paper 000."""
 
-    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
-        problem.augmented(t, y, m, r)
+    cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+        problem.loss_augmented_competitor(t, y, m, r)
         if r.loss > 0:
-            problem.direction(y, m, r, g)
+            problem.gradient(y, m, r, g)
         return r.loss > 0
 
 
-cdef class Perceptron(Stepped):
+cdef class PerceptronRule(SteppedRule):
     """The predicted competitor, a constant step."""
 
-    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
-        problem.predicted(t, y, m, r)
+    cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+        problem.decode_competitor(t, y, m, r)
         if r.loss > 0:
-            problem.direction(y, m, r, g)
+            problem.gradient(y, m, r, g)
         return r.loss > 0
 
 
-cdef class LossDriven(Perceptron):
+cdef class LossDrivenRule(PerceptronRule):
     """Algorithm 2 of paper 001: on a mistake the best prediction outside Sigma_y is the prediction itself."""
 
     cdef double size(self, Round* r) noexcept nogil:
-        return r.loss * Stepped.size(self, r)
+        return r.loss * SteppedRule.size(self, r)
 
 
-cdef class PassiveAggressive(Update):
+cdef class PassiveAggressiveRule(Rule):
     """The least change that meets the target margin, softened by C."""
     cdef readonly double C, delta
     cdef readonly bint predicted, constant
@@ -97,35 +97,35 @@ cdef class PassiveAggressive(Update):
         self.predicted = predicted
         self.constant = constant
         self.delta = delta
-        self.measured = True
+        self.needs_norm = True
 
     def __reduce__(self):
         return type(self), (self.C, self.softened, self.predicted, self.constant, self.delta)
 
-    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+    cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
         if self.predicted:
-            problem.predicted(t, y, m, r)
+            problem.decode_competitor(t, y, m, r)
             if r.loss == 0:
                 return False
         else:
-            problem.augmented(t, y, m, r)
-        r.hinge = self.delta * (1 if self.constant else r.rival_loss) + r.gap
+            problem.loss_augmented_competitor(t, y, m, r)
+        r.hinge = self.delta * (1 if self.constant else r.competitor_loss) + r.score_gap
         if not positive(r):
             return False
-        problem.direction(y, m, r, g)
+        problem.gradient(y, m, r, g)
         return True
 
     cdef double size(self, Round* r) noexcept nogil:
-        if not 0 < r.g2 < INFINITY:
+        if not 0 < r.update_norm2 < INFINITY:
             return 0
         if self.softened == 2:
-            return r.hinge / (r.g2 + 1 / (2 * self.C * r.weight))
+            return r.hinge / (r.update_norm2 + 1 / (2 * self.C * r.weight))
         if self.softened == 1:
-            return min(self.C * r.weight, r.hinge / r.g2)
-        return r.hinge / r.g2
+            return min(self.C * r.weight, r.hinge / r.update_norm2)
+        return r.hinge / r.update_norm2
 
 
-cdef class Adaptive(Update):
+cdef class AdaptiveRule(Rule):
     """PA-I whose cap is kappa times the geometric mean of L / g2 over the rounds with a positive hinge."""
     cdef readonly double kappa
     cdef double log_cap
@@ -133,7 +133,7 @@ cdef class Adaptive(Update):
 
     def __init__(self, double kappa):
         self.kappa = kappa
-        self.measured = True
+        self.needs_norm = True
 
     def __reduce__(self):
         return type(self), (self.kappa,), self.state()
@@ -147,26 +147,26 @@ cdef class Adaptive(Update):
     def restore(self, state):
         self.log_cap, self.count = restored(self, state, (real, count))
 
-    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
-        problem.augmented(t, y, m, r)
-        r.hinge = r.rival_loss + r.gap
+    cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+        problem.loss_augmented_competitor(t, y, m, r)
+        r.hinge = r.competitor_loss + r.score_gap
         if not positive(r):
             return False
-        problem.direction(y, m, r, g)
+        problem.gradient(y, m, r, g)
         return True
 
     cdef double size(self, Round* r) noexcept nogil:
-        if not 0 < r.g2 < INFINITY:
+        if not 0 < r.update_norm2 < INFINITY:
             return 0
-        if r.rival_loss > 0:
-            self.log_cap += log(r.rival_loss / r.g2)
+        if r.competitor_loss > 0:
+            self.log_cap += log(r.competitor_loss / r.update_norm2)
             self.count += 1
         if self.count == 0:
-            return r.hinge / r.g2
-        return min(r.weight * self.kappa * exp(self.log_cap / self.count), r.hinge / r.g2)
+            return r.hinge / r.update_norm2
+        return min(r.weight * self.kappa * exp(self.log_cap / self.count), r.hinge / r.update_norm2)
 
 
-cdef class Subgradient(Update):
+cdef class SubgradientRule(Rule):
     """The generalised hinge with an L2 penalty; eta 0 stands for 1 / (alpha t)."""
     cdef readonly double alpha, eta
 
@@ -181,12 +181,12 @@ cdef class Subgradient(Update):
     cdef inline double rate(self, const Round* r) noexcept nogil:
         return self.eta if self.eta > 0 else 1 / (self.alpha * r.t)
 
-    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
-        problem.augmented(t, y, m, r)
-        r.hinge = r.rival_loss + r.gap
+    cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+        problem.loss_augmented_competitor(t, y, m, r)
+        r.hinge = r.competitor_loss + r.score_gap
         if not positive(r):
             return False
-        problem.direction(y, m, r, g)
+        problem.gradient(y, m, r, g)
         return True
 
     cdef double size(self, Round* r) noexcept nogil:

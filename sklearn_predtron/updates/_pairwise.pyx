@@ -4,13 +4,13 @@ from libc.stdint cimport uint64_t
 
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Problem, Round
-from sklearn_predtron.problems._ranking cimport Pair, Ranking
-from sklearn_predtron.updates._competitor cimport Update
+from sklearn_predtron.problems._ranking cimport Pair, RankingProblem
+from sklearn_predtron.updates._competitor cimport Rule
 
 from sklearn_predtron._core.state import between, restored, whole
 
 
-cdef class Scheduled(Update):
+cdef class ScheduledRule(Rule):
     """Updates with a step eta, or eta / sqrt(t) where `fading`."""
     cdef readonly double eta
     cdef readonly bint fading
@@ -25,14 +25,14 @@ cdef class Scheduled(Update):
     cdef int check(self, Problem problem) except -1:
         return of_rankings(self, problem)
 
-    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+    cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
         r.loss = 0
-        if not (<Ranking> problem).see(y, m):
+        if not (<RankingProblem> problem).bind_label(y, m):
             return False
-        (<Ranking> problem).suffer(t, r)
-        return self.pull(<Ranking> problem, t, r, g)
+        (<RankingProblem> problem).worst_maximiser_loss(t, r)
+        return self.fill_gradient(<RankingProblem> problem, t, r, g)
 
-    cdef bint pull(self, Ranking ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
+    cdef bint fill_gradient(self, RankingProblem ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
         """Fill g for a list that has been ranked, if it calls for a step."""
         return False
 
@@ -40,8 +40,8 @@ cdef class Scheduled(Update):
         return r.weight * (self.eta / sqrt(<double> r.t) if self.fading else self.eta)
 
 
-cdef int of_rankings(Update update, Problem problem) except -1:
-    if not isinstance(problem, Ranking):
+cdef int of_rankings(Rule update, Problem problem) except -1:
+    if not isinstance(problem, RankingProblem):
         raise ValueError(f"{type(update).__name__} learns rankings, got a {type(problem).__name__}.")
     return 0
 
@@ -54,42 +54,42 @@ cdef inline void clear(ScoreGradient* g, Py_ssize_t n) noexcept nogil:
         g.value[i] = 0
 
 
-cdef class RankingLossAugmented(Update):
+cdef class RankingLossAugmentedRule(Rule):
     """Algorithm 1 of paper 000 with Theorem 1's step: c_L is the least positive loss of the lists that lost so far."""
     cdef double D2       # of the list at hand
 
     def __init__(self):
-        self.measured = self.radius_needed = True
+        self.needs_norm = self.radius_needed = True
 
     cdef int check(self, Problem problem) except -1:
         return of_rankings(self, problem)
 
     def __reduce__(self):
-        return type(self), (), self.least
+        return type(self), (), self.c_L_seen
 
     def __setstate__(self, state):
         self.restore(state)
 
     def state(self):
-        return self.least
+        return self.c_L_seen
 
     def restore(self, state):
-        self.least = restored(self, state, between(0, INFINITY))
+        self.c_L_seen = restored(self, state, between(0, INFINITY))
 
-    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
-        problem.augmented(t, y, m, r)
+    cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+        problem.loss_augmented_competitor(t, y, m, r)
         if r.loss == 0:
             return False
-        self.least = min(self.least, (<Ranking> problem).least())
-        self.D2 = (<Ranking> problem).spread((<Ranking> problem).n)
-        problem.direction(y, m, r, g)
+        self.c_L_seen = min(self.c_L_seen, (<RankingProblem> problem).least_loss())
+        self.D2 = (<RankingProblem> problem).spread((<RankingProblem> problem).n)
+        problem.gradient(y, m, r, g)
         return True
 
     cdef double size(self, Round* r) noexcept nogil:
-        return r.weight * self.least / (self.D2 * r.radius2) if r.radius2 > 0 else 0
+        return r.weight * self.c_L_seen / (self.D2 * r.radius2) if r.radius2 > 0 else 0
 
 
-cdef class Slam(Scheduled):
+cdef class SlamRule(ScheduledRule):
     """The perceptron of the SLAM surrogates (paper 002, eq. 9 and 16).
 
     With `theory` the step is v / (D^2 R^2), with the least positive weight v and the largest |x| so far.
@@ -98,22 +98,22 @@ cdef class Slam(Scheduled):
     cdef double D2       # of pairs
 
     def __init__(self, double eta, bint fading=False, bint theory=False):
-        Scheduled.__init__(self, eta, fading)
-        self.theory = self.measured = self.radius_needed = self.radius_of_rows = theory
+        ScheduledRule.__init__(self, eta, fading)
+        self.theory = self.needs_norm = self.radius_needed = self.radius_of_rows = theory
 
     def __reduce__(self):
-        return type(self), (self.eta, self.fading, self.theory), self.least
+        return type(self), (self.eta, self.fading, self.theory), self.c_L_seen
 
     def __setstate__(self, state):
         self.restore(state)
 
     def state(self):
-        return self.least
+        return self.c_L_seen
 
     def restore(self, state):
-        self.least = restored(self, state, between(0, INFINITY))
+        self.c_L_seen = restored(self, state, between(0, INFINITY))
 
-    cdef bint pull(self, Ranking ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
+    cdef bint fill_gradient(self, RankingProblem ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i, grade, top
         cdef double weight
         if r.loss == 0:
@@ -123,17 +123,17 @@ cdef class Slam(Scheduled):
         self.D2 = 4 if ranking.block else 2
         top = ranking.y.n_grades - 1
         for grade in range(ranking.y.n_grades - 1, -1, -1):
-            ranking.place[grade] = ranking.top_at[top]      # the best item of the lower grades
+            ranking.slot[grade] = ranking.top_at[top]      # the best item of the lower grades
             if ranking.top[grade] > ranking.top[top]:
                 top = grade
-            weight = ranking.weigh(grade)
+            weight = ranking.slam_weight(grade)
             ranking.bottom[grade] = weight
             if weight > 0 and grade < ranking.y.n_grades - 1:      # the lowest grade is never behind
-                self.least = min(self.least, weight)
+                self.c_L_seen = min(self.c_L_seen, weight)
         for i in range(ranking.n):
             grade = ranking.y.grade[i]
             if grade < ranking.y.n_grades - 1:
-                top = ranking.place[grade]
+                top = ranking.slot[grade]
                 if 1 + t[top] - t[i] > 0:
                     g.value[top] += ranking.bottom[grade]
                     g.value[i] -= ranking.bottom[grade]
@@ -141,22 +141,22 @@ cdef class Slam(Scheduled):
 
     cdef double size(self, Round* r) noexcept nogil:
         if self.theory:
-            return r.weight * self.least / (self.D2 * r.radius2) if r.radius2 > 0 else 0
-        return Scheduled.size(self, r)
+            return r.weight * self.c_L_seen / (self.D2 * r.radius2) if r.radius2 > 0 else 0
+        return ScheduledRule.size(self, r)
 
 
-cdef class MaxPair(Scheduled):
+cdef class MaxPairRule(ScheduledRule):
     """The second algorithm of paper 002: a step along the pair that is furthest from the right order."""
     cdef readonly bint weighted
 
     def __init__(self, double eta, bint weighted):
-        Scheduled.__init__(self, eta)
+        ScheduledRule.__init__(self, eta)
         self.weighted = weighted
 
     def __reduce__(self):
         return type(self), (self.eta, self.weighted)
 
-    cdef bint pull(self, Ranking ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
+    cdef bint fill_gradient(self, RankingProblem ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
         cdef Pair pair
         if r.loss == 0:
             return False
@@ -167,13 +167,13 @@ cdef class MaxPair(Scheduled):
         return True
 
     cdef double size(self, Round* r) noexcept nogil:
-        return Scheduled.size(self, r) * (r.loss if self.weighted else 1)
+        return ScheduledRule.size(self, r) * (r.loss if self.weighted else 1)
 
 
-cdef class ListNet(Scheduled):
+cdef class ListNetRule(ScheduledRule):
     """Gradient of the cross entropy between softmax(relevance) and softmax(scores), every round."""
 
-    cdef bint pull(self, Ranking ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
+    cdef bint fill_gradient(self, RankingProblem ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i
         cdef double most = -INFINITY, scores = 0, relevances = 0, highest
         highest = ranking.y.value[0]
@@ -203,7 +203,7 @@ COSTS = {"is_error": IS_ERROR, "error_set": ERROR_SET, "normalised": NORMALISED}
 SPREADS = {"uniform": UNIFORM, "max": MOST, "random": RANDOM}
 
 
-cdef class MMP(Scheduled):
+cdef class MMPRule(ScheduledRule):
     """Multiclass multilabel perceptron (Crammer and Singer 2003): of a pair in error one label rises, the other falls."""
     cdef readonly str cost, weights
     cdef Cost of
@@ -211,7 +211,7 @@ cdef class MMP(Scheduled):
     cdef uint64_t drawn
 
     def __init__(self, double eta, str cost, str weights):
-        Scheduled.__init__(self, eta)
+        ScheduledRule.__init__(self, eta)
         self.cost, self.weights = cost, weights
         self.of, self.spread = COSTS[cost], SPREADS[weights]
 
@@ -227,7 +227,7 @@ cdef class MMP(Scheduled):
     def restore(self, state):
         self.drawn = restored(self, state, whole(0, 2 ** 64 - 1))
 
-    cdef bint pull(self, Ranking ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
+    cdef bint fill_gradient(self, RankingProblem ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i, errors
         cdef double c = 1, total
         errors = count_errors(ranking, t)
@@ -244,7 +244,7 @@ cdef class MMP(Scheduled):
                 g.value[i] *= c / total
         return True
 
-    cdef double weigh_errors(self, Ranking ranking, const double* t, ScoreGradient* g) noexcept nogil:
+    cdef double weigh_errors(self, RankingProblem ranking, const double* t, ScoreGradient* g) noexcept nogil:
         """A weight for each pair in error, taken from the more relevant label and given to the other one; their sum."""
         cdef Py_ssize_t i, j
         cdef double weight = 1, total = 0
@@ -268,7 +268,7 @@ cdef class MMP(Scheduled):
         return (<double> ((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0
 
 
-cdef Py_ssize_t count_errors(Ranking ranking, const double* t) noexcept nogil:
+cdef Py_ssize_t count_errors(RankingProblem ranking, const double* t) noexcept nogil:
     """The number of pairs of which the more relevant label does not lead."""
     cdef Py_ssize_t i, j, errors = 0
     for i in range(ranking.n):
@@ -277,7 +277,7 @@ cdef Py_ssize_t count_errors(Ranking ranking, const double* t) noexcept nogil:
     return errors
 
 
-cdef void most_wrong(Ranking ranking, const double* t, ScoreGradient* g, double c) noexcept nogil:
+cdef void most_wrong(RankingProblem ranking, const double* t, ScoreGradient* g, double c) noexcept nogil:
     """The pair that is furthest from the right order alone."""
     cdef Pair pair
     ranking.widest(t, &pair)

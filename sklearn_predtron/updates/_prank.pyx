@@ -1,24 +1,24 @@
 """The rule of PRank."""
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Problem, Round
-from sklearn_predtron.problems._finite cimport Table
-from sklearn_predtron.problems._thermometer cimport Thermometer
-from sklearn_predtron.updates._competitor cimport Update
+from sklearn_predtron.problems._finite cimport FiniteProblem
+from sklearn_predtron.problems._thermometer cimport ThermometerProblem
+from sklearn_predtron.updates._competitor cimport Rule
 
 
-cdef class PRank(Update):
+cdef class PRankRule(Rule):
     """Every threshold on the wrong side of the score, or on it, moves by one (Crammer and Singer 2001)."""
 
     cdef int check(self, Problem problem) except -1:
-        if not isinstance(problem, Thermometer):
-            raise ValueError(f"PRank learns ranks on a scale, got a {type(problem).__name__}.")
+        if not isinstance(problem, ThermometerProblem):
+            raise ValueError(f"PRankRule learns ranks on a scale, got a {type(problem).__name__}.")
         return 0
 
-    cdef bint direct(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
+    cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t label = (<const Py_ssize_t*> y)[0], predicted = 0, j
         while predicted < problem.d and t[predicted] >= 0:
             predicted += 1
-        r.loss = (<Table> problem).loss_at(predicted, label)
+        r.loss = (<FiniteProblem> problem).loss_at(predicted, label)
         if predicted == label:
             return False
         g.n = 0

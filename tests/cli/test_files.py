@@ -212,7 +212,7 @@ def test_nothing_to_score(capsys, files, tmp_path, data):
     assert err == f"error: --test={str(path)!r} has no rows; there is no held-out score\n"
 
 
-# ----------------------------------------------------------------------------------------------------- arguments and troubles
+# ----------------------------------------------------------------------------------------------------- arguments and errors
 
 
 @pytest.mark.parametrize("kind", ["", "q"])
@@ -352,19 +352,19 @@ def test_saving_replaces_files_only(capsys, files, tmp_path, monkeypatch, kind):
 
 
 @pytest.mark.parametrize(
-    "trouble", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()], ids=["full", "stopped"]
+    "error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()], ids=["full", "stopped"]
 )
-def test_a_failed_write_leaves_what_was_there(capsys, files, tmp_path, monkeypatch, trouble):
+def test_a_failed_write_leaves_what_was_there(capsys, files, tmp_path, monkeypatch, error):
     def dump(model, file):
         file.write(b"half")
-        raise trouble
+        raise error
 
     path = tmp_path / "model"
     path.write_text("old")
     monkeypatch.setattr(joblib, "dump", dump)
     code, rows, err = run(capsys, files["a"], "--test", files["test"], "--save", path)
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["model"] and err.count("\n") == 1
-    if isinstance(trouble, OSError):
+    if isinstance(error, OSError):
         assert code == 1 and rows[0][0] == "200" and rows[0][2] != "-"
         assert err == f"error: --save={str(path)!r}: No space left on device; the model is not saved\n"
     else:

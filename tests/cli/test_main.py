@@ -24,7 +24,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.cli import main
-from sklearn_predtron.cli._compare import PerceptronEntrant, PerceptronsEntrant, RanksPerceptronEntrant, Tally, blocks
+from sklearn_predtron.cli._compare import PerceptronBaseline, PerceptronsBaseline, RanksPerceptronBaseline, ResultRow, blocks
 from sklearn_predtron.cli._demo import DEMO_DATA, Bar
 from sklearn_predtron.cli._files import RANKING_UPDATES
 from sklearn_predtron.datasets import SvmlightReader
@@ -87,10 +87,10 @@ def test_demo_as_a_program():
     data = ["digits", "breast cancer, reject", "wine", "diabetes, 5 ranks", "digits' attributes", "generated queries"]
     assert [row["data"] for row in rows[::2]] == data and not any(row["data"] for row in rows[1::2])
     least, most = [0.93, 0.93, 0.93, 0.8, 0.9, 0.99], [0.2, 0.2, 0.2, 1.1, 0.15, 0.02]
-    for ours, peer, score, loss in zip(rows[::2], rows[1::2], least, most, strict=True):
-        assert peer["learner"].startswith(("Perceptron", "SGDRegressor")) and ours["rounds"] == peer["rounds"]
+    for ours, baseline, score, loss in zip(rows[::2], rows[1::2], least, most, strict=True):
+        assert baseline["learner"].startswith(("Perceptron", "SGDRegressor")) and ours["rounds"] == baseline["rounds"]
         right = ours["right of the rest"] if ours["rejected"] != "-" else ours["held-out score"]
-        assert float(right) > max(score, float(peer["held-out score"]) - 0.01)
+        assert float(right) > max(score, float(baseline["held-out score"]) - 0.01)
         assert 0 < float(ours["progressive loss"]) < loss
     assert [row["rejected"] != "-" for row in rows] == [i == 2 for i in range(12)]
     assert "--average none" in done.stdout and "last iterate" in done.stdout
@@ -125,7 +125,7 @@ def test_demo_has_the_updates_of_all_families(capsys):
 
 def test_one_pass_is_partial_fit(capsys, files, tmp_path):
     saved = tmp_path / "model"
-    code, (ours, peer), err = run(
+    code, (ours, baseline), err = run(
         capsys,
         files["a"],
         "--test",
@@ -147,23 +147,23 @@ def test_one_pass_is_partial_fit(capsys, files, tmp_path):
     assert_array_equal(joblib.load(saved).coef_, model.coef_)
     assert_array_equal(np.loadtxt(tmp_path / "p"), model.predict(X_test))
     expected = Perceptron(shuffle=False).partial_fit(X, y, classes=np.unique(y))
-    assert peer["held-out score"] == f"{expected.score(X_test, y_test):.4f}"
+    assert baseline["held-out score"] == f"{expected.score(X_test, y_test):.4f}"
 
 
 def test_peer_predicts_before_it_learns():
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((60, 5)), rng.integers(0, 3, 60)
-    entrant = PerceptronEntrant(np.arange(3), "zero_one", Tally("", ""))
-    entrant.learn(X[:25], y[:25], judge=True)
-    entrant.learn(X[25:], y[25:], judge=True)
+    contestant = PerceptronBaseline(np.arange(3), "zero_one", ResultRow("", ""))
+    contestant.learn(X[:25], y[:25], progressive=True)
+    contestant.learn(X[25:], y[25:], progressive=True)
     model, loss = Perceptron(shuffle=False), float(y[0] != 0)
     cuts = [*blocks(25, 0), *(slice(25 + block.start, 25 + block.stop) for block in blocks(35, 25))]
     for i, block in enumerate(cuts):
         loss += (model.predict(X[block]) != y[block]).sum() if i else 0
         model.partial_fit(X[block], y[block], classes=np.arange(3))
-    assert entrant.tally.loss == loss
-    assert entrant.tally.judged == entrant.tally.rounds == 60
-    assert_array_equal(entrant.estimator.coef_, model.coef_)
+    assert contestant.result.loss == loss
+    assert contestant.result.progressive_rounds == contestant.result.rounds == 60
+    assert_array_equal(contestant.estimator.coef_, model.coef_)
 
 
 def test_peer_of_ranks_is_scored_by_distance():
@@ -172,21 +172,21 @@ def test_peer_of_ranks_is_scored_by_distance():
     model = Perceptron(shuffle=False).partial_fit(X, y, classes=np.unique(y))
     distance = np.abs(model.predict(X) - y)
     for loss in ["absolute", "squared", "zero_one", {(3, 6): 5.0}]:
-        entrant = RanksPerceptronEntrant(np.unique(y), loss, Tally("", ""))
-        entrant.learn(X, y, judge=True)
-        entrant.test(X, y)
-        assert entrant.tally.score / 60 == pytest.approx(1 - distance.mean() / 3)
+        contestant = RanksPerceptronBaseline(np.unique(y), loss, ResultRow("", ""))
+        contestant.learn(X, y, progressive=True)
+        contestant.test(X, y)
+        assert contestant.result.score / 60 == pytest.approx(1 - distance.mean() / 3)
 
 
 @pytest.mark.parametrize("loss", ["hamming", "f1", "precision_at_k"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 def test_peer_of_sets(loss, form):
-    """Before it learns, block by block, judged by the measure itself; at k its k best labels."""
+    """Before it learns, block by block, progressive_rounds by the measure itself; at k its k best labels."""
     X, Y = make_multilabel_classification(60, n_features=5, n_classes=4, random_state=0)
-    entrant = PerceptronsEntrant(np.arange(4), loss, Tally("", ""))
-    entrant.learn(X[:25], form(Y[:25]), judge=True)
-    entrant.learn(X[25:], form(Y[25:]), judge=True)
-    entrant.test(X, form(Y))
+    contestant = PerceptronsBaseline(np.arange(4), loss, ResultRow("", ""))
+    contestant.learn(X[:25], form(Y[:25]), progressive=True)
+    contestant.learn(X[25:], form(Y[25:]), progressive=True)
+    contestant.test(X, form(Y))
     model, total = MultiOutputClassifier(Perceptron(shuffle=False)), 0.0
     measures = {
         "hamming": lambda y, found: np.mean(y != found),
@@ -205,9 +205,9 @@ def test_peer_of_sets(loss, form):
         found = predict(X[block]) if i else untaught
         total += sum(measures[loss](y, row) for y, row in zip(Y[block], found, strict=True))
         model.partial_fit(X[block], Y[block], classes=[np.arange(2)] * 4)
-    assert entrant.tally.loss == pytest.approx(total)
-    assert entrant.tally.judged == entrant.tally.rounds == 60
-    assert entrant.tally.score / 60 == pytest.approx(np.mean(predict(X) == Y))
+    assert contestant.result.loss == pytest.approx(total)
+    assert contestant.result.progressive_rounds == contestant.result.rounds == 60
+    assert contestant.result.score / 60 == pytest.approx(np.mean(predict(X) == Y))
 
 
 @pytest.mark.parametrize(("n", "rounds"), [(1, 0), (50, 0), (50, 7), (1000, 10**6)])
@@ -280,7 +280,7 @@ def test_width_holds_both_files(capsys, tmp_path):
 
 def test_costs_and_reject(capsys, files, tmp_path):
     saved = tmp_path / "model"
-    code, (ours, peer), _ = run(
+    code, (ours, baseline), _ = run(
         capsys, files["a2"], "--test", files["test2"], "--loss=-1:1=5", "--reject-cost", 0.4, "--reject-label", 0, "--save", saved
     )
     X_test, y_test = load_svmlight_file(files["test2"], n_features=12)
@@ -289,14 +289,14 @@ def test_costs_and_reject(capsys, files, tmp_path):
     assert model.loss == {(-1.0, 1.0): 5.0}
     assert ours["held-out score"] == f"{model.score(X_test, y_test):.4f}"
     assert ours["rejected"] == f"{np.mean(model.predict(X_test) == 0):.1%}"
-    assert peer["rejected"] == "-"
+    assert baseline["rejected"] == "-"
 
 
 @pytest.mark.parametrize("loss", [None, "squared", "zero_one", "0:2=5"])
 def test_ranks(capsys, files, tmp_path, loss):
     saved, given = tmp_path / "model", [] if loss is None else ["--loss", loss]
     arguments = ["--task", "ordinal", "--no-shuffle", "--save", saved, "--predictions", tmp_path / "p", *given]
-    code, (ours, peer), err = run(capsys, files["a"], "--test", files["test"], *arguments)
+    code, (ours, baseline), err = run(capsys, files["a"], "--test", files["test"], *arguments)
     (X, y, _), (X_test, y_test, _) = (next(iter(SvmlightReader(files[name]))) for name in ("a", "test"))
     expected = PredtronOrdinalClassifier(loss={(0.0, 2.0): 5.0} if given and "=" in loss else loss or "absolute")
     expected.partial_fit(X, y, classes=[0, 1, 2])
@@ -307,18 +307,18 @@ def test_ranks(capsys, files, tmp_path, loss):
     assert ours["held-out score"] == f"{expected.score(X_test, y_test):.4f}"
     distance = np.abs(Perceptron(shuffle=False).partial_fit(X, y, classes=[0, 1, 2]).predict(X_test) - y_test)
     if "=" not in (loss or ""):
-        assert peer["held-out score"] == f"{1 - distance.mean() / 2:.4f}"
+        assert baseline["held-out score"] == f"{1 - distance.mean() / 2:.4f}"
 
 
 def test_ranks_go_on_in_the_order_of_their_categories(capsys, files, tmp_path):
     model = tmp_path / "model"
     X, y = load_svmlight_file(files["a"], n_features=12)
     joblib.dump(PredtronOrdinalClassifier(categories=[1.0, 0.0, 2.0], representation="shared", update="prank").fit(X, y), model)
-    code, (ours, peer), _ = run(capsys, files["b"], "--load", model, "--test", files["test"], "--save", model, "--compare")
+    code, (ours, baseline), _ = run(capsys, files["b"], "--load", model, "--test", files["test"], "--save", model, "--compare")
     assert code == 0 and joblib.load(model).t_ == 2000 + 150
     X_test, y_test = load_svmlight_file(files["test"], n_features=12)
     assert ours["held-out score"] == f"{joblib.load(model).score(X_test, y_test):.4f}"
-    assert peer["held-out score"] != "-"
+    assert baseline["held-out score"] != "-"
 
 
 @pytest.fixture(scope="module")
@@ -350,7 +350,7 @@ def sets_of(path):
 )
 def test_sets_of_labels(capsys, sets, tmp_path, loss):
     arguments = ["--task", "multilabel", "--loss", loss, "--no-shuffle", "--chunk", 30, "--predictions", tmp_path / "p"]
-    code, (ours, peer), err = run(capsys, sets["a"], "--test", sets["test"], "--save", tmp_path / "model", *arguments)
+    code, (ours, baseline), err = run(capsys, sets["a"], "--test", sets["test"], "--save", tmp_path / "model", *arguments)
     (X, Y), (X_test, Y_test) = sets["of a"], sets["of test"]
     model = PredtronMultilabelClassifier(loss=loss).partial_fit(sparse.csr_matrix(X), Y)  # as of files: rounding decides ties
     assert (code, err) == (0, "")
@@ -358,7 +358,11 @@ def test_sets_of_labels(capsys, sets, tmp_path, loss):
     assert ours["progressive loss"] == f"{model.cumulative_loss_ / 200:.4f}"
     assert ours["held-out score"] == f"{model.score(X_test, Y_test):.4f}"
     assert_array_equal(sets_of(tmp_path / "p"), model.predict(X_test))
-    assert peer["learner"] == "Perceptron per label" and peer["rounds"] == "200" and 0 <= float(peer["progressive loss"]) <= 1
+    assert (
+        baseline["learner"] == "Perceptron per label"
+        and baseline["rounds"] == "200"
+        and 0 <= float(baseline["progressive loss"]) <= 1
+    )
 
 
 def test_sets_of_labels_go_on(capsys, sets, tmp_path):
@@ -519,7 +523,7 @@ def test_bar():
     terminal, page = Terminal(), io.StringIO()
     for stream in (terminal, page):
         bar = Bar(stream)
-        bar("epoch 1/1", 0.5, Tally("", "", rounds=1200, judged=1200, loss=300.0))
+        bar("epoch 1/1", 0.5, ResultRow("", "", rounds=1200, progressive_rounds=1200, loss=300.0))
         bar("epoch 1/1", 0.6)
         bar.clear()
     assert "epoch 1/1 [##########          ]  50%  1,200 rounds, loss 0.2500" in terminal.getvalue()

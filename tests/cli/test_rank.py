@@ -18,7 +18,7 @@ from sklearn.linear_model import SGDRegressor
 from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronRanker
 from sklearn_predtron.cli import _arguments as job
 from sklearn_predtron.cli import _demo
-from sklearn_predtron.cli._compare import ByQuery, RelevanceEntrant, Tally, blocks
+from sklearn_predtron.cli._compare import ByQuery, RelevanceBaseline, ResultRow, blocks
 from sklearn_predtron.datasets import SvmlightReader, make_ranking_queries
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.metrics import ndcg
@@ -126,14 +126,14 @@ def shown(values):
 @pytest.mark.parametrize("task", [["--task", "rank"], []], ids=["asked for", "seen"])
 def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, task):
     written = ["--save", tmp_path / "model", "--predictions", tmp_path / "p"]
-    code, (ours, peer), top, err = run(
+    code, (ours, baseline), top, err = run(
         capsys, files["a"], "--test", files["test"], *task, "--no-shuffle", "--chunk", 30, *written
     )
     model = PredtronRanker()
     progressive = before_update(model, data["a"])
     *at, whole = held_out(model.predict, data["test"])
     assert (code, err) == (0, "")
-    assert ours["rounds"] == peer["rounds"] == "50" and ours["data"] == "a.svm"
+    assert ours["rounds"] == baseline["rounds"] == "50" and ours["data"] == "a.svm"
     assert top["PredtronRanker", "progressive"] == shown(progressive) and top["PredtronRanker", "held-out"] == shown(at)
     assert ours["progressive loss"] == f"{model.cumulative_loss_ / 50:.4f}"
     assert ours["held-out score"] == f"{whole:.4f}"
@@ -161,13 +161,15 @@ def test_parameters_of_the_learner(capsys, tmp_path, parameters):
     found = queries(40, 3, 2 if parameters.get("loss") in ("ap", "swapped_pairs") else 4)
     path = write(tmp_path / "q.svm", lines_of(found))
     options = [word for name, value in parameters.items() for word in (f"--{name}", value)]
-    code, (ours, peer), top, err = run(capsys, path, "--no-shuffle", *options, "--save", tmp_path / "model", "--average", "none")
+    code, (ours, baseline), top, err = run(
+        capsys, path, "--no-shuffle", *options, "--save", tmp_path / "model", "--average", "none"
+    )
     model = PredtronRanker(**parameters, average=False)
     assert top["PredtronRanker", "progressive"] == shown(before_update(model, found))
     assert (code, err) == (0, "") and top["PredtronRanker", "held-out"] == ["-"] * 3
     assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
     assert ours["progressive loss"] == f"{model.cumulative_loss_ / 40:.4f}"
-    assert 0 < float(peer["progressive loss"]) < 1
+    assert 0 < float(baseline["progressive loss"]) < 1
 
 
 @pytest.mark.parametrize("loss", ["ndcg", "kendall_tau", NDCG(k=2)])
@@ -176,10 +178,10 @@ def test_peer_predicts_before_it_learns(data, loss):
     X, y = map(np.concatenate, zip(*found, strict=True))
     qid = np.repeat(np.arange(50), [len(y) for _, y in found])
     X, y = ByQuery.of(sparse.csr_matrix(X), qid), ByQuery.of(y, qid)
-    entrant = RelevanceEntrant(None, loss, Tally("", "", top={"progressive": np.zeros(3), "held-out": np.zeros(3)}))
-    entrant.learn(X[:20], y[:20], judge=True)
-    entrant.learn(X[20:], y[20:], judge=True)
-    entrant.test(X, y)
+    contestant = RelevanceBaseline(None, loss, ResultRow("", "", top={"progressive": np.zeros(3), "held-out": np.zeros(3)}))
+    contestant.learn(X[:20], y[:20], progressive=True)
+    contestant.learn(X[20:], y[20:], progressive=True)
+    contestant.test(X, y)
     model = SGDRegressor(loss="epsilon_insensitive", penalty=None, learning_rate="pa1", average=True, eta0=1, shuffle=False)
     total, at = 0.0, np.zeros(3)
     cuts = [*blocks(20, 0), *(slice(20 + block.start, 20 + block.stop) for block in blocks(30, 20))]
@@ -196,10 +198,12 @@ def test_peer_predicts_before_it_learns(data, loss):
             at += [plain_ndcg(relevance, scores, k, lambda i, y=relevance: y[i]) for k in (1, 5, 10)]
         rows = [sparse.csr_matrix(x) for x, _ in found[block]]
         model.partial_fit(sparse.vstack(rows), np.concatenate([relevance for _, relevance in found[block]]))
-    assert entrant.tally.loss == pytest.approx(total) and entrant.tally.judged == entrant.tally.rounds == 50
-    assert_allclose(entrant.tally.top["progressive"], at)
-    assert_allclose(entrant.estimator.coef_, model.coef_)
-    assert_allclose([*entrant.tally.top["held-out"] / 50, entrant.tally.score / 50], held_out(model.predict, found))
+    assert (
+        contestant.result.loss == pytest.approx(total) and contestant.result.progressive_rounds == contestant.result.rounds == 50
+    )
+    assert_allclose(contestant.result.top["progressive"], at)
+    assert_allclose(contestant.estimator.coef_, model.coef_)
+    assert_allclose([*contestant.result.top["held-out"] / 50, contestant.result.score / 50], held_out(model.predict, found))
 
 
 def test_queries_are_shuffled_within_chunks(capsys, data, files, tmp_path):
@@ -318,11 +322,11 @@ def test_broken_line(capsys, data, files, tmp_path, line, reason, form):
     saved, at = tmp_path / "model", first_line(data["a"], 30)
     broken = broken_copy(files["a"], at, line, tmp_path)
     arguments = ["--test", files["test"], "--no-shuffle", "--chunk", 50, "--save", saved, "--epochs", 2, *form]
-    code, (ours, peer), top, err = run(capsys, broken, *arguments)
+    code, (ours, baseline), top, err = run(capsys, broken, *arguments)
     n = 30 if "qid" in line else 29  # of a row without an id it is not known whose it is
     kept = f"the {n} rounds before it are kept, in {saved}"
     assert code == 1 and err == f"error: {broken}, line {at}: {reason}; {kept}\n"
-    assert ours["rounds"] == peer["rounds"] == str(n) and ours["held-out score"] != "-"
+    assert ours["rounds"] == baseline["rounds"] == str(n) and ours["held-out score"] != "-"
     model = PredtronRanker()
     assert top["PredtronRanker", "progressive"] == shown(before_update(model, data["a"][:n]))
     assert_array_equal(joblib.load(saved).coef_, model.coef_)
@@ -529,7 +533,7 @@ def test_bar(capsys, files, monkeypatch):
 def test_demo_learns_queries(monkeypatch):
     demo = _demo.DEMOS[-1]
     monkeypatch.setattr(_demo, "DEMOS", [demo])
-    tallies = _demo.run_demo({}, seed=1, compare=True, bar=_demo.Bar(io.StringIO()))
+    results = _demo.run_demo({}, seed=1, compare=True, bar=_demo.Bar(io.StringIO()))
     X, y, qid = make_ranking_queries(400, random_state=1)
     random, loss, score = np.random.default_rng(1), 0.0, 0.0
     for _ in range(_demo.ORDERS):
@@ -538,7 +542,7 @@ def test_demo_learns_queries(monkeypatch):
             model.partial_fit(X[qid == i], y[qid == i])
         loss += model.cumulative_loss_ / 300 / _demo.ORDERS
         score += model.score(X[3000:], y[3000:], qid=qid[3000:]) / _demo.ORDERS
-    assert demo.task == "rank" and [tally.learner for tally in tallies] == LEARNERS
-    assert tallies[0].rounds == tallies[1].rounds == 300 * _demo.ORDERS and tallies[0].tested == 100 * _demo.ORDERS
-    assert_allclose([tallies[0].loss / tallies[0].judged, tallies[0].score / tallies[0].tested], [loss, score])
-    assert 0.98 < tallies[1].score / tallies[1].tested < 1
+    assert demo.task == "rank" and [result.learner for result in results] == LEARNERS
+    assert results[0].rounds == results[1].rounds == 300 * _demo.ORDERS and results[0].tested == 100 * _demo.ORDERS
+    assert_allclose([results[0].loss / results[0].progressive_rounds, results[0].score / results[0].tested], [loss, score])
+    assert 0.98 < results[1].score / results[1].tested < 1

@@ -31,7 +31,7 @@ from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.problems._base import Codes
-from sklearn_predtron.representations import OneHot, Shared, Sign
+from sklearn_predtron.representations import OneHot, SharedThermometer, Sign
 from sklearn_predtron.updates import Adaptive, LossAugmented, PerceptronUpdate, Subgradient, Update
 from sklearn_predtron.updates import _competitor as core
 
@@ -65,7 +65,7 @@ def test_the_reference_has_a_rule_for_every_public_update():
 @pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
 def test_iterates_and_averages(update, problem, intercept, weighted):
     k, representation, loss = problem
-    if intercept is None and isinstance(representation, Shared):
+    if intercept is None and isinstance(representation, SharedThermometer):
         intercept = 1.3  # thresholds are offsets: there is no learner without
     X, y = data(n=40, k=k)
     weight = weights_of(len(X)) if weighted else None
@@ -314,7 +314,9 @@ def test_weights_shrunk_to_zero(average):
     alpha, eta = 0.5, 2.0
     model = make(PerceptronUpdate(), average).partial_fit(X[:20], y[:20], classes=[0, 1, 2])
     learner = model._learner
-    learner.change(learner.problem, core.Subgradient(alpha, eta), learner.average if learner.weights.averaging else None, None)
+    learner.change(
+        learner.problem, core.SubgradientRule(alpha, eta), learner.average if learner.weights.averaging else None, None
+    )
     model._learner.learn(dense_rows(X[20:]), Codes(y[20:].astype(np.intp)))
     reference = reference_for(PerceptronUpdate(), OneHot(), ZeroOne(), 3, X.shape[1]).learn(X[:20], y[:20])
     reference.rule, reference.parameters.alpha, reference.parameters.eta = "subgradient", alpha, eta
@@ -391,11 +393,11 @@ def test_tied_scores_lose_the_most_they_can():
     cost = np.array([[0, 1.0, 2, 2], [3, 0, 3, 1], [0, 0, 0, 0], [1, 1, 1, 0]])
     model = make(PerceptronUpdate(), False, loss=cost, fit_intercept=False)
     expected = [(0, 2, 2.0), (1, 0, 3.0), (2, None, 0.0), (3, 0, 1.0)]
-    for label, rival, loss in expected:
+    for label, competitor, loss in expected:
         one = make(PerceptronUpdate(), False, loss=cost, fit_intercept=False).partial_fit([[1.0]], [label], classes=range(4))
         step = np.zeros(4)
-        if rival is not None:
-            step[label], step[rival] = 1, -1
+        if competitor is not None:
+            step[label], step[competitor] = 1, -1
         assert one.cumulative_loss_ == loss
         np.testing.assert_array_equal(one.coef_[:, 0], step)
     model.partial_fit(np.ones((1, 1)), [2], classes=range(4))

@@ -14,13 +14,13 @@ from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassif
 from sklearn_predtron._core.learner import Average, Learner
 from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron._parts import kinds, resolve
-from sklearn_predtron.losses import CostMatrix, TableLoss, ZeroOne
+from sklearn_predtron.losses import CostMatrix, CostTableLoss, ZeroOne
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.norms._l2 import L2
+from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._user import Objects, PythonProblem
-from sklearn_predtron.representations import Code, OneHot, Sign, Simplex, TableRepresentation
+from sklearn_predtron.representations import Code, CodeRepresentation, OneHot, Sign, Simplex
 from sklearn_predtron.updates import PassiveAggressive, Update
 from sklearn_predtron.updates import _competitor as core
 
@@ -28,7 +28,7 @@ PROBLEMS = [(k, rep, loss) for k in (2, 3, 6) for rep in representations(k) for 
 each_problem = pytest.mark.parametrize(
     ("k", "representation", "loss"), PROBLEMS, ids=[f"{k}-{name(rep)[:12]}-{type(loss).__name__}" for k, rep, loss in PROBLEMS]
 )
-each_kind = pytest.mark.parametrize("base", [Update, TableLoss, TableRepresentation, Norm], ids=lambda base: base.__name__)
+each_kind = pytest.mark.parametrize("base", [Update, CostTableLoss, CodeRepresentation, Norm], ids=lambda base: base.__name__)
 ONE = np.ones((1, 1))
 
 
@@ -55,9 +55,9 @@ class Dictated:
 
 def one_round(table, t, label, update):
     """One compiled round on the input x = (1) at scores t: its loss and the change of the scores."""
-    weights = L2(table.d, 1, Intercept(False, 1.0), averaging=False)
+    weights = L2Weights(table.d, 1, Intercept(False, 1.0), averaging=False)
     learner = Learner(
-        weights, PythonProblem(Dictated(np.asarray(t, dtype=float)), checked=False), core.Perceptron(1.0), Average()
+        weights, PythonProblem(Dictated(np.asarray(t, dtype=float)), checked=False), core.PerceptronRule(1.0), Average()
     )
     learner.learn(dense_rows(ONE), Objects(["right"]))
     before, start = learner.cumulative_loss, weights.last()[0][:, 0]
@@ -69,8 +69,8 @@ def one_round(table, t, label, update):
 
 def surrogate(table, t, label):
     """The compiled phi(t, y), its gradient and the loss, each from the rounds that use them."""
-    loss, change = one_round(table, t, label, core.Subgradient(1e-200, 1.0))
-    _, passive = one_round(table, t, label, core.PassiveAggressive(np.inf, 0, False, False, 1.0))
+    loss, change = one_round(table, t, label, core.SubgradientRule(1e-200, 1.0))
+    _, passive = one_round(table, t, label, core.PassiveAggressiveRule(np.inf, 0, False, False, 1.0))
     return np.linalg.norm(passive) * np.linalg.norm(change), -change, loss
 
 
@@ -132,7 +132,7 @@ def test_self_bounding_on_mistakes(k, representation, loss):
     assert (table.c_L, table.C_L) == (cost[cost > 0].min(), cost.max())
     steps = 0
     for i, t in enumerate(draws(table.d, seed=3)):
-        suffered, change = one_round(table, t, i % k, core.LossAugmented(1.0))
+        suffered, change = one_round(table, t, i % k, core.LossAugmentedRule(1.0))
         assert change @ change <= table.D2 * suffered / table.c_L + 1e-9 * (1 + np.abs(t).max())
         steps += suffered > 0
     assert 0 < steps < 40
@@ -239,7 +239,7 @@ def test_all_predictions_tie_at_zero(k, representation, loss):
     table = representation.build(k, loss.matrix(np.arange(k)))
     assert table.decision(np.zeros((1, table.d))).argmax(axis=1)[0] == 0
     for label in range(k):
-        for update in (core.Perceptron(1.0), core.LossAugmented(1.0)):
+        for update in (core.PerceptronRule(1.0), core.LossAugmentedRule(1.0)):
             suffered, change = one_round(table, np.zeros(table.d), label, update)
             assert suffered == cost[label].max()
             np.testing.assert_array_equal(change, code[label] - code[cost[label].argmax()])
@@ -257,15 +257,15 @@ def test_exact_ties_of_the_best(representation, loss):
         assert table.decision(t[None]).argmax(axis=1)[0] == best[0]
         for label in range(4):
             losing = [cost[label, sigma] for sigma in best]
-            rival = best[int(np.argmax(losing))]
-            suffered, change = one_round(table, t, label, core.Perceptron(1.0))
+            competitor = best[int(np.argmax(losing))]
+            suffered, change = one_round(table, t, label, core.PerceptronRule(1.0))
             assert suffered == max(losing)
-            np.testing.assert_array_equal(change, (np.eye(4)[label] - np.eye(4)[rival]) * (suffered > 0))
+            np.testing.assert_array_equal(change, (np.eye(4)[label] - np.eye(4)[competitor]) * (suffered > 0))
 
 
 def test_sign_of_zero_loses_for_both_labels():
     for label in (0, 1):
-        suffered, change = one_round(Sign().build(2, None), [0.0], label, core.Perceptron(1.0))
+        suffered, change = one_round(Sign().build(2, None), [0.0], label, core.PerceptronRule(1.0))
         assert suffered == 1
         assert change[0] == 2 * (2 * label - 1)
 
@@ -317,7 +317,7 @@ def test_problems_go_on_from_a_pickle(k, representation, loss):
     twin = pickle.loads(pickle.dumps(table))
     assert (type(twin), twin.k, twin.d, twin.c_L, twin.C_L) == (type(table), table.k, table.d, table.c_L, table.C_L)
     for i, t in enumerate(draws(table.d, n=5)):
-        for update in (core.Perceptron(1.0), core.LossAugmented(1.0)):
+        for update in (core.PerceptronRule(1.0), core.LossAugmentedRule(1.0)):
             first, second = one_round(table, t, i % k, update), one_round(twin, t, i % k, update)
             assert first[0] == second[0]
             np.testing.assert_array_equal(first[1], second[1])
@@ -357,7 +357,7 @@ def test_aliases_are_distinct_and_resolve_to_their_kind(base):
 
 
 @pytest.mark.parametrize(
-    ("parameter", "base"), [("update", Update), ("norm", Norm), ("loss", TableLoss), ("representation", TableRepresentation)]
+    ("parameter", "base"), [("update", Update), ("norm", Norm), ("loss", CostTableLoss), ("representation", CodeRepresentation)]
 )
 def test_unknown_aliases_name_what_is_accepted(parameter, base):
     X, y = data(n=20, k=3)

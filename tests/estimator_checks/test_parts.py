@@ -19,6 +19,7 @@ from sklearn_predtron.losses import (
     Absolute,
     AtK,
     CostMatrix,
+    CostTableLoss,
     CountLoss,
     FBeta,
     Hamming,
@@ -27,12 +28,10 @@ from sklearn_predtron.losses import (
     RecallAtK,
     SubsetLoss,
     SubsetZeroOne,
-    TableLoss,
 )
 from sklearn_predtron.problems import _counts as counts
 from sklearn_predtron.problems import _label_sets as subset
-from sklearn_predtron.problems._finite import OneHot as OneHotTable
-from sklearn_predtron.problems._finite import Table
+from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem
 from sklearn_predtron.representations import (
     LinearRank,
     LogRank,
@@ -221,7 +220,7 @@ def test_a_problem_without_labels():
         check_problem(Hours(), [])
 
 
-class Drifting(TableLoss):
+class Drifting(CostTableLoss):
     """Other costs each time."""
 
     number = itertools.count(1)
@@ -230,7 +229,7 @@ class Drifting(TableLoss):
         return next(self.number) * (1 - np.eye(len(classes)))
 
 
-class Unclonable(TableLoss):
+class Unclonable(CostTableLoss):
     def __init__(self, factor=1.0):
         self.factor = 2 * factor
 
@@ -273,20 +272,20 @@ def hamming(a, b, c, d):
         (CountLoss(balanced, c_L=1.5), "^loss must be 0 or at least c_L"),
         (CountLoss(balanced, C_L=1.5), "^loss must be at most C_L"),
         (
-            GivenSet(subset.Hamming, lambda a, b, c, d: hamming(a, b, c, d) / 2),
+            GivenSet(subset.HammingProblem, lambda a, b, c, d: hamming(a, b, c, d) / 2),
             "which of_counts says|expected 0 or from c_L",
         ),
-        (GivenSet(subset.Hamming, lambda a, b, c, d: -hamming(a, b, c, d)), r"^GivenSet\.of_counts\(\) returned -"),
+        (GivenSet(subset.HammingProblem, lambda a, b, c, d: -hamming(a, b, c, d)), r"^GivenSet\.of_counts\(\) returned -"),
         (
-            GivenSet(subset.Hamming, lambda a, b, c, d: 2 * hamming(a, b, c, d)),
+            GivenSet(subset.HammingProblem, lambda a, b, c, d: 2 * hamming(a, b, c, d)),
             "expected 0 or from c_L = .* to C_L = 1|which of_counts",
         ),
         (GivenSet(lambda m: None, hamming), r"^GivenSet\.build\(\) returned None"),
         (
-            GivenSet(lambda m: counts.Counts(m, balanced, 0.5, 1.0), lambda a, b, c, d: 1.0 * b + 2 * c),
+            GivenSet(lambda m: counts.TabulatedSetLoss(m, balanced, 0.5, 1.0), lambda a, b, c, d: 1.0 * b + 2 * c),
             "^loss must be at most C_L|expected 0 or from c_L",
         ),
-        (GivenSet(subset.SubsetZeroOne, lambda a, b, c, d: (b + c > 0) * (1 + next(COUNT) % 2)), "asked again"),
+        (GivenSet(subset.SubsetZeroOneProblem, lambda a, b, c, d: (b + c > 0) * (1 + next(COUNT) % 2)), "asked again"),
     ],
 )
 def test_saboteurs_of_losses_of_sets_are_caught(loss, message):
@@ -338,9 +337,9 @@ class Compiled(Thermometer):
 @pytest.mark.parametrize(
     ("representation", "message"),
     [
-        (Compiled(OneHotTable), r"^Compiled\.build\(\) returned OneHot with k = 4 and d = 4; accepted .*d = 3"),
-        (Compiled(lambda k, cost: Table(Thermometer().code(k)[::-1], cost)), "the rows of the compiled table: found"),
-        (Compiled(lambda k, cost: Table(Thermometer().code(k))), "no maximiser|the loss of the prediction"),
+        (Compiled(OneHotProblem), r"^Compiled\.build\(\) returned OneHot with k = 4 and d = 4; accepted .*d = 3"),
+        (Compiled(lambda k, cost: FiniteProblem(Thermometer().code(k)[::-1], cost)), "the rows of the compiled table: found"),
+        (Compiled(lambda k, cost: FiniteProblem(Thermometer().code(k))), "no maximiser|the loss of the prediction"),
         (GivenCode(lambda k: np.roll(np.eye(k), next(COUNT), axis=0)), r"^code\(4\) of GivenCode.*asked again"),
         (GivenRank(lambda j: -j / len(j)), "depends on the number of positions"),
         (GivenRank(lambda j: j), "must fall strictly"),
@@ -369,7 +368,7 @@ def test_what_the_checks_are_not_for(call, error, message):
 
 def test_parts_that_are_right_are_the_ones_used():
     """What passes the checks is learned from."""
-    assert PredtronMultilabelClassifier(loss=GivenSet(subset.Hamming, hamming)).fit(X, Y).sample_loss(X, Y).max() <= 1
+    assert PredtronMultilabelClassifier(loss=GivenSet(subset.HammingProblem, hamming)).fit(X, Y).sample_loss(X, Y).max() <= 1
     assert isinstance(PrecisionAtK(), AtK) and isinstance(SubsetZeroOne(), SubsetLoss)
     assert_array_equal(
         PredtronRanker(representation=GivenRank(lambda j: -j), random_state=0).fit(X, RELEVANCE[:, 0], qid=QID).coef_,

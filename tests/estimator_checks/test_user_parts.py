@@ -21,23 +21,23 @@ from sklearn_predtron import (
 from sklearn_predtron.losses import (
     NDCG,
     Absolute,
+    CostTableLoss,
     CountLoss,
     Hamming,
     RankingLoss,
     SubsetLoss,
-    TableLoss,
     ZeroOne,
 )
 from sklearn_predtron.metrics import mean_over_queries
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.problems import _label_sets as subset
-from sklearn_predtron.problems._finite import OneHot as OneHotTable
+from sklearn_predtron.problems._finite import OneHotProblem
 from sklearn_predtron.problems._user import PythonProblem
 from sklearn_predtron.representations import (
     Code,
+    CodeRepresentation,
     OneHot,
     RankingRepresentation,
-    TableRepresentation,
     UserRank,
 )
 from sklearn_predtron.theory import loss_constants
@@ -86,7 +86,7 @@ TABLES = (PredtronClassifier, PredtronBinaryClassifier, PredtronOrdinalClassifie
 # ------------------------------------------------------------------------------------------------------- losses of a table
 
 
-class Given(TableLoss):
+class Given(CostTableLoss):
     """Returns what it was given, or what that makes of k."""
 
     def __init__(self, table):
@@ -189,7 +189,7 @@ def test_costs_of_a_cost_matrix_that_are_too_large():
 # --------------------------------------------------------------------------------------------------------- representations
 
 
-class GivenCode(TableRepresentation):
+class GivenCode(CodeRepresentation):
     def __init__(self, table):
         self.table = table
 
@@ -258,10 +258,10 @@ class Built(OneHot):
     ("make", "message"),
     [
         (lambda k, cost: None, "returned None; accepted is a compiled Table with k = 3"),
-        (lambda k, cost: subset.Hamming(k), "returned <.*Hamming.*; accepted is a compiled Table with k = 3"),
-        (lambda k, cost: OneHotTable(k + 1), "returned OneHot with k = 4; accepted is a compiled Table with k = 3"),
-        (lambda k, cost: OneHotTable(k - 1), "returned OneHot with k = 2; accepted is a compiled Table with k = 3"),
-        (lambda k, cost: OneHotTable(k, 2 - 2 * np.eye(k)), "returned a OneHot of other costs than it was given"),
+        (lambda k, cost: subset.HammingProblem(k), "returned <.*Hamming.*; accepted is a compiled Table with k = 3"),
+        (lambda k, cost: OneHotProblem(k + 1), "returned OneHot with k = 4; accepted is a compiled Table with k = 3"),
+        (lambda k, cost: OneHotProblem(k - 1), "returned OneHot with k = 2; accepted is a compiled Table with k = 3"),
+        (lambda k, cost: OneHotProblem(k, 2 - 2 * np.eye(k)), "returned a OneHot of other costs than it was given"),
     ],
 )
 def test_a_representation_that_builds_something_else(make, message):
@@ -381,8 +381,8 @@ class Elsewhere(SubsetLoss):
     ("make", "message"),
     [
         (lambda m: None, "returned None; accepted is a compiled Subset with d = 3"),
-        (lambda m: subset.Hamming(m + 1), "returned Hamming with d = 4; accepted is a compiled Subset with d = 3"),
-        (lambda m: OneHotTable(m), "returned <.*; accepted is a compiled Subset"),
+        (lambda m: subset.HammingProblem(m + 1), "returned Hamming with d = 4; accepted is a compiled Subset with d = 3"),
+        (lambda m: OneHotProblem(m), "returned <.*; accepted is a compiled Subset"),
     ],
 )
 def test_a_loss_of_sets_that_builds_something_else(make, message):
@@ -473,7 +473,7 @@ def test_gains_of_a_subclass(function, message):
 
 class NoRanking(RankingLoss):
     def build(self, n_labels, representation):
-        return subset.Hamming(3)
+        return subset.HammingProblem(3)
 
 
 def test_a_ranking_loss_that_builds_something_else():

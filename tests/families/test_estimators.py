@@ -24,7 +24,7 @@ from sklearn_predtron._parts import kinds
 from sklearn_predtron.estimator_checks import all_checks
 from sklearn_predtron.losses import NDCG, CountLoss, FBeta, PrecisionAtK, RankingLoss, RecallAtK, SubsetLoss
 from sklearn_predtron.norms import Group, Norm, PNorm, Trace
-from sklearn_predtron.representations import PowerRank, TableRepresentation
+from sklearn_predtron.representations import CodeRepresentation, PowerRank
 from sklearn_predtron.updates import (
     MMP,
     ListNet,
@@ -125,7 +125,7 @@ CONFIGURATIONS = [
     PredtronClassifier(fit_intercept=False),
     PredtronBinaryClassifier(fit_intercept=False, update=Subgradient(alpha=0.1, eta=0.5)),
     PredtronClassifier(max_iter=3, tol=0.01, intercept_scaling=0.5),
-    *(PredtronOrdinalClassifier(representation=kind.alias) for kind in kinds(TableRepresentation) if kind.alias != "sign"),
+    *(PredtronOrdinalClassifier(representation=kind.alias) for kind in kinds(CodeRepresentation) if kind.alias != "sign"),
     *(PredtronOrdinalClassifier(update=alias, representation="shared", average=average) for alias, average in IN_TURN),
     PredtronOrdinalClassifier(update="prank", representation="shared", intercept_scaling=1.0),
     PredtronOrdinalClassifier(loss="squared", update=LossAugmented(eta="theory"), representation="shared"),

@@ -13,10 +13,10 @@ from sklearn_predtron._core.learner import Average, Learner
 from sklearn_predtron._core.rows import sparse_rows
 from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.norms._l2 import L2
+from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._user import Objects, PythonProblem
-from sklearn_predtron.representations import Code, OneHot, Shared, Thermometer
+from sklearn_predtron.representations import Code, OneHot, SharedThermometer, Thermometer
 from sklearn_predtron.updates import (
     PassiveAggressive,
     PerceptronUpdate,
@@ -66,11 +66,11 @@ def cusum(X, y, r, step):
     for x, label in zip(X, y, strict=True):
         total = np.append(0, np.cumsum(W @ x))
         best = np.flatnonzero(total == total.max())
-        rival = best[np.abs(best - label).argmax()]
-        low, high = min(label, rival), max(label, rival)
-        if rival != label:
-            W[low:high] += step(np.sign(label - rival), high - low, W[low:high].sum(axis=0) @ x, x @ x) * x
-        trace.append((W.copy(), best, rival))
+        competitor = best[np.abs(best - label).argmax()]
+        low, high = min(label, competitor), max(label, competitor)
+        if competitor != label:
+            W[low:high] += step(np.sign(label - competitor), high - low, W[low:high].sum(axis=0) @ x, x @ x) * x
+        trace.append((W.copy(), best, competitor))
     return trace
 
 
@@ -89,13 +89,17 @@ def test_figure_1_bit_by_bit(seed, column):
     assert sum(len(best) > 1 and label in best for (_, best, _), label in zip(trace[1:], y[1:], strict=True)) > 5
     model, loss = PredtronOrdinalClassifier(update=PerceptronUpdate(), **settings, **LAST), 0
     rounds = rounds_of(model, with_minus_one(X) if column else X, y, 5)
-    for (W, best, rival), label, predicted in zip(trace, y, rounds, strict=True):
-        loss += abs(rival - label)
+    for (W, best, competitor), label, predicted in zip(trace, y, rounds, strict=True):
+        loss += abs(competitor - label)
         assert predicted == best.max()
         np.testing.assert_array_equal(model.coef_, W if column else W[:, :-1])
         np.testing.assert_array_equal(model.intercept_, np.zeros(4) if column else -W[:, -1])
         assert model.cumulative_loss_ == loss
-    assert model.n_updates_ == model.n_mistakes_ == sum(rival != label for (_, _, rival), label in zip(trace, y, strict=True))
+    assert (
+        model.n_updates_
+        == model.n_mistakes_
+        == sum(competitor != label for (_, _, competitor), label in zip(trace, y, strict=True))
+    )
 
 
 @pytest.mark.parametrize("r", [2, 3, 4, 7, 12])
@@ -129,11 +133,11 @@ def test_figure_2(r, target, delta):
     update = PassiveAggressive(competitor="predicted", target=target, delta=2 * delta / np.sqrt(r - 1))
     model, far = PredtronOrdinalClassifier(update=update, fit_intercept=False, **LAST), 0
     trace = cusum(X, y, r, FIGURE_2[target](delta))
-    for (W, _, rival), x, label, _ in zip(trace, X, y, rounds_of(model, X, y, r), strict=True):
+    for (W, _, competitor), x, label, _ in zip(trace, X, y, rounds_of(model, X, y, r), strict=True):
         assert_close(model.coef_, W, rtol=1e-8)
-        if rival != label:
-            low, high = min(label, rival), max(label, rival)
-            margin = np.sign(label - rival) * (model.coef_[low:high] @ x).sum()
+        if competitor != label:
+            low, high = min(label, competitor), max(label, competitor)
+            margin = np.sign(label - competitor) * (model.coef_[low:high] @ x).sum()
             np.testing.assert_allclose(margin, delta * (high - low if target == "loss" else 1), rtol=1e-8)
             far += high - low > 1
     assert (far > 5) == (r > 2)
@@ -231,14 +235,14 @@ def shared(X, y, r, rule, s):
     for x, label in zip(X, y, strict=True):
         score, loss = code @ (u @ x + b), cost[label]
         worst = np.where(np.isclose(score, score.max(), rtol=1e-12, atol=0), loss, -1)
-        step, rival = 0, worst.argmax()
+        step, competitor = 0, worst.argmax()
         if rule == "passive_aggressive":
             total = score + loss
-            rival = label if total[label] >= total.max() - 1e-12 else total.argmax()
-        g = code[label] - code[rival]
+            competitor = label if total[label] >= total.max() - 1e-12 else total.argmax()
+        g = code[label] - code[competitor]
         if rule == "passive_aggressive":
             g2 = g.sum() ** 2 * (x @ x) + g @ g * s**2
-            step = (loss[rival] - g @ (u @ x + b)) / g2 if rival != label else 0
+            step = (loss[competitor] - g @ (u @ x + b)) / g2 if competitor != label else 0
         elif worst.max() > 0:
             step = worst.max() if rule == "loss_driven" else 1
         u, b = u + step * g.sum() * x, b + step * s**2 * g
@@ -287,7 +291,7 @@ def test_averages_of_shared_iterates(average, form):
     assert_close(model.intercept_, share @ [b for _, b, _ in trace])
     t = X @ model.coef_.T + model.intercept_
     for rows in (X, sparse.csr_matrix(X)):
-        assert_close(model.decision_function(rows), t @ Shared().code(5).T)
+        assert_close(model.decision_function(rows), t @ SharedThermometer().code(5).T)
         np.testing.assert_array_equal(model.predict(rows), (t >= 0).sum(axis=1))
 
 
@@ -419,8 +423,8 @@ def draws(d, falling):
     rng = np.random.default_rng(d)
     T = rng.integers(-4, 5, (N, d)) * rng.choice([0, 0.5, 0.5, 0.5, 1.5], (N, 1))
     T = -np.sort(-T, axis=1) if falling else T
-    weights = L2(d, N, Intercept(False, 1.0), by_feature=True, averaging=False)
-    learner = Learner(weights, PythonProblem(Wanted(d), checked=False), core.Perceptron(1.0), Average())
+    weights = L2Weights(d, N, Intercept(False, 1.0), by_feature=True, averaging=False)
+    learner = Learner(weights, PythonProblem(Wanted(d), checked=False), core.PerceptronRule(1.0), Average())
     learner.learn(own_columns(N), Objects(list(T)))
     assert np.array_equal(weights.last()[0], T.T)
     return T, pickle.dumps(weights)
@@ -438,7 +442,7 @@ def one_round_each(weights, table, labels, update):
 SPACES = [
     (r, rep, loss)
     for r in (2, 3, 5, 8)
-    for rep in (Thermometer(), Shared(), OneHot(), sign_codes(r), Code(random_code(r, 3)))
+    for rep in (Thermometer(), SharedThermometer(), OneHot(), sign_codes(r), Code(random_code(r, 3)))
     for loss in (*losses(r), dear_costs(r))
 ]
 
@@ -448,7 +452,7 @@ def test_inference_is_a_search_of_all_ranks(r, representation, loss):
     """Competitors, steps and losses of the compiled rounds against every rank's score and loss, ties included."""
     code, cost = representation.code(r), cost_table(loss, r)
     table = representation.build(r, loss.matrix(np.arange(r)))
-    T, weights = draws(code.shape[1], isinstance(representation, Shared))
+    T, weights = draws(code.shape[1], isinstance(representation, SharedThermometer))
     score = T @ code.T
     if isinstance(representation, Thermometer):
         score = T @ np.sign(code).T * (1 / np.sqrt(r - 1))  # whole numbers of halves, scaled at the end: ties are exact
@@ -465,14 +469,14 @@ def test_inference_is_a_search_of_all_ranks(r, representation, loss):
     assert tied.sum() > 100 or r != 5 or not isinstance(loss, ZeroOne) or code.shape[1] == 3
 
     steps = {
-        core.Perceptron(1.0): (suffered > 0, predicted),
-        core.LossDriven(1.0): (suffered, predicted),
-        core.LossAugmented(1.0): (suffered > 0, augmented),
-        core.Subgradient(1e-200, 1.0): (hinge > 0, augmented),
+        core.PerceptronRule(1.0): (suffered > 0, predicted),
+        core.LossDrivenRule(1.0): (suffered, predicted),
+        core.LossAugmentedRule(1.0): (suffered > 0, augmented),
+        core.SubgradientRule(1e-200, 1.0): (hinge > 0, augmented),
     }
-    for update, (step, rival) in steps.items():
+    for update, (step, competitor) in steps.items():
         change, mistakes, loss_suffered = one_round_each(weights, table, label, update)
-        np.testing.assert_allclose(change, step[:, None] * (code[label] - code[rival]), atol=1e-12)
+        np.testing.assert_allclose(change, step[:, None] * (code[label] - code[competitor]), atol=1e-12)
         assert mistakes == (suffered > 0).sum()
         np.testing.assert_allclose(loss_suffered, suffered.sum(), rtol=1e-12)
     np.testing.assert_allclose(table.decision(T), score, rtol=1e-12, atol=1e-12)

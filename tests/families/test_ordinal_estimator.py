@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
 from sklearn_predtron import norms as norm_parts
 from sklearn_predtron.losses import Absolute, CostMatrix
-from sklearn_predtron.representations import Shared, Thermometer
+from sklearn_predtron.representations import SharedThermometer, Thermometer
 from sklearn_predtron.updates import PassiveAggressive
 
 NAMES = np.array(["low", "medium", "high", "extreme"])  # alphabetically extreme, high, low, medium
@@ -425,7 +425,7 @@ def test_search_over_all_parts_in_a_pipeline():
     X, y = make_data(noise=1.0)
     model = PredtronOrdinalClassifier(update=PassiveAggressive(C=1.0), categories=NAMES, random_state=0, max_iter=3)
     grid = {
-        "representation": ["thermometer", "shared", Shared(), "onehot", "simplex"],
+        "representation": ["thermometer", "shared", SharedThermometer(), "onehot", "simplex"],
         "norm": ["l2", norm_parts.L2()],
         "update__C": [1e-3, 1.0],
         "loss": ["absolute", "squared", "zero_one"],
@@ -441,7 +441,7 @@ def test_search_over_all_parts_in_a_pipeline():
 
 def test_clones_go_on_with_the_same_parameters():
     X, y = make_data()
-    model = PredtronOrdinalClassifier(categories=NAMES, representation=Shared(), loss=random_costs(4), random_state=0)
+    model = PredtronOrdinalClassifier(categories=NAMES, representation=SharedThermometer(), loss=random_costs(4), random_state=0)
     twin = clone(model).fit(X, NAMES[y])
     assert state(twin) == state(model.fit(X, NAMES[y])) == state(pickle.loads(pickle.dumps(model)))
     assert not hasattr(clone(model), "classes_")

@@ -23,7 +23,7 @@ from sklearn_predtron import (
     PredtronRanker,
 )
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.loss_curve import History
+from sklearn_predtron._core.loss_curve import LossCurve
 from sklearn_predtron._core.rows import QueryRows, dense_rows
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.datasets import SvmlightReader
@@ -528,7 +528,7 @@ def test_a_history_that_was_not_initialised_is_refused():
     learner = PredtronClassifier().fit(X, y)._learner
     kind, parts, state = learner.__reduce__()
     with pytest.raises(ValueError, match="history"):
-        kind(*(pickle.loads(pickle.dumps(part)) for part in parts)).__setstate__((*state[:-1], History.__new__(History)))
+        kind(*(pickle.loads(pickle.dumps(part)) for part in parts)).__setstate__((*state[:-1], LossCurve.__new__(LossCurve)))
 
 
 class OneArray(Failing):

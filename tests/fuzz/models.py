@@ -14,9 +14,9 @@ from sklearn_predtron import Predtron, PredtronLabelRanker, PredtronMultilabelCl
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._classes import BaseTableClassifier
-from sklearn_predtron.losses import CostMatrix, CountLoss, RankingLoss, SubsetLoss, TableLoss
+from sklearn_predtron.losses import CostMatrix, CostTableLoss, CountLoss, RankingLoss, SubsetLoss
 from sklearn_predtron.norms import RKHS, Group, Norm, PNorm, Trace
-from sklearn_predtron.representations import Code, RankingRepresentation, TableRepresentation, UserRank
+from sklearn_predtron.representations import Code, CodeRepresentation, RankingRepresentation, UserRank
 from sklearn_predtron.updates import Update
 
 from . import lessons
@@ -196,12 +196,12 @@ def table_case(random: np.random.Generator, kind: type) -> Case:
     settings = common_settings(random, kind, False)
     lesson = lessons.class_lesson(random, k)
     if random.random() < 0.6 and not many:
-        representations = [one for one in kinds(TableRepresentation) if one.alias != "sign" or k == 2]
+        representations = [one for one in kinds(CodeRepresentation) if one.alias != "sign" or k == 2]
         settings["representation"] = draw(random, [*representations, Code])
         code = settings["representation"] is Code
         settings["representation"] = draw_code(random, k) if code else settings["representation"].alias
     if random.random() < 0.4 and not many:
-        settings["loss"] = draw(random, [*(one.alias for one in kinds(TableLoss)), draw_costs(random, k)])
+        settings["loss"] = draw(random, [*(one.alias for one in kinds(CostTableLoss)), draw_costs(random, k)])
     taken = kind._get_param_names()
     if "reject_cost" in taken and random.random() < 0.3:
         text = lesson.classes.dtype.kind == "U"

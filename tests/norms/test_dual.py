@@ -39,7 +39,7 @@ from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.norms import Group, PNorm
 from sklearn_predtron.problems._base import Codes
-from sklearn_predtron.representations import OneHot, Shared
+from sklearn_predtron.representations import OneHot, SharedThermometer
 from sklearn_predtron.updates import Adaptive, LossAugmented, PerceptronUpdate, Slam, Subgradient
 from sklearn_predtron.updates import _competitor as core
 from tests.families.test_ranking import (
@@ -74,7 +74,7 @@ def q_of(p):
 
 
 def reference_for(kind, q, update, representation, loss, k, p, intercept="auto"):
-    settings = {"intercept": intercept, "shared": isinstance(representation, Shared)}
+    settings = {"intercept": intercept, "shared": isinstance(representation, SharedThermometer)}
     parts = representation.code(k), cost_table(loss, k), p, update.alias, update.get_params()
     return Reference(*parts, norm=kind[1](q_of(p) if q is None else q), **settings)
 
@@ -97,7 +97,7 @@ def test_iterates_and_averages(number, kind):
     update, k, representation, loss = CASES[number]
     turn = number + number // len(PROBLEMS)  # so that an update does not always meet a problem in the same way
     q, (intercept, weighted) = QS[turn % 4], INTERCEPTS[turn // 4 % 4]
-    if isinstance(representation, Shared) and intercept is None:
+    if isinstance(representation, SharedThermometer) and intercept is None:
         intercept = 1.3
     X, y = data(n=40, k=k)
     weight = np.random.default_rng(5).uniform(0.2, 2.5, len(X)) if weighted else None
@@ -313,7 +313,9 @@ def test_weights_shrunk_to_zero(average, kind):
     alpha, eta = 0.5, 2.0
     model = make(kind, 5, PerceptronUpdate(), average).partial_fit(X[:20], y[:20], classes=range(4))
     learner = model._learner
-    learner.change(learner.problem, core.Subgradient(alpha, eta), learner.average if learner.weights.averaging else None, None)
+    learner.change(
+        learner.problem, core.SubgradientRule(alpha, eta), learner.average if learner.weights.averaging else None, None
+    )
     model._learner.learn(dense_rows(X[20:]), Codes(y[20:].astype(np.intp)))
     reference = reference_for(kind, 5, PerceptronUpdate(), OneHot(), ZeroOne(), 4, X.shape[1]).learn(X[:20], y[:20])
     reference.rule, reference.parameters.alpha, reference.parameters.eta = "subgradient", alpha, eta

@@ -34,7 +34,7 @@ from sklearn_predtron.updates import (
 )
 from sklearn_predtron.updates import _competitor as core
 
-KINDS = [(p_norms.PNorm, plain_norms.PNorm, PNorm), (p_norms.Group, plain_norms.Group, Group)]
+KINDS = [(p_norms.PNormWeights, plain_norms.PNorm, PNorm), (p_norms.GroupWeights, plain_norms.Group, Group)]
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=["l1", "group"])
 
 
@@ -72,7 +72,7 @@ def test_links_are_inverse_and_keep_the_norm(p, d, kind):
     q = q_of(p)
     r = q / (q - 1)
     X = np.random.default_rng(p).standard_normal((1, p))
-    one = learner(kind, d, p, q, core.Perceptron(1.0), fitted=False)
+    one = learner(kind, d, p, q, core.PerceptronRule(1.0), fitted=False)
     assert not one.weights.last()[0].any()  # 0 to 0
     learn(one, 0 * X, [1])
     assert not one.weights.last()[0].any()
@@ -84,14 +84,14 @@ def test_links_are_inverse_and_keep_the_norm(p, d, kind):
     assert_close(W, dual.link(Theta), 1e-12)
     assert_close(primal.link(W), Theta, 1e-12)
     assert_close(dual.link(primal.link(Theta)), Theta, 1e-12)
-    sizes = [np.linalg.norm(M, axis=0) if kind[0] is p_norms.Group else M.ravel() for M in (W, Theta)]
+    sizes = [np.linalg.norm(M, axis=0) if kind[0] is p_norms.GroupWeights else M.ravel() for M in (W, Theta)]
     np.testing.assert_allclose(primal.length(sizes[0]), dual.length(sizes[1]), rtol=1e-12)
-    one = learner(kind, d, p, q, core.Perceptron(1.0), LinearAverage(), fitted=False)
+    one = learner(kind, d, p, q, core.PerceptronRule(1.0), LinearAverage(), fitted=False)
     np.testing.assert_allclose(learn(one, X, [1]).weights.length(), dual.length(sizes[1]), rtol=1e-12)
 
 
 def length_of(kind, M, r):
-    return kind[1](r).length(np.linalg.norm(M, axis=0) if kind[0] is p_norms.Group else M.ravel())
+    return kind[1](r).length(np.linalg.norm(M, axis=0) if kind[0] is p_norms.GroupWeights else M.ravel())
 
 
 @each_kind
@@ -152,11 +152,11 @@ SCALES = {
     "flashes": lambda n: np.where(np.arange(n) % 50 == 20, 1e12, 1.0),
 }
 UPDATES = {
-    "adaptive": core.Adaptive(1.0),
-    "perceptron": core.Perceptron(1.0),
-    "pa": core.PassiveAggressive(np.inf, 0, False, False, 1.0),
-    "subgradient": core.Subgradient(0.1, 0.5),
-    "pegasos": core.Subgradient(0.01, 0),
+    "adaptive": core.AdaptiveRule(1.0),
+    "perceptron": core.PerceptronRule(1.0),
+    "pa": core.PassiveAggressiveRule(np.inf, 0, False, False, 1.0),
+    "subgradient": core.SubgradientRule(0.1, 0.5),
+    "pegasos": core.SubgradientRule(0.01, 0),
 }
 
 
@@ -187,8 +187,8 @@ def test_exponents_far_from_those_of_the_package(q, kind):
 def test_weights_and_averages_after_many_rounds(average, kind):
     """Weights and scores after 400 000 rounds, and the average over 3 000 of them, all but a few with a step."""
     X, y = stream(5000)
-    assert max(errors(kind, X[:3000], y[:3000], core.Adaptive(1.0), average, q_of(12))) < 1e-10
-    for q, update in ((q_of(12), core.Perceptron(1.0)), (13.0, core.Adaptive(1.0)), (21.5, core.Perceptron(1.0))):
+    assert max(errors(kind, X[:3000], y[:3000], core.AdaptiveRule(1.0), average, q_of(12))) < 1e-10
+    for q, update in ((q_of(12), core.PerceptronRule(1.0)), (13.0, core.AdaptiveRule(1.0)), (21.5, core.PerceptronRule(1.0))):
         one = learner(kind, 4, 12, q, update, average)
         for _ in range(80):
             learn(one, X, y)
@@ -207,7 +207,7 @@ def test_weights_and_averages_after_many_rounds(average, kind):
 def test_one_coordinate_up_and_back(height, q, d, kind):
     """What is left of the sum of powers of others after one of 40^21.5 is not rounding; the average knows both."""
     p = 50
-    one = learner(kind, d, p, q, core.Perceptron(1.0), fitted=False)
+    one = learner(kind, d, p, q, core.PerceptronRule(1.0), fitted=False)
     X = np.random.default_rng(0).uniform(0.5, 1.5, (3, p)) * (np.arange(p) > 0)
     learn(one, X[:1], [1])
     total = of_theta(one, kind)
@@ -226,7 +226,7 @@ def test_one_coordinate_up_and_back(height, q, d, kind):
 @pytest.mark.parametrize("q", [9.0, 21.5, 60.0])
 def test_what_is_left_when_the_large_is_gone(q, kind):
     """A feature of size 2^27 comes and goes to the last bit; weights of features of size 1e-8 remain."""
-    one = learner(kind, 1, 3, q, core.Perceptron(0.5), fitted=False)
+    one = learner(kind, 1, 3, q, core.PerceptronRule(0.5), fitted=False)
     learn(one, [[0, 3e-8, 1e-8]], [1])
     before = whole(one.weights.last())
     learn(one, [[-(2.0**27), 0, 0]], [1])  # the score is 0 there, and that is a mistake
@@ -373,10 +373,10 @@ def test_margin_and_bound_are_those_of_theorem_15(intercept, average, kind):
     R = max(kind[1](q).length(x) for x in extended)
     W = model.coef_ if intercept is None else np.column_stack([model.coef_, model.intercept_ / intercept])
     scores = X @ model.coef_.T + model.intercept_
-    rivals = np.where(np.eye(3)[y] > 0, -np.inf, scores).max(axis=1)
+    competitors = np.where(np.eye(3)[y] > 0, -np.inf, scores).max(axis=1)
     length = length_of(kind, W, q / (q - 1))
     assert model._learner.weights.length() == pytest.approx(length, rel=1e-9)
-    gamma = (scores[np.arange(len(y)), y] - rivals).min() / length
+    gamma = (scores[np.arange(len(y)), y] - competitors).min() / length
     assert gamma > 0
     assert model.margin(X, y) == pytest.approx(gamma, rel=1e-9)
     assert model._learner.weights.radius2 == pytest.approx((q - 1) * R**2, rel=1e-12)

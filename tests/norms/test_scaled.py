@@ -21,7 +21,7 @@ from sklearn_predtron import (
     PredtronRanker,
 )
 from sklearn_predtron.losses import CostMatrix, ZeroOne
-from sklearn_predtron.representations import OneHot, Shared, Sign, Thermometer
+from sklearn_predtron.representations import OneHot, SharedThermometer, Sign, Thermometer
 from sklearn_predtron.updates import MMP, Adaptive, ListNet, LossAugmented, MaxPair, PassiveAggressive, PerceptronUpdate, Slam
 from tests.families.test_ranking import LOSSES, REPRESENTATIONS, WARM, learn, make_labels, make_queries, warmed, warmed_labels
 
@@ -32,7 +32,7 @@ PROBLEMS = [
     (2, Sign(), ZeroOne()),
     (K, OneHot(), CostMatrix(random_costs(K))),
     (K, Thermometer(), ZeroOne()),
-    (K, Shared(), ZeroOne()),
+    (K, SharedThermometer(), ZeroOne()),
 ]
 
 
@@ -56,7 +56,7 @@ def make(update="adaptive", average="linear", representation="onehot", loss="zer
 
 def reference_for(update, problem, p, intercept="auto", form="dense"):
     k, representation, loss = problem
-    shared, code = isinstance(representation, Shared), representation.code(k)
+    shared, code = isinstance(representation, SharedThermometer), representation.code(k)
     settings = {"dense": form.startswith("dense"), "intercept": intercept, "shared": shared}
     return ScaledReference(code, cost_table(loss, k), p, update.alias, update.get_params(), **settings)
 
@@ -83,7 +83,7 @@ def assert_agrees(model, reference, average, rtol=1e-9):
 @pytest.mark.parametrize("problem", PROBLEMS, ids=[type(problem[1]).__name__ for problem in PROBLEMS])
 @pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
 def test_iterates_and_averages(update, problem, intercept, weighted):
-    if isinstance(problem[1], Shared) and intercept is None:
+    if isinstance(problem[1], SharedThermometer) and intercept is None:
         intercept = 1.3
     X, y = raw(k=problem[0])
     weight = np.random.default_rng(5).uniform(0.2, 2.5, len(X)) if weighted else None

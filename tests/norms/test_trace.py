@@ -37,9 +37,8 @@ from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron.losses import ZeroOne
 from sklearn_predtron.norms import Trace
 from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.norms._l2 import L2
-from sklearn_predtron.norms._trace import Trace as Weights
-from sklearn_predtron.norms._trace import schatten
+from sklearn_predtron.norms._l2 import L2Weights
+from sklearn_predtron.norms._trace import TraceWeights, schatten
 from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.representations import Code, OneHot
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate, Subgradient
@@ -116,7 +115,7 @@ def test_the_norm_is_that_of_l2_for_one_score_one_feature_and_q_2(average):
         (PredtronClassifier, X[:, :2], y, None),
     ):
         models = [kind(norm=norm, **settings).fit(rows, labels) for norm in ("l2", Trace(q=q))]
-        assert type(models[1]._learner.weights) is L2
+        assert type(models[1]._learner.weights) is L2Weights
         assert state(models[0]) == state(models[1])
 
 
@@ -136,7 +135,7 @@ def replay(model, X, y, average, first=None):
     for i in range(len(X)):
         model.partial_fit(X[i : i + 1], y[i : i + 1], **(first if first and i == 0 else {}))
         weights = model._learner.weights
-        assert type(weights) is Weights
+        assert type(weights) is TraceWeights
         theta, W = weights.dual(), power_link(weights.dual(), weights.q)
         np.testing.assert_allclose(model.last_coef_, W, atol=1e-9 * max(np.abs(W).max(), 1e-300))
         change = theta if before is None else theta - before
@@ -171,7 +170,7 @@ def stream(n, d=4, p=12, noise=3.0, seed=0):
 
 
 def learner(d, p, update, average, q=None, **how):
-    weights = Weights(d, p, q_of(d, p) if q is None else q, Intercept(True, "auto"), **how)
+    weights = TraceWeights(d, p, q_of(d, p) if q is None else q, Intercept(True, "auto"), **how)
     return Learner(weights, OneHot().build(d, None), update, average)
 
 
@@ -205,10 +204,10 @@ SCALES = {
 @pytest.mark.parametrize(
     "update",
     [
-        core.Adaptive(1.0),
-        core.PassiveAggressive(np.inf, 0, False, False, 1.0),
-        core.Subgradient(0.1, 0.5),
-        core.Subgradient(0.01, 0),
+        core.AdaptiveRule(1.0),
+        core.PassiveAggressiveRule(np.inf, 0, False, False, 1.0),
+        core.SubgradientRule(0.1, 0.5),
+        core.SubgradientRule(0.01, 0),
     ],
     ids=["adaptive", "pa", "subgradient", "pegasos"],
 )
@@ -225,8 +224,8 @@ def test_averages_of_weights_that_change_by_orders_of_magnitude(update, scale):
 def test_scores_and_averages_after_many_rounds(average):
     """Scores after 100 000 rounds, and the average over 3 000 of them, all but a few with a step."""
     X, y = stream(5000)
-    assert max(errors(X[:3000], y[:3000], core.Adaptive(1.0), average)) < 1e-11
-    one = learner(4, 12, core.Perceptron(1.0), average)
+    assert max(errors(X[:3000], y[:3000], core.AdaptiveRule(1.0), average)) < 1e-11
+    one = learner(4, 12, core.PerceptronRule(1.0), average)
     for _ in range(20):
         one.learn(dense_rows(X), Codes(y.astype(np.intp)))
     assert one.n_updates > 30_000
@@ -289,7 +288,9 @@ def test_weights_shrunk_to_zero(average):
     alpha, eta = 0.5, 2.0
     model = make(PerceptronUpdate(), average).partial_fit(X[:20], y[:20], classes=range(4))
     learner = model._learner
-    learner.change(learner.problem, core.Subgradient(alpha, eta), learner.average if learner.weights.averaging else None, None)
+    learner.change(
+        learner.problem, core.SubgradientRule(alpha, eta), learner.average if learner.weights.averaging else None, None
+    )
     model._learner.learn(dense_rows(X[20:]), Codes(y[20:].astype(np.intp)))
     reference = reference_for(PerceptronUpdate(), OneHot(), ZeroOne(), 4, X.shape[1]).learn(X[:20], y[:20])
     reference.rule, reference.parameters.alpha, reference.parameters.eta = "subgradient", alpha, eta
@@ -381,7 +382,7 @@ def test_links_are_inverse_and_keep_the_norm():
 def test_theta_is_found_again_from_the_compiled_weights(d, p):
     """The gradient of psi at W, by singular values, where they are not too far apart for float64."""
     X, y = stream(100, d, p, noise=30.0)
-    weights = (one := learner(d, p, core.Perceptron(1.0), Average())).weights
+    weights = (one := learner(d, p, core.PerceptronRule(1.0), Average())).weights
     found = 0
     for i in range(100):
         one.learn(dense_rows(X[i : i + 1]), Codes(y[i : i + 1].astype(np.intp)))
@@ -469,8 +470,8 @@ def test_margin_and_bound_are_those_of_theorem_15():
     assert model.loss_curve_[-1] == 0
     q = q_of(6, 12)
     scores = X @ model.coef_.T
-    rivals = np.where(np.eye(6)[y] > 0, -np.inf, scores).max(axis=1)
-    gamma = (scores[np.arange(60), y] - rivals).min() / schatten(model.coef_, q / (q - 1))
+    competitors = np.where(np.eye(6)[y] > 0, -np.inf, scores).max(axis=1)
+    gamma = (scores[np.arange(60), y] - competitors).min() / schatten(model.coef_, q / (q - 1))
     assert gamma > 0
     assert model.margin(X, y) == pytest.approx(gamma, rel=1e-9)
     assert model.loss_bound(gamma, R) == pytest.approx(2 * (q - 1) * R**2 / gamma**2, rel=1e-12)
@@ -509,6 +510,6 @@ def test_loss_on_sets_and_lists_is_within_the_bound(model, intercept):
         gamma = learned.set_params(update=model.update).margin(X, y)
         assert gamma > 0
         online = clone(model).partial_fit(X, y).partial_fit(X, y)
-        assert type(online._learner.weights) is Weights
+        assert type(online._learner.weights) is TraceWeights
         R = np.sqrt((X**2).sum(axis=1).max() + (0 if intercept is None else intercept**2))
         assert 0 < online.cumulative_loss_ <= online.loss_bound(gamma, R)

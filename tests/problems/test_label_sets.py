@@ -26,7 +26,7 @@ from sklearn_predtron.losses import (
     SubsetZeroOne,
 )
 from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.norms._l2 import L2
+from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.problems._label_sets import Indicators, SparseIndicators
 from sklearn_predtron.problems._user import Objects, PythonProblem
 from sklearn_predtron.updates import _competitor as core
@@ -144,8 +144,8 @@ def rows_of(n):
 
 def told(t):
     """Weights whose scores of the unit vectors are the rows of t."""
-    weights = L2(t.shape[1], len(t), Intercept(False, 1.0), averaging=False)
-    Learner(weights, PythonProblem(Told(t.shape[1]), checked=False), core.Perceptron(1.0), Average()).learn(
+    weights = L2Weights(t.shape[1], len(t), Intercept(False, 1.0), averaging=False)
+    Learner(weights, PythonProblem(Told(t.shape[1]), checked=False), core.PerceptronRule(1.0), Average()).learn(
         rows_of(len(t)), Objects(list(t))
     )
     assert np.array_equal(weights.last()[0].T, t)
@@ -164,13 +164,13 @@ def rounds(problem, weights, y, update):
 
 def surrogates(problem, weights, y):
     """The compiled phi(t, y) of each row and its gradient, each from the rounds that use them."""
-    _, change = rounds(problem, weights, y, core.Subgradient(1e-200, 1.0))
-    _, passive = rounds(problem, weights, y, core.PassiveAggressive(np.inf, 0, False, False, 1.0))
+    _, change = rounds(problem, weights, y, core.SubgradientRule(1e-200, 1.0))
+    _, passive = rounds(problem, weights, y, core.PassiveAggressiveRule(np.inf, 0, False, False, 1.0))
     return np.linalg.norm(passive, axis=1) * np.linalg.norm(change, axis=1), -change
 
 
 def flips(change, y):
-    """From the change rep(sigma_y) - rep(rival) of the scores: labels that only the rival has on, and only sigma_y."""
+    """From the change rep(sigma_y) - rep(competitor) of the scores: labels that only the competitor has on, and only sigma_y."""
     step = change * np.sqrt(y.shape[1]) / 2
     rounded = np.rint(step)
     assert np.abs(step - rounded).max() < 1e-6
@@ -179,7 +179,7 @@ def flips(change, y):
 
 
 def moved_loss(loss, formula, on, off, y):
-    """What the rival loses above sigma_y."""
+    """What the competitor loses above sigma_y."""
     if not isinstance(loss, AtK):
         assert not (on & y).any()
         assert not (off & (1 - y)).any()
@@ -228,20 +228,20 @@ def check_rounds(loss, formula, t, y, weights, found):
     phi = np.array([(costs + scores).max() for costs, scores in found])
     worst = np.array([costs[scores >= scores.max() - e].max() for (costs, scores), e in zip(found, slack, strict=True)])
     assert (np.abs(surrogates(problem, weights, y)[0] - phi) <= slack).all()
-    for update in (core.Subgradient(1e-200, 1.0), core.LossAugmented(1.0), core.Perceptron(1.0)):
+    for update in (core.SubgradientRule(1e-200, 1.0), core.LossAugmentedRule(1.0), core.PerceptronRule(1.0)):
         suffered, change = rounds(problem, weights, y, update)
         np.testing.assert_allclose(suffered, worst + smallest_loss(loss, y), atol=1e-9)
         on, off = flips(change, y)
         gap = 2 * ((on - off) * t).sum(axis=1) / np.sqrt(t.shape[1])
         lost = moved_loss(loss, formula, on, off, y)
         stepped = change.any(axis=1)
-        assert isinstance(update, core.Subgradient) or np.array_equal(stepped, worst > 1e-9)
-        if isinstance(update, core.Perceptron):  # a maximiser that loses most
+        assert isinstance(update, core.SubgradientRule) or np.array_equal(stepped, worst > 1e-9)
+        if isinstance(update, core.PerceptronRule):  # a maximiser that loses most
             np.testing.assert_allclose(lost, worst, atol=1e-12)
             top = np.array([scores.max() for _, scores in found])
             assert (np.abs(gap - top) <= slack)[stepped].all()
         else:
-            seen = stepped | isinstance(update, core.Subgradient)
+            seen = stepped | isinstance(update, core.SubgradientRule)
             assert (np.abs(lost + gap - phi) <= slack)[seen].all()
 
 
@@ -324,7 +324,7 @@ def test_problems_go_on_from_a_pickle(loss, formula):
     t, y, weights = draws(6, 60, seed=5)
     np.testing.assert_array_equal([twin.c_L, twin.C_L], [problem.c_L, problem.C_L])
     np.testing.assert_array_equal(twin.predict(t), problem.predict(t))
-    for update in (core.Perceptron(1.0), core.LossAugmented(1.0)):
+    for update in (core.PerceptronRule(1.0), core.LossAugmentedRule(1.0)):
         first, second = rounds(problem, weights, y, update), rounds(twin, weights, y, update)
         np.testing.assert_array_equal(first[0], second[0])
         np.testing.assert_array_equal(first[1], second[1])
@@ -408,7 +408,7 @@ def test_surrogate_bounds_the_loss(loss, formula):
     for m in sizes(loss):
         t, y, weights = draws(m, 300, seed=3)
         phi, _ = surrogates(loss.build(m), weights, y)
-        suffered, _ = rounds(loss.build(m), weights, y, core.Perceptron(1.0))
+        suffered, _ = rounds(loss.build(m), weights, y, core.PerceptronRule(1.0))
         assert (phi >= suffered - smallest_loss(loss, y) - tolerance(t) - 1e-12 * len(y)).all()
         assert (phi >= 0).all()
         assert (phi > 0).any() or (isinstance(loss, AtK) and m == loss.k)
@@ -429,7 +429,7 @@ def test_self_bounding_on_mistakes(loss, formula):
     """|grad phi|^2 <= 4 L / c_L wherever Algorithm 1 steps (Lemma 10), and no step without loss."""
     for m in sizes(loss):
         t, y, weights = draws(m, 300, seed=4)
-        suffered, change = rounds(loss.build(m), weights, y, core.LossAugmented(1.0))
+        suffered, change = rounds(loss.build(m), weights, y, core.LossAugmentedRule(1.0))
         lost = suffered - smallest_loss(loss, y)
         least, _ = least_and_largest(loss, formula, m)
         assert ((change**2).sum(axis=1) <= 4 * lost / least + 1e-9 * (1 + np.abs(t).max(axis=1))).all()

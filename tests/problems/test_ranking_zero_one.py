@@ -38,13 +38,13 @@ def test_competitors_against_every_ranking(m, documents, representation):
         for augmented in (False, True):
             value = rep[every] @ t + augmented * lost
             worst = lost[np.isclose(rep[every] @ t, (rep[every] @ t).max(), rtol=0, atol=1e-9)].max()
-            suffered, _, rival_loss, gap, change = ask(problem, labels, 0, t, augmented)
+            suffered, _, competitor_loss, gap, change = ask(problem, labels, 0, t, augmented)
             assert suffered == worst  # of the maximisers of the score
             competitors = every[np.isclose(value, value.max(), rtol=0, atol=1e-9)]
             pushes = [plain.push(plain.ZeroOne(), rep, place, t, y) for place in competitors]
-            assert any(rival_loss == loss and np.allclose(-change, delta, rtol=0, atol=1e-9) for loss, delta in pushes)
+            assert any(competitor_loss == loss and np.allclose(-change, delta, rtol=0, atol=1e-9) for loss, delta in pushes)
             assert gap == pytest.approx(change @ t, abs=1e-9)
-            steps += rival_loss > 0
+            steps += competitor_loss > 0
     assert steps > 20
 
 

@@ -32,8 +32,8 @@ class Budgeted:
             t = self.scores(x, self.coefficients)
             best = np.flatnonzero(t == t.max())
             if set(best) != {label}:
-                rival = best[best != label][0]
-                self.coefficients[self.place(x, number)] += w * (np.eye(self.d)[label] - np.eye(self.d)[rival])
+                competitor = best[best != label][0]
+                self.coefficients[self.place(x, number)] += w * (np.eye(self.d)[label] - np.eye(self.d)[competitor])
             self.weight += w
             self.total += w * self.coefficients
         return self

@@ -49,9 +49,9 @@ class Reference:
         self.t += 1
         weight = self.relative(weight)
         r = self.look(x, label, weight)
-        rival, size = getattr(self, "_" + self.rule)(r) if self.ready else (r.predicted, 0.0)
+        competitor, size = getattr(self, "_" + self.rule)(r) if self.ready else (r.predicted, 0.0)
         shrinkage = self.shrinkage()
-        delta = self.code[r.right] - self.code[rival]
+        delta = self.code[r.right] - self.code[competitor]
         self.taken = shrinkage, size * self.along(delta)
         self.Theta = shrinkage * self.Theta + np.outer(self.taken[1], x)
         if self.norm.joined and not self.shared:
@@ -122,9 +122,9 @@ class Reference:
             return np.exp(self.log_norm / self.n_norm) if self.n_norm else 1.0
         return self.intercept**2
 
-    def gap_and_g2(self, r, rival):
-        delta = self.code[rival] - self.code[r.right]
-        gap, convexity = r.score[rival] - r.score[r.right], self.norm.q - 1
+    def gap_and_g2(self, r, competitor):
+        delta = self.code[competitor] - self.code[r.right]
+        gap, convexity = r.score[competitor] - r.score[r.right], self.norm.q - 1
         if self.shared:
             return gap, convexity * delta.sum() ** 2 * r.norm2 + (delta**2).sum() * r.r2
         if self.norm.joined:
@@ -136,14 +136,14 @@ class Reference:
 
     def _adaptive(self, r):
         kappa = self.kappa if self.parameters.kappa is None else self.parameters.kappa
-        rival, loss = r.augmented, r.loss[r.augmented]
-        gap, g2 = self.gap_and_g2(r, rival)
+        competitor, loss = r.augmented, r.loss[r.augmented]
+        gap, g2 = self.gap_and_g2(r, competitor)
         if not loss + gap > 1e-12 * (loss + abs(gap)) or g2 == 0:
-            return rival, 0.0
+            return competitor, 0.0
         if loss > 0:
             self.log_cap, self.n_cap = self.log_cap + np.log(loss / g2), self.n_cap + 1
         cap = r.weight * kappa * np.exp(self.log_cap / self.n_cap) if self.n_cap else np.inf
-        return rival, min(cap, (loss + gap) / g2)
+        return competitor, min(cap, (loss + gap) / g2)
 
     def _predtron(self, r):
         eta = self.c_L / (self.D2 * self.R2) if self.parameters.eta == "theory" else self.parameters.eta
@@ -158,14 +158,14 @@ class Reference:
 
     def _passive_aggressive(self, r):
         q = self.parameters
-        rival = r.predicted if q.competitor == "predicted" else r.augmented
-        gap, g2 = self.gap_and_g2(r, rival)
-        hinge = q.delta * (1.0 if q.target == "constant" else r.loss[rival]) + gap
-        if hinge <= 1e-12 * (r.loss[rival] + abs(gap)) or g2 == 0 or (q.competitor == "predicted" and r.suffered == 0):
-            return rival, 0.0
+        competitor = r.predicted if q.competitor == "predicted" else r.augmented
+        gap, g2 = self.gap_and_g2(r, competitor)
+        hinge = q.delta * (1.0 if q.target == "constant" else r.loss[competitor]) + gap
+        if hinge <= 1e-12 * (r.loss[competitor] + abs(gap)) or g2 == 0 or (q.competitor == "predicted" and r.suffered == 0):
+            return competitor, 0.0
         if q.variant == "pa2":
-            return rival, hinge / (g2 + 1 / (2 * q.C * r.weight))
-        return rival, min(q.C * r.weight if q.variant == "pa1" else np.inf, hinge / g2)
+            return competitor, hinge / (g2 + 1 / (2 * q.C * r.weight))
+        return competitor, min(q.C * r.weight if q.variant == "pa1" else np.inf, hinge / g2)
 
     def _subgradient(self, r):
         gap, _ = self.gap_and_g2(r, r.augmented)

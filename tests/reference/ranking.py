@@ -221,8 +221,8 @@ class RankingReference(Reference):
         self.t += 1
         weight = self.relative(weight)
         r = self.look(x, y, weight)
-        rival, size = getattr(self, "_" + self.rule)(r) if len(set(y)) > 1 and self.ready else (self.PREDICTED, 0.0)
-        shrinkage, delta, joined = self.shrinkage(), r.delta[rival], self.norm.joined
+        competitor, size = getattr(self, "_" + self.rule)(r) if len(set(y)) > 1 and self.ready else (self.PREDICTED, 0.0)
+        shrinkage, delta, joined = self.shrinkage(), r.delta[competitor], self.norm.joined
         self.Theta = shrinkage * self.Theta + size * self.in_weights(r, delta)
         if joined and not self.queries:
             self.theta_b = shrinkage * self.theta_b + size * np.sqrt(r.r2) * delta
@@ -277,8 +277,8 @@ class RankingReference(Reference):
             pushes = [push(self.loss, rep, place, r.t, r.y) for place in (predicted, augmented)]
         r.loss[:2], r.delta[:2] = zip(*pushes, strict=True)
 
-    def gap_and_g2(self, r, rival):
-        delta, convexity = r.delta[rival], self.norm.q - 1
+    def gap_and_g2(self, r, competitor):
+        delta, convexity = r.delta[competitor], self.norm.q - 1
         if self.queries:
             g2 = convexity * self.norm.length(delta @ r.x) ** 2
         elif self.norm.joined:

@@ -116,11 +116,11 @@ class ScaledRankingReference(ScaledLearner, RankingReference):
         super().__init__(loss, f, n_features, rule, parameters, **settings)
         self.start(n_features, dense).centred = not self.queries
 
-    def gap_and_g2(self, r, rival):
+    def gap_and_g2(self, r, competitor):
         if not self.queries:
-            return -r.delta[rival] @ r.t, (r.delta[rival] ** 2).sum() * (r.norm2 + r.r2)
-        g2 = (self.in_weights(r, r.delta[rival]) ** 2 * self.features.inverse).sum()
-        return -r.delta[rival] @ r.t, g2
+            return -r.delta[competitor] @ r.t, (r.delta[competitor] ** 2).sum() * (r.norm2 + r.r2)
+        g2 = (self.in_weights(r, r.delta[competitor]) ** 2 * self.features.inverse).sum()
+        return -r.delta[competitor] @ r.t, g2
 
     def averages(self, average):
         return self.primal(*self.mean(average)), self.primal(self.W, self.b)

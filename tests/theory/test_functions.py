@@ -21,7 +21,7 @@ from sklearn_predtron import (
     PredtronRanker,
 )
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.losses import NDCG, CostMatrix, CountLoss, PrecisionAtK, RankingLoss, SubsetLoss, TableLoss
+from sklearn_predtron.losses import NDCG, CostMatrix, CostTableLoss, CountLoss, PrecisionAtK, RankingLoss, SubsetLoss
 from sklearn_predtron.norms import L2, Group, PNorm, Trace
 from sklearn_predtron.theory import largest_margin, loss_constants, margin, radius, theorem_of
 from sklearn_predtron.updates import (
@@ -148,7 +148,7 @@ def test_constants_that_are_not_known(arguments, message):
 def test_every_public_loss_is_known():
     for part in public.__all__:
         kind = getattr(public, part)
-        assert kind.alias is None or kind in kinds(TableLoss) + kinds(SubsetLoss) + kinds(RankingLoss)
+        assert kind.alias is None or kind in kinds(CostTableLoss) + kinds(SubsetLoss) + kinds(RankingLoss)
 
 
 # --------------------------------------------------------------------------------------------------- margins of given weights
@@ -634,7 +634,7 @@ def test_radius_of_queries(norm):
 
 @pytest.mark.parametrize("norm", ["l1", "group", PNorm(6.0)], ids=name)
 def test_thresholds_under_the_norms_with_a_link_are_within_their_bound(norm):
-    """Shared thresholds of long features: the radius is that of the feature at a right angle to the row."""
+    """SharedThermometer thresholds of long features: the radius is that of the feature at a right angle to the row."""
     worst = 0.0
     for seed in range(40):
         rng = np.random.default_rng(seed)

@@ -385,9 +385,9 @@ def learn_with_sigma_y_by_index(X, y, f, eta):
         t = x @ w
         lost.append(plain.snapped(loss.of(plain.places(plain.worst_order(t, relevance)), relevance)))
         if lost[-1] > 0:
-            rival, _ = plain.best_ranking(loss, rep, t, relevance)
+            competitor, _ = plain.best_ranking(loss, rep, t, relevance)
             right = plain.places(np.argsort(-relevance, kind="stable"))
-            w = w + eta * x.T @ (rep[right] - rep[rival])
+            w = w + eta * x.T @ (rep[right] - rep[competitor])
     return np.array(lost)
 
 

@@ -40,7 +40,7 @@ UPDATES = [
     LossDriven(),
     PerceptronUpdate(eta=2.0),
     PassiveAggressive(C=0.05),
-    PassiveAggressive(C=0.05, competitor="predicted"),
+    PassiveAggressive(C=0.05, comparator="predicted"),
     PassiveAggressive(C=0.05, variant="pa2"),
 ]
 COSTS = np.array([[0, 1.0, 3.0], [0.5, 0, 1.0], [2.0, 0.7, 0]])
@@ -87,7 +87,7 @@ def test_the_loss_is_within_the_bound_of_any_weights(update, norm):
             b = np.linspace(1, -1, len(model.intercept_)) if model.fit_intercept else np.zeros(len(model.intercept_))
             own = model.coef_, model.intercept_
             for U in [(s * W, s * b) for s in (1e-3, 0.1, 0.5, 2.0)] + [own, (rng.standard_normal(W.shape), b), (0 * W, 0 * b)]:
-                assert model.cumulative_loss_ <= model.loss_bound(competitor=U, X=X, y=y)
+                assert model.cumulative_loss_ <= model.loss_bound(comparator=U, X=X, y=y)
 
 
 @pytest.mark.parametrize("update", UPDATES, ids=str)
@@ -100,7 +100,7 @@ def test_a_separating_competitor_has_the_bound_of_its_margin(update):
     model = PredtronClassifier(representation="onehot", update=update, fit_intercept=False).partial_fit(X, y, classes=range(3))
     gamma = 0.4 / np.linalg.norm(W)
     R = np.linalg.norm(X, axis=1).max()
-    found = model.loss_bound(competitor=W / 0.4, X=X, y=y)
+    found = model.loss_bound(comparator=W / 0.4, X=X, y=y)
     assert found == pytest.approx(model.loss_bound(gamma, R), rel=1e-9)
 
 
@@ -111,7 +111,7 @@ def test_prank_against_ordered_thresholds():
         model = PredtronOrdinalClassifier(representation="shared", update=PRank(), intercept_scaling=1.0, average=False)
         model = learned(model, X, y)
         for s in (0.1, 0.5, 2.0):
-            assert 5 < model.cumulative_loss_ <= model.loss_bound(competitor=(s * W[:1], [s, -s]), X=X, y=y)
+            assert 5 < model.cumulative_loss_ <= model.loss_bound(comparator=(s * W[:1], [s, -s]), X=X, y=y)
 
 
 @pytest.mark.parametrize("update", [MaxPair(), MaxPair(weighted=False), Slam(eta=2e-4)], ids=str)
@@ -122,7 +122,7 @@ def test_queries(update, norm, loss):
     model = PredtronRanker(update=update, norm=norm, loss=loss, average=False).partial_fit(X, y, qid=qid)
     assert model.cumulative_loss_ > 1
     for u in (0.1 * np.ones(5), np.zeros(5), model.coef_):
-        assert model.cumulative_loss_ <= model.loss_bound(competitor=u, X=X, y=y, qid=qid)
+        assert model.cumulative_loss_ <= model.loss_bound(comparator=u, X=X, y=y, qid=qid)
 
 
 @pytest.mark.parametrize("cost", ["is_error", "error_set", "normalised"])
@@ -132,7 +132,7 @@ def test_labels(cost, weights):
     for update in (MMP(cost=cost, weights=weights), MaxPair(), Slam(eta=5e-4)):
         model = PredtronLabelRanker(update=update, average=False, intercept_scaling=1.0).partial_fit(X, y)
         for U in (np.zeros((5, 4)), 0.3 * np.random.default_rng(0).standard_normal((5, 4)), (model.coef_, model.intercept_)):
-            assert 1 < model.cumulative_loss_ <= model.loss_bound(competitor=U, X=X, y=y)
+            assert 1 < model.cumulative_loss_ <= model.loss_bound(comparator=U, X=X, y=y)
 
 
 def test_the_bound_of_slam_is_theorem_6_of_its_surrogate():
@@ -145,10 +145,10 @@ def test_the_bound_of_slam_is_theorem_6_of_its_surrogate():
         for i in np.flatnonzero(better(relevance).any(axis=1)):
             F += max(0.0, 1 + t[relevance == 0].max() - t[i]) / relevance.sum()
             v.append(1 / relevance.sum())
-    R2, eta, least = (X**2).sum(axis=1).max(), 0.002, model._learner.update.least
+    R2, eta, least = (X**2).sum(axis=1).max(), 0.002, model._learner.update.c_L_seen
     expected = (u @ u + 2 * eta * F) / (eta * (2 - 4 * eta * R2 / least))
     assert least >= min(v)
-    assert model.loss_bound(competitor=u, X=X, y=y, qid=qid) == pytest.approx(expected, rel=1e-9)
+    assert model.loss_bound(comparator=u, X=X, y=y, qid=qid) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("update", [LossAugmented(eta="theory"), Adaptive(), PassiveAggressive()], ids=str)
@@ -157,12 +157,12 @@ def test_updates_without_a_proof_on_any_data(update):
     y = scores.argmax(axis=1)
     model = PredtronClassifier(update=update, representation="onehot", fit_intercept=False).partial_fit(X, y, classes=range(3))
     with pytest.raises(ValueError, match="No bound against given weights is proven for update="):
-        model.loss_bound(competitor=W, X=X, y=y)
+        model.loss_bound(comparator=W, X=X, y=y)
     X, y, qid = make_queries()
     for settings in ({"update": Slam()}, {"update": "perceptron"}, {"update": update}):
         ranker = PredtronRanker(**settings).partial_fit(X, y, qid=qid)
         with pytest.raises(ValueError, match="No bound against given weights is proven for"):
-            ranker.loss_bound(competitor=np.ones(5), X=X, y=y, qid=qid)
+            ranker.loss_bound(comparator=np.ones(5), X=X, y=y, qid=qid)
 
 
 def test_problems_in_python():
@@ -172,11 +172,11 @@ def test_problems_in_python():
     for update in (LossAugmented(eta=0.05), PassiveAggressive(C=0.1), PassiveAggressive(C=0.1, variant="pa2")):
         model = Predtron(Hours(), update=update, fit_intercept=False, average=False).partial_fit(X, y)
         for U in (np.eye(2), 5 * np.eye(2), np.zeros((2, 2))):
-            assert 1 < model.cumulative_loss_ <= model.loss_bound(competitor=U, X=X, y=y)
+            assert 1 < model.cumulative_loss_ <= model.loss_bound(comparator=U, X=X, y=y)
     for update in ("perceptron", "loss_driven"):
         model = Predtron(Hours(), update=update, fit_intercept=False).partial_fit(X, y)
         with pytest.raises(ValueError, match="needs margins over all predictions"):
-            model.loss_bound(competitor=np.eye(2), X=X, y=y)
+            model.loss_bound(comparator=np.eye(2), X=X, y=y)
 
 
 def test_what_goes_together():
@@ -186,17 +186,17 @@ def test_what_goes_together():
     model.partial_fit(X, y, classes=range(3))
     for arguments in (
         {"X": X, "y": y},
-        {"competitor": W},
-        {"competitor": W, "X": X},
-        {"competitor": W, "X": X, "y": y, "margin": 1},
+        {"comparator": W},
+        {"comparator": W, "X": X},
+        {"comparator": W, "X": X, "y": y, "margin": 1},
     ):
-        with pytest.raises(ValueError, match="takes a margin, or competitor, X and y together"):
+        with pytest.raises(ValueError, match="takes a margin, or comparator, X and y together"):
             model.loss_bound(**arguments)
-    for competitor, message in [(W[:2], "competitor has shape"), ((W, [1, 2, 3]), "no intercept"), (W * np.nan, "NaN")]:
+    for comparator, message in [(W[:2], "comparator has shape"), ((W, [1, 2, 3]), "no intercept"), (W * np.nan, "NaN")]:
         with pytest.raises(ValueError, match=message):
-            model.loss_bound(competitor=competitor, X=X, y=y)
+            model.loss_bound(comparator=comparator, X=X, y=y)
     with pytest.raises(ValueError, match="different weights"):
-        model.partial_fit(X, y, sample_weight=np.arange(1, 151)).loss_bound(competitor=W, X=X, y=y)
+        model.partial_fit(X, y, sample_weight=np.arange(1, 151)).loss_bound(comparator=W, X=X, y=y)
 
 
 @pytest.mark.parametrize("changed", [{"loss": 100 * (1 - np.eye(2))}, {"update": "perceptron"}, {"update__eta": 5.0}], ids=str)
@@ -231,9 +231,9 @@ def test_units_of_the_rows_change_no_bound(scale, norm, dtype):
         rows = (s * X).astype(dtype)
         model = PredtronClassifier(update="perceptron", representation="onehot", norm=norm, fit_intercept=False)
         model.partial_fit(rows, y, classes=range(3))
-        bounds.append(model.loss_bound(competitor=U / s, X=rows, y=y))
+        bounds.append(model.loss_bound(comparator=U / s, X=rows, y=y))
         assert radius(model, rows) == pytest.approx(s * radius(model, X), rel=1e-6)
-        assert model.loss_bound(competitor=U / s, X=sparse.csr_matrix(rows), y=y) == pytest.approx(bounds[-1], rel=1e-12)
+        assert model.loss_bound(comparator=U / s, X=sparse.csr_matrix(rows), y=y) == pytest.approx(bounds[-1], rel=1e-12)
     assert bounds[1] == pytest.approx(bounds[0], rel=1e-5)
 
 
@@ -246,7 +246,7 @@ def test_a_measure_that_changed_has_no_bound(changed):
     model.partial_fit(X, y, classes=range(3)).set_params(**changed)
     name = next(iter(changed))
     for ask in (
-        lambda: model.loss_bound(competitor=W, X=X, y=y),
+        lambda: model.loss_bound(comparator=W, X=X, y=y),
         lambda: model.loss_bound(0.1, 3.0),
         lambda: theorem_of(model),
         lambda: radius(model, X),
@@ -262,20 +262,20 @@ def test_a_radius_is_that_of_rows_that_fit():
 
 
 @pytest.mark.parametrize(
-    ("competitor", "message"),
+    ("comparator", "message"),
     [
-        (((0.2, 0.2),), "competitor is a tuple of length 1"),
-        (([0.2, 0.2], [0.0], [0.0]), "competitor is a tuple of length 3"),
-        ({}, "competitor={} does not hold numbers"),
-        ("abc", "competitor='abc' does not hold numbers"),
+        (((0.2, 0.2),), "comparator is a tuple of length 1"),
+        (([0.2, 0.2], [0.0], [0.0]), "comparator is a tuple of length 3"),
+        ({}, "comparator={} does not hold numbers"),
+        ("abc", "comparator='abc' does not hold numbers"),
         ([1e200, -1e200], "overflow"),
     ],
 )
-def test_competitors_that_are_no_weights(competitor, message):
+def test_competitors_that_are_no_weights(comparator, message):
     X, y = np.array([[1e120, 0.0], [0.0, 1.0]]), [0, 1]
     model = PredtronBinaryClassifier(update="perceptron", fit_intercept=False).fit(X, y)
     with pytest.raises(ValueError, match=message):
-        model.loss_bound(competitor=competitor, X=X, y=y)
+        model.loss_bound(comparator=comparator, X=X, y=y)
 
 
 def test_the_updates_that_a_message_advises_have_a_bound():
@@ -283,14 +283,14 @@ def test_the_updates_that_a_message_advises_have_a_bound():
     for update in ("perceptron", LossAugmented(eta="theory"), LossAugmented(eta=0.1), LossDriven()):
         ranker = PredtronRanker(update=update).partial_fit(X, y, qid=qid)
         with pytest.raises(ValueError, match="accepted are Slam with a number for eta and MaxPair"):
-            ranker.loss_bound(competitor=np.ones(5), X=X, y=y, qid=qid)
+            ranker.loss_bound(comparator=np.ones(5), X=X, y=y, qid=qid)
     for update in (Slam(eta=2e-4), MaxPair()):
         ranker = PredtronRanker(update=update).partial_fit(X, y, qid=qid)
-        assert ranker.loss_bound(competitor=np.ones(5), X=X, y=y, qid=qid) > 0
+        assert ranker.loss_bound(comparator=np.ones(5), X=X, y=y, qid=qid) > 0
     X, y = make_labels()
     labels = PredtronLabelRanker(update="perceptron", fit_intercept=False).partial_fit(X, y)
     with pytest.raises(ValueError, match="accepted are Slam with a number for eta, MMP and MaxPair"):
-        labels.loss_bound(competitor=np.zeros((5, 4)), X=X, y=y)
+        labels.loss_bound(comparator=np.zeros((5, 4)), X=X, y=y)
 
 
 def test_another_function_is_another_loss():

@@ -31,8 +31,8 @@ def test_without_a_penalty_the_weights_are_the_sum_of_the_steps():
     W = np.zeros((3, 4))
     for x, label in zip(X, y, strict=True):
         t = W @ x
-        rival = (COSTS[label] + t).argmax()
-        W += 0.1 * np.outer(np.eye(3)[label] - np.eye(3)[rival], x)
+        competitor = (COSTS[label] + t).argmax()
+        W += 0.1 * np.outer(np.eye(3)[label] - np.eye(3)[competitor], x)
     assert_close(model.coef_, W)
 
 
@@ -77,9 +77,9 @@ def test_the_regret_of_corollary_17_2(seed):
     assert_close(uniform.coef_ * (T - 1) / T, np.mean(iterates, axis=0))
     ours = np.mean([hinge(W, x, label, COSTS) for W, x, label in zip(iterates, X, y, strict=True)])
     rng = np.random.default_rng(seed)
-    rivals = [uniform.coef_, *(uniform.coef_ + rng.standard_normal((20, 3, 4)) * np.abs(uniform.coef_).mean())]
+    competitors = [uniform.coef_, *(uniform.coef_ + rng.standard_normal((20, 3, 4)) * np.abs(uniform.coef_).mean())]
     best = min(
-        np.mean([hinge(B * u / np.linalg.norm(u), x, label, COSTS) for x, label in zip(X, y, strict=True)]) for u in rivals
+        np.mean([hinge(B * u / np.linalg.norm(u), x, label, COSTS) for x, label in zip(X, y, strict=True)]) for u in competitors
     )
     assert 0 < ours - best <= 2 * R * B / T**0.5
 

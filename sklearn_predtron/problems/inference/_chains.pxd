@@ -1,5 +1,5 @@
 """Loss-augmented inference for rankings."""
-from sklearn_predtron.problems.inference._residual cimport Lanes
+from sklearn_predtron.problems.inference._residual cimport ResidualNetwork
 from sklearn_predtron.problems.inference._sorting cimport Keyed
 
 
@@ -34,7 +34,7 @@ cdef class Inference:
                               Py_ssize_t* position) noexcept nogil
     cdef bint find_chains(self, const double* s, const double* a) noexcept nogil
     cdef void lay_chains(self, const double* s, const double* a) noexcept nogil
-    cdef void place(self, Py_ssize_t* position) noexcept nogil
+    cdef void slot(self, Py_ssize_t* position) noexcept nogil
     cdef double gain(self, Py_ssize_t x, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t climb(self, Py_ssize_t x, Py_ssize_t n, Py_ssize_t most) noexcept nogil
     cdef Py_ssize_t descend(self, Py_ssize_t x, Py_ssize_t n, Py_ssize_t least) noexcept nogil
@@ -42,5 +42,5 @@ cdef class Inference:
     cdef bint band(self, Py_ssize_t begin, Py_ssize_t end) noexcept nogil
     cdef void greedy(self) noexcept nogil
     cdef bint lanes(self) noexcept nogil
-    cdef bint price(self, Lanes* lanes) noexcept nogil
+    cdef bint price(self, ResidualNetwork* lanes) noexcept nogil
     cdef bint dense(self, const double* s, const double* a, Py_ssize_t* position) noexcept nogil

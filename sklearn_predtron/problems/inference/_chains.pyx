@@ -11,7 +11,7 @@ from libc.string cimport memset
 
 import numpy as np
 
-from sklearn_predtron.problems.inference._residual cimport Lanes, cancel_cycles, start_sweeps, sweep_lanes
+from sklearn_predtron.problems.inference._residual cimport ResidualNetwork, cancel_cycles, start_sweeps, relax_sweep
 from sklearn_predtron.problems.inference._sorting cimport Keyed, sort_descending
 
 cdef enum:
@@ -35,7 +35,7 @@ cdef class Inference:
         """Lay out the arrays for m items; False where there is no memory."""
         cdef size_t line = rounded((m + 1) * sizeof(double)), pair = rounded((m + 1) * sizeof(Keyed))
         cdef size_t needed = 12 * line + 2 * pair
-        cdef char* place
+        cdef char* slot
         self.m = m
         self.failed = False
         if needed > self.size:
@@ -45,21 +45,21 @@ cdef class Inference:
             if self.memory == NULL:
                 self.failed = True
                 return False
-        place = self.memory
-        self.df = <double*> place
-        self.dD = <double*> (place + line)
-        self.curve = <double*> (place + 2 * line)
-        self.s = <double*> (place + 3 * line)
-        self.a = <double*> (place + 4 * line)
-        self.tail = <double*> (place + 5 * line)
-        self.item = <Py_ssize_t*> (place + 6 * line)
-        self.chain = <Py_ssize_t*> (place + 7 * line)
-        self.start = <Py_ssize_t*> (place + 8 * line)
-        self.label = <Py_ssize_t*> (place + 9 * line)
-        self.low = <Py_ssize_t*> (place + 10 * line)
-        self.high = <Py_ssize_t*> (place + 11 * line)
-        self.first = <Keyed*> (place + 12 * line)
-        self.spare = <Keyed*> (place + 12 * line + pair)
+        slot = self.memory
+        self.df = <double*> slot
+        self.dD = <double*> (slot + line)
+        self.curve = <double*> (slot + 2 * line)
+        self.s = <double*> (slot + 3 * line)
+        self.a = <double*> (slot + 4 * line)
+        self.tail = <double*> (slot + 5 * line)
+        self.item = <Py_ssize_t*> (slot + 6 * line)
+        self.chain = <Py_ssize_t*> (slot + 7 * line)
+        self.start = <Py_ssize_t*> (slot + 8 * line)
+        self.label = <Py_ssize_t*> (slot + 9 * line)
+        self.low = <Py_ssize_t*> (slot + 10 * line)
+        self.high = <Py_ssize_t*> (slot + 11 * line)
+        self.first = <Keyed*> (slot + 12 * line)
+        self.spare = <Keyed*> (slot + 12 * line + pair)
         return True
 
     cdef char* lanes_room(self, size_t size) noexcept nogil:
@@ -104,7 +104,7 @@ cdef class Inference:
                 return False
         elif not self.lanes():
             return not self.failed and self.dense(s, a, position)
-        self.place(position)
+        self.slot(position)
         return True
 
     cdef bint find_chains(self, const double* s, const double* a) noexcept nogil:
@@ -187,7 +187,7 @@ cdef class Inference:
             self.s[at] = s[self.first[x].at]
             self.a[at] = a[self.first[x].at]
 
-    cdef void place(self, Py_ssize_t* position) noexcept nogil:
+    cdef void slot(self, Py_ssize_t* position) noexcept nogil:
         """Each position goes to the next item of the chain that holds it."""
         cdef Py_ssize_t x, g
         for g in range(self.n_chains):
@@ -224,7 +224,7 @@ cdef class Inference:
         else:
             for x in range(m):
                 self.label[x] = 0
-        self.place(position)
+        self.slot(position)
         return True
 
     cdef inline double gain(self, Py_ssize_t x, Py_ssize_t n) noexcept nogil:
@@ -356,16 +356,16 @@ cdef class Inference:
 
     cdef bint lanes(self) noexcept nogil:
         """Cancel cycles of positive gain in the residual network until there is none; False where that takes too long."""
-        cdef Lanes lanes
+        cdef ResidualNetwork lanes
         cdef Py_ssize_t m = self.m, G = self.n_chains, cells = m * G, cycles, sweep, x, limit = MOST_CYCLES
         cdef size_t doubles = 4 * cells + 2 * m + 6 * G
         cdef size_t numbers = 2 * m
-        cdef char* place = self.lanes_room(
+        cdef char* slot = self.lanes_room(
             doubles * sizeof(double) + cells * sizeof(int64_t) + numbers * sizeof(Py_ssize_t) + 2 * m)
-        if place == NULL:
+        if slot == NULL:
             return False
         lanes.m, lanes.G, lanes.eps, lanes.label = m, G, self.eps, self.label
-        lanes.last = <double*> place
+        lanes.last = <double*> slot
         lanes.next = lanes.last + cells
         lanes.reach = lanes.next + cells
         lanes.origin = lanes.reach + cells
@@ -389,7 +389,7 @@ cdef class Inference:
                     lanes.height[x] = lanes.height[x - 1] - lanes.middle[x - 1]
             start_sweeps(&lanes)
             for sweep in range(4 * m + 101):
-                if not sweep_lanes(&lanes, sweep % 2 == 0) and sweep > 0:
+                if not relax_sweep(&lanes, sweep % 2 == 0) and sweep > 0:
                     return True                 # the reaches are dual prices
                 if sweep > 0 and cancel_cycles(&lanes):
                     break
@@ -397,7 +397,7 @@ cdef class Inference:
                 return False
         return False
 
-    cdef bint price(self, Lanes* lanes) noexcept nogil:
+    cdef bint price(self, ResidualNetwork* lanes) noexcept nogil:
         """What the last item of each lane before a gap earns there, and the next one; whether any pair should change places."""
         cdef Py_ssize_t x, g, G = lanes.G
         cdef double df, dD, most, least

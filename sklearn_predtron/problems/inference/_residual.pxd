@@ -1,7 +1,7 @@
 """The residual network of a ranking that is held by chains of items."""
 from libc.stdint cimport int64_t
 
-cdef struct Lanes:                      # the residual network: a node for each position and chain, G to a position
+cdef struct ResidualNetwork:                      # the residual network: a node for each position and chain, G to a position
     Py_ssize_t m, G
     double eps
     Py_ssize_t *label                   # the chain that holds each position
@@ -20,6 +20,6 @@ cdef struct Lanes:                      # the residual network: a node for each 
     char *from_right
 
 
-cdef void start_sweeps(Lanes* lanes) noexcept nogil
-cdef bint sweep_lanes(Lanes* lanes, bint rightwards) noexcept nogil
-cdef bint cancel_cycles(Lanes* lanes) noexcept nogil
+cdef void start_sweeps(ResidualNetwork* lanes) noexcept nogil
+cdef bint relax_sweep(ResidualNetwork* lanes, bint rightwards) noexcept nogil
+cdef bint cancel_cycles(ResidualNetwork* lanes) noexcept nogil

@@ -11,7 +11,7 @@ cdef enum:
 cdef double FAR = 1e100     # stands for infinity, so that 0 * FAR is 0
 
 
-cdef void start_sweeps(Lanes* lanes) noexcept nogil:
+cdef void start_sweeps(ResidualNetwork* lanes) noexcept nogil:
     """Every position can be reached from its holder, at the height of the present prices."""
     cdef Py_ssize_t x, i
     for i in range(lanes.m * lanes.G):
@@ -22,7 +22,7 @@ cdef void start_sweeps(Lanes* lanes) noexcept nogil:
         lanes.from_left[x] = lanes.from_right[x] = True
 
 
-cdef bint sweep_lanes(Lanes* lanes, bint rightwards) noexcept nogil:
+cdef bint relax_sweep(ResidualNetwork* lanes, bint rightwards) noexcept nogil:
     """Relax the arcs of one direction, position by position; whether anything changed."""
     cdef Py_ssize_t x, m = lanes.m
     cdef bint changed = False, here
@@ -49,7 +49,7 @@ cdef bint sweep_lanes(Lanes* lanes, bint rightwards) noexcept nogil:
     return changed
 
 
-cdef inline bint relax(Lanes* lanes, Py_ssize_t x, Py_ssize_t y, const double* arc, double sign, double origin) noexcept nogil:
+cdef inline bint relax(ResidualNetwork* lanes, Py_ssize_t x, Py_ssize_t y, const double* arc, double sign, double origin) noexcept nogil:
     """Reach position x from its neighbour y in every lane, and its holder from the best lane."""
     cdef Py_ssize_t g, best = 0, holder = lanes.label[x], G = lanes.G
     cdef double *here = lanes.reach + x * G
@@ -74,7 +74,7 @@ cdef inline bint relax(Lanes* lanes, Py_ssize_t x, Py_ssize_t y, const double* a
     return changed
 
 
-cdef inline Py_ssize_t parent(const Lanes* lanes, Py_ssize_t node) noexcept nogil:
+cdef inline Py_ssize_t parent(const ResidualNetwork* lanes, Py_ssize_t node) noexcept nogil:
     """The node from which another was reached; -1 for none."""
     cdef double origin = lanes.origin[node]
     if origin == LEFT:
@@ -86,7 +86,7 @@ cdef inline Py_ssize_t parent(const Lanes* lanes, Py_ssize_t node) noexcept nogi
     return -1
 
 
-cdef bint cancel_cycles(Lanes* lanes) noexcept nogil:
+cdef bint cancel_cycles(ResidualNetwork* lanes) noexcept nogil:
     """Let every position on a cycle of the parents that changes hands do so; whether there was any.
 
     Cycles of parents share no node, and their gains add up.
@@ -112,7 +112,7 @@ cdef bint cancel_cycles(Lanes* lanes) noexcept nogil:
     return True
 
 
-cdef Py_ssize_t take_cycle(Lanes* lanes, Py_ssize_t start) noexcept nogil:
+cdef Py_ssize_t take_cycle(ResidualNetwork* lanes, Py_ssize_t start) noexcept nogil:
     """Note who takes over the positions on a cycle; how many do."""
     cdef Py_ssize_t node = start, moves = 0
     while True:
