@@ -129,7 +129,8 @@ def ordinal(ax):
     delta = gap / np.sqrt(len(b) + b @ b)
     model = recorded(PredtronOrdinalClassifier(update="perceptron", fit_intercept=False), extended, y)
     rounds, losses = LossHistory.curve(model)
-    bound = {"bound": longest(extended) ** 2 / delta**2, "bound_label": "Corollary 3 of paper 003"}  # of another margin
+    of_rows = longest(extended) ** 2 / delta**2  # delta is another margin
+    bound = {"bound": of_rows, "bound_label": "Corollary 3 of Milidiú and Rocha (2019)"}
     yield OnlineLossDisplay(rounds=rounds, losses=losses, **bound, name="CuSum Rank").plot(ax)
     delta = gap / np.sqrt(1 + b @ b)
     model = recorded(PredtronOrdinalClassifier(update="prank", representation="shared"), X, y)

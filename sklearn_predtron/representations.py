@@ -121,7 +121,7 @@ def bad_code(representation: CodeRepresentation, k: int, found: str) -> ValueErr
 
 
 class Sign(CodeRepresentation):
-    """Two predictions: -1 and +1, d = 1 (paper 000, section 3, binary classification).
+    """Two predictions: -1 and +1, d = 1 (Jain et al. 2015, section 3, binary classification).
 
     Examples
     --------
@@ -144,7 +144,7 @@ class Sign(CodeRepresentation):
 
 
 class OneHot(CodeRepresentation):
-    """Standard basis vectors, rep(sigma) = e_sigma, d = k (paper 000, section 3, multiclass classification).
+    """Standard basis vectors, rep(sigma) = e_sigma, d = k (Jain et al. 2015, section 3, multiclass classification).
 
     Examples
     --------
@@ -165,7 +165,7 @@ class OneHot(CodeRepresentation):
 
 
 class Simplex(CodeRepresentation):
-    """Corners of a regular simplex around 0, d = k - 1: <rep(a), rep(b)> = -1 / (k - 1) (paper 000, reference 5).
+    """Corners of a regular simplex around 0, d = k - 1: <rep(a), rep(b)> = -1 / (k - 1) (Jain et al. 2015, reference 5).
 
     Examples
     --------
@@ -187,7 +187,7 @@ class Simplex(CodeRepresentation):
 
 
 class Thermometer(CodeRepresentation):
-    """Ranks as thermometers: +1 up to the rank and -1 beyond it, / sqrt(r - 1), d = r - 1 (CuSum Rank, paper 003, eq. 7).
+    """Ranks as thermometers: +1 up to the rank and -1 beyond it, / sqrt(r - 1), d = r - 1 (Milidiú and Rocha 2019, eq. 7).
 
     Score j is that of the question whether the rank is above j; the decoded scores are the cumulative sums of the scores, less
     half their total, times 2 / sqrt(r - 1).  Among ranks that tie the highest is predicted: a score of 0 counts as positive.
@@ -212,7 +212,7 @@ class Thermometer(CodeRepresentation):
 
 
 class SharedThermometer(Thermometer):
-    """Thermometers whose scores share one direction: t_j = <u, x> + b_j, b_1 >= b_2 >= ... (PRank; paper 003, section 6).
+    """Thermometers whose scores share one direction: t_j = <u, x> + b_j, b_1 >= b_2 >= ... (Milidiú and Rocha 2019, section 6).
 
     The thresholds -b_j are ordered by isotonic regression after every step, which brings them no further from any ordered
     ones, so that the loss bounds stay; PRank's own update keeps the order by itself.  `coef_` has one row, `intercept_` r - 1
@@ -234,7 +234,7 @@ class SharedThermometer(Thermometer):
 
 
 class Code(CodeRepresentation):
-    """Any code matrix (paper 000, section 2.1).
+    """Any code matrix (Jain et al. 2015, section 2.1).
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ class SubsetRepresentation(Part):
 
 
 class SignVector(SubsetRepresentation):
-    """Sets of m labels as vectors of signs / sqrt(m), +1 for a label in the set, d = m (paper 000, section 3, multilabel).
+    """Sets of m labels as vectors of signs / sqrt(m), +1 for a label in the set, d = m (Jain et al. 2015, section 3, multilabel).
 
     Examples
     --------
@@ -294,7 +294,7 @@ class SignVector(SubsetRepresentation):
 class RankingRepresentation(Part):
     """Base of the representations of rankings: rep(sigma)_i = f(position of i) / |f|, f strictly decreasing.
 
-    Paper 000, section 4: the prediction of largest <rep(sigma), t> sorts the items by their scores t.
+    Jain et al. (2015), section 4: the prediction of largest <rep(sigma), t> sorts the items by their scores t.
     """
 
     def values(self, m: int) -> NDArray:
@@ -372,7 +372,7 @@ class LinearRank(RankingRepresentation):
 
 
 class PowerRank(RankingRepresentation):
-    """Rankings by f(j) = -j^alpha (alias "power"; paper 000, section 6).
+    """Rankings by f(j) = -j^alpha (alias "power"; Jain et al. 2015, section 6).
 
     Parameters
     ----------

@@ -238,7 +238,7 @@ def fifths(target: NDArray) -> NDArray:
 
 
 def generated_queries(random_state: int) -> tuple[ByQuery, ByQuery]:
-    """Documents and relevances of the simulation of paper 000, section 6."""
+    """Documents and relevances of the simulation of Jain et al. (2015), section 6."""
     X, y, qid = make_ranking_queries(400, random_state=random_state)
     return ByQuery.of(X, qid), ByQuery.of(y.astype(np.float64), qid)
 

@@ -334,8 +334,8 @@ def check_loss(loss: Any, labels: Any) -> None:
 
     - losses are numbers from 0 to 1e100, 0 for sigma_y, and none contradicts c_L or C_L of the compiled problem;
     - at random scores, some of which tie, the compiled problem's prediction is a maximiser of <rep(sigma), t>, its competitor one
-      of L(sigma, y) + <rep(sigma), t>, equation (2) of paper 000, and their losses are those of the loss's own values (a ranking
-      loss's, where it evaluates the ranking);
+      of L(sigma, y) + <rep(sigma), t>, equation (2) of Jain et al. (2015), and their losses are those of the loss's own values (a
+      ranking loss's, where it evaluates the ranking);
     - the loss is the same whenever it is asked for, also of a clone, a copy and a pickle.
 
     Parameters

@@ -227,7 +227,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
     def margin(self, X: Any, y: Any) -> float:
         """The margin of the weights, at unit norm, on a data set.
 
-        The least, over the rows, of <rep(sigma_y), t> less the best score of a prediction that loses (paper 000, section
+        The least, over the rows, of <rep(sigma_y), t> less the best score of a prediction that loses (Jain et al. 2015, section
         2.2), or of any that is ahead of sigma_y.  Positive only if every row is predicted without loss.
 
         Parameters

@@ -18,7 +18,8 @@ READ = (1, 2)
 FACES = "OneHot Sign Thermometer Hamming SubsetZeroOne ErrorSetSize FBeta Jaccard AtK NDCG AveragePrecision SwappedPairs "
 FACES += "RankingZeroOne KendallTau"
 WEIGHTS = "L2 PNorm Group Trace Scaled RKHS"
-RULES = "LossAugmented Perceptron LossDriven PassiveAggressive Adaptive Subgradient RankingLossAugmented Slam MaxPair ListNet MMP PRank"
+RULES = "LossAugmented Perceptron LossDriven PassiveAggressive Adaptive Subgradient PRank "
+RULES += "RankingLossAugmented Slam MaxPair ListNet MMP"
 # What the classes were called in format 1.
 FORMER = {
     **{name: f"{name}Problem" for name in FACES.split()},

@@ -129,7 +129,7 @@ class RejectingClassifier(BaseTableClassifier):
 
 
 def reject_code(k: int) -> NDArray:
-    """The paper's code with a reject option: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (paper 000, section 3)."""
+    """The paper's code with a reject option: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
     return np.vstack([np.eye(k), np.full(k, k**-0.5)])
 
 
@@ -248,7 +248,7 @@ class PredtronClassifier(RejectingClassifier):
 
     Notes
     -----
-    Algorithm 1 of paper 000 and its variants.  Probabilities: `sklearn.calibration.CalibratedClassifierCV`.
+    Algorithm 1 of Jain et al. (2015) and its variants.  Probabilities: `sklearn.calibration.CalibratedClassifierCV`.
 
     Examples
     --------
@@ -386,7 +386,7 @@ class PredtronBinaryClassifier(RejectingClassifier):
 
     Notes
     -----
-    Algorithm 1 of paper 000 and its variants; asymmetric costs are its Corollary 2.  Probabilities:
+    Algorithm 1 of Jain et al. (2015) and its variants; asymmetric costs are its Corollary 2.  Probabilities:
     `sklearn.calibration.CalibratedClassifierCV`.
 
     Examples

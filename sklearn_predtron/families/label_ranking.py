@@ -94,8 +94,8 @@ class PredtronLabelRanker(BaseRanker):
 
     Notes
     -----
-    Paper 000, section 5; as for `PredtronRanker`, sigma_y is the competitor's order sorted again by relevance.  A row all of
-    whose labels are equally relevant has no wrong ranking: its loss is 0 and it changes nothing.
+    Jain et al. (2015), section 5; as for `PredtronRanker`, sigma_y is the competitor's order sorted again by relevance.  A row
+    all of whose labels are equally relevant has no wrong ranking: its loss is 0 and it changes nothing.
 
     Examples
     --------

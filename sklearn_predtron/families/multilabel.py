@@ -100,8 +100,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     Notes
     -----
-    Paper 000, section 3, and paper 001, C.2, with exact loss-augmented inference in a sort and one pass (all losses by name)
-    or by search over the counts of mistakes (any callable).  Where labels tie at a score of 0 they are not predicted.
+    Jain et al. (2015), section 3 and supplement, C.2, with exact loss-augmented inference in a sort and one pass (all losses by
+    name) or by search over the counts of mistakes (any callable).  Where labels tie at a score of 0 they are not predicted.
 
     Examples
     --------
@@ -317,7 +317,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def margin(self, X: Any, y: Any) -> float:
         """The margin of the weights, at unit norm, on a data set.
 
-        The least, over the rows, of <rep(sigma_y), t> less the best score of a set that loses (paper 000, section 2.2), or
+        The least, over the rows, of <rep(sigma_y), t> less the best score of a set that loses (Jain et al. 2015, section 2.2), or
         of any that is ahead of sigma_y.
 
         Parameters

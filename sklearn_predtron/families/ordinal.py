@@ -97,7 +97,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
 
     Notes
     -----
-    CuSum Rank and its passive-aggressive version: Milidiu and Rocha, *Cumulative Sum Ranking* (paper 003), figures 1 and 2
+    CuSum Rank and its passive-aggressive version: Milidiú and Rocha (2019), figures 1 and 2
     (``update="perceptron"``, and ``PassiveAggressive(competitor="predicted")``).  With "absolute" the default update scales
     the margin with the distance of the competitor's rank.  PRank: Crammer and Singer (2001).
 

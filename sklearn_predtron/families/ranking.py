@@ -109,8 +109,8 @@ class PredtronRanker(BaseRanker):
 
     Notes
     -----
-    Paper 000, section 4, with two corrections: sigma_y is the competitor's order sorted again by relevance (an arbitrary right
-    ranking does not learn), and the loss-augmented competitor is exact, found in little more than a sort.  A query with one
+    Jain et al. (2015), section 4, with two corrections: sigma_y is the competitor's order sorted again by relevance (an arbitrary
+    right ranking does not learn), and the loss-augmented competitor is exact, found in little more than a sort.  A query with one
     document, or all of whose documents are equally relevant (none of them, say), has no wrong ranking: its loss is 0 and it
     changes nothing.  The competitor costs little more than a sort for some grades of relevance, or with representation="log" and
     the loss NDCG of whole lists; for relevances that all differ and another representation its cost may grow with the cube of the

@@ -77,7 +77,7 @@ class Problem(BaseEstimator):
     D2: float | None = None
 
     def decode(self, t: NDArray) -> Any:
-        """Predict from scores: a maximiser of <rep(sigma), t>, equation (1) of paper 000.
+        """Predict from scores: a maximiser of <rep(sigma), t>, equation (1) of Jain et al. (2015).
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class Problem(BaseEstimator):
         raise TypeError(f"{type(self).__name__} does not define representation(prediction); a problem must.")
 
     def augmented_decode(self, t: NDArray, y: Any) -> Any:
-        """Find the loss-augmented competitor: a maximiser of L(sigma, y) + <rep(sigma), t>, equation (2) of paper 000.
+        """Find the loss-augmented competitor: a maximiser of L(sigma, y) + <rep(sigma), t>, equation (2) of Jain et al. (2015).
 
         Parameters
         ----------

@@ -101,8 +101,8 @@ class RankingLoss(Part):
 class NDCG(RankingLoss):
     """1 - normalised discounted cumulative gain (alias "ndcg"): L = 1 - DCG(sigma, y) / max DCG.
 
-    DCG = sum over the items of G(y_i) D(position of i), with G(y) = 2^y - 1 and D(j) = 1 / log2(1 + j) (paper 000, section 4,
-    corrected; paper 002, eq. 1).
+    DCG = sum over the items of G(y_i) D(position of i), with G(y) = 2^y - 1 and D(j) = 1 / log2(1 + j) (Jain et al. 2015, section
+    4, corrected; Chaudhuri and Tewari 2015, eq. 1).
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def checked_discounts(discount: Any, values: Any, m: int) -> NDArray:
 class AveragePrecision(RankingLoss):
     """1 - average precision (alias "ap"): the mean, over the relevant items, of the share of relevant ones down to each.
 
-    For relevances 0 and 1 (paper 002, section 2).
+    For relevances 0 and 1 (Chaudhuri and Tewari 2015, section 2).
 
     Examples
     --------

@@ -20,7 +20,7 @@ class SubsetLoss(Part):
     """Base of the losses on sets of m labels, functions of the counts of hits and misses.
 
     a labels are both in the prediction and in y, b in the prediction only (false positives), c in y only (false negatives),
-    and d in neither (paper 001, C.2).
+    and d in neither (Jain et al. 2015, supplement, C.2).
     """
 
     _parameter_constraints: dict[str, list] = {}
@@ -96,7 +96,7 @@ def share(part: NDArray, whole: NDArray) -> NDArray:
 
 
 class Hamming(SubsetLoss):
-    """The share of labels that are predicted wrongly, L = (b + c) / m (paper 000, section 3).
+    """The share of labels that are predicted wrongly, L = (b + c) / m (Jain et al. 2015, section 3).
 
     Examples
     --------
@@ -116,7 +116,7 @@ class Hamming(SubsetLoss):
 
 
 class SubsetZeroOne(SubsetLoss):
-    """Whether any label is predicted wrongly, L = 1[b + c > 0] (paper 000, section 3; printed with the sign reversed).
+    """Whether any label is predicted wrongly, L = 1[b + c > 0] (Jain et al. 2015, section 3; printed with the sign reversed).
 
     Examples
     --------
@@ -136,7 +136,7 @@ class SubsetZeroOne(SubsetLoss):
 
 
 class ErrorSetSize(SubsetLoss):
-    """The share of pairs, of a label of y and one that is not, that are both wrong: L = b c / (P N) (paper 000, section 3).
+    """The share of pairs of a label of y and another that are both wrong: L = b c / (P N) (Jain et al. 2015, section 3).
 
     P labels are in y and N are not; the loss is 0 where P or N is.  All labels on is free of this loss, and so is none:
     updates that step on mistakes only learn no more than that; those that step for want of margin do.

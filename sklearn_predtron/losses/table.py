@@ -79,7 +79,7 @@ def bad_costs(loss: CostTableLoss, k: int, found: str) -> ValueError:
 
 
 class ZeroOne(CostTableLoss):
-    """The 0-1 loss, L(sigma, y) = 1[sigma != y] (paper 000, section 3).
+    """The 0-1 loss, L(sigma, y) = 1[sigma != y] (Jain et al. 2015, section 3).
 
     Examples
     --------
@@ -96,7 +96,7 @@ class ZeroOne(CostTableLoss):
 
 
 class Absolute(CostTableLoss):
-    """The absolute loss of ranks, L(sigma, y) = |sigma - y| with the labels numbered in their order (paper 003, section 1).
+    """The absolute loss of ranks, L(sigma, y) = |sigma - y| of labels numbered in order (Milidiú and Rocha 2019, section 1).
 
     Examples
     --------
@@ -135,7 +135,7 @@ class Squared(CostTableLoss):
 
 
 class CostMatrix(CostTableLoss):
-    """Any costs: L(sigma, y) = costs[y, sigma] (paper 000, section 2.1).
+    """Any costs: L(sigma, y) = costs[y, sigma] (Jain et al. 2015, section 2.1).
 
     Parameters
     ----------

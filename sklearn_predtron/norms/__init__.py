@@ -54,7 +54,7 @@ class Norm(Part):
 class L2(Norm):
     """The Euclidean (Frobenius) norm: W is changed by steps along the inputs.
 
-    Paper 000, Algorithm 1.  Weights are stored class by class, and feature by feature where the first rows are sparse.
+    Jain et al. (2015), Algorithm 1.  Weights are stored class by class, and feature by feature where the first rows are sparse.
 
     Examples
     --------
@@ -88,8 +88,8 @@ class Link(Norm):
 class PNorm(Link):
     """The r-norm of all weights, r close to 1 (alias "l1"): for few relevant features among many.
 
-    The bound on the loss grows with the logarithm of the number of features, and with the number of relevant ones (paper 000,
-    Corollary 6; paper 001, B.2).  Theta <- Theta - eta g x^T, W = sign(Theta) |Theta|^(q - 1) / |Theta|_q^(q - 2).
+    The bound on the loss grows with the logarithm of the number of features, and with the number of relevant ones (Jain et al.
+    2015, Corollary 6 and supplement, B.2).  Theta <- Theta - eta g x^T, W = sign(Theta) |Theta|^(q - 1) / |Theta|_q^(q - 2).
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class PNorm(Link):
 class Group(Link):
     """The r-norm of the columns' Euclidean lengths, r close to 1 (alias "group"): few features matter, to any score.
 
-    A column holds a feature's weights for all scores; with one score it is "l1" (paper 000, Corollary 8).
+    A column holds a feature's weights for all scores; with one score it is "l1" (Jain et al. 2015, Corollary 8).
     Theta <- Theta - eta g x^T, column j of W = Theta_j |Theta_j|^(q - 2) / (sum_j |Theta_j|^q)^((q - 2) / q).
 
     Parameters
@@ -148,8 +148,8 @@ class Group(Link):
 class Trace(Norm):
     """The trace norm (sum of the singular values), for scores that share a few directions of the inputs.
 
-    Paper 001, Algorithm 3, with psi = |W|_S(r)^2 / 2, the Schatten norm of 1 / r + 1 / q = 1.  The steps add up to
-    Theta (d x p), whose singular values, to the power q - 1, are those of W: scores along directions that many steps share
+    Jain et al. (2015, supplement), Algorithm 3, with psi = |W|_S(r)^2 / 2, the Schatten norm of 1 / r + 1 / q = 1.  The steps add
+    up to Theta (d x p), whose singular values, to the power q - 1, are those of W: scores along directions that many steps share
     count for more.  A step costs an eigendecomposition of a d x d matrix; nothing ever decomposes W.  For a single score, for a
     single feature and for q = 2 the norm is the Euclidean one, and the weights are those of `L2`.
 
@@ -221,7 +221,7 @@ class Scaled(Norm):
 class RKHS(Norm):
     """The norm of functions of a kernel: the learner is nonlinear, its weights a sum over rows that took a step.
 
-    Paper 000, section 2: every step is along an input, so that W = sum_s a_s phi(x_s)^T and the scores of x are
+    Jain et al. (2015), section 2: every step is along an input, so that W = sum_s a_s phi(x_s)^T and the scores of x are
     sum_s a_s k(x_s, x); nothing else of the learner changes, and where the kernel is positive semidefinite the bounds hold
     with R^2 the largest k(x, x).  The rows are the `support_`, the coefficients `dual_coef_`.  A round costs a kernel with each
     of them: memory and time grow with the support, unless a `budget` bounds it.  From its second epoch on `fit` also keeps the

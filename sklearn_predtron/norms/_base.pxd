@@ -13,7 +13,8 @@ cdef class Weights:
     cdef readonly bint opening, may_step, frozen    # whether meet is called, whether steps may be taken, whether statistics run
     cdef public bint undo_needed      # whether a round that meet began may be called off
     cdef open_call(self, Rows rows, bint fresh)
-    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, bint shown) except -1
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                               bint shown) except -1
     cdef close_call(self, bint learned)
     cdef bint unfinished(self) noexcept
     cdef bint open_round(self, View* x) noexcept nogil

@@ -55,7 +55,7 @@ cdef class Weights:
         """Rows are going to be learned from; they are those of the call before unless they are fresh."""
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                            bint shown) except -1:
+                               bint shown) except -1:
         """Get ready for rounds from the first on, and return where they end: what comes after needs another look ahead.
 
         Where they are `shown`, their mean scores are asked for too.

@@ -1,4 +1,4 @@
-"""What weights under p-norms share: W = link(Theta), the steps being Theta's (paper 001, B.2)."""
+"""What weights under p-norms share: W = link(Theta), the steps being Theta's (Jain et al. 2015, supplement, B.2)."""
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.math cimport pow as libm_pow
 

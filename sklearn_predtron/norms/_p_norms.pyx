@@ -1,4 +1,4 @@
-"""The p-norm of all weights, and that of their columns' lengths (paper 001, B.2)."""
+"""The p-norm of all weights, and that of their columns' lengths (Jain et al. 2015, supplement, B.2)."""
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
@@ -35,7 +35,7 @@ cdef class PNormWeights(DualWeights):
     cdef void move_all(self, Py_ssize_t n, double change, const double* x, double pending, Py_ssize_t first) noexcept nogil:
         """n weights that lie together."""
         self.mass += dual_step(n, change, x, self.q - 1, pending, &self.theta[first], &self.u[first],
-                                  &self.total[first] if self.averaging else NULL)
+                               &self.total[first] if self.averaging else NULL)
         self.moved += n
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const ScoreGradient* g,
@@ -148,7 +148,7 @@ cdef class GroupWeights(DualWeights):
 
     cdef void move_columns(self, Py_ssize_t n, const Py_ssize_t* at, const double* value, const double* pending) noexcept nogil:
         self.mass += dual_step_columns(n, at, value, self.stride, &self.push[0], (self.q - 2) / 2, pending, &self.theta[0],
-                                          &self.u[0], &self.total[0] if self.averaging else NULL, &self.part[0])
+                                       &self.u[0], &self.total[0] if self.averaging else NULL, &self.part[0])
         self.moved += n * self.d
 
     cdef double sum_of_powers(self) noexcept nogil:

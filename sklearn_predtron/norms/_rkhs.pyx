@@ -137,7 +137,7 @@ cdef class RKHSWeights(L2Weights):
         self.in_call = rows.row_numbers
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                            bint shown) except -1:
+                               bint shown) except -1:
         self.keep()
         last = rows.rounds_of(order, first, last, min(max(self.n, LEAST_BLOCK), BLOCK))
         self.position = rows.inputs(order, first, last)
@@ -437,7 +437,7 @@ cdef class Expansion(Weights):
             raise ValueError(f"b must hold {self.d} offsets, got {self.b.shape[0]}.")
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                            bint shown) except -1:
+                               bint shown) except -1:
         if self.matrix is None:
             self.matrix = rows.matrix()
         last = rows.rounds_of(order, first, last, BLOCK)

@@ -124,7 +124,7 @@ cdef class SharedDirection(Weights):
         self.inner.open_call(rows, fresh)
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                            bint shown) except -1:
+                               bint shown) except -1:
         return self.inner.open_block(rows, order, first, last, shown)
 
     cdef close_call(self, bint learned):

@@ -29,7 +29,7 @@ cdef enum:
 
 
 cdef class TraceWeights(L2Weights):
-    """W = M Theta, M = (Theta Theta^T)^((q - 2) / 2) / |Theta|_S(q)^(q - 2) (paper 001, B.2): the inverse of the gradient of
+    """W = M Theta, M = (Theta Theta^T)^((q - 2) / 2) / |Theta|_S(q)^(q - 2) (Jain et al. 2015): the inverse of the gradient of
     psi = |W|_S(r)^2 / 2, where 1 / r + 1 / q = 1 and q > 2.
 
     Theta = scale * data is kept as L2 keeps W, and so is the intercept, which no link changes.  M does not depend on the scale:

@@ -43,7 +43,7 @@ cdef class Codes(Labels):
 
 
 cdef class Problem:
-    """Decoder, loss and representation of a prediction space (paper 000, section 2); leaves the scores t as they were."""
+    """Decoder, loss and representation of a prediction space (Jain et al. 2015, section 2); leaves the scores t as they were."""
 
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         """Competitor = the maximiser of the score; among several the one that loses most, then the first."""

@@ -157,7 +157,8 @@ cdef class FiniteProblem(Problem):
         r.loss = worst_loss(s, cost, self.k, top) if cost != NULL else top >= s[label]
         if r.loss > 0:
             r.competitor = 0
-            while r.competitor < self.k - 1 and (s[r.competitor] != top or (r.competitor == label if cost == NULL else cost[r.competitor] != r.loss)):
+            while r.competitor < self.k - 1 and (
+                    s[r.competitor] != top or (r.competitor == label if cost == NULL else cost[r.competitor] != r.loss)):
                 r.competitor += 1
             r.competitor_loss = r.loss
             r.score_gap = top - s[r.sigma_y]
@@ -176,7 +177,8 @@ cdef class FiniteProblem(Problem):
         if best > s[r.sigma_y]:
             r.competitor = 0
             while r.competitor < self.k - 1 and (
-                    (s[r.competitor] != top or r.competitor == label) if cost == NULL else s[r.competitor] + cost[r.competitor] != best):
+                    (s[r.competitor] != top or r.competitor == label) if cost == NULL
+                    else s[r.competitor] + cost[r.competitor] != best):
                 r.competitor += 1
             r.competitor_loss = 1 if cost == NULL else cost[r.competitor]
             r.score_gap = s[r.competitor] - s[r.sigma_y]

@@ -56,7 +56,7 @@ cdef class SparseIndicators(Labels):
 
 
 cdef class LabelSets(Problem):
-    """All sets of m labels, rep(sigma) = sign vector / sqrt(m) (paper 000, section 3; paper 001, C.2).
+    """All sets of m labels, rep(sigma) = sign vector / sqrt(m) (Jain et al. 2015, section 3 and supplement, C.2).
 
     The loss depends on y's P labels, the b that are on beside them and the c of them that are off.  The competitor of (2) is
     found by `search` among the sets that hold the best of the P labels and the best of the others: on the sorted scores the

@@ -14,7 +14,7 @@ from sklearn_predtron._core.state import MOST
 
 
 cdef class RankingProblem(Problem):
-    """All rankings of a list, rep(sigma)_i = f(position of i) / |f| for a decreasing f (paper 000, sections 4 and 6).
+    """All rankings of a list, rep(sigma)_i = f(position of i) / |f| for a decreasing f (Jain et al. 2015, sections 4 and 6).
 
     n_labels = 0 stands for queries, whose documents are the rows of a round.  sigma_y is the competitor's order, sorted again
     by relevance: an arbitrary right ranking does not learn.  A list of one grade has no wrong ranking: no loss and no step.
@@ -115,7 +115,7 @@ cdef class RankingProblem(Problem):
         return False
 
     cdef double slam_weight(self, Py_ssize_t grade) noexcept nogil:
-        """The weight of an item of the grade in SLAM (paper 002, eq. 10 and 11, averaged within the grade)."""
+        """The weight of an item of the grade in SLAM (Chaudhuri and Tewari 2015, eq. 10 and 11, averaged within the grade)."""
         return 0
 
     # ------------------------------------------------------------------------------------------------------- the rounds

@@ -7,7 +7,7 @@ from sklearn_predtron.problems._finite cimport FiniteProblem
 
 
 cdef class ThermometerProblem(FiniteProblem):
-    """rep(k)_j = +1 up to rank k and -1 beyond it, / sqrt(r - 1): decoded scores are cumulative sums (paper 003, eq. 7).
+    """rep(k)_j = +1 up to rank k and -1 beyond it, / sqrt(r - 1): decoded scores are sums (Milidiú and Rocha 2019, eq. 7).
 
     `shared` says that the r - 1 scores have one direction and a threshold each.
     """

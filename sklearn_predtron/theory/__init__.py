@@ -107,8 +107,8 @@ class Described(NamedTuple):
 def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, qid: Any = None, classes: Any = None) -> float:
     """The margin of given weights, at unit norm, on a data set.
 
-    gamma = min <rep(sigma_y) - rep(sigma), W x + b> / |(W, b / s)| over the rows and the predictions sigma that lose (paper 000,
-    section 2.2), for rankings over pairs of items: what the estimator's own `margin` is of its own weights.
+    gamma = min <rep(sigma_y) - rep(sigma), W x + b> / |(W, b / s)| over the rows and the predictions sigma that lose (Jain et al.
+    2015, section 2.2), for rankings over pairs of items: what the estimator's own `margin` is of its own weights.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any
     """The largest margin of any weights of length 1 on a small data set, and weights that have it.
 
     Maximise gamma over |W| <= 1, where <v, W> >= gamma for the vectors v = (rep(sigma_y) - rep(sigma)) x^T of the rows and the
-    predictions that lose, and <v, W> >= 0 for those free of loss, which must not be ahead (paper 000, section 2.2, for one
+    predictions that lose, and <v, W> >= 0 for those free of loss, which must not be ahead (Jain et al. 2015, section 2.2, for one
     sigma_y).  By duality it is the least length, in the dual norm, of sum a v over a >= 0 that sum to 1 where sigma loses: the
     distance of 0 from a hull.  Under the Euclidean norm this is the hard-margin problem, solved by the dual method of
     Goldfarb and Idnani (1983), under the others a linear programme.  Both sides are then evaluated, rounding counted, and a
@@ -382,7 +382,7 @@ def need_room(numbers: float) -> None:
 def loss_constants(
     loss: Any, *, classes: Any = None, n_labels: int | None = None, y: Any = None, qid: Any = None
 ) -> tuple[float, float]:
-    """The least positive loss c_L and the largest loss C_L, as the bounds take them (paper 000, section 2).
+    """The least positive loss c_L and the largest loss C_L, as the bounds take them (Jain et al. 2015, section 2).
 
     Parameters
     ----------
@@ -558,7 +558,7 @@ def theorem_of(estimator: Any) -> str:
     >>> from sklearn_predtron.updates import LossAugmented
     >>> model = PredtronClassifier(update=LossAugmented(eta="theory"), fit_intercept=False, norm="l1")
     >>> theorem_of(model.fit([[1.0], [-1.0]], [1, 0]))
-    'Theorem 1 (paper 000), Theorem 15 for its norm'
+    'Theorem 1 (Jain et al. 2015), Theorem 15 for its norm'
     """
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")

@@ -131,7 +131,7 @@ class Update(Part):
 
 
 class LossAugmented(Update):
-    """Algorithm 1 of paper 000 (alias "predtron").
+    """Algorithm 1 of Jain et al. (2015) (alias "predtron").
 
     On a mistake the competitor is argmax_sigma L(sigma, y) + <rep(sigma), t>, equation (2), and the step is eta.  For 0-1
     losses this is the perceptron.
@@ -166,7 +166,7 @@ class LossAugmented(Update):
         return core.LossAugmentedRule(0.0, theory_step("LossAugmented", problem, problem.c_L / problem.D2))
 
     def theorem(self, problem: Problem) -> str:
-        return "Theorem 1 (paper 000)"
+        return "Theorem 1 (Jain et al. 2015)"
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
         """D^2 R^2 C_L^2 / (c_L gamma^2) for eta = "theory", with D^2 = max |rep(sigma) - rep(sigma')|^2.
@@ -189,7 +189,7 @@ class LossAugmented(Update):
 
 
 class LossDriven(Update):
-    """Predtron.LD, Algorithm 2 of paper 001 (alias "loss_driven").
+    """Predtron.LD, Algorithm 2 of Jain et al. (2015) (alias "loss_driven").
 
     On a mistake the competitor is the best prediction outside Sigma_y, which is the prediction made, and the step is
     eta L(sigma, y).
@@ -222,7 +222,7 @@ class LossDriven(Update):
         return core.LossDrivenRule(self.eta)
 
     def theorem(self, problem: Problem) -> str:
-        return "Theorem 14 (paper 001)"
+        return "Theorem 14 (Jain et al. 2015, supplement)"
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
         """D^2 R^2 C_L / gamma^2, for any constant eta."""
@@ -261,7 +261,7 @@ class PerceptronUpdate(Update):
         return core.PerceptronRule(self.eta)
 
     def theorem(self, problem: Problem) -> str:
-        return "Corollary 3 (paper 003)" if counts_thresholds(problem) else "the perceptron's bound (Novikoff 1962)"
+        return "Corollary 3 (Milidiú and Rocha 2019)" if counts_thresholds(problem) else "the perceptron's bound (Novikoff 1962)"
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
         """At most D^2 R^2 / gamma^2 mistakes (Novikoff), so D^2 R^2 C_L / gamma^2.
@@ -509,7 +509,7 @@ class Slam(Update):
 
     On a mistake t <- t - eta sum_i v_i (e_k(i) - e_i) over the items with a less relevant one whose score is not 1 below, k(i)
     being the best of those.  The weights v are those of loss="ndcg" (also with k) or loss="ap", averaged within each grade
-    (paper 002, eq. 9 to 11 and 16, Algorithm 1).
+    (Chaudhuri and Tewari 2015, eq. 9 to 11 and 16, Algorithm 1).
 
     Parameters
     ----------
@@ -545,7 +545,7 @@ class Slam(Update):
     def theorem(self, problem: Problem) -> str:
         if self.eta == "invsqrt":
             return super().theorem(problem)
-        return f"{'Corollary 7' if getattr(problem.measure, 'k', None) is None else 'Theorem 8'} (paper 002)"
+        return f"{'Corollary 7' if getattr(problem.measure, 'k', None) is None else 'Theorem 8'} (Chaudhuri and Tewari 2015)"
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
         """D^2 R^2 / (v gamma^2) for eta = "theory", with the least positive weight v (for c_L) of the lists that lost.
@@ -569,7 +569,8 @@ class Slam(Update):
 class MaxPair(Update):
     """The pair of items that is furthest from the right order, on a mistake (alias "max_pair").
 
-    t <- t + eta L (e_i - e_j), with (i, j) = argmax t_j - t_i over pairs in which i is more relevant (paper 002, section 4).
+    t <- t + eta L (e_i - e_j), with (i, j) = argmax t_j - t_i over pairs in which i is more relevant (Chaudhuri and Tewari 2015,
+    section 4).
 
     Parameters
     ----------
@@ -599,7 +600,7 @@ class MaxPair(Update):
         return ranking.MaxPairRule(self.eta, self.weighted)
 
     def theorem(self, problem: Problem) -> str:
-        return "Theorem 10 (paper 002)"
+        return "Theorem 10 (Chaudhuri and Tewari 2015)"
 
     def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
         """4 R^2 / gamma^2, with the largest length R of a document and gamma over pairs; 2 R^2 / gamma^2 for ranked labels."""
@@ -614,7 +615,8 @@ class MaxPair(Update):
 class ListNet(Update):
     """Online ListNet: the gradient of the cross entropy of softmax(relevance) and softmax(scores), every round.
 
-    t <- t - eta (softmax(t) - softmax(y)) (alias "listnet"; paper 002, section 6).  There is no bound on the loss.
+    t <- t - eta (softmax(t) - softmax(y)) (alias "listnet"; Chaudhuri and Tewari 2015, section 6).  There is no bound on the
+    loss.
 
     Parameters
     ----------

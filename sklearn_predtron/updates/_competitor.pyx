@@ -59,7 +59,7 @@ cdef class SteppedRule(Rule):
 
 
 cdef class LossAugmentedRule(SteppedRule):
-    """Algorithm 1 of paper 000."""
+    """Algorithm 1 of Jain et al. (2015)."""
 
     cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
         problem.loss_augmented_competitor(t, y, m, r)
@@ -79,7 +79,7 @@ cdef class PerceptronRule(SteppedRule):
 
 
 cdef class LossDrivenRule(PerceptronRule):
-    """Algorithm 2 of paper 001: on a mistake the best prediction outside Sigma_y is the prediction itself."""
+    """Algorithm 2 of Jain et al. (2015): on a mistake the best prediction outside Sigma_y is the prediction itself."""
 
     cdef double size(self, Round* r) noexcept nogil:
         return r.loss * SteppedRule.size(self, r)

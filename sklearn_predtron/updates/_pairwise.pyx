@@ -55,7 +55,7 @@ cdef inline void clear(ScoreGradient* g, Py_ssize_t n) noexcept nogil:
 
 
 cdef class RankingLossAugmentedRule(Rule):
-    """Algorithm 1 of paper 000 with Theorem 1's step: c_L is the least positive loss of the lists that lost so far."""
+    """Algorithm 1 of Jain et al. (2015) with Theorem 1's step: c_L is the least positive loss of the lists that lost so far."""
     cdef double D2       # of the list at hand
 
     def __init__(self):
@@ -90,7 +90,7 @@ cdef class RankingLossAugmentedRule(Rule):
 
 
 cdef class SlamRule(ScheduledRule):
-    """The perceptron of the SLAM surrogates (paper 002, eq. 9 and 16).
+    """The perceptron of the SLAM surrogates (Chaudhuri and Tewari 2015, eq. 9 and 16).
 
     With `theory` the step is v / (D^2 R^2), with the least positive weight v and the largest |x| so far.
     """
@@ -146,7 +146,7 @@ cdef class SlamRule(ScheduledRule):
 
 
 cdef class MaxPairRule(ScheduledRule):
-    """The second algorithm of paper 002: a step along the pair that is furthest from the right order."""
+    """The second algorithm of Chaudhuri and Tewari (2015): a step along the pair that is furthest from the right order."""
     cdef readonly bint weighted
 
     def __init__(self, double eta, bint weighted):

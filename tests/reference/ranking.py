@@ -57,7 +57,7 @@ class NDCG:
         return -np.multiply.outer(*self.tables(y))
 
     def weights(self, y):
-        """Equation 11 of paper 002, at cut-off k, averaged within the grades."""
+        """Equation 11 of Chaudhuri and Tewari (2015), at cut-off k, averaged within the grades."""
         G, D = self.tables(y)
         v = np.zeros(len(y))
         order = np.argsort(-y, kind="stable")
@@ -72,7 +72,7 @@ class AveragePrecision:
         return 1 - (above / (place + 1)).mean(axis=-1)
 
     def weights(self, y):
-        """Equation 10 of paper 002."""
+        """Equation 10 of Chaudhuri and Tewari (2015)."""
         return y / y.sum()
 
 

@@ -445,7 +445,7 @@ def test_largest_margin_of_two_rows():
 
 
 def test_largest_margin_of_d_0():
-    """Paper 003's example: thermometers separate it, ordered thresholds on one direction do not."""
+    """Milidiú and Rocha's (2019) example: thermometers separate it, ordered thresholds on one direction do not."""
     X, y = np.array([[0, 0, -1], [0, 1, -1], [1, 1, -1], [1, 0, -1.0]]), [0, 1, 1, 2]
     assert largest_margin(PredtronOrdinalClassifier(fit_intercept=False), X, y).margin > 0.2
     with pytest.raises(ValueError, match="not separable"):
@@ -654,13 +654,13 @@ def test_thresholds_under_the_norms_with_a_link_are_within_their_bound(norm):
 
 NAMED = {
     "adaptive": "the adaptive update's bound",
-    "predtron": "Theorem 1 (paper 000)",
-    "loss_driven": "Theorem 14 (paper 001)",
+    "predtron": "Theorem 1 (Jain et al. 2015)",
+    "loss_driven": "Theorem 14 (Jain et al. 2015, supplement)",
     "perceptron": "the perceptron's bound (Novikoff 1962)",
     "passive_aggressive": "the passive-aggressive bound (Crammer et al. 2006)",
     "prank": "PRank's bound (Crammer and Singer 2001)",
-    "slam": "Corollary 7 (paper 002)",
-    "max_pair": "Theorem 10 (paper 002)",
+    "slam": "Corollary 7 (Chaudhuri and Tewari 2015)",
+    "max_pair": "Theorem 10 (Chaudhuri and Tewari 2015)",
     "mmp": "the bound of MMP (Crammer and Singer 2003)",
 }
 
@@ -689,11 +689,11 @@ def test_theorem_of_every_update(kind):
 def test_theorem_names_norm_and_rankings():
     fit = {"X": [[1.0, 0], [0, 1], [1, 1]], "y": [1, 0, 2]}
     ranker = PredtronRanker(norm="group", update="loss_driven").fit(**fit)
-    expected = "Theorem 14 (paper 001), with the margin of pairs, Theorem 15 for its norm"
+    expected = "Theorem 14 (Jain et al. 2015, supplement), with the margin of pairs, Theorem 15 for its norm"
     assert theorem_of(ranker) == expected
-    assert theorem_of(PredtronRanker(loss=NDCG(k=1), update="slam").fit(**fit)) == "Theorem 8 (paper 002)"
+    assert theorem_of(PredtronRanker(loss=NDCG(k=1), update="slam").fit(**fit)) == "Theorem 8 (Chaudhuri and Tewari 2015)"
     parts = {"representation": "shared", "intercept_scaling": 1.0, "update": "perceptron"}
-    assert theorem_of(PredtronOrdinalClassifier(**parts).fit(**fit)) == "Corollary 3 (paper 003)"
+    assert theorem_of(PredtronOrdinalClassifier(**parts).fit(**fit)) == "Corollary 3 (Milidiú and Rocha 2019)"
     assert theorem_of(PredtronOrdinalClassifier(loss="squared", **parts).fit(**fit)) == NAMED["perceptron"]
 
 

@@ -1,4 +1,4 @@
-"""The theorems of ordinal regression by simulation: paper 003's and Crammer and Singer's, thresholds apart and shared."""
+"""The theorems of ordinal regression by simulation: Milidiú and Rocha's and Crammer and Singer's, thresholds apart and shared."""
 
 import numpy as np
 import pytest

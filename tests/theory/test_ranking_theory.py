@@ -1,4 +1,4 @@
-"""The theorems of rankings by simulation: papers 000 and 002, MMP, and the repaired margin."""
+"""The theorems of rankings by simulation: Jain et al., Chaudhuri and Tewari (both 2015), MMP, and the repaired margin."""
 
 import itertools
 import pickle
@@ -68,7 +68,7 @@ def repaired(margin, f, m):
     return margin * min(-np.diff(plain.unit(f, k)).max() for k in range(2, m + 1))
 
 
-# ------------------------------------------------------------------------------------------------- pairs of items, paper 002
+# ------------------------------------------------------------------------------- pairs of items, Chaudhuri and Tewari (2015)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -144,7 +144,7 @@ def test_theorem_6_needs_a_step_fixed_beforehand():
 
 
 def slam_surrogate(t, y, v):
-    """Equation 9 of paper 002."""
+    """Equation 9 of Chaudhuri and Tewari (2015)."""
     hinges = np.where(plain.better(y), 1 + t[None, :] - t[:, None], 0)
     return v @ np.maximum(0, hinges.max(axis=1))
 

@@ -49,7 +49,8 @@ cdef bint relax_sweep(ResidualNetwork* lanes, bint rightwards) noexcept nogil:
     return changed
 
 
-cdef inline bint relax(ResidualNetwork* lanes, Py_ssize_t x, Py_ssize_t y, const double* arc, double sign, double origin) noexcept nogil:
+cdef inline bint relax(ResidualNetwork* lanes, Py_ssize_t x, Py_ssize_t y, const double* arc, double sign,
+                       double origin) noexcept nogil:
     """Reach position x from its neighbour y in every lane, and its holder from the best lane."""
     cdef Py_ssize_t g, best = 0, holder = lanes.label[x], G = lanes.G
     cdef double *here = lanes.reach + x * G
