@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._compat import Interval
-from sklearn_predtron._parts import Part, as_numbers, real_numbers, resolve
+from sklearn_predtron._parts import ORDERED_THRESHOLDS, Part, as_numbers, real_numbers, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron._warning import warn
 from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem, SignProblem
@@ -227,6 +227,7 @@ class SharedThermometer(Thermometer):
     """
 
     alias = "shared"
+    offers = (ORDERED_THRESHOLDS,)
     synonyms = ("prank", "thresholds")
 
     def compiled(self, k: int, cost: NDArray | None) -> FiniteProblem:

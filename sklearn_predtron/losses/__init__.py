@@ -1,6 +1,7 @@
 """Losses: tables over a list of predictions, functions of hits and misses for sets of labels, and losses of rankings."""
 
 from sklearn_predtron.losses.ranking import NDCG, AveragePrecision, KendallTau, RankingLoss, RankingZeroOne, SwappedPairs
+from sklearn_predtron.losses.ranking import list_of as list_of
 from sklearn_predtron.losses.ranking import ranking_loss as ranking_loss
 from sklearn_predtron.losses.subset import AtK as AtK
 from sklearn_predtron.losses.subset import (

@@ -5,6 +5,8 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron.problems._finite cimport FiniteProblem
 
+from sklearn_predtron._parts import ORDERED_THRESHOLDS
+
 
 cdef class ThermometerProblem(FiniteProblem):
     """rep(k)_j = +1 up to rank k and -1 beyond it, / sqrt(r - 1): decoded scores are sums (Milidiú and Rocha 2019, eq. 7).
@@ -16,6 +18,10 @@ cdef class ThermometerProblem(FiniteProblem):
         self.set_loss(k, k - 1, cost)
         self.scale = 1 / sqrt(k - 1)
         self.shared = shared
+
+    @property
+    def offers(self):
+        return (ORDERED_THRESHOLDS,) if self.shared else ()
 
     @property
     def D2(self):

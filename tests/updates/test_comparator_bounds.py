@@ -40,7 +40,7 @@ UPDATES = [
     LossDriven(),
     PerceptronUpdate(eta=2.0),
     PassiveAggressive(C=0.05),
-    PassiveAggressive(C=0.05, comparator="predicted"),
+    PassiveAggressive(C=0.05, competitor="predicted"),
     PassiveAggressive(C=0.05, variant="pa2"),
 ]
 COSTS = np.array([[0, 1.0, 3.0], [0.5, 0, 1.0], [2.0, 0.7, 0]])
