@@ -4,10 +4,13 @@ import platform
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from threadpoolctl import threadpool_info
 
 README = Path(__file__).with_name("README.md")
 PACKAGES = (
@@ -64,6 +67,20 @@ def environment(repeats: int, scale: float) -> str:
     """What the numbers were measured with."""
     size = "full sizes" if scale == 1 else f"--quick, sizes times {scale:g}: the ratios say little"
     return f"{_processor()}, one thread, {versions()}; {repeats} repeats of what is timed; {size}."
+
+
+def conditions() -> dict[str, Any]:
+    """The day, the versions, the processor, and the kernels that NumPy takes from its BLAS."""
+    libraries = [found for found in threadpool_info() if found["user_api"] == "blas"]
+    kernels = {f"{found['internal_api']} {found['version']} {found.get('architecture', '')}".strip() for found in libraries}
+    packages = {name: installed for name in PACKAGES if (installed := _version(name))}
+    versions = {"python": platform.python_version(), **packages}
+    return {
+        "date": date.today().isoformat(),
+        "processor": _processor(),
+        "blas": ", ".join(sorted(kernels)) or None,
+        "versions": versions,
+    }
 
 
 def versions() -> str:

@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import read, report, run, tasks
+from benchmarks import commands, read, report, run, tasks
 from benchmarks.child import filled, growth
 from benchmarks.measure import Case, Measured, interleave, ratios
 from benchmarks.paper import cusum_tables
@@ -558,10 +558,10 @@ def test_growth_counts_a_copy(monkeypatch):
     assert found["growth"] > found["X"]
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["--repeats", "3"]])
+@pytest.mark.parametrize("arguments", [["run", "nonsense"], ["run", "--repeats", "3"], ["nonsense"]])
 def test_wrong_arguments(arguments, capsys):
     with pytest.raises(SystemExit):
-        run.parse(arguments)
+        commands.parse(arguments)
     assert arguments[-1] in capsys.readouterr().err
 
 
@@ -569,7 +569,7 @@ def test_main_writes_the_named_suite(tmp_path, monkeypatch, capsys):
     readme = tmp_path / "README.md"
     readme.write_text("<!-- reject -->\n<!-- /reject -->\n<!-- stream -->\n<!-- /stream -->\n")
     monkeypatch.setattr(run, "README", readme)
-    run.main(["reject", "--quick", "--write"])
+    commands.main(["run", "reject", "--quick", "--write"])
     assert "### Reject option" in capsys.readouterr().out
     written = readme.read_text()
     assert written.startswith("<!-- reject -->\n") and "| breast_cancer |" in written
