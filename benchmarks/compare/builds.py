@@ -35,9 +35,10 @@ def built(revision: str | None) -> Build:
         shutil.rmtree(directory, ignore_errors=True)
         CACHE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
-            _unpack(commit, Path(scratch))
-            _compile(Path(scratch))
-            shutil.copytree(scratch, directory, symlinks=True)
+            tree = Path(scratch) / commit
+            _unpack(commit, tree)
+            _compile(tree)
+            tree.rename(directory)
     return Build(revision, commit, directory)
 
 
