@@ -66,8 +66,8 @@ class Record:
 
 
 def commit() -> str:
-    """The commit that is checked out, with a + where the package has been changed since."""
-    asked = (["rev-parse", "--short", "HEAD"], ["status", "--porcelain", "--", "sklearn_predtron"])
+    """The last commit that changed the package, with a + if it has been changed since."""
+    asked = (["log", "-1", "--format=%h", "--", "sklearn_predtron"], ["status", "--porcelain", "--", "sklearn_predtron"])
     head, changed = (
         subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout for words in asked
     )

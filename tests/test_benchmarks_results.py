@@ -136,5 +136,9 @@ def test_a_commit_says_if_the_package_was_changed(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "ROOT", tmp_path)
     head = record.commit()
     assert re.fullmatch("[0-9a-f]+", head)
+    (tmp_path / "else.txt").write_text("what is not measured")
+    for words in (["add", "-A"], ["commit", "-q", "-m", "two"]):
+        subprocess.run([*git, *words], check=True)
+    assert record.commit() == head
     (package / "core.pyx").write_text("2")
     assert record.commit() == head + "+"
