@@ -1,13 +1,9 @@
 import gc
-import sys
 import time
 from dataclasses import replace as replace_parts
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks import commands, read, report, tasks
 from benchmarks.child import filled, growth

@@ -1,11 +1,7 @@
-import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks import tasks
 from benchmarks.contestants import CONTESTANTS, KERNEL_CONTESTANTS, GaussianSVC, NystroemOurs, Ours, OursOrdinal

@@ -1,12 +1,8 @@
 import importlib.util
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks import read, tasks
 from benchmarks.contestants import LABEL_RANKING_CONTESTANTS, RANKING_CONTESTANTS, AssignmentSolver

@@ -2,12 +2,9 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from unittest.mock import MagicMock
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks import commands
 from benchmarks.compare import builds, command

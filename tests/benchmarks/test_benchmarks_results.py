@@ -1,13 +1,9 @@
 import json
 import re
 import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks import commands, headlines, record, summary
 from benchmarks.headlines import HEADLINES, Headline
