@@ -19,7 +19,7 @@ from sklearn_predtron.families._labels import encode
 from sklearn_predtron.losses import costs_of, ranking_loss, subset_loss, table_loss
 from sklearn_predtron.metrics import ndcg
 from sklearn_predtron.problems._relevance import Relevances
-from sklearn_predtron.representations import LogRank
+from sklearn_predtron.representations import LogRank, SignVector
 
 CUTS = (1, 5, 10)
 BEFORE, HELD_OUT = "progressive", "held-out"
@@ -307,7 +307,7 @@ class PerceptronsBaseline(Baseline):
     def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
         super().__init__(classes, subset_loss(loss), result)
         self.estimator = MultiOutputClassifier(Perceptron(shuffle=False))
-        self.problem = self.loss.build(len(classes))
+        self.problem = self.loss.build(SignVector(), len(classes))
 
     def _rows_of_labels(self, y: Any) -> NDArray:
         return y.toarray() if sparse.issparse(y) else y
@@ -341,7 +341,7 @@ class RelevanceBaseline(Baseline):
             loss="epsilon_insensitive", penalty=None, learning_rate="pa1", eta0=1.0, average=True, shuffle=False
         )
         # What a ranking loses does not depend on its representation.
-        self.problem = ranking_loss(loss).build(0, LogRank())
+        self.problem = ranking_loss(loss).build(LogRank(), 0)
 
     def _fit(self, estimator: Any, X: Any, y: Any) -> None:
         estimator.partial_fit(X.values, y.values)

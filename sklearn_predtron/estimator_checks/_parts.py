@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn_predtron._names import refuse_class
 from sklearn_predtron._parts import checked_build
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.losses import CostMatrix, CostTableLoss, RankingLoss, SubsetLoss, costs_of
+from sklearn_predtron.losses import CostMatrix, CostTableLoss, RankingLoss, SubsetLoss, ZeroOne, costs_of
 from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.problems._inquiry import ask
@@ -32,6 +32,7 @@ from sklearn_predtron.representations import (
     LogRank,
     OneHot,
     RankingRepresentation,
+    SignVector,
     SubsetRepresentation,
 )
 
@@ -384,7 +385,7 @@ def check_table_loss(loss: CostTableLoss, classes: NDArray) -> None:
         raise ValueError(f"labels must be a list of at least two classes, got {shortened(classes.tolist())}.")
     assert_same_table(loss, "matrix(classes)", lambda part: costs_of(part, classes))
     costs = kept(costs_of, loss, classes)
-    problem = OneHot().build(k, costs)
+    problem = kept(loss.build, OneHot(), classes)
     costs = 1.0 - np.eye(k) if costs is None else costs
     codes = Codes(np.arange(k))
     for t in draws(k, 20):
@@ -399,7 +400,7 @@ def check_subset_loss(loss: SubsetLoss, Y: NDArray) -> None:
             f"labels must be an indicator matrix of at most {MOST_LABELS} labels, and of at least one row, got shape {Y.shape}."
         )
     Y, m = np.unique(Y.astype(np.uint8), axis=0), Y.shape[1]
-    problem = kept(checked_build, loss, kept(loss.build, m), LabelSets, d=m)
+    problem = kept(checked_build, loss, kept(loss.build, SignVector(), m), LabelSets, d=m)
     signs = 2.0 * ((np.arange(2**m)[:, None] >> np.arange(m)) & 1) - 1
     sets = np.unique(problem.predict(signs), axis=0).astype(int)  # all, or all of k labels
     reps = (2 * sets - 1) / np.sqrt(m)
@@ -450,7 +451,7 @@ def check_ranking_loss(loss: RankingLoss, lists: list[NDArray]) -> None:
         for y in lists:
             m, what = len(y), f"y = {y.tolist()}"
             labels = Relevances(y, np.array([0, m], dtype=np.intp))
-            problem = kept(checked_build, loss, kept(copy.copy(loss).build, 0, representation), RankingProblem, d=1, block=True)
+            problem = kept(checked_build, loss, kept(copy.copy(loss).build, representation, 0), RankingProblem, d=1, block=True)
             places = np.array(list(permutations(range(m))))
             assert_same_table(loss, f"losses of the rankings for {what}", partial(losses_of_rankings, y=y))
             costs = kept(losses_of_rankings, loss, y)
@@ -471,7 +472,7 @@ def check_ranking_loss(loss: RankingLoss, lists: list[NDArray]) -> None:
 
 def losses_of_rankings(loss: RankingLoss, y: NDArray) -> NDArray:
     """L of every ranking of a list, in the order of `permutations`."""
-    problem = copy.copy(loss).build(0, LinearRank())
+    problem = copy.copy(loss).build(LinearRank(), 0)
     labels = Relevances(y, np.array([0, len(y)], dtype=np.intp))
     return np.array([problem.losses(-np.array(place, dtype=np.float64), labels)[0] for place in permutations(range(len(y)))])
 
@@ -552,8 +553,9 @@ def check_code(representation: CodeRepresentation, k: int) -> None:
     code = kept(type(representation).table, representation, k)
     d, zero_one = code.shape[1], 1.0 - np.eye(k)
     random = np.random.default_rng(0)
-    for cost in [None, CostMatrix(random.integers(1, 9, (k, k)) * zero_one).table(np.arange(k))]:
-        problem = kept(checked_build, representation, kept(representation.build, k, cost), FiniteProblem, k=k, d=d)
+    for loss in [ZeroOne(), CostMatrix(random.integers(1, 9, (k, k)) * zero_one)]:
+        problem = kept(loss.build, representation, np.arange(k))
+        kept(checked_build, representation, problem, FiniteProblem, "compiled", k=k, d=d)
         rows = problem.decision(np.eye(d)).T
         assert np.abs(rows - code).max() <= CLOSE, (
             f"{representation!r}: the rows of the compiled table: found {shortened(rows.tolist())}, expected "
@@ -564,7 +566,8 @@ def check_code(representation: CodeRepresentation, k: int) -> None:
         assert not len(wrong), (
             f"{representation!r}: the prediction from rep({wrong[0]}): found {predicted[wrong[0]]}, expected {wrong[0]}"
         )
-        costs, codes = zero_one if cost is None else cost, Codes(np.arange(k))
+        cost, codes = costs_of(loss, np.arange(k)), Codes(np.arange(k))
+        costs = zero_one if cost is None else cost
         for t in draws(d, 8):
             for y in range(k):
                 assert_answers(representation, problem, codes, y, t, code, costs[y], f"y = {y} of {k}")

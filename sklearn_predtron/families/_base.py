@@ -57,7 +57,6 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         "warm_start": ["boolean"],
     }
     _epochs = 10
-    _kappa = 1.0
     loss_curve_: Any = AfterFit()
     n_iter_: Any = AfterFit()
     n_features_in_: Any = AfterFit()
@@ -322,7 +321,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
 
     def _build_update(self, problem: Problem) -> Any:
         def build(update: Update) -> Any:
-            return update.build(problem, self._kappa)
+            return update.build(problem)
 
         return build(resolve(Update, self.update, "update", build))
 

@@ -251,23 +251,31 @@ class Built(OneHot):
     def __init__(self, make):
         self.make = make
 
-    def build(self, k, cost):
+    def compiled(self, k, cost):
         return self.make(k, cost)
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda k, cost: None, "returned None; accepted is a compiled Table with k = 3"),
-        (lambda k, cost: subset.HammingProblem(k), "returned <.*Hamming.*; accepted is a compiled Table with k = 3"),
-        (lambda k, cost: OneHotProblem(k + 1), "returned OneHot with k = 4; accepted is a compiled Table with k = 3"),
-        (lambda k, cost: OneHotProblem(k - 1), "returned OneHot with k = 2; accepted is a compiled Table with k = 3"),
-        (lambda k, cost: OneHotProblem(k, 2 - 2 * np.eye(k)), "returned a OneHot of other costs than it was given"),
+        (lambda k, cost: None, "returned None; accepted is a compiled FiniteProblem with k = 3"),
+        (lambda k, cost: subset.HammingProblem(k), "returned <.*Hamming.*; accepted is a compiled FiniteProblem with k = 3"),
+        (
+            lambda k, cost: OneHotProblem(k + 1),
+            "returned OneHotProblem with k = 4; accepted .* FiniteProblem with k = 3",
+        ),
+        (
+            lambda k, cost: OneHotProblem(k - 1),
+            "returned OneHotProblem with k = 2; accepted .* FiniteProblem with k = 3",
+        ),
+        (lambda k, cost: OneHotProblem(k, 2 - 2 * np.eye(k)), "returned a OneHotProblem of other costs than it was given"),
     ],
 )
 def test_a_representation_that_builds_something_else(make, message):
     for family in [PredtronClassifier, PredtronOrdinalClassifier]:
-        refused(lambda family=family: family(loss="zero_one"), {"representation": Built(make)}, rf"^Built\.build\(\) {message}")
+        refused(
+            lambda family=family: family(loss="zero_one"), {"representation": Built(make)}, rf"^Built\.compiled\(\) {message}"
+        )
 
 
 # --------------------------------------------------------------------------------------------------------- sets of labels
@@ -374,16 +382,19 @@ class Elsewhere(SubsetLoss):
     def __init__(self, make):
         self.make = make
 
-    def build(self, m):
+    def build(self, representation, m):
         return self.make(m)
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda m: None, "returned None; accepted is a compiled Subset with d = 3"),
-        (lambda m: subset.HammingProblem(m + 1), "returned Hamming with d = 4; accepted is a compiled Subset with d = 3"),
-        (lambda m: OneHotProblem(m), "returned <.*; accepted is a compiled Subset"),
+        (lambda m: None, "returned None; accepted is a compiled LabelSets with d = 3"),
+        (
+            lambda m: subset.HammingProblem(m + 1),
+            "returned HammingProblem with d = 4; accepted is a .* with d = 3",
+        ),
+        (lambda m: OneHotProblem(m), "returned <.*; accepted is a compiled LabelSets"),
     ],
 )
 def test_a_loss_of_sets_that_builds_something_else(make, message):
@@ -473,13 +484,13 @@ def test_gains_of_a_subclass(function, message):
 
 
 class NoRanking(RankingLoss):
-    def build(self, n_labels, representation):
+    def build(self, representation, n_labels):
         return subset.HammingProblem(3)
 
 
 def test_a_ranking_loss_that_builds_something_else():
     for kind, rows, labels, more in rankers():
-        message = r"^NoRanking\.build\(\) returned .*; accepted is a compiled Ranking with d = [13] and block = "
+        message = r"^NoRanking\.build\(\) returned .*; accepted is a compiled RankingProblem with d = [13] and block = "
         refused(kind, {"loss": NoRanking()}, message, X=rows, y=labels, **more)
 
 
