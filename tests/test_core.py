@@ -33,7 +33,7 @@ from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.representations import OneHot, Shared, Sign
-from sklearn_predtron.updates import Adaptive, LossAugmented, PerceptronUpdate, Subgradient, Update
+from sklearn_predtron.updates import Adaptive, LossAugmented, PassiveAggressive, PerceptronUpdate, Subgradient, Update
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 K = 4
@@ -400,6 +400,16 @@ def test_tied_scores_lose_the_most_they_can():
         np.testing.assert_array_equal(one.coef_[:, 0], step)
     model.partial_fit(np.ones((1, 1)), [2], classes=range(4))
     assert (model.n_mistakes_, model.n_updates_) == (0, 0)
+
+
+def test_what_rounding_leaves_of_a_hinge_is_no_step():
+    """A row whose target was just met is not learned again."""
+    X, y = data(n=200, p=7, k=2)
+    model = make(PassiveAggressive(), representation="sign")
+    for i in range(len(X)):
+        steps = model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1]).n_updates_
+        assert model.partial_fit(X[i : i + 1], y[i : i + 1]).n_updates_ == steps
+    assert steps > 50
 
 
 def test_reference_ties_as_documented():
