@@ -249,6 +249,20 @@ def test_scores_do_not_depend_on_the_other_rows():
     assert all(np.array_equal(model.decision_function(X[i : i + 1])[0], together[i]) for i in range(len(y)))
 
 
+@pytest.mark.parametrize(("times", "step"), [(1, -1), (2, 1), (2, -1)])
+def test_csr_rows_in_any_order_with_entries_given_twice(times, step):
+    """They are learned as the rows that they stand for, and left as they are."""
+    X, y = data()
+    rows = sparse.csr_matrix(X)
+    parts = [np.repeat(row.indices, times)[::step] for row in rows], [np.repeat(row.data / times, times)[::step] for row in rows]
+    indices, values = map(np.concatenate, parts)
+    halves = sparse.csr_matrix((values, indices, rows.indptr * times), shape=X.shape)
+    model = make(Adaptive()).partial_fit(halves, y, classes=np.arange(K))
+    assert state(model) == state(make(Adaptive()).partial_fit(rows, y, classes=np.arange(K)))
+    assert halves.nnz == times * rows.nnz
+    np.testing.assert_array_equal(model.decision_function(halves), model.decision_function(rows))
+
+
 def test_read_only_rows_are_read_in_place():
     X, y = data(n=30, k=3)
     for rows in layouts(X).values():

@@ -9,15 +9,16 @@ CORE = "sklearn_predtron/_core"
 TABLES = ("tests/test_properties.py", "tests/test_ties.py", "tests/test_core.py")
 SETS = ("tests/test_ties.py", "tests/test_multilabel_inference.py", "tests/test_multilabel.py")
 RANKS = ("tests/test_ordinal.py", "tests/test_ordinal_theory.py")
-RANKINGS = ("tests/test_ties.py", "tests/test_ranking.py", "tests/test_theory_functions.py")
-INFERENCE = ("tests/test_ranking_inference.py", "tests/test_ties.py", "tests/test_ranking.py")
-UPDATES = ("tests/test_core.py", "tests/test_equivalence.py", "tests/test_weights.py")
+RANKINGS = ("tests/test_ties.py", "tests/test_ranking.py")
+INFERENCE = ("tests/test_ranking_inference.py", "tests/test_ties.py")
+UPDATES = ("tests/test_core.py",)
 PAIRWISE = ("tests/test_ranking.py", "tests/test_ranking_theory.py")
-ENGINE = ("tests/test_core.py", "tests/test_range.py", "tests/test_properties.py")
+ENGINE = ("tests/test_core.py", "tests/test_range.py")
 LINKS = ("tests/test_link.py", "tests/test_link_numbers.py")
 FAST_PATH = ("tests/test_core.py", "tests/test_changed_parts.py", "tests/test_weights.py")
 QUERIES = ("tests/test_ranking_queries.py", "tests/test_ranking_face.py")
 WEIGHTS = ("tests/test_weights.py",)
+THEORY = ("tests/test_theory_functions.py",)
 BOUNDS = ("tests/test_competitor_bounds.py",)
 
 
@@ -57,7 +58,7 @@ MUTANTS = [
         f"{CORE}/counts.pyx",
         "range(max(0, self.k - self.N), self.most() + 1)",
         "range(0, self.most() + 1)",
-        (*SETS, "tests/test_theory_functions.py"),
+        SETS,
     ),
     Mutant(
         "ranks-tie-goes-to-the-lower",
@@ -71,7 +72,7 @@ MUTANTS = [
         f"{CORE}/ranking.pyx",
         "if self.y.first[grade] > begin and self.y.first[grade + 1] > x + 1:",
         "if self.y.first[grade] > begin:",
-        RANKINGS,
+        THEORY,
     ),
     Mutant(
         "kendall-lead-that-meets-the-target-is-short",
@@ -205,8 +206,20 @@ MUTANTS = [
     Mutant(
         "csr-duplicates-count-as-sorted",
         f"{CORE}/rows.pyx",
-        "falls_here += index[i] <= index[i - 1]",
-        "falls_here += index[i] < index[i - 1]",
+        """\
+            falls_here += index[i] <= index[i - 1]
+        falls += falls_here
+    for i in range(1, n):
+        if 0 < start[i] < start[n] and start[i] > start[i - 1]:
+            falls -= index[start[i]] <= index[start[i] - 1]
+""",
+        """\
+            falls_here += index[i] < index[i - 1]
+        falls += falls_here
+    for i in range(1, n):
+        if 0 < start[i] < start[n] and start[i] > start[i - 1]:
+            falls -= index[start[i]] < index[start[i] - 1]
+""",
         ENGINE,
     ),
     Mutant(
@@ -224,7 +237,7 @@ MUTANTS = [
         f"{CORE}/stream.pyx",
         "return not self.closed and self.learn(X, y)",
         "return self.learn(X, y)",
-        FAST_PATH,
+        ("tests/test_busy.py",),
     ),
     Mutant(
         "fast-path-takes-negative-relevances",
