@@ -78,26 +78,6 @@ def test_which_of_the_codes_that_tie_is_the_competitor(representation, costs):
             np.testing.assert_allclose(change, code[expected] - code[y], atol=1e-12)
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 9, 18])
-@pytest.mark.parametrize("representation", [OneHot(), Thermometer(), Simplex()], ids=str)
-@pytest.mark.parametrize("costly", [False, True])
-def test_competitors_among_all_codes(costly, representation, k):
-    """By a look at every prediction; sigma_y is y itself, whatever else is free of loss."""
-    rng = np.random.default_rng(k)
-    table = rng.integers(0, 3, (k, k)) * (1.0 - np.eye(k)) if costly else 1 - np.eye(k)
-    table[0, 1] = 1  # some loss for k = 2, too
-    problem, code = representation.build(k, table if costly else None), representation.code(k)
-    for augmented, y, size in product([False, True], range(k), [0.1, 1.0, 10.0]):
-        t = size * rng.standard_normal(code.shape[1])
-        scores = code @ t
-        reached = scores + table[y] if augmented else scores
-        best = reached.argmax() if augmented or table[y, scores.argmax()] > 0 else y
-        lost, _, competitor_loss, gap, change = ask(problem, Codes(np.array([y])), 0, t, augmented)
-        assert (lost, competitor_loss) == (table[y, scores.argmax()], table[y, best])
-        np.testing.assert_allclose(gap, scores[best] - scores[y], atol=1e-9)
-        np.testing.assert_allclose(change, code[best] - code[y], atol=1e-12)
-
-
 @pytest.mark.parametrize("loss", [NDCG(), NDCG(k=2), AveragePrecision(), SwappedPairs(), RankingZeroOne()], ids=str)
 @pytest.mark.parametrize("representation", [LogRank(), LinearRank()], ids=str)
 def test_which_of_the_rankings_that_tie_is_the_competitor(loss, representation):

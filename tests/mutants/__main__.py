@@ -57,16 +57,16 @@ def build(root: Path) -> set[str]:
     return {path.name.partition(".")[0] for path in after if path.stat().st_mtime_ns != before.get(path)}
 
 
-def first_failure(root: Path, tests: list[str]) -> str | None:
-    """Run tests of a checkout; return the name of the first that fails, or None."""
+def first_failure(root: Path, tests: list[str], limit: float | None = None) -> str | None:
+    """Run tests of a checkout; return the name of the first that fails, or None; no end within the limit is a failure."""
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with subprocess.Popen([*PYTEST, *tests], cwd=root, env=environment, start_new_session=True, **pipes) as process:
         try:
-            output, _ = process.communicate(timeout=LIMIT)
+            output, _ = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
-            return f"no end after {LIMIT} s"
+            return f"no end after {limit:.0f} s"
     failed = FAILED.search(output)
     if failed is None and process.returncode:
         raise RuntimeError(f"pytest ended with {process.returncode} and no test failed:\n{output}")
@@ -81,7 +81,7 @@ def killer(whole: Path, place: Path, mutant: Mutant) -> str | None:
         path.write_text(mutated(path.read_text(), mutant))
         if path.suffix == ".pyx" and path.stem not in build(place):
             raise RuntimeError(f"{mutant.name}: {path.stem} was not built again.")
-        return first_failure(place, list(mutant.tests))
+        return first_failure(place, list(mutant.tests), LIMIT)
     finally:
         shutil.rmtree(place)
 

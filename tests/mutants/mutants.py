@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 CORE = "sklearn_predtron/_core"
 
-TABLES = ("tests/test_properties.py", "tests/test_ties.py", "tests/test_core.py")
+TABLES = ("tests/test_properties.py", "tests/test_ties.py")
 SETS = ("tests/test_ties.py", "tests/test_multilabel_inference.py", "tests/test_multilabel.py")
 RANKS = ("tests/test_ordinal.py", "tests/test_ordinal_theory.py")
 RANKINGS = ("tests/test_ties.py", "tests/test_ranking.py")
