@@ -128,7 +128,7 @@ class PredtronContestant:
         self.estimator = estimator
         self.classes = classes
         self.result = result
-        if getattr(estimator, "reject_cost", None) is not None and result.rejected is None:
+        if getattr(estimator, "reject", None) is not None and result.rejected is None:
             result.rejected = 0
 
     def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
@@ -159,7 +159,7 @@ class PredtronContestant:
         self.result.tested += X.shape[0]
         self.result.score += score * X.shape[0]
         if self.result.rejected is not None:
-            self.result.rejected += int(np.sum(predicted == self.estimator.reject_label))
+            self.result.rejected += int(np.sum(predicted == self.estimator.reject.label))
         return predicted
 
 

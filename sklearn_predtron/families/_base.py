@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,7 +18,7 @@ from sklearn_predtron._compat import CachedParameterNames, Interval, StrOptions,
 from sklearn_predtron._core.busy import BUSY, Busy
 from sklearn_predtron._core.learner import Average, Learner, LinearAverage, Observer
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, OVERFLOW, Rows, dense_rows, sparse_rows
-from sklearn_predtron._names import no_parameter, refuse_class
+from sklearn_predtron._names import no_parameter, refuse_class, without_parameters
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron._version import __version__
 from sklearn_predtron.families._bounded import Bounded
@@ -28,7 +29,6 @@ from sklearn_predtron.families._saved import FORMAT, format_of, pack, unpack
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.norms._base import Weights, euclidean_length
 from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.norms._shared_direction import SharedDirection
 from sklearn_predtron.problems._base import Labels, Problem
 from sklearn_predtron.updates import Update, build_rule
 from sklearn_predtron.updates._bounds import fingerprint
@@ -298,14 +298,11 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
     def _prepare_learner(self, rows: Rows, labels: Labels, fresh: bool) -> None:
         problem = self._build_problem()
         problem.prepare(labels)
-        if not fresh:
-            self._learner.weights.admit(rows)
         observer = self._build_observer(problem, None if fresh else self._learner.observer)
         update = self._build_update(problem)
         average = self._build_average()
         if fresh:
             weights = self._build_weights(problem, rows, average=average is not None)
-            weights.admit(rows)
             self._learner = Learner(weights, problem, update, average or Average())
             self._learner.change(problem, update, average, observer)
             self._fixed, self._learned_with = self._fixed_parameters(), fingerprint(problem, update)
@@ -314,12 +311,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
 
     def _build_weights(self, problem: Problem, rows: Rows, *, average: bool) -> Weights:
         norm, intercept = resolve(Norm, self.norm, "norm"), self._build_intercept()
-        how: dict[str, Any] = {"sparse": rows.sparse, "average": average, "block": problem.block}
-        if not problem.shared:
-            return norm.build(problem.d, rows.p, intercept=intercept, **how)
-        if not self.fit_intercept:
-            raise ValueError("fit_intercept=False leaves representation='shared' without its thresholds; accepted is True.")
-        return SharedDirection(norm.build(1, rows.p, intercept=Intercept(False, 1.0), **how), problem.d, intercept)
+        return problem.score_map.build(norm, rows.p, intercept, sparse=rows.sparse, average=average)
 
     def _build_update(self, problem: Problem) -> Any:
         return build_rule(resolve(Update, self.update, "update", lambda update: build_rule(update, problem)), problem)
@@ -331,7 +323,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         """Take over what set_params changed since the last call."""
         learner = self._learner
         self._check_fixed()
-        if problem.d != learner.problem.d or problem.shared != learner.problem.shared:
+        if problem.d != learner.problem.d or type(problem.score_map) is not type(learner.problem.score_map):
             raise ValueError(
                 f"representation={self.representation!r} has {number_of_scores(problem)} and the weights so far have "
                 f"{number_of_scores(learner.problem)}; call fit to start anew."
@@ -407,8 +399,8 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
             epoch.call_on_fit_task_begin(estimator=self, **data)
             steps, loss, t = learner.n_updates, learner.cumulative_loss, learner.t
             new = number == 0
-            drawn = rounds.draw(shown=new and learner.observer is not None)
-            refused = learner.learn(rows, labels, **drawn, observed=new, unchecked=unchecked and new)
+            drawn = rounds.draw(counted=new and learner.observer is not None)
+            refused = learner.learn(rows, labels, **drawn, fresh=new, unchecked=unchecked and new)
             if refused >= 0:
                 self._check_rows(X, rows)
                 raise ValueError(f"{learner.why_refused(refused, learner.t)}  The fit is undone.")
@@ -489,15 +481,21 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
                 refuse_class(parameter, part)
                 if isinstance(part, str):
                     self._refuse_parameter(parameter, part, inner, value)
+                if parameter in self._get_param_names() and not hasattr(part, "set_params"):
+                    raise ValueError(without_parameters(name, value, parameter, part, self._parts_of(parameter)))
         return super().set_params(**params)
 
     def _refuse_parameter(self, parameter: str, alias: str, inner: str, value: Any) -> None:
         """Say of what a parameter could be set that was set of an alias."""
-        accepted = self._parameter_constraints.get(parameter, [])
-        base = next((kind for kind in accepted if isinstance(kind, type) and issubclass(kind, Part)), None)
+        base = next((kind for kind in self._parts_of(parameter) if issubclass(kind, Part)), None)
         if base is not None:
             resolve(base, alias, parameter)
         raise ValueError(no_parameter(parameter, alias, inner, value, [] if base is None else kinds(base)))
+
+    def _parts_of(self, parameter: str) -> list[type]:
+        """Return the kinds of objects with parameters of their own that a parameter may be."""
+        accepted = self._parameter_constraints.get(parameter, [])
+        return [kind for kind in accepted if isinstance(kind, type) and issubclass(kind, BaseEstimator)]
 
     def _validate_params(self) -> None:
         for name in PARTS.intersection(self._get_param_names()):
@@ -601,7 +599,7 @@ def mean_loss(losses: NDArray, sample_weight: Any) -> float:
 
 
 def number_of_scores(problem: Problem) -> str:
-    return f"{problem.d} scores" + (" of one direction" if problem.shared else "")
+    return f"{problem.d} scores" + (" of one direction" if problem.score_map.offsets_apart else "")
 
 
 def as_rows(X: Any) -> Rows:

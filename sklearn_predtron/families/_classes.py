@@ -186,7 +186,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         loss : ndarray of shape (n_samples,)
-            Costs of `loss`; a rejected row costs the `reject_cost` of its true class.
+            Costs of `loss`; a rejected row costs ``reject.cost``, that of its true class.
         """
         codes, predicted = self._true_and_predicted(X, y)
         if self._counts_mistakes():

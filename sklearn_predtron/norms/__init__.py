@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._compat import Interval, StrOptions
+from sklearn_predtron._core.score_map import ScoreMap
 from sklearn_predtron._names import refuse_class, series
 from sklearn_predtron._parts import Part, kinds
 from sklearn_predtron.norms._base import Weights
@@ -33,21 +34,21 @@ class Norm(Part):
     measured = False  # whether it has a length of given weights and rows
     theorem: str | None = None  # what carries the theorems over to the norm
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         """Make the compiled weights.
 
         Parameters
         ----------
-        d, p : int
-            Scores and features.
+        score_map : ScoreMap
+            The map from the rows of a round to its scores, of which there are ``score_map.d`` a row.
+        p : int
+            Features.
         intercept : Intercept
             The virtual feature.
         sparse : bool
             Whether the first rows to come are sparse.
         average : bool
             Whether the iterates are averaged.
-        block : bool
-            Whether the rows of a round have one score each.
 
         Returns
         -------
@@ -136,8 +137,8 @@ class L2(Norm):
     synonyms = ("frobenius", "fro", "euclidean")
     measured = True
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
-        return L2Weights(d, p, intercept, by_feature=sparse, averaging=average, block=block)
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
+        return L2Weights(score_map.d, p, intercept, by_feature=sparse, averaging=average, score_map=score_map)
 
     def length(self, W: NDArray, beside: NDArray, *, apart: bool) -> float:
         return weights_length(W.ravel(), 2.0, beside)
@@ -177,8 +178,10 @@ class Link(Norm):
         self._validate_params()
         return max(2.0, 2.0 * floor(log(p))) if self.q is None else float(self.q)
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
-        return PNormWeights(d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average, block=block)
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
+        return PNormWeights(
+            score_map.d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average, score_map=score_map
+        )
 
 
 class PNorm(Link):
@@ -238,10 +241,10 @@ class Group(Link):
     def _sizes(self, W: NDArray) -> NDArray:
         return np.linalg.norm(W, axis=0)
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
-        if d == 1:
-            return super().build(d, p, intercept=intercept, sparse=sparse, average=average, block=block)
-        return GroupWeights(d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average)
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
+        if score_map.d == 1:
+            return super().build(score_map, p, intercept=intercept, sparse=sparse, average=average)
+        return GroupWeights(score_map.d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average)
 
 
 class Trace(Norm):
@@ -278,11 +281,11 @@ class Trace(Norm):
     def __init__(self, q: float | None = None):
         self.q = q
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
-        least, q = min(d, p), self._exponent(d, p)
-        if block or least == 1 or q == 2:
-            return L2Weights(d, p, intercept, by_feature=sparse, averaging=average, block=block)
-        return TraceWeights(d, p, q, intercept, by_feature=sparse, averaging=average)
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
+        q = self._exponent(score_map.d, p)
+        if min(score_map.d, p) == 1 or q == 2:
+            return L2Weights(score_map.d, p, intercept, by_feature=sparse, averaging=average, score_map=score_map)
+        return TraceWeights(score_map.d, p, q, intercept, by_feature=sparse, averaging=average)
 
     def _exponent(self, d: int, p: int) -> float:
         self._validate_params()
@@ -326,8 +329,8 @@ class Scaled(Norm):
     alias = "scaled"
     synonyms = ("standardised", "standardized")
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
-        return ScaledWeights(d, p, intercept, sparse=sparse, averaging=average, block=block)
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
+        return ScaledWeights(score_map.d, p, intercept, sparse=sparse, averaging=average, score_map=score_map)
 
 
 class RKHS(Norm):
@@ -404,7 +407,7 @@ class RKHS(Norm):
         """Whether X holds kernels."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         refuse_class("kernel", self.kernel)
         refuse_class("kernel", self.kernel)
         self._validate_params()
@@ -412,5 +415,5 @@ class RKHS(Norm):
         kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
         support = PrecomputedSupport() if self.pairwise else Support(kernel, p)
         if self.budget is None:
-            return RKHSWeights(d, p, support, intercept, averaging=average, block=block)
-        return BudgetedWeights(d, p, support, intercept, self.budget, averaging=average, block=block)
+            return RKHSWeights(score_map.d, p, support, intercept, averaging=average, score_map=score_map)
+        return BudgetedWeights(score_map.d, p, support, intercept, self.budget, averaging=average, score_map=score_map)

@@ -20,7 +20,7 @@ cdef class RKHSWeights(L2Weights):
     cdef Py_ssize_t length_of_block, here, next
     cdef const unsigned char[::1] vanished       # whether the kernel of a row of the block with itself is too small for a number
     cdef double strange                          # such a kernel that refused a round, or one too large; else NaN
-    cdef bint shown, left_undone                 # left_undone: a call ended before its rows were put away
+    cdef bint means_wanted, left_undone                 # left_undone: a call ended before its rows were put away
     cdef prepare(self)
     cdef keep(self)
     cdef end_call(self)
@@ -29,7 +29,6 @@ cdef class RKHSWeights(L2Weights):
     cdef make_room(self, Py_ssize_t rows)
     cdef bint has_length(self, Py_ssize_t row) noexcept nogil
     cdef void read(self, const double* F, Py_ssize_t m, double scale, const double* offset, double* t) noexcept nogil
-    cdef double squared_length(self, Py_ssize_t m, const ScoreGradient* g) noexcept nogil
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil
     cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change, double pending) noexcept nogil
     cdef void move_scores(self, const double* kernels, Py_ssize_t between, Py_ssize_t c, double change,

@@ -1,12 +1,12 @@
 """The kernelised learner: W is a sum over rows that were kept, each with a coefficient for every score."""
-from libc.float cimport DBL_EPSILON
-from libc.math cimport NAN, fabs, isnan, sqrt
+from libc.math cimport NAN, fabs, isnan
 
 from functools import partial
 
 import numpy as np
 from scipy.sparse import issparse
 
+from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View
@@ -15,12 +15,12 @@ from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._l2 cimport L2Weights
 
 from sklearn_predtron._core.state import MOST, count, flag, length_of, nothing, real, reals, restored, wholes
-from sklearn_predtron.norms._base import aligned_zeros, check_sizes, euclidean_length
+from sklearn_predtron.norms._base import aligned_zeros, euclidean_length
 
 cdef extern from "gaussian.h" nogil:
     void gaussian_of_products(Py_ssize_t n, double scale, double shift, const double* offset, double* v)
 
-# RowOps of a row with itself, as squared lengths of rows are under other norms.
+# Kernels of a row with itself, as squared lengths of rows are under other norms.
 cdef double LEAST_OWN = 1e-280, LARGEST_OWN = 1e280
 
 cdef enum:
@@ -39,10 +39,9 @@ cdef class RKHSWeights(L2Weights):
     """
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, support not None, Intercept intercept not None, bint averaging=True,
-                 bint block=False):
-        check_sizes(d, p, block)
-        L2Weights.__init__(self, d, 1, intercept, True, False, block)
-        self.p = p
+                 ScoreMap score_map=None):
+        L2Weights.__init__(self, d, 1, intercept, True, False, score_map)
+        self.map_scores(d, p, score_map)
         self.support = support
         self.by_feature = True
         self.stride = d
@@ -57,7 +56,7 @@ cdef class RKHSWeights(L2Weights):
 
     def __reduce__(self):
         cdef Py_ssize_t used = self.n * self.d
-        arguments = self.d, self.p, self.support.lent(), self.intercept, self.averaging, self.block
+        arguments = self.d, self.p, self.support.lent(), self.intercept, self.averaging, self.score_map
         total = np.array(self.total[:used]) if self.averaging else None
         arrays = np.array(self.data[:used]), total, np.array(self.b), np.array(self.b_total), np.array(self.number[:self.n])
         numbers = (self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, self.radius_needed,
@@ -101,10 +100,11 @@ cdef class RKHSWeights(L2Weights):
 
     # ----------------------------------------------------------------------------------------------------- looking ahead
 
-    def admit(self, Rows rows):
+    def check_precomputed(self, Rows rows):
+        """Refuse given kernels that are not those of all rows with all rows."""
         if self.support.kernel is None and (self.given > 0 or rows.given != rows.p):
             raise ValueError(
-                f"norm=RKHSWeights(kernel='precomputed') learns from the kernels of all rows with all rows, given once; X has "
+                f"norm=RKHS(kernel='precomputed') learns from the kernels of all rows with all rows, given once; X has "
                 f"{rows.given} rows and {rows.p} columns" + (", and rows were learned before." if self.given > 0 else "."))
 
     def first_refused(self, Rows rows not None):
@@ -123,7 +123,9 @@ cdef class RKHSWeights(L2Weights):
         cdef double own = fabs(self.K[row, row])
         return LEAST_OWN <= own <= LARGEST_OWN or (own == 0 and not self.vanished[row])
 
-    cdef open_call(self, Rows rows, bint fresh):
+    cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
+        if fresh:
+            self.check_precomputed(rows)
         self.complete()
         self.strange = NAN
         self.matrix = rows.matrix()
@@ -137,14 +139,14 @@ cdef class RKHSWeights(L2Weights):
         self.in_call = rows.row_numbers
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                               bint shown) except -1:
+                               bint means_wanted) except -1:
         self.keep()
         last = rows.rounds_of(order, first, last, min(max(self.n, LEAST_BLOCK), BLOCK))
         self.position = rows.inputs(order, first, last)
         self.block_rows = as_doubles(self.matrix[np.asarray(self.position)])
         self.make_room(self.position.shape[0])
         self.length_of_block = self.position.shape[0]
-        self.shown = shown and self.averaging
+        self.means_wanted = means_wanted and self.averaging
         self.next = 0
         self.K = sized(self.support.between(self.block_rows, self.block_rows, self.numbers_of(np.asarray(self.position))),
                        self.length_of_block, self.length_of_block)
@@ -160,14 +162,14 @@ cdef class RKHSWeights(L2Weights):
             self.F_total = np.zeros(self.F.shape[0])
             return
         coefficients = np.asarray(self.data).reshape(-1, self.d)[:self.n]
-        if self.shown:
+        if self.means_wanted:
             coefficients = np.hstack([coefficients, np.asarray(self.total).reshape(-1, self.d)[:self.n]])
         F = expanded(self.with_kept, self.length_of_block, coefficients)
         self.F = np.ascontiguousarray(F[:, :self.d]).reshape(-1)
-        self.F_total = np.ascontiguousarray(F[:, self.d:]).reshape(-1) if self.shown else np.zeros(self.F.shape[0])
+        self.F_total = np.ascontiguousarray(F[:, self.d:]).reshape(-1) if self.means_wanted else np.zeros(self.F.shape[0])
 
     def with_kept(self, begin, end):
-        """RowOps of the rows of the block and some rows kept."""
+        """Kernels of the rows of the block and some rows kept."""
         return self.support.against(self.block_rows, begin, end)
 
     cdef score_call(self):
@@ -253,7 +255,7 @@ cdef class RKHSWeights(L2Weights):
 
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
         cdef Py_ssize_t i, c
-        if not self.shown or self.mass == 0:
+        if not self.means_wanted or self.mass == 0:
             self.read(&self.F[self.here * self.d], x.m, self.scale, &self.b[0], t)
             return
         for i in range(x.m):
@@ -271,7 +273,7 @@ cdef class RKHSWeights(L2Weights):
                 self.strange = self.K[self.here + i, self.here + i]
                 t[0] = NAN          # refuses the round
 
-    cdef void fetch(self, const View* x) noexcept nogil:
+    cdef void prefetch(self, const View* x) noexcept nogil:
         """Nothing is far away."""
 
     cdef double length2(self, View* x) noexcept nogil:
@@ -294,45 +296,20 @@ cdef class RKHSWeights(L2Weights):
             self.radius2 = max(self.radius2, length2 + self.intercept.r2())
 
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
-        cdef Py_ssize_t i
-        cdef double g2 = 0
         r.radius2 = self.radius2
-        if self.block:
-            r.update_norm2 = self.squared_length(x.m, g)
-            return
-        for i in range(g.n):
-            g2 += g.value[i] * g.value[i]
-        r.update_norm2 = g2 * (self.length2(x) + self.intercept.r2())
-
-    cdef double squared_length(self, Py_ssize_t m, const ScoreGradient* g) noexcept nogil:
-        """g^T K g of the rows of the round, or 0 where that is what rounding leaves of it."""
-        cdef Py_ssize_t i, j, touched = 0
-        cdef double total = 0, along, size = 0
-        for i in range(m):
-            if g.value[i] == 0:
-                continue
-            along = 0
-            for j in range(m):
-                along += self.K[self.here + i, self.here + j] * g.value[j]
-            total += g.value[i] * along
-            size += fabs(g.value[i]) * sqrt(max(self.K[self.here + i, self.here + i], 0))
-            touched += 1
-        return total if total > touched * DBL_EPSILON * size * size else 0
+        r.update_norm2 = self.score_map.norm2_by(self.K, self.here, x.m, g, self.intercept.r2())
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
         cdef Py_ssize_t i
         cdef double change = -size / self.scale
         cdef double pending = -change * self.weight / self.total_scale if self.averaging else 0
-        cdef ScoreGradient one
+        cdef ScoreGradient single
+        cdef const ScoreGradient* of_row
         self.empty = False
-        one.n, one.at = 1, NULL
-        if self.block:
-            for i in range(x.m):
-                if g.value[i] != 0:
-                    one.value = &g.value[i]
-                    self.add_row(self.here + i, &one, change, pending)
-            return
-        self.add_row(self.here, g, change, pending)
+        for i in range(x.m):
+            of_row = self.score_map.of_row(i, g, &single)
+            if of_row != NULL:
+                self.add_row(self.here + i, of_row, change, pending)
         if self.intercept.fitted:
             self.step_offsets(g, change, pending)
 
@@ -363,7 +340,7 @@ cdef class RKHSWeights(L2Weights):
         cdef Py_ssize_t k
         for k in range(self.next, self.length_of_block):
             self.F[k * self.d + c] += change * kernels[k * between]
-        if self.shown and pending != 0:
+        if self.means_wanted and pending != 0:
             for k in range(self.next, self.length_of_block):
                 self.F_total[k * self.d + c] += pending * kernels[k * between]
 
@@ -437,7 +414,7 @@ cdef class Expansion(Weights):
             raise ValueError(f"b must hold {self.d} offsets, got {self.b.shape[0]}.")
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                               bint shown) except -1:
+                               bint means_wanted) except -1:
         if self.matrix is None:
             self.matrix = rows.matrix()
         last = rows.rounds_of(order, first, last, BLOCK)

@@ -1,6 +1,7 @@
 """One direction for all scores, under any norm, with ordered thresholds."""
 import numpy as np
 
+from sklearn_predtron._core.score_map cimport SharedMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View
@@ -8,7 +9,7 @@ from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 
 from sklearn_predtron._core.state import flag, real, reals, restored
-from sklearn_predtron.norms._base import check_sizes, euclidean_length
+from sklearn_predtron.norms._base import euclidean_length
 
 
 cdef class SharedDirection(Weights):
@@ -20,22 +21,21 @@ cdef class SharedDirection(Weights):
     cdef readonly Weights inner
     cdef readonly Intercept intercept
     cdef readonly bint radius_needed
+    cdef bint fresh
     cdef readonly double radius2
     cdef double[::1] b, total, level
     cdef Py_ssize_t[::1] pooled
     cdef double mass
 
     def __init__(self, Weights inner not None, Py_ssize_t d, Intercept intercept not None):
-        check_sizes(d, inner.p)
-        if inner.d != 1 or inner.block:
+        if inner.d != 1 or inner.score_map.offsets_cancel:
             raise ValueError(f"the direction must be of one score, got {inner.d}.")
+        self.map_scores(d, inner.p, SharedMap(d))
         self.inner = inner
-        self.d = d
-        self.p = inner.p
         self.large = inner.large
         self.intercept = intercept
         self.averaging = inner.averaging
-        self.opening, self.may_step = inner.opening, inner.may_step
+        self.may_step = inner.may_step
         self.b = np.zeros(d)
         self.total = np.zeros(d)
         self.level = np.empty(d)
@@ -81,10 +81,6 @@ cdef class SharedDirection(Weights):
     def no_theorem_because(self):
         return self.inner.no_theorem_because
 
-    def freeze(self, bint frozen):
-        self.inner.freeze(frozen)
-        self.opening = self.inner.opening
-
     def length(self):
         """The norm of u and of the thresholds."""
         return float(np.hypot(self.inner.length(), euclidean_length(self._thresholds()) / self.intercept.r2_read() ** 0.5))
@@ -105,9 +101,6 @@ cdef class SharedDirection(Weights):
     def primal(self, W):
         return self.inner.primal(W)
 
-    def admit(self, Rows rows):
-        self.inner.admit(rows)
-
     def first_refused(self, Rows rows not None):
         return self.inner.first_refused(rows)
 
@@ -120,12 +113,13 @@ cdef class SharedDirection(Weights):
     def complete(self):
         self.inner.complete()
 
-    cdef open_call(self, Rows rows, bint fresh):
-        self.inner.open_call(rows, fresh)
+    cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
+        self.fresh = fresh
+        self.inner.open_call(rows, fresh, undo_needed)
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                               bint shown) except -1:
-        return self.inner.open_block(rows, order, first, last, shown)
+                               bint means_wanted) except -1:
+        return self.inner.open_block(rows, order, first, last, means_wanted)
 
     cdef close_call(self, bint learned):
         self.inner.close_call(learned)
@@ -162,14 +156,14 @@ cdef class SharedDirection(Weights):
             for k in range(self.d):
                 t[r * self.d + k] = s + scale * offset[k]
 
-    cdef void fetch(self, const View* x) noexcept nogil:
-        self.inner.fetch(x)
+    cdef void prefetch(self, const View* x) noexcept nogil:
+        self.inner.prefetch(x)
 
     cdef void update_statistics(self, View* x) noexcept nogil:
         cdef double along
         if self.inner.observing:
             self.inner.update_statistics(x)
-        if self.intercept.automatic and not self.inner.frozen:
+        if self.intercept.automatic and (self.fresh or not self.inner.counts_rows_once):
             self.intercept.update_statistics(self.inner.length2(x))
         if self.radius_needed:
             along = self.inner.inverse_convexity * self.inner.length2(x)

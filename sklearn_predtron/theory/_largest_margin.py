@@ -122,7 +122,7 @@ def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any
         raise ValueError("No prediction of y is wrong, and so no margin is the largest.")
     proof = prove(found, norm)
     d, p = data.problem.d, data.X.shape[1]
-    rows = 1 if data.problem.shared else d
+    rows = data.problem.score_map.n_directions
     w, support = proof.w, np.flatnonzero(proof.multipliers)
     intercept = w[rows * p :] * data.feature if data.feature > 0 else np.zeros(d)
     certificate = proof.bound, proof.multipliers[support], found.v[support], found.loses[support]
@@ -132,7 +132,7 @@ def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any
 def vectors(data: Described) -> Vectors:
     """The vectors whose products with the weights are the leads of sigma_y, over predictions that lose and those that do not."""
     X, problem = data.X.toarray() if sparse.issparse(data.X) else data.X, data.problem
-    if problem.shared:
+    if problem.score_map.offsets_apart:
         X = np.column_stack([X, np.ones(len(X))])
     elif data.feature > 0:
         X = np.column_stack([X, np.full(len(X), data.feature)])
@@ -140,7 +140,7 @@ def vectors(data: Described) -> Vectors:
         leads = problem.leads(data.labels, data.pairwise, problem.d * X.shape[1])
         found, terms = products(leads, X)
         loses = leads.loses
-        if problem.shared:
+        if problem.score_map.offsets_apart:
             found, terms = shared_vectors(data, found), shared_vectors(data, terms)
             order = np.zeros((problem.d - 1, found.shape[1]))
             order[:, -problem.d :] = -np.diff(np.eye(problem.d), axis=0)

@@ -52,7 +52,7 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
     """
     data = describe(estimator, X, y, qid, classes)
     d = data.problem.d
-    W = as_weights(coef, "coef", (1 if data.problem.shared else d, data.X.shape[1]))
+    W = as_weights(coef, "coef", (data.problem.score_map.n_directions, data.X.shape[1]))
     b = np.zeros(d) if intercept is None else as_weights(intercept, "intercept", (d,))
     if b.any() and data.feature == 0:
         raise ValueError(f"intercept={intercept!r} must be None or zeros: the estimator has no intercept.")
@@ -65,6 +65,6 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
     if not np.isfinite(scores).all():
         raise ValueError(OVERFLOW)
     length = resolve(Norm, data.model.norm, "norm").length(
-        W, b / data.feature if data.feature > 0 else b[:0], apart=data.problem.shared
+        W, b / data.feature if data.feature > 0 else b[:0], apart=data.problem.score_map.offsets_apart
     )
     return float(data.problem.margins(scores, data.labels, data.pairwise).min(initial=np.inf) / length)

@@ -54,15 +54,15 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     norm.check_measured()
     if weights.intercept.automatic:
         raise ValueError("intercept_scaling='auto' moves with the inputs; a radius is for a number or fit_intercept=False.")
-    if qid is not None and not problem.block:
+    if qid is not None and not problem.score_map.offsets_cancel:
         raise ValueError(f"qid is for PredtronRanker; {type(estimator).__name__} takes None.")
     X = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
-    if problem.block and not resolve(Update, estimator.update, "update").pairwise:
+    if problem.score_map.offsets_cancel and not resolve(Update, estimator.update, "update").pairwise:
         queries = Queries(qid, X.shape[0])
         documents = queries.take(X)
         parts = [documents[start:end] for start, end in pairwise(queries.start)]
         return max(norm.query_length(part) for part in parts)
-    return norm.largest_length(X, weights.intercept.fixed**0.5, apart=problem.shared)
+    return norm.largest_length(X, weights.intercept.fixed**0.5, apart=problem.score_map.offsets_apart)
 
 
 def theorem_of(estimator: Any) -> str:

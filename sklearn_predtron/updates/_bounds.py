@@ -107,7 +107,7 @@ def check_fixed_competitor(update: Any, problem: Any) -> None:
 
 def counts_thresholds(problem: Any) -> bool:
     """Whether the loss is at most the number of ordered thresholds between a rank and the predicted one."""
-    if not problem.shared:
+    if not problem.score_map.offsets_apart:
         return False
     rank, costs = np.arange(problem.k), problem.cost_matrix
     between = np.abs(rank[:, None] - rank)

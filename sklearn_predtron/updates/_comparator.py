@@ -38,7 +38,7 @@ class Comparator:
             raise ValueError(f"comparator is a tuple of length {len(weights)}; accepted are an array and (coef, intercept).")
         coef, offset = weights if isinstance(weights, tuple) else (weights, None)
         feature = learned.intercept.fixed**0.5
-        W = as_weights(coef, "comparator", (1 if problem.shared else d, X.shape[1]))
+        W = as_weights(coef, "comparator", (problem.score_map.n_directions, X.shape[1]))
         b = np.zeros(d) if offset is None else as_weights(offset, "comparator", (d,))
         if b.any() and feature == 0:
             raise ValueError("comparator must have no intercept, or zeros: the estimator has none.")
@@ -47,9 +47,9 @@ class Comparator:
             scores = np.ascontiguousarray(X @ W.T + b, dtype=np.float64)
         if not np.isfinite(scores).all():
             raise ValueError(OVERFLOW)
-        length = norm.length(W, b / feature if feature > 0 else np.zeros(0), apart=problem.shared)
+        length = norm.length(W, b / feature if feature > 0 else np.zeros(0), apart=problem.score_map.offsets_apart)
         if radius is None:
-            radius = norm.largest_length(X, feature, apart=problem.shared)
+            radius = norm.largest_length(X, feature, apart=problem.score_map.offsets_apart)
         return cls(problem, labels, scores, np.float64(length), np.float64(learned.effective_radius(radius)), pairwise)
 
     def hinges(self) -> NDArray:

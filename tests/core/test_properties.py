@@ -55,6 +55,8 @@ class Dictated:
 
 def one_round(table, t, label, update):
     """One compiled round on the input x = (1) at scores t: its loss and the change of the scores."""
+    if table.score_map.offsets_apart:  # what the problem answers does not depend on where scores come from
+        table = type(table)(table.k, table.cost_matrix)
     weights = L2Weights(table.d, 1, Intercept(False, 1.0), averaging=False)
     learner = Learner(
         weights, PythonProblem(Dictated(np.asarray(t, dtype=float)), checked=False), core.PerceptronRule(1.0), Average()

@@ -25,6 +25,7 @@ from sklearn_predtron.losses import (
     CountLoss,
     Hamming,
     RankingLoss,
+    Reject,
     SubsetLoss,
     ZeroOne,
 )
@@ -135,9 +136,9 @@ def test_a_loss_that_is_no_table(family, bad):
     refused(family, {"loss": Given(table)}, rf"^Given\.matrix\(\) returned .*{message}.*; accepted are None.*\(\d, \d\)", y=y)
 
 
-@pytest.mark.parametrize("reject_rule", ["online", "margin", "code"])
-def test_a_bad_loss_with_a_reject_option(reject_rule):
-    make = lambda: PredtronClassifier(reject_cost=0.3, reject_label=9, reject_rule=reject_rule)  # noqa: E731
+@pytest.mark.parametrize("rule", ["online", "margin", "code"])
+def test_a_bad_loss_with_a_reject_option(rule):
+    make = lambda: PredtronClassifier(reject=Reject(0.3, 9, rule=rule))  # noqa: E731
     refused(make, {"loss": Given(BAD_TABLES["too small"][0])}, r"^Given\.matrix\(\) returned")
 
 

@@ -23,6 +23,7 @@ from sklearn_predtron import (
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.families._epochs import Epochs, first_appearances
+from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.updates import MMP, ListNet, MaxPair, PRank, Slam, Update
 
@@ -33,7 +34,7 @@ def weights(n, seed=0):
 
 def draws(n, there, weight, epochs=400):
     rounds = Epochs(n, there, weight, np.random.default_rng(0))
-    return [rounds.draw(shown=False)["order"] for _ in range(epochs)]
+    return [rounds.draw(counted=False)["order"] for _ in range(epochs)]
 
 
 def test_an_epoch_is_a_systematic_sample():
@@ -128,7 +129,7 @@ def test_shuffled_epochs_learn_rows_as_often_as_they_weigh(norm):
     weight = weights(len(y))
     model = PredtronClassifier(norm=norm, max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
     rounds = Epochs(len(y), np.flatnonzero(weight), weight, model._generator())
-    order = rounds.draw(shown=False)["order"]
+    order = rounds.draw(counted=False)["order"]
     assert len(order) == np.count_nonzero(weight) > len(np.unique(order))
     again = PredtronClassifier(norm=norm).partial_fit(X[order], y[order], classes=[0, 1, 2])
     assert model.t_ == again.t_ and not model._learner.weighted
@@ -158,6 +159,16 @@ def test_class_weight_is_the_weight_of_its_rows():
     np.testing.assert_array_equal(by_class.coef_, by_row.coef_)
 
 
+def test_balanced_classes_are_so_by_the_weights_of_their_rows():
+    X, y = make_data(3)
+    weight = np.random.default_rng(0).uniform(0.1, 9, len(y))
+    balancing = dict(enumerate(1 / np.bincount(y, weight)))
+    found, expected = (
+        PredtronClassifier(class_weight=given, shuffle=False).fit(X, y, sample_weight=weight) for given in ("balanced", balancing)
+    )
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9)
+
+
 def test_weights_that_overflow_are_refused():
     X, y = make_data(3)
     model = PredtronClassifier(class_weight={1: 1e20})
@@ -173,9 +184,9 @@ def test_weights_that_overflow_are_refused():
 def test_the_reject_rule_sees_each_row_once_at_its_weight():
     X, y = make_data(3, noise=2.0)
     weight = np.where(y == 0, 9.0, 1.0)
-    model = PredtronClassifier(reject_cost=0.3, reject_label=-1, max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
+    model = PredtronClassifier(reject=Reject(0.3, -1), max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
     seen = np.asarray(model._learner.observer.__reduce__()[2][0]).sum(axis=0)
-    order = Epochs(len(y), None, weight, model._generator()).draw(shown=False)["order"]
+    order = Epochs(len(y), None, weight, model._generator()).draw(counted=False)["order"]
     expected, known = np.zeros(3), set()
     for t, row in enumerate(order.tolist(), start=1):  # round t weighs t in the average
         expected[y[row]] += 0 if row in known else t * np.sum(order == row)
