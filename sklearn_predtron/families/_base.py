@@ -25,6 +25,7 @@ from sklearn_predtron.families._bounded import Bounded
 from sklearn_predtron.families._epochs import Epochs
 from sklearn_predtron.families._fast_path import Stream, plain_rows
 from sklearn_predtron.families._fitted import AfterFit, Fitted
+from sklearn_predtron.families._patience import Patience, checked_patience
 from sklearn_predtron.families._saved import FORMAT, format_of, pack, unpack
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.norms._base import Weights, euclidean_length
@@ -34,7 +35,7 @@ from sklearn_predtron.problems._base import Labels, Problem
 from sklearn_predtron.updates import Update
 from sklearn_predtron.updates._bounds import fingerprint
 
-PARTS = {"loss", "norm", "problem", "representation", "update"}
+PARTS = {"loss", "norm", "problem", "representation", "tol", "update"}
 AVERAGES = {"linear": LinearAverage, "uniform": Average}
 
 
@@ -51,7 +52,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         "fit_intercept": ["boolean"],
         "intercept_scaling": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "tol": [Interval(Real, 0, None, closed="left"), Patience, None],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
         "warm_start": ["boolean"],
@@ -396,7 +397,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         order: NDArray | None,
         unchecked: bool,
     ) -> None:
-        learner = self._learner
+        learner, patience = self._learner, checked_patience(self.tol)
         epochs = self._epochs if self.max_iter is None else self.max_iter
         rounds = Epochs(rows.n, order, weight, self._generator())
         self.loss_curve_, self.n_iter_ = [], 0
@@ -416,7 +417,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
             self.n_iter_ += 1
             self.loss_curve_.append((learner.cumulative_loss - loss) / (learner.t - t))
             stopped = epoch.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
-            if stopped or learner.n_updates == steps or self._has_converged():
+            if stopped or learner.n_updates == steps or (patience is not None and patience._is_over(self.loss_curve_)):
                 break
         task.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
 
@@ -427,10 +428,6 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
     def _generator(self) -> np.random.Generator | None:
         """Return the source of the epochs' shuffles, if there are any."""
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31)) if self.shuffle else None
-
-    def _has_converged(self) -> bool:
-        curve = self.loss_curve_
-        return self.tol is not None and len(curve) > 1 and curve[-2] - curve[-1] < self.tol
 
     def _learn(self, X: Any, rows: Rows, labels: Labels, order: NDArray | None, weight: NDArray | None) -> None:
         before = self._learner.t
@@ -510,6 +507,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         for name in PARTS.intersection(self._get_param_names()):
             refuse_class(name, getattr(self, name))
         super()._validate_params()
+        checked_patience(self.tol)
 
     def set_callbacks(self, *callbacks: Any) -> BasePredtron:
         """Set callbacks; scikit-learn's run in `fit`, and `callbacks.LossHistory` records `partial_fit` as well.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Observer
 from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron.families._classes import BaseTableClassifier
+from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.losses import Reject, names_label, table_loss
 from sklearn_predtron.losses.reject import check_label, checked_reject, costs_by_class
 from sklearn_predtron.problems._finite import FiniteProblem
@@ -156,8 +157,9 @@ class PredtronClassifier(RejectingClassifier):
         which multiplying X by a constant changes no prediction.
     max_iter : int, default=None
         Epochs of `fit`; None is 10.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
+    tol : float, Patience or None, default=None
+        `fit` stops after 5 epochs in a row whose mean progressive loss is not lower than the best so far by more than this;
+        `Patience(tol, n_iter_no_change)` takes another number of epochs; None disables it.
     shuffle : bool, default=True
         Whether `fit` shuffles the rows in each epoch.
     random_state : int, RandomState instance or None, default=None
@@ -231,7 +233,7 @@ class PredtronClassifier(RejectingClassifier):
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
@@ -281,8 +283,9 @@ class PredtronBinaryClassifier(RejectingClassifier):
         which multiplying X by a constant changes no prediction.
     max_iter : int, default=None
         Epochs of `fit`; None is 10.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
+    tol : float, Patience or None, default=None
+        `fit` stops after 5 epochs in a row whose mean progressive loss is not lower than the best so far by more than this;
+        `Patience(tol, n_iter_no_change)` takes another number of epochs; None disables it.
     shuffle : bool, default=True
         Whether `fit` shuffles the rows in each epoch.
     random_state : int, RandomState instance or None, default=None
@@ -359,7 +362,7 @@ class PredtronBinaryClassifier(RejectingClassifier):
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,

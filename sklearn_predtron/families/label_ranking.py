@@ -13,6 +13,7 @@ from sklearn_predtron._queries import read_relevances
 from sklearn_predtron.families._base import check_lengths
 from sklearn_predtron.families._fast_path import RelevanceReader, Stream
 from sklearn_predtron.families._labels import column_names
+from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._rankings import BaseRanker
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.problems._relevance import Relevances
@@ -47,8 +48,9 @@ class PredtronLabelRanker(BaseRanker):
         which multiplying X by a constant changes no prediction.
     max_iter : int, default=None
         Epochs of `fit`; None is 20.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
+    tol : float, Patience or None, default=None
+        `fit` stops after 5 epochs in a row whose mean progressive loss is not lower than the best so far by more than this;
+        `Patience(tol, n_iter_no_change)` takes another number of epochs; None disables it.
     shuffle : bool, default=True
         Whether `fit` shuffles the rows in each epoch.
     random_state : int, RandomState instance or None, default=None
@@ -121,7 +123,7 @@ class PredtronLabelRanker(BaseRanker):
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,

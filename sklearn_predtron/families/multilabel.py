@@ -17,6 +17,7 @@ from sklearn_predtron.families._base import BasePredtron, check_lengths, mean_lo
 from sklearn_predtron.families._fast_path import CodeReader, IndicatorReader, Stream, indicator_rows
 from sklearn_predtron.families._fitted import AfterFit
 from sklearn_predtron.families._labels import class_list, column_names, encode, find_classes
+from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.losses import Hamming, SubsetLoss, subset_loss
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._label_sets import Indicators, LabelSets, SparseIndicators
@@ -52,8 +53,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         which multiplying X by a constant changes no prediction.
     max_iter : int, default=None
         Epochs of `fit`; None is 10.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
+    tol : float, Patience or None, default=None
+        `fit` stops after 5 epochs in a row whose mean progressive loss is not lower than the best so far by more than this;
+        `Patience(tol, n_iter_no_change)` takes another number of epochs; None disables it.
     shuffle : bool, default=True
         Whether `fit` shuffles the rows in each epoch.
     random_state : int, RandomState instance or None, default=None
@@ -134,7 +136,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,

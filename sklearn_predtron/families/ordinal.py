@@ -12,6 +12,7 @@ from sklearn_predtron.families._base import mean_loss
 from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.families._declared_order import declared_order
 from sklearn_predtron.families._labels import encode
+from sklearn_predtron.families._patience import Patience
 
 __all__ = ["PredtronOrdinalClassifier"]
 
@@ -45,8 +46,9 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         which multiplying X by a constant changes no prediction.
     max_iter : int, default=None
         Epochs of `fit`; None is 10.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
+    tol : float, Patience or None, default=None
+        `fit` stops after 5 epochs in a row whose mean progressive loss is not lower than the best so far by more than this;
+        `Patience(tol, n_iter_no_change)` takes another number of epochs; None disables it.
     shuffle : bool, default=True
         Whether `fit` shuffles the rows in each epoch.
     random_state : int, RandomState instance or None, default=None
@@ -131,7 +133,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,

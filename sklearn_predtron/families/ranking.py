@@ -25,6 +25,7 @@ from sklearn_predtron._queries import (
 from sklearn_predtron.families._base import as_rows, check_lengths
 from sklearn_predtron.families._fast_path import QueryReader, Stream
 from sklearn_predtron.families._fitted import learned
+from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._rankings import BaseRanker
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.norms._intercept import Intercept
@@ -64,8 +65,9 @@ class PredtronRanker(BaseRanker):
         last iterate, the choice for streams that drift.
     max_iter : int, default=None
         Epochs of `fit`; None is 10.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
+    tol : float, Patience or None, default=None
+        `fit` stops after 5 epochs in a row whose mean progressive loss is not lower than the best so far by more than this;
+        `Patience(tol, n_iter_no_change)` takes another number of epochs; None disables it.
     shuffle : bool, default=True
         Whether `fit` shuffles the queries in each epoch.
     random_state : int, RandomState instance or None, default=None
@@ -147,7 +149,7 @@ class PredtronRanker(BaseRanker):
         update: Any = "adaptive",
         average: Any = "linear",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,

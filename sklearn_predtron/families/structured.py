@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from sklearn_predtron._compat import HasMethods
 from sklearn_predtron.families._base import BasePredtron, mean_loss
+from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._user import Objects, PythonProblem
 
@@ -181,8 +182,9 @@ class Predtron(BasePredtron):
         Length of the intercept's virtual feature.
     max_iter : int, default=None
         Epochs of `fit`; None is 10.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
+    tol : float, Patience or None, default=None
+        `fit` stops after 5 epochs in a row whose mean progressive loss is not lower than the best so far by more than this;
+        `Patience(tol, n_iter_no_change)` takes another number of epochs; None disables it.
     shuffle : bool, default=True
         Whether `fit` shuffles the rows in each epoch.
     random_state : int, RandomState instance or None, default=None
@@ -231,7 +233,7 @@ class Predtron(BasePredtron):
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 import sklearn_predtron
-from sklearn_predtron import Predtron, PredtronLabelRanker, PredtronMultilabelClassifier, PredtronRanker, Problem
+from sklearn_predtron import Patience, Predtron, PredtronLabelRanker, PredtronMultilabelClassifier, PredtronRanker, Problem
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._classes import BaseTableClassifier
@@ -163,7 +163,7 @@ def common_settings(random: np.random.Generator, kind: type, ranker: bool) -> di
         "random_state": 0,
         "fit_intercept": random.random() < 0.8,
         "intercept_scaling": draw(random, ["auto", "auto", "auto", 1.0, 0.01]),
-        "tol": draw(random, [None, None, 0.0]),
+        "tol": draw(random, [None, None, 0.0, Patience(0.0, 1)]),
         "warm_start": random.random() < 0.1,
     }
     taken = kind._get_param_names()
