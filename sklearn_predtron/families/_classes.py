@@ -11,10 +11,11 @@ from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._compat import StrOptions
 from sklearn_predtron._parts import as_numbers, checked_build
-from sklearn_predtron.families._base import BasePredtron, check_lengths
+from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._fast_path import CodeReader, Stream
 from sklearn_predtron.families._fitted import AfterFit
 from sklearn_predtron.families._labels import class_list, encode, find_classes, one_dimensional
+from sklearn_predtron.families._validation import check_lengths
 from sklearn_predtron.losses import CostTableLoss, ZeroOne, costs_of, table_loss
 from sklearn_predtron.problems._base import Codes, Labels
 from sklearn_predtron.problems._finite import FiniteProblem

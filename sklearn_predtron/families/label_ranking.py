@@ -10,11 +10,11 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._queries import read_relevances
-from sklearn_predtron.families._base import check_lengths
 from sklearn_predtron.families._fast_path import RelevanceReader, Stream
 from sklearn_predtron.families._labels import column_names
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._rankings import BaseRanker
+from sklearn_predtron.families._validation import check_lengths
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.problems._relevance import Relevances
 

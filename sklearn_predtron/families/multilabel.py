@@ -13,11 +13,12 @@ from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._parts import checked_build, resolve
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.families._base import BasePredtron, check_lengths, mean_loss
+from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._fast_path import CodeReader, IndicatorReader, Stream, indicator_rows
 from sklearn_predtron.families._fitted import AfterFit
 from sklearn_predtron.families._labels import class_list, column_names, encode, find_classes
 from sklearn_predtron.families._patience import Patience
+from sklearn_predtron.families._validation import check_lengths, mean_loss
 from sklearn_predtron.losses import Hamming, SubsetLoss, subset_loss
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._label_sets import Indicators, LabelSets, SparseIndicators

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._warning import warn
-from sklearn_predtron.families._base import mean_loss
 from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.families._declared_order import declared_order
 from sklearn_predtron.families._labels import encode
 from sklearn_predtron.families._patience import Patience
+from sklearn_predtron.families._validation import mean_loss
 
 __all__ = ["PredtronOrdinalClassifier"]
 

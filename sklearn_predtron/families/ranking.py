@@ -10,7 +10,7 @@ from sklearn import get_config
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._core.rows import QueryRows, Rows
+from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._queries import (
     Queries,
     check_qid,
@@ -22,11 +22,11 @@ from sklearn_predtron._queries import (
     split_ids,
     warn_of_one_query,
 )
-from sklearn_predtron.families._base import as_rows, check_lengths
 from sklearn_predtron.families._fast_path import QueryReader, Stream
 from sklearn_predtron.families._fitted import learned
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._rankings import BaseRanker
+from sklearn_predtron.families._validation import Batch, as_rows, check_lengths
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._relevance import Relevances
@@ -232,7 +232,7 @@ class PredtronRanker(BaseRanker):
 
     def _read(  # type: ignore[override]
         self, X: Any, y: Any, *, qid: Any = None, sample_weight: Any = None, fresh: bool, partial: bool = False
-    ) -> tuple[Any, Rows, Relevances, NDArray | None, NDArray | None]:
+    ) -> Batch:
         self._check_labels_given(y)
         X, rows = self._read_rows(X, reset=fresh)
         y = read_document_relevances(y)
@@ -250,7 +250,8 @@ class PredtronRanker(BaseRanker):
         self._several = queries.n > 1 or (not fresh and self._several)
         if queries.order is not None:
             rows = as_rows(X[queries.order])
-        return X, QueryRows(rows, queries.start, queries.order, given), Relevances(queries.take(y), queries.start), weight, None
+        rounds = QueryRows(rows, queries.start, queries.order, given)
+        return Batch(X, rounds, Relevances(queries.take(y), queries.start), weight, None)
 
     def _shown_to_callbacks(self, given: dict[str, Any]) -> dict[str, Any]:
         name = "groups" if get_config()["enable_metadata_routing"] else "qid"  # as scorers ask for it

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from sklearn_predtron._compat import HasMethods
-from sklearn_predtron.families._base import BasePredtron, mean_loss
+from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._patience import Patience
+from sklearn_predtron.families._validation import mean_loss
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._user import Objects, PythonProblem
 

@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron._queries import Queries, read_document_relevances, read_relevances
-from sklearn_predtron.families._base import BasePredtron, check_lengths
+from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._validation import check_lengths
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.structured import Problem
