@@ -16,7 +16,6 @@ from sklearn_predtron.families._parameters import Parameterized
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.norms._base import Weights
 from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.norms._shared_direction import SharedDirection
 from sklearn_predtron.problems._base import Labels, Problem
 from sklearn_predtron.updates import Update
 from sklearn_predtron.updates._bounds import fingerprint
@@ -49,12 +48,7 @@ class Composed(Bounded, Parameterized):
 
     def _build_weights(self, problem: Problem, rows: Rows, *, average: bool) -> Weights:
         norm, intercept = resolve(Norm, self.norm, "norm"), self._build_intercept()
-        how: dict[str, Any] = {"sparse": rows.sparse, "average": average, "block": problem.block}
-        if not problem.shared:
-            return norm.build(problem.d, rows.p, intercept=intercept, **how)
-        if not self.fit_intercept:
-            raise ValueError("fit_intercept=False leaves representation='shared' without its thresholds; accepted is True.")
-        return SharedDirection(norm.build(1, rows.p, intercept=Intercept(False, 1.0), **how), problem.d, intercept)
+        return problem.score_map.build(norm, rows.p, intercept, sparse=rows.sparse, average=average)
 
     def _build_update(self, problem: Problem) -> Any:
         def build(update: Update) -> Any:
@@ -78,7 +72,7 @@ class Composed(Bounded, Parameterized):
         """Take over what `set_params` changed since the last call."""
         learner = self._learner
         self._check_fixed()
-        if problem.d != learner.problem.d or problem.shared != learner.problem.shared:
+        if problem.d != learner.problem.d or type(problem.score_map) is not type(learner.problem.score_map):
             raise ValueError(
                 f"representation={self.representation!r} has {number_of_scores(problem)} and the weights so far have "
                 f"{number_of_scores(learner.problem)}; call fit to start anew."
@@ -98,4 +92,4 @@ class Composed(Bounded, Parameterized):
 
 def number_of_scores(problem: Problem) -> str:
     """Say how many scores a problem has."""
-    return f"{problem.d} scores" + (" of one direction" if problem.shared else "")
+    return f"{problem.d} scores" + (" of one direction" if problem.score_map.offsets_apart else "")
