@@ -14,7 +14,7 @@ from sklearn_predtron._core.learner import Observer
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron.families._composition import Composed
 from sklearn_predtron.families._epochs import Trained
-from sklearn_predtron.families._fast_path import Stream
+from sklearn_predtron.families._fast_path import LabelReader, Stream
 from sklearn_predtron.families._fitted import AfterFit, Fitted
 from sklearn_predtron.families._saved import Saved
 from sklearn_predtron.families._validation import Batch, Validated
@@ -51,9 +51,13 @@ class BasePredtron(Saved, Trained, Validated, Composed, Fitted):
         """Return the observer of progressive predictions, reusing the present one."""
         return None
 
-    def _open_stream(self) -> Stream | None:
-        """Open the short way for rows as they come, if the family has one."""
+    def _build_reader(self) -> LabelReader | None:
+        """Build the reader of labels, once it is known what they are; None if there is no short way to them."""
         return None
+
+    def _stream_reader(self) -> LabelReader | None:
+        """Return the reader of the short way, which knows the weights of labels as well."""
+        return self._build_reader()
 
     # --------------------------------------------------------------------------------------------------------- learning
 
@@ -180,6 +184,11 @@ class BasePredtron(Saved, Trained, Validated, Composed, Fitted):
         if not resolved:
             self._stream = self._open_stream()
         return self
+
+    def _open_stream(self) -> Stream | None:
+        """Open the short way for rows as they come, if the family has one."""
+        reader = None if hasattr(self, "feature_names_in_") else self._stream_reader()
+        return None if reader is None else Stream(self._learner, reader, self._busy)
 
     def _begin_stream(self) -> None:
         """Call the callbacks that have a hook for streams; scikit-learn's own hooks are for `fit`."""

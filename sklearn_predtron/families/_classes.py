@@ -12,9 +12,8 @@ from sklearn.utils.validation import column_or_1d
 from sklearn_predtron._compat import StrOptions
 from sklearn_predtron._parts import as_numbers, checked_build
 from sklearn_predtron.families._base import BasePredtron
-from sklearn_predtron.families._fast_path import CodeReader, Stream
 from sklearn_predtron.families._fitted import AfterFit
-from sklearn_predtron.families._labels import class_list, encode, find_classes, one_dimensional
+from sklearn_predtron.families._labels import ClassReader, class_list, encode, find_classes, one_dimensional
 from sklearn_predtron.families._validation import check_lengths
 from sklearn_predtron.losses import CostTableLoss, ZeroOne, costs_of, table_loss
 from sklearn_predtron.problems._base import Codes, Labels
@@ -40,23 +39,26 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
 
     def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
         given = self._given_classes(y)
-        y = one_dimensional(y)
         if not fresh:
             self._check_same_classes(classes, given)
-            return Codes(encode(y, self.classes_))
+            return self._build_reader().labels(y)
+        codes = None
         if given is not None:
             self._check_same_set(classes, given, "in categories")
-            found, codes = given, encode(y, given)
+            found = given
         elif not partial:
-            found, codes = find_classes(y)
+            found, codes = find_classes(one_dimensional(y))  # one search finds the classes and their numbers
         elif classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         else:
             found = find_classes(class_list(classes), targets=False)[0]
-            codes = encode(y, found)
+        labels = ClassReader(found).labels(y) if codes is None else Codes(codes)
         self._check_classes(found, ordered=given is not None)
         self.classes_ = found
-        return Codes(codes)
+        return labels
+
+    def _build_reader(self) -> ClassReader:
+        return ClassReader(self.classes_)
 
     def _given_classes(self, y: Any) -> NDArray | None:
         """The classes in their order, where they are known without looking at the rows."""
@@ -108,11 +110,10 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
             raise ValueError(f"class_weight={self.class_weight} must hold finite weights that are not negative.")
         return weights
 
-    def _open_stream(self) -> Stream | None:
-        if hasattr(self, "feature_names_in_") or self.class_weight == "balanced":
+    def _stream_reader(self) -> ClassReader | None:
+        if self.class_weight == "balanced":
             return None
-        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
-        return Stream(self._learner, CodeReader(codes, None if self.class_weight is None else self._class_weights()), self._busy)
+        return ClassReader(self.classes_, None if self.class_weight is None else self._class_weights())
 
     # ------------------------------------------------------------------------------------------------------------ problem
 

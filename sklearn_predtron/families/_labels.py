@@ -10,7 +10,20 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.problems._base import presence
+from sklearn_predtron.families._fast_path import CodeReader
+from sklearn_predtron.problems._base import Codes, presence
+
+
+class ClassReader(CodeReader):
+    """Reads class labels, each as its number among the classes."""
+
+    def __init__(self, classes: NDArray, class_weight: NDArray | None = None):
+        super().__init__({label: code for code, label in enumerate(classes.tolist())}, class_weight)
+        self.classes = classes
+
+    def read_any(self, y: Any) -> Codes:
+        """Return the numbers of labels in any form; refuse what is no class."""
+        return Codes(encode(one_dimensional(y), self.classes))
 
 
 def one_dimensional(y: Any) -> NDArray:

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._queries import read_relevances
-from sklearn_predtron.families._fast_path import RelevanceReader, Stream
+from sklearn_predtron.families._fast_path import RelevanceReader
 from sklearn_predtron.families._labels import column_names
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._rankings import BaseRanker
@@ -169,22 +169,19 @@ class PredtronLabelRanker(BaseRanker):
 
     def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Relevances:
         names = column_names(y)
-        y = read_relevances(y.toarray() if sparse.issparse(y) else y)
-        if y.ndim != 2 or y.shape[1] == 0:
-            raise ValueError(f"y must have shape (n_samples, n_labels), a relevance for each label; got shape {y.shape}.")
         if fresh:
+            y = relevance_matrix(y)
             self._n_labels = y.shape[1]
             self.__dict__.pop("label_names_", None)
             if names is not None:
                 self.label_names_ = names
-        elif y.shape[1] != self._n_labels:
-            raise ValueError(f"y has shape {y.shape}, and learning began with {self._n_labels} label(s).")
-        elif names is not None and not np.array_equal(names, getattr(self, "label_names_", names)):
+        labels = self._build_reader().labels(y)
+        if names is not None and not np.array_equal(names, getattr(self, "label_names_", names)):
             raise ValueError(f"y has the columns {names.tolist()}, and learning began with {self.label_names_.tolist()}.")
-        return Relevances(y.ravel(), np.arange(len(y) + 1, dtype=np.intp) * y.shape[1])
+        return labels
 
-    def _open_stream(self) -> Stream | None:
-        return None if hasattr(self, "feature_names_in_") else Stream(self._learner, RelevanceReader(self._n_labels), self._busy)
+    def _build_reader(self) -> ListReader:
+        return ListReader(self._n_labels)
 
     # -------------------------------------------------------------------------------------------------------- prediction
 
@@ -305,3 +302,26 @@ class PredtronLabelRanker(BaseRanker):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         return tags
+
+
+class ListReader(RelevanceReader):
+    """Reads the relevances of m labels."""
+
+    def __init__(self, m: int):
+        super().__init__(m)
+        self.n_labels = m
+
+    def read_any(self, y: Any) -> Relevances:
+        """Return relevances in any form; refuse those of another number of labels."""
+        y = relevance_matrix(y)
+        if y.shape[1] != self.n_labels:
+            raise ValueError(f"y has shape {y.shape}, and learning began with {self.n_labels} label(s).")
+        return Relevances(y.ravel(), np.arange(len(y) + 1, dtype=np.intp) * self.n_labels)
+
+
+def relevance_matrix(y: Any) -> NDArray:
+    """Return relevances as an array of shape (n_samples, n_labels), checked."""
+    y = read_relevances(y.toarray() if sparse.issparse(y) else y)
+    if y.ndim != 2 or y.shape[1] == 0:
+        raise ValueError(f"y must have shape (n_samples, n_labels), a relevance for each label; got shape {y.shape}.")
+    return y

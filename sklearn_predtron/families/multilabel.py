@@ -9,19 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._parts import checked_build, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._base import BasePredtron
-from sklearn_predtron.families._fast_path import CodeReader, IndicatorReader, Stream, indicator_rows
 from sklearn_predtron.families._fitted import AfterFit
-from sklearn_predtron.families._labels import class_list, column_names, encode, find_classes
+from sklearn_predtron.families._label_sets import SetReader, as_array, flat
+from sklearn_predtron.families._labels import class_list, column_names, find_classes
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._validation import check_lengths, mean_loss
 from sklearn_predtron.losses import Hamming, SubsetLoss, subset_loss
 from sklearn_predtron.problems._base import Labels
-from sklearn_predtron.problems._label_sets import Indicators, LabelSets, SparseIndicators
+from sklearn_predtron.problems._label_sets import LabelSets
 from sklearn_predtron.representations import SubsetRepresentation
 
 __all__ = ["PredtronMultilabelClassifier"]
@@ -172,7 +171,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             raise ValueError(f"y has the columns {names.tolist()}, and learning began with {self.label_names_.tolist()}.")
         elif single and classes is not None and set(classes.tolist()) != set(self.classes_.tolist()):
             raise ValueError(f"classes={classes.tolist()} is not the same as on the first call: {self.classes_.tolist()}.")
-        return self._indicators(y)
+        return self._build_reader().labels(y)
 
     def _check_shape(self, y: Any, *, fresh: bool) -> None:
         if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
@@ -204,22 +203,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             self.classes_ = found
         self._label_dtype = "int64" if y.dtype.kind not in "iufb" else y.dtype.str
 
-    def _indicators(self, y: Any) -> Labels:
-        """The labels of checked shape as the loop takes them."""
-        if self._single:
-            return Indicators(encode(flat(y, warn=True), self.classes_).astype(np.uint8)[:, None])
-        if sparse.issparse(y):
-            return sparse_indicators(y)
-        rows = indicator_rows(y)
-        if rows is None:
-            raise ValueError(f"y must hold zeros and ones, an indicator for each label; got {strange_values(y)}.")
-        return Indicators(rows)
-
-    def _open_stream(self) -> Stream | None:
-        if hasattr(self, "feature_names_in_"):
-            return None
-        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
-        return Stream(self._learner, IndicatorReader(self._n_labels, CodeReader(codes) if self._single else None), self._busy)
+    def _build_reader(self) -> SetReader:
+        return SetReader(self._n_labels, self.classes_ if self._single else None)
 
     def _build_problem(self) -> LabelSets:
         representation, m = resolve(SubsetRepresentation, self.representation, "representation"), self._n_labels
@@ -382,39 +367,3 @@ def values_of_one(classes: Any) -> NDArray:
     """The values of one label, which may be in a list by themselves, as scikit-learn's multi-output classifiers take them."""
     alone = isinstance(classes, (list, tuple, np.ndarray)) and len(classes) == 1 and np.iterable(classes[0])
     return class_list(classes[0] if alone and not isinstance(classes[0], str) else classes)
-
-
-def as_array(y: Any) -> NDArray:
-    """The labels as an array."""
-    if isinstance(y, np.ma.MaskedArray):
-        raise ValueError("y is a masked array; it must hold zeros and ones everywhere.")
-    try:
-        return np.asarray(y)
-    except ValueError:
-        raise ValueError(
-            "y has rows of different lengths; it must be an indicator matrix (sklearn.preprocessing.MultiLabelBinarizer)."
-        ) from None
-
-
-def flat(y: Any, *, warn: bool) -> NDArray:
-    """One label as an array of shape (n_samples,)."""
-    return column_or_1d(y.toarray() if sparse.issparse(y) else y, warn=warn)
-
-
-def sparse_indicators(y: Any) -> SparseIndicators:
-    """A CSR matrix of zeros and ones."""
-    if not np.isin(y.data, (0, 1)).all():
-        raise ValueError(f"y must hold zeros and ones, an indicator for each label; got {strange_values(y.data)}.")
-    SparseIndicators(y.indptr.astype(np.intp), y.indices.astype(np.intp), y.shape[1])  # checks what the next lines trust
-    y = y.astype(np.int64)
-    y.sum_duplicates()
-    y.eliminate_zeros()
-    if y.data.size and y.data.max() > 1:
-        raise ValueError("y must hold zeros and ones, an indicator for each label; got the same place twice.")
-    return SparseIndicators(y.indptr.astype(np.intp), y.indices.astype(np.intp), y.shape[1])
-
-
-def strange_values(y: NDArray) -> list[Any]:
-    """Some of what is neither 0 nor 1."""
-    values = [value for value in np.ravel(y).tolist() if not (isinstance(value, (int, float, complex)) and value in (0, 1))]
-    return list(dict.fromkeys(map(str, values)))[:5] if y.dtype.kind == "O" else values[:5]

@@ -22,7 +22,7 @@ from sklearn_predtron._queries import (
     split_ids,
     warn_of_one_query,
 )
-from sklearn_predtron.families._fast_path import QueryReader, Stream
+from sklearn_predtron.families._fast_path import QueryReader
 from sklearn_predtron.families._fitted import learned
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._rankings import BaseRanker
@@ -257,8 +257,8 @@ class PredtronRanker(BaseRanker):
         name = "groups" if get_config()["enable_metadata_routing"] else "qid"  # as scorers ask for it
         return super()._shown_to_callbacks({name if key == "qid" else key: value for key, value in given.items()})
 
-    def _open_stream(self) -> Stream | None:
-        return None if hasattr(self, "feature_names_in_") else Stream(self._learner, QueryReader(), self._busy)
+    def _build_reader(self) -> QueryReader:
+        return QueryReader()
 
     def _build_intercept(self) -> Intercept:
         return Intercept(False, 1.0)
