@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._queries import read_relevances
+from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fast_path import RelevanceReader
 from sklearn_predtron.families._labels import column_names
 from sklearn_predtron.families._patience import Patience
@@ -21,73 +22,48 @@ from sklearn_predtron.problems._relevance import Relevances
 __all__ = ["PredtronLabelRanker"]
 
 
+@documented({"_n_labels": 3}, d="m")
 class PredtronLabelRanker(BaseRanker):
     """Multilabel ranking: learns to rank a fixed set of m labels for each input.
 
     Parameters
     ----------
-    loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
+    loss : {losses} or RankingLoss, default="ndcg"
         L(sigma, y) of rankings.  `NDCG(k=10)` looks at the first 10 positions; "ap" is for relevances 0 and 1,
         "swapped_pairs" for two grades a row, "ranking_zero_one" asks for wholly right rankings.
-    representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
+    representation : {representations}, callable or RankingRepresentation, default="log"
         rep(sigma)_i = f(position of label i) / |f| by a strictly decreasing f of the positions 1, 2, ...;
         `PowerRank(alpha=2)` carries its parameter, a callable takes the positions as an array.
-    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
-        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
-    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient", "slam", "max_pair", \
-            "listnet", "mmp" or Update, default="adaptive"
-        When to change the weights, towards which competitor, and how far.
-    average : "linear", "uniform", float or False, default="linear"
-        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
-        last iterate, the choice for streams that drift.
-    fit_intercept : bool, default=True
-        Whether scores have an offset.
-    intercept_scaling : "auto" or float, default="auto"
-        Length of the intercept's virtual feature; "auto" is the running geometric mean of the lengths of the inputs, with
-        which multiplying X by a constant changes no prediction.
-    max_iter : int, default=None
-        Epochs of `fit`; None is 20.
-    tol : float, Patience or None, default=None
-        `fit` stops after 5 epochs in a row whose mean progressive loss is not lower than the best so far by more than this;
-        `Patience(tol, n_iter_no_change)` takes another number of epochs; None disables it.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows in each epoch.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the weights of the previous call.
+    {norm}
+    {update}
+    {average}
+    {fit_intercept}
+    {intercept_scaling}
+    {max_iter}
+    {tol}
+    {shuffle}
+    {random_state}
+    {warm_start}
 
     Attributes
     ----------
-    label_names_ : ndarray of shape (m,)
-        Names of the labels, where y is a data frame whose columns have names.
+    {label_names_}
     coef_ : ndarray of shape (m, n_features)
         Weights that predict.
     intercept_ : ndarray of shape (m,)
         Offsets of the scores.
-    last_coef_ : ndarray of shape (m, n_features)
-        Weights of the last iterate.
-    last_intercept_ : ndarray of shape (m,)
-        Offsets of the last iterate.
-    dual_coef_, support_ : ndarrays of shape (m, n_support) and (n_support,)
-        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
-    t_ : int
-        Rounds so far.
+    {last_coef_}
+    {last_intercept_}
+    {dual_coef_}
+    {t_}
     n_mistakes_ : int
         Rounds in which a ranking by the scores lost, ties taken at their worst.
-    n_updates_ : int
-        Rounds that took a step.
-    cumulative_loss_ : float
-        Loss suffered online by the last iterate, before each update.
-    loss_curve_ : list of float
-        Mean progressive loss of each epoch of `fit`.
-    n_iter_ : int
-        Epochs of the last `fit`.
-    n_features_in_ : int
-        Features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had them.
+    {n_updates_}
+    {cumulative_loss_}
+    {loss_curve_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------

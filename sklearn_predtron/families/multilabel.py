@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn_predtron._parts import checked_build, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fitted import AfterFit
 from sklearn_predtron.families._label_sets import SetReader, as_array, flat
 from sklearn_predtron.families._labels import class_list, column_names, find_classes
@@ -26,75 +27,49 @@ from sklearn_predtron.representations import SubsetRepresentation
 __all__ = ["PredtronMultilabelClassifier"]
 
 
+@documented({"_n_labels": 3}, d="m")
 class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     """Multilabel classifier: learns all labels in one pass, for the measure that counts.
 
     Parameters
     ----------
-    loss : "hamming", "subset_zero_one", "error_set_size", "f1", "jaccard", "precision_at_k", "recall_at_k", callable or \
-            SubsetLoss, default="hamming"
+    loss : {losses}, callable or SubsetLoss, default="hamming"
         L(sigma, y) of sets of labels.  A callable takes true positives, false positives, false negatives and true negatives
         of a row; `FBeta(beta=2.0)`, `PrecisionAtK(k=3)` and the others carry their parameters.
-    representation : "sign_vector" or SubsetRepresentation, default="sign_vector"
+    representation : {representations} or SubsetRepresentation, default="sign_vector"
         rep(sigma): signs / sqrt(m).
-    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
-        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
-    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
-            default="adaptive"
-        When to change the weights, towards which competitor, and how far.
-    average : "linear", "uniform", float or False, default="linear"
-        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
-        last iterate, the choice for streams that drift.
-    fit_intercept : bool, default=True
-        Whether scores have an offset.
-    intercept_scaling : "auto" or float, default="auto"
-        Length of the intercept's virtual feature; "auto" is the running geometric mean of the lengths of the inputs, with
-        which multiplying X by a constant changes no prediction.
-    max_iter : int, default=None
-        Epochs of `fit`; None is 10.
-    tol : float, Patience or None, default=None
-        `fit` stops after 5 epochs in a row whose mean progressive loss is not lower than the best so far by more than this;
-        `Patience(tol, n_iter_no_change)` takes another number of epochs; None disables it.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows in each epoch.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the weights of the previous call.
+    {norm}
+    {update}
+    {average}
+    {fit_intercept}
+    {intercept_scaling}
+    {max_iter}
+    {tol}
+    {shuffle}
+    {random_state}
+    {warm_start}
 
     Attributes
     ----------
     classes_ : ndarray of shape (m,)
         0, ..., m - 1; the two labels where y has one dimension.
-    label_names_ : ndarray of shape (m,)
-        Names of the labels, where y is a data frame whose columns have names.
+    {label_names_}
     coef_ : ndarray of shape (m, n_features)
         Weights that predict.
     intercept_ : ndarray of shape (m,)
         Offsets of the scores.
-    last_coef_ : ndarray of shape (m, n_features)
-        Weights of the last iterate.
-    last_intercept_ : ndarray of shape (m,)
-        Offsets of the last iterate.
-    dual_coef_, support_ : ndarrays of shape (m, n_support) and (n_support,)
-        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
-    t_ : int
-        Rounds so far.
+    {last_coef_}
+    {last_intercept_}
+    {dual_coef_}
+    {t_}
     n_mistakes_ : int
         Rounds in which a maximiser of the score lost more than some set would have.
-    n_updates_ : int
-        Rounds that took a step.
-    cumulative_loss_ : float
-        Loss suffered online by the last iterate, before each update.
-    loss_curve_ : list of float
-        Mean progressive loss of each epoch of `fit`.
-    n_iter_ : int
-        Epochs of the last `fit`.
-    n_features_in_ : int
-        Features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had them.
+    {n_updates_}
+    {cumulative_loss_}
+    {loss_curve_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------

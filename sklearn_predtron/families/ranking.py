@@ -22,6 +22,7 @@ from sklearn_predtron._queries import (
     split_ids,
     warn_of_one_query,
 )
+from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fast_path import QueryReader
 from sklearn_predtron.families._fitted import learned
 from sklearn_predtron.families._patience import Patience
@@ -41,6 +42,7 @@ NO_QID = (
 )
 
 
+@documented({}, rows="queries")
 class PredtronRanker(BaseRanker):
     """Subset ranking: learns from queries, whose documents are rows with a relevance each, to score documents.
 
@@ -48,32 +50,20 @@ class PredtronRanker(BaseRanker):
 
     Parameters
     ----------
-    loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
+    loss : {losses} or RankingLoss, default="ndcg"
         L(sigma, y) of rankings.  `NDCG(k=10)` looks at the first 10 positions; "ap" is for relevances 0 and 1,
         "swapped_pairs" for two grades a query, "ranking_zero_one" asks for wholly right rankings.
-    representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
+    representation : {representations}, callable or RankingRepresentation, default="log"
         rep(sigma)_i = f(position of i) / |f| by a strictly decreasing f of the positions 1, 2, ...; `PowerRank(alpha=2)`
         carries its parameter, a callable takes the positions as an array.
-    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
-        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
-    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient", "slam", "max_pair", \
-            "listnet" or Update, default="adaptive"
-        When to change the weights, towards which competitor, and how far.
-    average : "linear", "uniform", float or False, default="linear"
-        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
-        last iterate, the choice for streams that drift.
-    max_iter : int, default=None
-        Epochs of `fit`; None is 10.
-    tol : float, Patience or None, default=None
-        `fit` stops after 5 epochs in a row whose mean progressive loss is not lower than the best so far by more than this;
-        `Patience(tol, n_iter_no_change)` takes another number of epochs; None disables it.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the queries in each epoch.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the weights of the previous call.
+    {norm}
+    {update}
+    {average}
+    {max_iter}
+    {tol}
+    {shuffle}
+    {random_state}
+    {warm_start}
 
     Attributes
     ----------
@@ -87,22 +77,15 @@ class PredtronRanker(BaseRanker):
         0.0.
     dual_coef_, support_ : ndarrays of shape (n_support,) and (n_support,)
         With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
-    t_ : int
-        Rounds (queries) so far.
+    {t_}
     n_mistakes_ : int
         Rounds in which a ranking by the scores lost, ties taken at their worst.
-    n_updates_ : int
-        Rounds that took a step.
-    cumulative_loss_ : float
-        Loss suffered online by the last iterate, before each update.
-    loss_curve_ : list of float
-        Mean progressive loss of each epoch of `fit`.
-    n_iter_ : int
-        Epochs of the last `fit`.
-    n_features_in_ : int
-        Features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had them.
+    {n_updates_}
+    {cumulative_loss_}
+    {loss_curve_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------

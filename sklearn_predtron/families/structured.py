@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from sklearn_predtron._compat import HasMethods
 from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._validation import mean_loss
 from sklearn_predtron.problems._base import Labels
@@ -160,6 +161,14 @@ class Problem(BaseEstimator):
         return y
 
 
+def of_two_scores() -> Problem:
+    """Return a problem that is good for nothing but to be built."""
+    problem = Problem()
+    problem.n_scores = 2
+    return problem
+
+
+@documented({"problem": of_two_scores()}, d="n_scores")
 class Predtron(BasePredtron):
     """Learner for a prediction problem written in Python.
 
@@ -169,29 +178,16 @@ class Predtron(BasePredtron):
     ----------
     problem : Problem
         The prediction space with its loss, representation and decoders.
-    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
-        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
-    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
-            default="adaptive"
-        When to change the weights, towards which competitor, and how far.
-    average : "linear", "uniform", float or False, default="linear"
-        The average of the iterates that predicts; a number is a half-life in rounds.
-    fit_intercept : bool, default=True
-        Whether scores have an offset.
-    intercept_scaling : "auto" or float, default="auto"
-        Length of the intercept's virtual feature.
-    max_iter : int, default=None
-        Epochs of `fit`; None is 10.
-    tol : float, Patience or None, default=None
-        `fit` stops after 5 epochs in a row whose mean progressive loss is not lower than the best so far by more than this;
-        `Patience(tol, n_iter_no_change)` takes another number of epochs; None disables it.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows in each epoch.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the weights of the previous call.
+    {norm}
+    {update}
+    {average}
+    {fit_intercept}
+    {intercept_scaling}
+    {max_iter}
+    {tol}
+    {shuffle}
+    {random_state}
+    {warm_start}
 
     Attributes
     ----------
@@ -199,16 +195,17 @@ class Predtron(BasePredtron):
         Weights that predict.
     intercept_ : ndarray of shape (n_scores,)
         Offsets of the scores.
-    dual_coef_, support_ : ndarrays of shape (n_scores, n_support) and (n_support,)
-        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
-    t_, n_mistakes_, n_updates_, cumulative_loss_
-        Rounds, rounds that lost, rounds that took a step, and the loss suffered online.
-    loss_curve_ : list of float
-        Mean progressive loss of each epoch of `fit`.
-    n_iter_ : int
-        Epochs of the last `fit`.
-    n_features_in_ : int
-        Features.
+    {last_coef_}
+    {last_intercept_}
+    {dual_coef_}
+    {t_}
+    {n_mistakes_}
+    {n_updates_}
+    {cumulative_loss_}
+    {loss_curve_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
