@@ -27,12 +27,12 @@ class ClassReader(CodeReader):
 
 
 def one_dimensional(y: Any) -> NDArray:
-    """The labels as an array of shape (n,); what already is one passes."""
+    """Return the labels as an array of shape (n,); what already is one passes."""
     return y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
 
 
 def class_list(classes: Any) -> NDArray:
-    """The parameter `classes` as an array of shape (n_classes,)."""
+    """Return the parameter `classes` as an array of shape (n_classes,)."""
     try:
         found = np.asarray(classes)
     except ValueError:  # rows of different lengths
@@ -45,7 +45,7 @@ def class_list(classes: Any) -> NDArray:
 
 
 def find_classes(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
-    """The sorted distinct labels, and the number of each row's; without a sort of all rows.
+    """Return the sorted distinct labels, and the number of each row's; without a sort of all rows.
 
     y may be a list of classes in place of the targets of rows.
     """
@@ -75,7 +75,7 @@ def _find_hashed(y: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
-    """The number of each label among known classes, in any order."""
+    """Return the number of each label among known classes, in any order."""
     order = np.argsort(classes)
     try:
         codes = order[np.minimum(np.searchsorted(classes, y, sorter=order), len(classes) - 1)]
@@ -95,6 +95,6 @@ def _distinct(labels: NDArray) -> list[Any]:
 
 
 def column_names(y: Any) -> NDArray | None:
-    """Names of the columns of a data frame, where they are text."""
+    """Return the names of the columns of a data frame, if they are text."""
     names = np.asarray(getattr(y, "columns", []), dtype=object)
     return names if len(names) > 0 and all(isinstance(name, str) for name in names) else None

@@ -90,7 +90,7 @@ class RejectingClassifier(BaseTableClassifier):
         return np.append(self.classes_, reject.label)[predicted]
 
     def _predict_codes(self, X: Any) -> NDArray:
-        """Numbers of the predictions; one past the last class rejects."""
+        """Return the numbers of the predictions; one past the last class rejects."""
         reject = checked_reject(self.reject)
         if reject is None or reject.rule == "code":
             return super()._predict_codes(X)
@@ -98,12 +98,12 @@ class RejectingClassifier(BaseTableClassifier):
         return np.where(margin < self._least_margin(best), len(self.classes_), best[:, 0])
 
     def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
-        """The two best classes of each row, best first, and the margin between them."""
+        """Return the two best classes of each row, best first, and the margin between them."""
         scores = self._scores(X)
         return top_two(self._learner.problem.decision(scores)[:, : len(self.classes_)])
 
     def _least_margin(self, best: NDArray) -> NDArray | float:
-        """The margin that a row must have so as not to be rejected, given its two best predictions."""
+        """Return the margin that a row must have so as not to be rejected, given its two best predictions."""
         costs = self._costs()
         beta = costs[:, -1]
         if self.reject.rule == "margin":
@@ -117,12 +117,12 @@ class RejectingClassifier(BaseTableClassifier):
 
 
 def reject_code(k: int) -> NDArray:
-    """The paper's code with a reject option: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
+    """Return the paper's code with a rejection: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
     return np.vstack([np.eye(k), np.full(k, k**-0.5)])
 
 
 def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
-    """The two best predictions of each row, best first, and the difference of their scores."""
+    """Return the two best predictions of each row, best first, and the difference of their scores."""
     rows = np.arange(len(decision))
     first = decision.argmax(axis=1)
     rest = decision.copy()

@@ -162,7 +162,7 @@ class PredtronLabelRanker(BaseRanker):
     # -------------------------------------------------------------------------------------------------------- prediction
 
     def decision_function(self, X: Any) -> NDArray:
-        """Scores of the labels.
+        """Compute the scores of the labels.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class PredtronLabelRanker(BaseRanker):
         return positions
 
     def sample_loss(self, X: Any, y: Any) -> NDArray:
-        """The estimator's own loss L(sigma, y) of each row.
+        """Compute the estimator's own loss L(sigma, y) of each row.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class PredtronLabelRanker(BaseRanker):
         return self._losses(*self._scored_rows(X, y))
 
     def _scored_rows(self, X: Any, y: Any) -> tuple[NDArray, Relevances]:
-        """Scores and relevances, row by row."""
+        """Return scores and relevances, row by row."""
         check_is_fitted(self)
         self._check_labels_given(y)
         scores, labels = self._scores(X), self._read_labels(y, None, fresh=False, partial=True)
@@ -220,7 +220,7 @@ class PredtronLabelRanker(BaseRanker):
         return scores.ravel(), labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
+        """Compute the mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class PredtronLabelRanker(BaseRanker):
         return mean_over_queries(ndcg, y, scores.reshape(shape), sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
-        """The margin of the weights, at unit norm, on a data set.
+        """Measure the margin of the weights, at unit norm, on a data set.
 
         The least lead of a label over a less relevant one; times the least difference of f between neighbouring positions /
         |f|, unless the update is of pairs ("slam", "max_pair", "mmp").

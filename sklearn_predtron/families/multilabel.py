@@ -191,7 +191,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     # --------------------------------------------------------------------------------------------------------- prediction
 
     def decision_function(self, X: Any) -> NDArray:
-        """Scores of the labels.
+        """Compute the scores of the labels.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return self._learner.problem.predict(scores)
 
     def sample_loss(self, X: Any, y: Any) -> NDArray:
-        """The estimator's own loss L(sigma, y) of each prediction.
+        """Compute the estimator's own loss L(sigma, y) of each prediction.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return labels.dense().astype(bool)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """1 - Hamming loss: the share of labels that are predicted rightly, whatever `loss` is.
+        """Compute 1 - Hamming loss, the share of labels that are predicted rightly, whatever `loss` is.
 
         Parameters
         ----------
@@ -278,7 +278,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return 1 - mean_loss(Hamming().of_counts(*self._counts(X, y)), sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
-        """The margin of the weights, at unit norm, on a data set.
+        """Measure the margin of the weights, at unit norm, on a data set.
 
         The least, over the rows, of <rep(sigma_y), t> less the best score of a set that loses (Jain et al. 2015, section 2.2), or
         of any that is ahead of sigma_y.
@@ -334,11 +334,11 @@ def check_label_numbers(classes: Any, m: int) -> None:
 
 
 def are_values(given: Any) -> bool:
-    """Whether it is a list of zeros and ones."""
+    """Return whether it is a list of zeros and ones."""
     return isinstance(given, list) and len(given) > 0 and all(value in (0, 1) for value in given)
 
 
 def values_of_one(classes: Any) -> NDArray:
-    """The values of one label, which may be in a list by themselves, as scikit-learn's multi-output classifiers take them."""
+    """Return the values of one label, which may be in a list of its own, as for scikit-learn's multi-output classifiers."""
     alone = isinstance(classes, (list, tuple, np.ndarray)) and len(classes) == 1 and np.iterable(classes[0])
     return class_list(classes[0] if alone and not isinstance(classes[0], str) else classes)

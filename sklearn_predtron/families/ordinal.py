@@ -160,7 +160,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
             warn(f"The labels are text, and their order is that of the alphabet: {classes.tolist()}; categories= gives another.")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """1 - mean absolute error / (r - 1) on the scale of ranks, whatever the loss and its costs.
+        """Compute 1 - mean absolute error / (r - 1) on the scale of ranks, whatever the loss and its costs.
 
         Searches over losses compare by it; `metrics.cost_scorer` makes scorers of costs.
 
@@ -183,7 +183,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
 
 
 def unlike(labels: NDArray) -> bool:
-    """Whether labels cannot be compared, or do not equal themselves."""
+    """Return whether labels cannot be compared, or do not equal themselves."""
     try:
         return bool((np.sort(labels) != np.sort(labels)).any())
     except TypeError:

@@ -70,7 +70,7 @@ class PredtronRanker(BaseRanker):
     coef_ : ndarray of shape (n_features,)
         Weights that predict.
     intercept_ : float
-        0.0: what all documents of a query share ranks none of them.
+        Always 0.0: an offset common to a query cannot change its ranking.
     last_coef_ : ndarray of shape (n_features,)
         Weights of the last iterate.
     last_intercept_ : float
@@ -271,12 +271,12 @@ class PredtronRanker(BaseRanker):
 
     @learned
     def intercept_(self) -> float:
-        """0.0: what all documents of a query share ranks none of them."""
+        """Always 0.0: an offset common to a query cannot change its ranking."""
         return float(super().intercept_[0])
 
     @learned
     def last_intercept_(self) -> float:
-        """0.0."""
+        """Always 0.0."""
         return float(super().last_intercept_[0])
 
     # -------------------------------------------------------------------------------------------------------- prediction
@@ -320,7 +320,7 @@ class PredtronRanker(BaseRanker):
         return queries.put_back(positions)
 
     def sample_loss(self, X: Any, y: Any, qid: Any = None) -> NDArray:
-        """The estimator's own loss L(sigma, y) of each query.
+        """Compute the estimator's own loss L(sigma, y) of each query.
 
         Parameters
         ----------
@@ -339,7 +339,7 @@ class PredtronRanker(BaseRanker):
         return self._losses(*self._scored_queries(X, y, qid))
 
     def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[NDArray, Relevances]:
-        """Scores and relevances, query by query."""
+        """Return scores and relevances, query by query."""
         X, qid = self._ids_to_score(X, qid)
         scores, y = self._scored_documents(X, y)
         queries = Queries(qid, len(y))
@@ -360,7 +360,7 @@ class PredtronRanker(BaseRanker):
         return scores, y
 
     def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
-        """Mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
+        """Compute the mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
 
         Parameters
         ----------
@@ -388,7 +388,7 @@ class PredtronRanker(BaseRanker):
         return mean_over_queries(ndcg, y, scores, qid, sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any, qid: Any = None) -> float:
-        """The margin of the weights, at unit norm, on queries.
+        """Measure the margin of the weights, at unit norm, on queries.
 
         The least lead of a document over a less relevant one of its query; times the least difference of f between
         neighbouring positions / |f|, unless the update is of pairs ("slam", "max_pair"): by so much a right
@@ -432,7 +432,7 @@ class PredtronRanker(BaseRanker):
         y: Any = None,
         qid: Any = None,
     ) -> float:
-        """Bound on the loss suffered online, where the theory of the parts has one.
+        """Bound the loss suffered online, if the theory of the parts has a bound.
 
         Parameters
         ----------

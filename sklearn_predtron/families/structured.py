@@ -95,7 +95,7 @@ class Problem(BaseEstimator):
         raise TypeError(f"{type(self).__name__} does not define decode(t); a problem must.")
 
     def loss(self, prediction: Any, y: Any) -> float:
-        """L(sigma, y), not negative, and 0 for a right prediction.
+        """Compute L(sigma, y), not negative, and 0 for a right prediction.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class Predtron(BasePredtron):
         return PythonProblem(self.problem)
 
     def decision_function(self, X: Any) -> NDArray:
-        """Scores t = W x + b.
+        """Compute the scores t = W x + b.
 
         Parameters
         ----------
@@ -295,7 +295,7 @@ class Predtron(BasePredtron):
         return self._learner.problem.decode(scores)
 
     def sample_loss(self, X: Any, y: Sequence[Any]) -> NDArray:
-        """The problem's loss of each prediction.
+        """Compute the problem's loss of each prediction.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class Predtron(BasePredtron):
         return np.array([loss_of(prediction, label) for prediction, label in zip(predictions, y, strict=True)], dtype=np.float64)
 
     def score(self, X: Any, y: Sequence[Any], sample_weight: Any = None) -> float:
-        """1 - the mean loss of the problem.
+        """Compute 1 - the mean loss of the problem.
 
         Parameters
         ----------
