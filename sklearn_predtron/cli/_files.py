@@ -18,8 +18,8 @@ from sklearn_predtron.cli._compare import BEFORE, CUTS, HELD_OUT, ByQuery, Compa
 from sklearn_predtron.cli._console import complain, report
 from sklearn_predtron.cli._demo import TASKS, Bar, Task, caption, start_comparison, start_lines, table, top_table
 from sklearn_predtron.cli._paths import DataFile, DataFileReader, FileError, lines_to, named, replacing
-from sklearn_predtron.datasets import BrokenLineError, SvmlightSummary, shortened
-from sklearn_predtron.datasets._svmlight import decompressed, rows_of_queries
+from sklearn_predtron.datasets import BrokenLineError, SvmlightSummary
+from sklearn_predtron.datasets._svmlight import decompressed, rows_of_queries, shortened
 from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
 LEARNER_OPTIONS = ["loss", "representation", "update", "norm", "average", "reject_cost", "reject_label"]

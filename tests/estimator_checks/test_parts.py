@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cases import Hours, losses, name, representations
 from numpy.testing import assert_array_equal
+from refusals import QID, RELEVANCE, X, Y, y3
 
 from sklearn_predtron import (
     PredtronClassifier,
@@ -42,25 +43,11 @@ from sklearn_predtron.representations import (
     UserRank,
 )
 from sklearn_predtron.updates import LossAugmented
-from tests.estimator_checks.test_user_parts import (
-    BAD_ANSWERS,
-    BAD_CODES,
-    BAD_COUNTS,
-    BAD_TABLES,
-    COUNT,
-    QID,
-    RELEVANCE,
-    Given,
-    GivenCode,
-    GivenGains,
-    GivenRank,
-    NoRanking,
-    Saboteur,
-    X,
-    Y,
-    balanced,
-    y3,
-)
+from tests.losses.test_user_losses import BAD_COUNTS, BAD_TABLES, Given, GivenGains, NoRanking, balanced
+from tests.problems.test_user_problems import BAD_ANSWERS, Saboteur
+from tests.test_user_representations import BAD_CODES, GivenCode, GivenRank
+
+COUNT = itertools.count()
 
 
 def test_checks_of_parts_are_none_of_estimators():
@@ -337,7 +324,7 @@ class Compiled(Thermometer):
 @pytest.mark.parametrize(
     ("representation", "message"),
     [
-        (Compiled(OneHotProblem), r"^Compiled\.build\(\) returned OneHot with k = 4 and d = 4; accepted .*d = 3"),
+        (Compiled(OneHotProblem), r"^Compiled\.build\(\) returned OneHotProblem with k = 4 and d = 4; accepted .*d = 3"),
         (Compiled(lambda k, cost: FiniteProblem(Thermometer().code(k)[::-1], cost)), "the rows of the compiled table: found"),
         (Compiled(lambda k, cost: FiniteProblem(Thermometer().code(k))), "no maximiser|the loss of the prediction"),
         (GivenCode(lambda k: np.roll(np.eye(k), next(COUNT), axis=0)), r"^code\(4\) of GivenCode.*asked again"),
