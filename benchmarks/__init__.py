@@ -1,1 +1,1 @@
-"""Speed, memory and quality of sklearn_predtron beside its peers; see README.md."""
+"""Speed, memory and quality of sklearn_predtron beside its baselines; see README.md."""

@@ -5,6 +5,6 @@ import os
 if __name__ == "__main__":
     for library in ("OMP", "OPENBLAS", "MKL"):
         os.environ[f"{library}_NUM_THREADS"] = "1"
-    from benchmarks.run import main
+    from benchmarks.commands import main
 
     main()

@@ -1,4 +1,4 @@
-"""Peak memory of one fit or prediction, in a process of its own: python -m benchmarks.child ACTION PEER DTYPE N P K [EPOCHS]."""
+"""Peak memory of a fit or prediction, in a process of its own: python -m benchmarks.child ACTION LEARNER DTYPE N P K [EPOCHS]."""
 
 import json
 import resource
@@ -39,19 +39,19 @@ def filled(dtype: str, n: int, p: int, k: int) -> tuple[Any, Any]:
 
 def growth(action: str, name: str, dtype: str, n: int, p: int, k: int, epochs: int = 1) -> dict[str, int]:
     """Bytes by which the peak grew in a fit or a prediction, after a small one of each; bytes of X and of the prediction."""
-    from benchmarks.peers import KERNEL_PEERS, PEERS
+    from benchmarks.contestants import CONTESTANTS, KERNEL_CONTESTANTS
     from benchmarks.tasks import Task
 
-    peer = next(peer for peer in [*PEERS, *KERNEL_PEERS] if peer.name == name)
+    contestant = next(contestant for contestant in [*CONTESTANTS, *KERNEL_CONTESTANTS] if contestant.name == name)
     task = Task(k, epochs=epochs)
     X, y = filled(dtype, n, p, k)
-    model = peer.fit(peer.make(task), X[:100], y[:100])
-    output = peer.predict(model, X[:100])
+    model = contestant.fit(contestant.make(task), X[:100], y[:100])
+    output = contestant.predict(model, X[:100])
     before = resident()
     if action == "fit":
-        peer.fit(peer.make(task), X, y)
+        contestant.fit(contestant.make(task), X, y)
     else:
-        output = peer.predict(model, X)
+        output = contestant.predict(model, X)
     return {"growth": peak() - before, "X": X.nbytes, "output": output.nbytes}
 
 

@@ -1,13 +1,19 @@
-"""Tables in Markdown, and the places in the README where they go."""
+"""Tables in Markdown, what they were measured with, and the places in a README where they go."""
 
+import os
 import platform
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from threadpoolctl import threadpool_info
+
+from benchmarks.tasks import Options
 
 README = Path(__file__).with_name("README.md")
 PACKAGES = (
@@ -26,11 +32,13 @@ class Table:
     note: str = ""
 
     def markdown(self) -> str:
-        lines = [f"### {self.title}", ""]
-        if self.note:
-            lines += [self.note, ""]
-        lines += [_line(self.columns), _line(["---"] * len(self.columns))]
-        return "\n".join(lines + [_line([_cell(value) for value in row]) for row in self.rows]) + "\n"
+        """The title, the note and the rows."""
+        return "\n".join([f"### {self.title}", "", *([self.note, ""] if self.note else []), self.lines()])
+
+    def lines(self) -> str:
+        """The columns and the rows."""
+        cells = [self.columns, ["---"] * len(self.columns), *([_cell(value) for value in row] for row in self.rows)]
+        return "".join(_line(row) + "\n" for row in cells)
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -60,10 +68,25 @@ def mean_error(mean: float, error: float) -> str:
     return f"{mean:.4f} ± {error:.4f}"
 
 
-def environment(repeats: int, scale: float) -> str:
+def environment(options: Options) -> str:
     """What the numbers were measured with."""
-    size = "full sizes" if scale == 1 else f"--quick, sizes times {scale:g}: the ratios say little"
-    return f"{_processor()}, one thread, {versions()}; {repeats} repeats of what is timed; {size}."
+    size = "full sizes" if options.scale == 1 else f"--quick, sizes times {options.scale:g}: the ratios say little"
+    return f"{_processor()}, one thread, {versions()}; {options.repeats} repeats of what is timed; {size}."
+
+
+def conditions() -> dict[str, Any]:
+    """The day, the versions, the processor and its load, and the kernels that BLAS chose for it."""
+    libraries = [found for found in threadpool_info() if found["user_api"] == "blas"]
+    kernels = {f"{found['internal_api']} {found['version']} {found.get('architecture', '')}".strip() for found in libraries}
+    packages = {name: installed for name in PACKAGES if (installed := _version(name))}
+    versions = {"python": platform.python_version(), **packages}
+    return {
+        "date": date.today().isoformat(),
+        "processor": _processor(),
+        "blas": ", ".join(sorted(kernels)) or None,
+        "versions": versions,
+        "load": f"{os.getloadavg()[1]:.1f} on {os.cpu_count()} cores" if hasattr(os, "getloadavg") else None,
+    }
 
 
 def versions() -> str:

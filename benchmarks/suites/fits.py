@@ -7,9 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from benchmarks.contestants import OursOneVsRest, OursPerceptron, SklearnPerceptron
+from benchmarks.contestants.base import Contestant
 from benchmarks.measure import Case, Measured, interleave, ratios
-from benchmarks.peers import OursOneVsRest, OursPerceptron, SklearnPerceptron
-from benchmarks.peers.base import Peer
 from benchmarks.report import spread
 from benchmarks.tasks import Options, Task
 
@@ -20,30 +20,34 @@ NOTE = (
 )
 
 
-def fit_case(peer: Peer, task: Task, X: Any, y: NDArray) -> Case:
+def fit_case(contestant: Contestant, task: Task, X: Any, y: NDArray) -> Case:
     """The fit of a new estimator."""
-    return Case(peer.name, partial(peer.fit, X=X, y=y), partial(peer.make, task))
+    return Case(contestant.name, partial(contestant.fit, X=X, y=y), partial(contestant.make, task))
 
 
-def perceptrons(task: Task, intercept_scaling: float) -> list[Peer]:
+def perceptrons(task: Task, intercept_scaling: float) -> list[Contestant]:
     """scikit-learn's, ours, and as many binary ones of ours as there are classes."""
     params = {"intercept_scaling": intercept_scaling}
-    peers: list[Peer] = [SklearnPerceptron(), OursPerceptron(**params)]
-    return peers if task.n_classes == 2 else [*peers, OursOneVsRest(**params)]
+    contestants: list[Contestant] = [SklearnPerceptron(), OursPerceptron(**params)]
+    return contestants if task.n_classes == 2 else [*contestants, OursOneVsRest(**params)]
 
 
-def perceptron_rows(task: Task, peers: list[Peer], data: tuple, about: list, goal: float | None, options: Options) -> list[list]:
+def perceptron_rows(
+    task: Task, contestants: list[Contestant], data: tuple, about: list, goal: float | None, options: Options
+) -> list[list]:
     """The rows of the perceptrons; the goal is for the second."""
     X, y, X_test, y_test = data
-    theirs, ours, *_ = peers
-    measured = interleave([fit_case(peer, task, X, y) for peer in peers], options.repeats)
+    theirs, ours, *_ = contestants
+    measured = interleave([fit_case(contestant, task, X, y) for contestant in contestants], options.repeats)
     goals = {ours.name: goal}
     rows = []
-    for peer in peers:
-        found = measured[peer.name]
+    for contestant in contestants:
+        found = measured[contestant.name]
         ratio = ratios(measured[theirs.name], found)
-        accuracy = float((peer.predict(found.result, X_test) == y_test).mean())
-        rows.append([*about, peer.name, us_per_row(found, X), spread(ratio), *verdict(ratio, goals.get(peer.name)), accuracy])
+        accuracy = float((contestant.predict(found.result, X_test) == y_test).mean())
+        rows.append(
+            [*about, contestant.name, us_per_row(found, X), spread(ratio), *verdict(ratio, goals.get(contestant.name)), accuracy]
+        )
     return rows
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.contestants import AssignmentSolver
 from benchmarks.measure import Case, Measured, interleave, ratios
-from benchmarks.peers import AssignmentSolver
 from benchmarks.report import Table, spread
 from benchmarks.tasks import Options
 from sklearn_predtron.problems.inference._chains import Inference
@@ -17,7 +17,7 @@ RELEVANCES = {"2 grades": 2, "3 grades": 3, "5 grades": 5, "arbitrary": None}
 PROBLEMS = 2000
 FEWEST_PROBLEMS, ROUNDS = 5, 10
 NOISE, SIGNAL = 1.0, 0.5
-PEER = AssignmentSolver()
+CONTESTANT = AssignmentSolver()
 OURS = "ours"
 Problem = tuple[NDArray, NDArray, NDArray, NDArray]
 
@@ -26,7 +26,7 @@ def run(options: Options) -> list[Table]:
     """Every length of list with every kind of relevance."""
     table = Table(
         "Loss-augmented inference",
-        ["documents", "relevance", "ours, us", f"{PEER.name}, us", "times faster (ratio)", "largest gap of the values"],
+        ["documents", "relevance", "ours, us", f"{CONTESTANT.name}, us", "times faster (ratio)", "largest gap of the values"],
         note="One ranking that maximises loss + score: NDCG of the whole list, f(i) = -i, scores of "
         f"{SIGNAL} relevance + noise of standard deviation {NOISE:g}, relevance with as many documents of each grade on average "
         "or arbitrary in [0, 4).  Whole calls from Python, those of SciPy with the matrix of costs, on the same problems.  The "
@@ -82,16 +82,16 @@ def gap(given: list[Problem], ours: list[NDArray], theirs: list[NDArray]) -> flo
 def _cells(given: list[Problem], options: Options) -> list:
     cases = [
         Case(OURS, partial(solve_all, Inference(), given, ROUNDS)),
-        Case(PEER.name, partial(solve_all, PEER, given, 1)),
+        Case(CONTESTANT.name, partial(solve_all, CONTESTANT, given, 1)),
     ]
     measured = interleave(cases, options.repeats)
     per_call = {
         name: Measured([seconds / (rounds * len(given)) for seconds in measured[name].times])
-        for name, rounds in ((OURS, ROUNDS), (PEER.name, 1))
+        for name, rounds in ((OURS, ROUNDS), (CONTESTANT.name, 1))
     }
-    faster = ratios(per_call[PEER.name], per_call[OURS])
-    times = [per_call[name].seconds * 1e6 for name in (OURS, PEER.name)]
-    return [*times, spread(faster), gap(given, measured[OURS].result, measured[PEER.name].result)]
+    faster = ratios(per_call[CONTESTANT.name], per_call[OURS])
+    times = [per_call[name].seconds * 1e6 for name in (OURS, CONTESTANT.name)]
+    return [*times, spread(faster), gap(given, measured[OURS].result, measured[CONTESTANT.name].result)]
 
 
 def solve_all(solver: Any, given: list[Problem], rounds: int, _: None) -> list[NDArray]:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 
+from benchmarks.contestants import GaussianSVC, NystroemOurs, Ours, OursOrdinal
+from benchmarks.contestants.base import Contestant
 from benchmarks.measure import Case, Measured, interleave, no_collection, ratios, timed
-from benchmarks.peers import GaussianSVC, NystroemOurs, Ours, OursOrdinal
-from benchmarks.peers.base import Peer
 from benchmarks.read import Dataset, dense
 from benchmarks.report import Table, mean_error, spread
 from benchmarks.suites.fits import at_most, fit_case
@@ -71,7 +71,7 @@ class Trial:
     family: type[Ours] = Ours
     curved: bool = False
 
-    def peers(self) -> list[Peer]:
+    def contestants(self) -> list[Contestant]:
         """Ours in the kernel's space, on approximate features, and on the columns as they are; SVC."""
         linear = self.family(LINEAR)
         return [
@@ -126,14 +126,14 @@ def nonlinear(options: Options) -> Table:
 
 def trial_results(trial: Trial, options: Options) -> dict[str, tuple[Measured, list[float], list[float]]]:
     """Of each learner and, in it, of each seed: seconds of a fit, accuracy, mean distance in ranks."""
-    found: dict[str, tuple] = {peer.name: (Measured(), [], []) for peer in trial.peers()}
+    found: dict[str, tuple] = {contestant.name: (Measured(), [], []) for contestant in trial.contestants()}
     for seed in range(options.seeds):
         X, y, X_test, y_test = trial.data.split(seed, options)
-        for peer in trial.peers():
+        for contestant in trial.contestants():
             with no_collection():
-                seconds, model = timed(fit_case(peer, Task(trial.classes, seed=seed), X, y))
-            measured, accuracies, errors = found[peer.name]
-            predicted = peer.predict(model, X_test)
+                seconds, model = timed(fit_case(contestant, Task(trial.classes, seed=seed), X, y))
+            measured, accuracies, errors = found[contestant.name]
+            predicted = contestant.predict(model, X_test)
             measured.times.append(seconds)
             accuracies.append(float((predicted == y_test).mean()))
             if trial.family is OursOrdinal:
@@ -179,9 +179,9 @@ def budgets(options: Options) -> Table:
 def within(budget: int | None, split: tuple, seed: int) -> Kept:
     """The default fit of digits, and how it does on the test part."""
     X, y, X_test, y_test = split
-    peer = Ours(OURS, norm=RKHS(gamma=GAMMAS["digits"], budget=budget))
+    contestant = Ours(OURS, norm=RKHS(gamma=GAMMAS["digits"], budget=budget))
     with no_collection():
-        seconds, model = timed(fit_case(peer, Task(len(np.unique(y)), seed=seed), X, y))
+        seconds, model = timed(fit_case(contestant, Task(len(np.unique(y)), seed=seed), X, y))
     return Kept(seconds, float((model.predict(X_test) == y_test).mean()), len(model.support_), float(model.budget_loss_))
 
 
@@ -204,8 +204,8 @@ def fitted(options: Options) -> tuple[dict[str, Measured], tuple]:
     X, y = make_classification(n + n // 4, COLUMNS, n_informative=20, n_classes=CLASSES, random_state=0)
     data = held_out(X, y, n)
     gamma = float(1 / (COLUMNS * data[0].var()))
-    peers = [Ours(OURS, norm=RKHS(gamma=gamma)), Ours(BUDGETED, norm=RKHS(gamma=gamma, budget=BUDGET)), GaussianSVC(gamma)]
-    cases = [fit_case(peer, Task(CLASSES), *data[:2]) for peer in peers]
+    contestants = [Ours(OURS, norm=RKHS(gamma=gamma)), Ours(BUDGETED, norm=RKHS(gamma=gamma, budget=BUDGET)), GaussianSVC(gamma)]
+    cases = [fit_case(contestant, Task(CLASSES), *data[:2]) for contestant in contestants]
     return interleave(cases, min(options.repeats, MOST_REPEATS)), data
 
 

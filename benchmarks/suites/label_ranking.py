@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import RepeatedKFold
 
+from benchmarks.contestants import LABEL_RANKING_CONTESTANTS, OursLabelRanker, PairwiseLogistic
+from benchmarks.contestants.base import Contestant
 from benchmarks.measure import interleave, ratios
-from benchmarks.peers import LABEL_RANKING_PEERS, OursLabelRanker, PairwiseLogistic
-from benchmarks.peers.base import Peer
 from benchmarks.read import label_ranking, standardised
 from benchmarks.report import Table, mean_error, spread
 from benchmarks.suites.fits import fit_case
@@ -21,7 +21,7 @@ SETS = ("iris", "vehicle", "glass")
 FOLDS = (10, 2)
 ROWS, COLUMNS, LABELS = 2000, 20, 5
 OURS, LOGISTIC = OursLabelRanker("ours, default"), PairwiseLogistic()
-PEERS: list[Peer] = [OURS, *LABEL_RANKING_PEERS[1:]]
+CONTESTANTS: list[Contestant] = [OURS, *LABEL_RANKING_CONTESTANTS[1:]]
 NO_SETS = "No --data: the losses on iris, vehicle and glass are skipped."
 
 
@@ -63,12 +63,12 @@ def fits(options: Options) -> Table:
         f"whose noise is as large; ratios to `{LOGISTIC.name}`.  Measured on as many held-out rows.  Defaults of all, and ours "
         "with another loss.  " + ("" if options.data else NO_SETS),
     )
-    measured = interleave([fit_case(peer, Task(LABELS), X, Y) for peer in PEERS], options.repeats)
-    for peer in PEERS:
-        found = measured[peer.name]
-        scores = peer.predict(found.result, X_test)
+    measured = interleave([fit_case(contestant, Task(LABELS), X, Y) for contestant in CONTESTANTS], options.repeats)
+    for contestant in CONTESTANTS:
+        found = measured[contestant.name]
+        scores = contestant.predict(found.result, X_test)
         values = [measure(scores, Y_test) for measure in MEASURES.values()]
-        table.rows.append([peer.name, found.seconds, spread(ratios(measured[LOGISTIC.name], found)), *values])
+        table.rows.append([contestant.name, found.seconds, spread(ratios(measured[LOGISTIC.name], found)), *values])
     return table
 
 
@@ -103,15 +103,15 @@ def quality(options: Options) -> Table:
 
 
 def fold_measures(X: NDArray, Y: NDArray, n_folds: int, repeats: int) -> dict[str, NDArray]:
-    """Of each peer; rows: folds; columns: measures."""
-    found: dict[str, list] = {peer.name: [] for peer in PEERS}
+    """Of each contestant; rows: folds; columns: measures."""
+    found: dict[str, list] = {contestant.name: [] for contestant in CONTESTANTS}
     folds = RepeatedKFold(n_splits=n_folds, n_repeats=repeats, random_state=0)
     for seed, (train, test) in enumerate(folds.split(X)):
         X_train, X_test = standardised(X[train], X[test])
-        for peer in PEERS:
-            model = peer.fit(peer.make(Task(Y.shape[1], seed=seed)), X_train, Y[train])
-            scores = peer.predict(model, X_test)
-            found[peer.name].append([measure(scores, Y[test]) for measure in MEASURES.values()])
+        for contestant in CONTESTANTS:
+            model = contestant.fit(contestant.make(Task(Y.shape[1], seed=seed)), X_train, Y[train])
+            scores = contestant.predict(model, X_test)
+            found[contestant.name].append([measure(scores, Y[test]) for measure in MEASURES.values()])
     return {name: np.array(values) for name, values in found.items()}
 
 

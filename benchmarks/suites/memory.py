@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 from statistics import median
 
-from benchmarks.peers import Ours, SklearnPerceptron
-from benchmarks.peers.base import Peer
+from benchmarks.contestants import Ours, SklearnPerceptron
+from benchmarks.contestants.base import Contestant
 from benchmarks.report import Table, spread
 from benchmarks.tasks import Options
 
 ROOT = Path(__file__).parents[2]
-PEERS: list[Peer] = [Ours(), SklearnPerceptron()]
+CONTESTANTS: list[Contestant] = [Ours(), SklearnPerceptron()]
 DTYPES = ("float64", "float32")
 CLASSES = (2, 10)
 MOST = 0.05
@@ -44,10 +44,12 @@ def fits(options: Options) -> Table:
     )
     for dtype in DTYPES:
         found = _grown("fit", dtype, 2, options)
-        for peer in PEERS:
-            share = [run["growth"] / run["X"] for run in found[peer.name]]
-            goal = [f"below {MOST}", median(share) < MOST] if isinstance(peer, Ours) else [None, None]
-            table.rows.append([2, dtype, found[peer.name][0]["X"] / 1e6, peer.name, *_megabytes(found, peer, share), *goal])
+        for contestant in CONTESTANTS:
+            share = [run["growth"] / run["X"] for run in found[contestant.name]]
+            goal = [f"below {MOST}", median(share) < MOST] if isinstance(contestant, Ours) else [None, None]
+            table.rows.append(
+                [2, dtype, found[contestant.name][0]["X"] / 1e6, contestant.name, *_megabytes(found, contestant, share), *goal]
+            )
     return table
 
 
@@ -60,24 +62,26 @@ def predictions(options: Options) -> Table:
     )
     for k in CLASSES:
         found = _grown("predict", "float64", k, options)
-        for peer in PEERS:
-            share = [run["growth"] / run["output"] for run in found[peer.name]]
-            table.rows.append([k, "float64", found[peer.name][0]["output"] / 1e6, peer.name, *_megabytes(found, peer, share)])
+        for contestant in CONTESTANTS:
+            share = [run["growth"] / run["output"] for run in found[contestant.name]]
+            table.rows.append(
+                [k, "float64", found[contestant.name][0]["output"] / 1e6, contestant.name, *_megabytes(found, contestant, share)]
+            )
     return table
 
 
-def _megabytes(found: dict[str, list[dict]], peer: Peer, share: list[float]) -> list:
-    grown, theirs = (median(run["growth"] for run in found[name]) for name in (peer.name, SklearnPerceptron.name))
+def _megabytes(found: dict[str, list[dict]], contestant: Contestant, share: list[float]) -> list:
+    grown, theirs = (median(run["growth"] for run in found[name]) for name in (contestant.name, SklearnPerceptron.name))
     return [grown / 1e6, spread(share), grown / theirs if theirs else None]
 
 
 def _grown(action: str, dtype: str, k: int, options: Options) -> dict[str, list[dict]]:
-    """What the child says of each peer in each repeat."""
-    found: dict[str, list[dict]] = {peer.name: [] for peer in PEERS}
+    """What the child says of each contestant in each repeat."""
+    found: dict[str, list[dict]] = {contestant.name: [] for contestant in CONTESTANTS}
     for _ in range(options.repeats):
-        for peer in PEERS:
+        for contestant in CONTESTANTS:
             shape = [str(options.rows(100_000)), "1000", str(k)]
-            found[peer.name].append(json.loads(python("-m", "benchmarks.child", action, peer.name, dtype, *shape)))
+            found[contestant.name].append(json.loads(python("-m", "benchmarks.child", action, contestant.name, dtype, *shape)))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Sets of labels: fits and streams beside the peers, and the losses of the defaults and of each loss."""
+"""Sets of labels: fits and streams beside the baselines, and the losses of the defaults and of each loss."""
 
 import warnings
 from collections.abc import Callable
@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.measure import Measured, interleave, ratios
-from benchmarks.peers import (
-    MULTILABEL_PEERS,
+from benchmarks.contestants import (
+    MULTILABEL_CONTESTANTS,
     MultiOutputPerceptron,
     MultiOutputSGDAveraged,
     OneVsRestLogistic,
@@ -18,7 +17,8 @@ from benchmarks.peers import (
     OursMultilabel,
     OursMultilabelPerceptron,
 )
-from benchmarks.peers.multi_output_perceptron import UncheckedMultiOutputPerceptron
+from benchmarks.contestants.multi_output_perceptron import UncheckedMultiOutputPerceptron
+from benchmarks.measure import Measured, interleave, ratios
 from benchmarks.read import multilabel, standardised
 from benchmarks.report import Table, mean_error, spread
 from benchmarks.suites.fits import at_most, fit_case, verdict
@@ -27,7 +27,7 @@ from benchmarks.suites.stream import learn_case
 from benchmarks.tasks import Options, Task, held_out, label_sets
 
 LABELS, COLUMNS, FEW_COLUMNS = 50, 200, 50
-ROWS, HELD_OUT, STREAM_ROWS, STREAM_ROWS_OF_PEER = 20_000, 4000, 1000, 10
+ROWS, HELD_OUT, STREAM_ROWS, STREAM_ROWS_OF_CONTESTANT = 20_000, 4000, 1000, 10
 SETS = ("emotions", "yeast")
 OURS, F1, SGD, LOGISTIC = OursMultilabel().name, "ours, f1", MultiOutputSGDAveraged().name, OneVsRestLogistic().name
 PERCEPTRON, UNCHECKED = MultiOutputPerceptron(), UncheckedMultiOutputPerceptron()
@@ -76,17 +76,17 @@ SCORES: dict[str, Measure] = {"Hamming loss": hamming, "micro-F1": micro_f1}
 
 
 def measured_by(measures: dict[str, Measure], seed: int, split: tuple) -> dict[str, dict[str, float]]:
-    """The measures on the test part of every peer."""
+    """The measures on the test part of every contestant."""
     X, Y, X_test, Y_test = split
     task, found = Task(Y.shape[1], seed=seed), {}
-    for peer in MULTILABEL_PEERS:
-        predicted = peer.predict(peer.fit(peer.make(task), X, Y), X_test).astype(int)
-        found[peer.name] = {name: measure(predicted, Y_test) for name, measure in measures.items()}
+    for contestant in MULTILABEL_CONTESTANTS:
+        predicted = contestant.predict(contestant.fit(contestant.make(task), X, Y), X_test).astype(int)
+        found[contestant.name] = {name: measure(predicted, Y_test) for name, measure in measures.items()}
     return found
 
 
 def with_both(Y: NDArray, Y_test: NDArray) -> tuple[NDArray, NDArray]:
-    """The labels that some rows of the training part have and some have not; several peers cannot take others."""
+    """The labels that some rows of the training part have and some have not; several contestants cannot take others."""
     some = (Y.min(axis=0) == 0) & (Y.max(axis=0) == 1)
     return Y[:, some], Y_test[:, some]
 
@@ -117,8 +117,10 @@ def fits(options: Options) -> Table:
         "over X in search of nan and infinity; ours checks X, once, in both.  Plain perceptrons of both learn the same weights.  "
         + ("" if options.data else NO_SETS),
     )
-    measured = interleave([fit_case(peer, task, X, Y) for peer, task in timed], options.repeats)
-    table.rows += [[peer.name, measured[peer.name].seconds, *_faster_cells(peer.name, measured)] for peer, _ in timed]
+    measured = interleave([fit_case(contestant, task, X, Y) for contestant, task in timed], options.repeats)
+    table.rows += [
+        [contestant.name, measured[contestant.name].seconds, *_faster_cells(contestant.name, measured)] for contestant, _ in timed
+    ]
     return table
 
 
@@ -134,7 +136,7 @@ def streams(options: Options) -> Table:
     """partial_fit of one row, beside the binary classifier's."""
     n = options.rows(STREAM_ROWS)
     X, Y = label_sets(n, COLUMNS, LABELS)
-    y, few = Y[:, Y.sum(axis=0).argmax()], min(n, STREAM_ROWS_OF_PEER)
+    y, few = Y[:, Y.sum(axis=0).argmax()], min(n, STREAM_ROWS_OF_CONTESTANT)
     table = Table(
         "Multilabel streams, one row at a time",
         ["learner", "labels", "columns", "learn, us", *(f"ratio, {p} columns" for p in (COLUMNS, FEW_COLUMNS)), "goal", "met"],
@@ -143,7 +145,7 @@ def streams(options: Options) -> Table:
     )
     binaries = {p: Ours(f"ours, binary, {p} columns") for p in (COLUMNS, FEW_COLUMNS)}
     ours = OursMultilabel()
-    cases = [(learn_case(peer, 2, np.ascontiguousarray(X[:, :p]), y), n, 1, p) for p, peer in binaries.items()]
+    cases = [(learn_case(contestant, 2, np.ascontiguousarray(X[:, :p]), y), n, 1, p) for p, contestant in binaries.items()]
     cases.append((learn_case(ours, LABELS, X, Y), n, LABELS, COLUMNS))
     cases.append((learn_case(PERCEPTRON, LABELS, X[:few], Y[:few]), few, LABELS, COLUMNS))
     measured = interleave([case for case, *_ in cases], options.repeats)
@@ -188,11 +190,13 @@ def given(options: Options) -> list[Table]:
 
 
 def seed_losses(options: Options, name: str) -> dict[str, dict[str, NDArray]]:
-    """Of each peer, each loss of each seed."""
+    """Of each contestant, each loss of each seed."""
     X, Y, X_test, Y_test = multilabel(options.data, name)
     Y, Y_test = with_both(Y, Y_test)
     found = [measured_by(LOSSES, seed, (X, Y, X_test, Y_test)) for seed in range(options.seeds)]
-    return {peer: {loss: np.array([values[peer][loss] for values in found]) for loss in LOSSES} for peer in found[0]}
+    return {
+        contestant: {loss: np.array([values[contestant][loss] for values in found]) for loss in LOSSES} for contestant in found[0]
+    }
 
 
 def _set_goals(losses: dict[str, dict]) -> Table:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dsyevd
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.contestants import Ours, OursLabelRanker, OursOrdinal, OursRanker, VowpalWabbit
+from benchmarks.contestants.base import Contestant
 from benchmarks.measure import Measured, interleave, ratios
-from benchmarks.peers import Ours, OursLabelRanker, OursOrdinal, OursRanker, VowpalWabbit
-from benchmarks.peers.base import Peer
 from benchmarks.read import ORDINAL, Dataset, dense, elec2, ordinal, ranking
 from benchmarks.report import Table, mean_error, number, spread
 from benchmarks.suites.fits import fit_case
@@ -54,7 +54,7 @@ class Target:
     """Gaussian rows, and scores linear in them; `sparse` features matter to all scores, or all, through `rank` directions."""
 
     name: str
-    family: Callable[..., Peer]
+    family: Callable[..., Contestant]
     scores: int
     columns: int
     norms: tuple
@@ -127,8 +127,8 @@ def target_losses(target: Target, options: Options) -> dict[Any, NDArray]:
     for seed in range(options.seeds):
         X, y, X_test, y_test = target.drawn(options.rows(target.rows), seed)
         for norm, values in found.items():
-            peer = target.family(norm=norm)
-            predicted = peer.predict(peer.fit(peer.make(Task(target.scores, seed=seed)), X, y), X_test)
+            contestant = target.family(norm=norm)
+            predicted = contestant.predict(contestant.fit(contestant.make(Task(target.scores, seed=seed)), X, y), X_test)
             values.append(ndcg_loss(predicted, y_test) if target.family is OursLabelRanker else errors(predicted, y_test))
     return {norm: np.array(values) for norm, values in found.items()}
 
@@ -197,7 +197,7 @@ def _table_losses(data: Dataset, options: Options) -> Losses:
     return found
 
 
-def _pair_losses(family: Callable[..., Peer], loss: Callable, plain: Iterable[tuple], standard: Iterable[tuple]) -> Losses:
+def _pair_losses(family: Callable[..., Contestant], loss: Callable, plain: Iterable[tuple], standard: Iterable[tuple]) -> Losses:
     """Under scaled and l2 on raw rows, under l2 on standardised ones."""
     plain = list(plain)
     k = len(np.unique(plain[0][1]))
@@ -206,11 +206,11 @@ def _pair_losses(family: Callable[..., Peer], loss: Callable, plain: Iterable[tu
     )
 
 
-def _mean_loss(peer: Peer, loss: Callable, splits: Iterable[tuple], k: int) -> float:
+def _mean_loss(contestant: Contestant, loss: Callable, splits: Iterable[tuple], k: int) -> float:
     found = []
     for seed, (X, y, X_test, y_test) in enumerate(splits):
-        model = peer.fit(peer.make(Task(k, seed=seed)), X, y)
-        found.append(loss(peer.predict(model, X_test), y_test))
+        model = contestant.fit(contestant.make(Task(k, seed=seed)), X, y)
+        found.append(loss(contestant.predict(model, X_test), y_test))
     return float(np.mean(found))
 
 
@@ -234,9 +234,9 @@ def _query_losses(options: Options) -> Losses:
     found = []
     for norm, standardise in ((SCALED, False), (L2, False), (L2, True)):
         train, (X_test, *about) = ranking(options.data, MSLR, standardise=standardise)
-        peer = OursRanker(norm=norm)
-        models = (peer.fit(peer.make(Task(seed=seed)), *train) for seed in range(options.seeds))
-        found.append(float(np.mean([1 - query_ndcg(peer.predict(model, X_test), *about).mean() for model in models])))
+        contestant = OursRanker(norm=norm)
+        models = (contestant.fit(contestant.make(Task(seed=seed)), *train) for seed in range(options.seeds))
+        found.append(float(np.mean([1 - query_ndcg(contestant.predict(model, X_test), *about).mean() for model in models])))
     return _named(*found)
 
 
@@ -270,19 +270,25 @@ def units(options: Options) -> Table:
     for data in dense(options):
         if data.name in NAMES_OF_UNITS:
             plain = Dataset(data.name, data.X, data.y, standardise=False)
-            for peer in learners:
-                found = [_moved(peer, plain, seed, options) for seed in range(options.seeds)] if peer.installed else None
-                table.rows.append([data.name, peer.name, *(_moved_cells(found) if found else ["not installed", *[None] * 3])])
+            for contestant in learners:
+                found = (
+                    [_moved(contestant, plain, seed, options) for seed in range(options.seeds)] if contestant.installed else None
+                )
+                table.rows.append(
+                    [data.name, contestant.name, *(_moved_cells(found) if found else ["not installed", *[None] * 3])]
+                )
     return table
 
 
-def _moved(peer: Peer, data: Dataset, seed: int, options: Options) -> tuple[int, int, float, float]:
+def _moved(contestant: Contestant, data: Dataset, seed: int, options: Options) -> tuple[int, int, float, float]:
     """Test rows, predictions that change, accuracy, its change."""
     X, y, X_test, y_test = data.split(seed, options)
     factors = 10 ** np.random.default_rng(seed).uniform(-ORDERS, ORDERS, X.shape[1])
     task = Task(len(np.unique(data.y)), seed=seed)
     moves = (lambda Z: Z, lambda Z: Z * factors, lambda Z: Z + OFFSET)
-    here, scaled, shifted = (peer.predict(peer.fit(peer.make(task), move(X), y), move(X_test)) for move in moves)
+    here, scaled, shifted = (
+        contestant.predict(contestant.fit(contestant.make(task), move(X), y), move(X_test)) for move in moves
+    )
     accuracy = float((here == y_test).mean())
     return len(y_test), int((scaled != here).sum()), accuracy, float((shifted == y_test).mean()) - accuracy
 
@@ -354,10 +360,13 @@ def costs(options: Options) -> Table:
 def cost_rows(work: Work, X: Any, y: NDArray, options: Options) -> Iterator[list]:
     """The cells of each norm."""
     lengths = (1, 1 + LATER_EPOCHS)
-    peers = {(norm, epochs): Ours(f"{norm}, {epochs}", norm=norm) for norm in work.norms for epochs in lengths}
-    cases = [fit_case(peer, Task(work.classes, epochs=epochs, shuffle=False), X, y) for (_, epochs), peer in peers.items()]
+    contestants = {(norm, epochs): Ours(f"{norm}, {epochs}", norm=norm) for norm in work.norms for epochs in lengths}
+    cases = [
+        fit_case(contestant, Task(work.classes, epochs=epochs, shuffle=False), X, y)
+        for (_, epochs), contestant in contestants.items()
+    ]
     measured = interleave(cases, options.repeats)
-    found = {norm: [measured[peers[norm, epochs].name] for epochs in lengths] for norm in work.norms}
+    found = {norm: [measured[contestants[norm, epochs].name] for epochs in lengths] for norm in work.norms}
     cells = {norm: [per_round(one), later_per_round(one, more)] for norm, (one, more) in found.items()}
     for norm in work.norms:
         yield [norm, *(cell for each, of_l2 in zip(cells[norm], cells[L2], strict=True) for cell in _cost_cells(*each, *of_l2))]

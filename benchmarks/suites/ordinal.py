@@ -1,4 +1,4 @@
-"""Ordinal regression: fits and streams beside the peers, and the absolute error of the defaults."""
+"""Ordinal regression: fits and streams beside the baselines, and the absolute error of the defaults."""
 
 import warnings
 from collections.abc import Iterable
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.contestants import ORDINAL_CONTESTANTS, MordLogisticAT, Ours, OursOrdinal, RidgeRound
+from benchmarks.contestants.base import Contestant
 from benchmarks.measure import Measured, interleave, ratios
-from benchmarks.peers import ORDINAL_PEERS, MordLogisticAT, Ours, OursOrdinal, RidgeRound
-from benchmarks.peers.base import Peer
 from benchmarks.read import ORDINAL, ordinal
 from benchmarks.report import Table, mean_error, spread
 from benchmarks.suites.fits import at_most, fit_case, verdict
@@ -20,8 +20,8 @@ from benchmarks.tasks import Options, Task, gaussian_ranks, held_out
 
 RANKS, COLUMNS = 10, 50
 OURS, ONE_EPOCH, LOGISTIC, RIDGE = OursOrdinal("ours, default"), OursOrdinal("ours, one epoch"), MordLogisticAT(), RidgeRound()
-PEERS: list[Peer] = [OURS, *(peer for peer in ORDINAL_PEERS if peer.module != OURS.module)]
-FITS = [(ONE_EPOCH, Task(RANKS, epochs=1)), *((peer, Task(RANKS)) for peer in PEERS)]
+CONTESTANTS: list[Contestant] = [OURS, *(contestant for contestant in ORDINAL_CONTESTANTS if contestant.module != OURS.module)]
+FITS = [(ONE_EPOCH, Task(RANKS, epochs=1)), *((contestant, Task(RANKS)) for contestant in CONTESTANTS)]
 FASTER = {OURS.name: 5.0, ONE_EPOCH.name: 50.0}
 LARGEST_ERROR = {OURS.name: 1.03}
 LARGEST_DELAY = 1.5
@@ -61,12 +61,17 @@ def fits(options: Options) -> Table:
     )
     n = options.rows(10_000)
     X, y, X_test, y_test = held_out(*gaussian_ranks(2 * n, COLUMNS, RANKS), n)
-    measured = interleave([fit_case(peer, task, X, y) for peer, task in FITS if peer.installed], options.repeats)
-    installed = [peer for peer, _ in FITS if peer.installed]
-    errors = {peer.name: mean_absolute(peer.predict(measured[peer.name].result, X_test), y_test) for peer in installed}
-    for peer, _ in FITS:
-        cells = _fit_cells(peer.name, measured, errors) if peer.installed else ["not installed", *[None] * 7]
-        table.rows.append([peer.name, *cells])
+    measured = interleave(
+        [fit_case(contestant, task, X, y) for contestant, task in FITS if contestant.installed], options.repeats
+    )
+    installed = [contestant for contestant, _ in FITS if contestant.installed]
+    errors = {
+        contestant.name: mean_absolute(contestant.predict(measured[contestant.name].result, X_test), y_test)
+        for contestant in installed
+    }
+    for contestant, _ in FITS:
+        cells = _fit_cells(contestant.name, measured, errors) if contestant.installed else ["not installed", *[None] * 7]
+        table.rows.append([contestant.name, *cells])
     return table
 
 
@@ -111,16 +116,16 @@ def quality(options: Options) -> list[Table]:
 
 
 def split_errors(splits: Iterable[tuple]) -> dict[str, NDArray]:
-    """Of each peer that is installed, the error of each split, whose number is the seed."""
-    installed = [peer for peer in PEERS if peer.installed]
-    found = [[_error(peer, seed, split) for peer in installed] for seed, split in enumerate(splits)]
-    return {peer.name: np.array(column) for peer, column in zip(installed, zip(*found, strict=True), strict=True)}
+    """Of each contestant that is installed, the error of each split, whose number is the seed."""
+    installed = [contestant for contestant in CONTESTANTS if contestant.installed]
+    found = [[_error(contestant, seed, split) for contestant in installed] for seed, split in enumerate(splits)]
+    return {contestant.name: np.array(column) for contestant, column in zip(installed, zip(*found, strict=True), strict=True)}
 
 
-def _error(peer: Peer, seed: int, split: tuple) -> float:
+def _error(contestant: Contestant, seed: int, split: tuple) -> float:
     X, y, X_test, y_test = split
-    model = peer.fit(peer.make(Task(RANKS, seed=seed)), X, y)
-    return mean_absolute(peer.predict(model, X_test), y_test)
+    model = contestant.fit(contestant.make(Task(RANKS, seed=seed)), X, y)
+    return mean_absolute(contestant.predict(model, X_test), y_test)
 
 
 def mean_ratio(errors: Errors, name: str, reference: str, without: str | None) -> float | None:
@@ -138,30 +143,30 @@ def _ratio_table(errors: Errors, splits: int) -> Table:
         note=f"Mean over {len(ORDINAL)} sets and {len(BINNINGS)} binnings of the ratio to the MAE of `{LOGISTIC.name}`, each the "
         f"mean of {splits} splits.  Defaults of all; features standardised on the training part.",
     )
-    for peer in PEERS:
-        cells = _goal_cells(errors, peer) if peer.installed else ["not installed", *[None] * 5]
-        table.rows.append([peer.name, *cells])
+    for contestant in CONTESTANTS:
+        cells = _goal_cells(errors, contestant) if contestant.installed else ["not installed", *[None] * 5]
+        table.rows.append([contestant.name, *cells])
     ahead = [mean_ratio(errors, OURS.name, RIDGE.name, without) for without in LARGEST_RATIOS]
     table.rows.append([f"{OURS.name}, to {RIDGE.name}", *(cell for ratio in ahead for cell in (ratio, "below 1", ratio < 1))])
     return table
 
 
-def _goal_cells(errors: Errors, peer: Peer) -> list:
+def _goal_cells(errors: Errors, contestant: Contestant) -> list:
     cells = []
     for without, goal in LARGEST_RATIOS.items():
-        ratio = mean_ratio(errors, peer.name, LOGISTIC.name, without)
-        cells += [ratio, *at_most(ratio, goal if peer is OURS else None)]
+        ratio = mean_ratio(errors, contestant.name, LOGISTIC.name, without)
+        cells += [ratio, *at_most(ratio, goal if contestant is OURS else None)]
     return cells
 
 
 def _error_table(errors: Errors, splits: int) -> Table:
     table = Table(
         "Ordinal errors",
-        ["data", "binning", *(peer.name for peer in PEERS)],
+        ["data", "binning", *(contestant.name for contestant in CONTESTANTS)],
         note=f"MAE in ranks: mean ± standard error of {splits} splits.  Of equal length (len) or as many rows in each (rank).",
     )
     for about, found in errors.items():
-        table.rows.append([*about, *(_mean_cell(found.get(peer.name)) for peer in PEERS)])
+        table.rows.append([*about, *(_mean_cell(found.get(contestant.name)) for contestant in CONTESTANTS)])
     return table
 
 

@@ -1,4 +1,4 @@
-"""Accuracy of the defaults beside the peers, on streams in order of time, and under a change of units."""
+"""Accuracy of the defaults beside the baselines, on streams in order of time, and under a change of units."""
 
 import warnings
 from functools import partial
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.peers import (
+from benchmarks.contestants import (
     Ours,
     SGDAveraged,
     SGDPassiveAggressive,
@@ -17,13 +17,13 @@ from benchmarks.peers import (
     SklearnLogisticRegression,
     SklearnPerceptron,
 )
-from benchmarks.peers.base import Peer
+from benchmarks.contestants.base import Contestant
 from benchmarks.read import NO_DATA, Dataset, classification, elec2
 from benchmarks.report import Table, mean_error
 from benchmarks.tasks import Options, Task
 
 OURS, PERCEPTRON, SGD, LOGISTIC = Ours("ours, default"), SklearnPerceptron(), SGDAveraged(), SklearnLogisticRegression()
-PEERS: list[Peer] = [OURS, PERCEPTRON, SGD, LOGISTIC, SklearnLinearSVC(), SGDPassiveAggressive()]
+CONTESTANTS: list[Contestant] = [OURS, PERCEPTRON, SGD, LOGISTIC, SklearnLinearSVC(), SGDPassiveAggressive()]
 POINT = 0.01
 SCALES = (0.01, 100.0)
 LARGEST_CHANGE = 0.005
@@ -44,23 +44,23 @@ def run(options: Options) -> list[Table]:
     return tables if options.data is None else [*tables, progressive(options)]
 
 
-def accuracy(peer: Peer, task: Task, split: tuple, factor: float = 1.0) -> float:
+def accuracy(contestant: Contestant, task: Task, split: tuple, factor: float = 1.0) -> float:
     """Accuracy on the test part, X being multiplied by a factor."""
     X, y, X_test, y_test = split
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = peer.fit(peer.make(task), X * factor, y)
-    return float((peer.predict(model, X_test * factor) == y_test).mean())
+        model = contestant.fit(contestant.make(task), X * factor, y)
+    return float((contestant.predict(model, X_test * factor) == y_test).mean())
 
 
 def accuracies(data: Dataset, options: Options) -> dict[str, NDArray]:
-    """Of each peer, one of each seed."""
+    """Of each contestant, one of each seed."""
     k = len(np.unique(data.y))
-    scores: dict[str, list] = {peer.name: [] for peer in PEERS}
+    scores: dict[str, list] = {contestant.name: [] for contestant in CONTESTANTS}
     for seed in range(options.seeds):
         split = data.split(seed, options)
-        for peer in PEERS:
-            scores[peer.name].append(accuracy(peer, Task(k, seed=seed), split))
+        for contestant in CONTESTANTS:
+            scores[contestant.name].append(accuracy(contestant, Task(k, seed=seed), split))
     return {name: np.array(values) for name, values in scores.items()}
 
 
@@ -72,19 +72,29 @@ def standard_error(values: NDArray) -> float:
 def _accuracy_table(scores: dict[str, dict], options: Options) -> Table:
     table = Table(
         "Accuracy of the defaults",
-        ["data", *(peer.name for peer in PEERS)],
+        ["data", *(contestant.name for contestant in CONTESTANTS)],
         note=f"Mean ± standard error of {options.seeds} seeds; scikit-learn's defaults but for `max_iter=2000` of "
         "`LogisticRegression`.  Stratified 70/30 splits, standardised; a9a and rcv1_small as they are, on their own test parts. "
         + ("" if options.data else NO_DATA),
     )
     for data, found in scores.items():
-        table.rows.append([data, *(mean_error(found[peer.name].mean(), standard_error(found[peer.name])) for peer in PEERS)])
-    table.rows.append(["mean", *(float(np.mean([found[peer.name].mean() for found in scores.values()])) for peer in PEERS)])
+        table.rows.append(
+            [
+                data,
+                *(
+                    mean_error(found[contestant.name].mean(), standard_error(found[contestant.name]))
+                    for contestant in CONTESTANTS
+                ),
+            ]
+        )
+    table.rows.append(
+        ["mean", *(float(np.mean([found[contestant.name].mean() for found in scores.values()])) for contestant in CONTESTANTS)]
+    )
     return table
 
 
 def _goal_table(scores: dict[str, dict]) -> Table:
-    """Points ahead of the better perceptron-like peer, and of logistic regression."""
+    """Points ahead of the better perceptron-like baseline, and of logistic regression."""
     table = Table(
         "Points of accuracy ahead",
         ["data", "of the better of Perceptron and averaged SGD", "goal", "met", "of LogisticRegression", "goal", "met"],
@@ -92,7 +102,7 @@ def _goal_table(scores: dict[str, dict]) -> Table:
     )
     ahead = {}
     for data, found in scores.items():
-        ours, perceptron, sgd, logistic = (found[peer.name].mean() for peer in (OURS, PERCEPTRON, SGD, LOGISTIC))
+        ours, perceptron, sgd, logistic = (found[contestant.name].mean() for contestant in (OURS, PERCEPTRON, SGD, LOGISTIC))
         ahead[data] = (ours - max(perceptron, sgd), ours - logistic)
         table.rows.append([data, 100 * ahead[data][0], ">= -1", bool(ahead[data][0] >= -POINT), 100 * ahead[data][1], None, None])
     online, logistic = np.mean(list(ahead.values()), axis=0)
@@ -130,25 +140,25 @@ def progressive(options: Options) -> Table:
     )
     X, y = elec2(options)
     for features, rows in (("standardised", StandardScaler().fit_transform(X)), ("raw", X)):
-        for peer in STREAMS:
-            error = progressive_error(peer, rows, y)
+        for contestant in STREAMS:
+            error = progressive_error(contestant, rows, y)
             most = ERROR_GOALS[features]
-            goal = [f"at most {most}", error <= most] if peer is STREAMS[0] else [None, None]
-            table.rows.append([features, peer.name, error, *goal])
+            goal = [f"at most {most}", error <= most] if contestant is STREAMS[0] else [None, None]
+            table.rows.append([features, contestant.name, error, *goal])
     return table
 
 
-def progressive_error(peer: Peer, X: NDArray, y: NDArray) -> float:
+def progressive_error(contestant: Contestant, X: NDArray, y: NDArray) -> float:
     """Share of the rows after the first that are predicted wrongly before they are learned from."""
     task = Task(2)
-    model = peer.make(task)
-    rows = peer.convert(model, X, y)
-    peer.start(model, rows[0], task)
-    wrong = partial(_wrong, peer, model)
+    model = contestant.make(task)
+    rows = contestant.convert(model, X, y)
+    contestant.start(model, rows[0], task)
+    wrong = partial(_wrong, contestant, model)
     return float(np.mean([wrong(row) for row in rows[1:]]))
 
 
-def _wrong(peer: Peer, model: Any, row: tuple) -> bool:
-    wrong = bool(peer.guess(model, row)[0] != row[1][0])
-    peer.take(model, row)
+def _wrong(contestant: Contestant, model: Any, row: tuple) -> bool:
+    wrong = bool(contestant.guess(model, row)[0] != row[1][0])
+    contestant.take(model, row)
     return wrong

@@ -1,4 +1,4 @@
-"""Rankings of the documents of queries: fits beside the peers, and the NDCG of the defaults."""
+"""Rankings of the documents of queries: fits beside the baselines, and the NDCG of the defaults."""
 
 import warnings
 from functools import partial
@@ -7,9 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.contestants import (
+    RANKING_CONTESTANTS,
+    LightGBMRanker,
+    OursRanker,
+    PairwiseSGD,
+    RankSVM,
+    RidgeRelevance,
+    XGBoostRanker,
+)
+from benchmarks.contestants.queries import PairwiseContestant, RankingContestant, differences
 from benchmarks.measure import Case, Measured, interleave, ratios
-from benchmarks.peers import RANKING_PEERS, LightGBMRanker, OursRanker, PairwiseSGD, RankSVM, RidgeRelevance, XGBoostRanker
-from benchmarks.peers.queries import PairwisePeer, RankingPeer, differences
 from benchmarks.read import ranking
 from benchmarks.report import Table, mean_error, spread
 from benchmarks.suites.quality import standard_error
@@ -22,11 +30,11 @@ SETS = ("lightgbm_lambdarank", "mslr_web10k_sample")
 OURS, SVM, TREES = OursRanker("ours, default"), RankSVM(), LightGBMRanker()
 ONE_EPOCH, LINEAR = OursRanker("ours, one epoch"), OursRanker("ours, one epoch, linear", representation="linear")
 PAIRS = "pairs"
-FITS: list[tuple[RankingPeer, Task]] = [
-    *((peer, Task(GRADES, epochs=1)) for peer in (ONE_EPOCH, LINEAR)),
-    *((peer, Task(GRADES)) for peer in (OURS, SVM, PairwiseSGD(), RidgeRelevance(), TREES, XGBoostRanker())),
+FITS: list[tuple[RankingContestant, Task]] = [
+    *((contestant, Task(GRADES, epochs=1)) for contestant in (ONE_EPOCH, LINEAR)),
+    *((contestant, Task(GRADES)) for contestant in (OURS, SVM, PairwiseSGD(), RidgeRelevance(), TREES, XGBoostRanker())),
 ]
-PEERS: list[RankingPeer] = [OURS, *RANKING_PEERS[1:]]
+CONTESTANTS: list[RankingContestant] = [OURS, *RANKING_CONTESTANTS[1:]]
 NO_SETS = "No --data: the NDCG on the two sets is skipped."
 Split = tuple[NDArray, NDArray, NDArray]
 
@@ -64,22 +72,23 @@ def fits(options: Options) -> Table:
         f"relevance for each document; their seconds have the making of the pairs in them.  NDCG@{CUT_OFF} on "
         f"{len(test[1]) // DOCUMENTS} more queries.  " + ("" if options.data else NO_SETS),
     )
-    timed = [(peer, task) for peer, task in FITS if peer.installed]
+    timed = [(contestant, task) for contestant, task in FITS if contestant.installed]
     measured, alone = measure(timed, train, options.repeats)
     scores = {
-        peer.name: float(query_ndcg(peer.predict(measured[peer.name].result, test[0]), *test[1:]).mean()) for peer, _ in timed
+        contestant.name: float(query_ndcg(contestant.predict(measured[contestant.name].result, test[0]), *test[1:]).mean())
+        for contestant, _ in timed
     }
-    for peer, _ in FITS:
-        if peer.installed:
-            found = measured[peer.name]
+    for contestant, _ in FITS:
+        if contestant.installed:
+            found = measured[contestant.name]
             beside = [measured[SVM.name], alone[SVM.name], measured.get(TREES.name)]
             faster = ["not installed" if other is None else spread(ratios(other, found)) for other in beside]
-            making = measured[PAIRS].seconds if peer.name in alone else None
+            making = measured[PAIRS].seconds if contestant.name in alone else None
             speed = round(n_documents / found.seconds)
-            cells = [making, found.seconds, speed, *faster, scores[peer.name], scores[peer.name] - scores[SVM.name]]
-            table.rows.append([peer.name, *cells])
+            cells = [making, found.seconds, speed, *faster, scores[contestant.name], scores[contestant.name] - scores[SVM.name]]
+            table.rows.append([contestant.name, *cells])
         else:
-            table.rows.append([peer.name, "not installed", *[None] * 7])
+            table.rows.append([contestant.name, "not installed", *[None] * 7])
     return table
 
 
@@ -91,15 +100,15 @@ def drawn(options: Options) -> tuple[Split, Split]:
     return (X[first], y[first], qid[first]), (X[~first], y[~first], qid[~first])
 
 
-def measure(timed: list[tuple[RankingPeer, Task]], train: Split, repeats: int) -> tuple[dict, dict]:
+def measure(timed: list[tuple[RankingContestant, Task]], train: Split, repeats: int) -> tuple[dict, dict]:
     """Whole fits of all and the making of the pairs; of the learners on pairs, what is left without the pairs."""
     pairs = differences(*train, seed=0)
     cases = [Case(PAIRS, partial(_pairs, train))]
-    for peer, task in timed:
-        fit = partial(_fit_pairs, pairs) if isinstance(peer, PairwisePeer) else partial(_fit, peer, train)
-        cases.append(Case(peer.name, fit, partial(peer.make, task)))
+    for contestant, task in timed:
+        fit = partial(_fit_pairs, pairs) if isinstance(contestant, PairwiseContestant) else partial(_fit, contestant, train)
+        cases.append(Case(contestant.name, fit, partial(contestant.make, task)))
     measured = interleave(cases, repeats)
-    alone = {peer.name: measured[peer.name] for peer, _ in timed if isinstance(peer, PairwisePeer)}
+    alone = {contestant.name: measured[contestant.name] for contestant, _ in timed if isinstance(contestant, PairwiseContestant)}
     making = measured[PAIRS].times
     for name, found in alone.items():
         whole = [a + b for a, b in zip(making, found.times, strict=True)]
@@ -115,8 +124,8 @@ def _fit_pairs(pairs: tuple, model: object) -> object:
     return model.fit(*pairs)
 
 
-def _fit(peer: RankingPeer, train: Split, model: object) -> object:
-    return peer.fit(model, *train)
+def _fit(contestant: RankingContestant, train: Split, model: object) -> object:
+    return contestant.fit(model, *train)
 
 
 # -------------------------------------------------------------------------------------------------------------------- quality
@@ -133,20 +142,24 @@ def quality(options: Options) -> Table:
     )
     for data in SETS:
         train, test = ranking(options.data, data)
-        found = {peer.name: seed_ndcg(peer, train, test, options.seeds) for peer in PEERS if peer.installed}
-        for peer in PEERS:
-            values = found.get(peer.name)
+        found = {
+            contestant.name: seed_ndcg(contestant, train, test, options.seeds)
+            for contestant in CONTESTANTS
+            if contestant.installed
+        }
+        for contestant in CONTESTANTS:
+            values = found.get(contestant.name)
             table.rows.append(
-                [data, peer.name, *(["not installed", None] if values is None else _cells(values, found[OURS.name]))]
+                [data, contestant.name, *(["not installed", None] if values is None else _cells(values, found[OURS.name]))]
             )
     return table
 
 
-def seed_ndcg(peer: RankingPeer, train: Split, test: Split, seeds: int) -> NDArray:
+def seed_ndcg(contestant: RankingContestant, train: Split, test: Split, seeds: int) -> NDArray:
     """Rows: seeds; columns: queries."""
     X_test, y_test, qid_test = test
-    models = (peer.fit(peer.make(Task(GRADES, seed=seed)), *train) for seed in range(seeds))
-    return np.array([query_ndcg(peer.predict(model, X_test), y_test, qid_test) for model in models])
+    models = (contestant.fit(contestant.make(Task(GRADES, seed=seed)), *train) for seed in range(seeds))
+    return np.array([query_ndcg(contestant.predict(model, X_test), y_test, qid_test) for model in models])
 
 
 def _cells(values: NDArray, ours: NDArray) -> list[str]:

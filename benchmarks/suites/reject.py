@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
-from benchmarks.peers import Ours
+from benchmarks.contestants import Ours
 from benchmarks.read import NO_DATA, Dataset, elec2_in_order, svmlight
 from benchmarks.report import Table
 from benchmarks.tasks import Options, Task

@@ -6,9 +6,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from benchmarks.contestants import CONTESTANTS, Ours, OursPerceptron, SGDAveraged, SGDHinge, SklearnPerceptron
+from benchmarks.contestants.base import Contestant
 from benchmarks.measure import Case, interleave, ratios
-from benchmarks.peers import PEERS, Ours, OursPerceptron, SGDAveraged, SGDHinge, SklearnPerceptron
-from benchmarks.peers.base import Peer
 from benchmarks.report import Table, spread
 from benchmarks.suites.fits import verdict
 from benchmarks.tasks import Options, Task, gaussian_classes
@@ -16,7 +16,7 @@ from benchmarks.tasks import Options, Task, gaussian_classes
 THEIRS = SGDHinge()
 OURS = Ours("ours, default")
 GOALS = {2: 35.0, 10: 200.0}
-OUTSIDE = [peer for peer in PEERS if peer.module not in ("sklearn", "sklearn_predtron")]
+OUTSIDE = [contestant for contestant in CONTESTANTS if contestant.module not in ("sklearn", "sklearn_predtron")]
 LEARNERS = [THEIRS, SGDAveraged(), SklearnPerceptron(), OURS, OursPerceptron(), *OUTSIDE]
 
 
@@ -40,46 +40,46 @@ def _rows(k: int, goal: float, options: Options) -> list[list]:
     n = options.rows(1000)
     X, y = gaussian_classes(n, 100, k)
     learn, predict, conversion = [], [], {}
-    for peer in LEARNERS:
-        if not peer.installed:
+    for contestant in LEARNERS:
+        if not contestant.installed:
             continue
-        model = peer.make(Task(k))
+        model = contestant.make(Task(k))
         start = perf_counter()
-        rows = peer.convert(model, X, y)
-        conversion[peer.name] = (perf_counter() - start) / n * 1e6 if peer in OUTSIDE else None
-        peer.start(model, rows[0], Task(k))
-        learn.append(Case(peer.name, partial(learn_all, peer, model, rows)))
-        predict.append(Case(peer.name, partial(_predict_all, peer, model, rows)))
+        rows = contestant.convert(model, X, y)
+        conversion[contestant.name] = (perf_counter() - start) / n * 1e6 if contestant in OUTSIDE else None
+        contestant.start(model, rows[0], Task(k))
+        learn.append(Case(contestant.name, partial(learn_all, contestant, model, rows)))
+        predict.append(Case(contestant.name, partial(_predict_all, contestant, model, rows)))
     learned, predicted = interleave(learn, options.repeats), interleave(predict, options.repeats)
     table = []
-    for peer in LEARNERS:
-        if not peer.installed:
-            table.append([k, peer.name, "not installed", *[None] * 6])
+    for contestant in LEARNERS:
+        if not contestant.installed:
+            table.append([k, contestant.name, "not installed", *[None] * 6])
             continue
-        faster = [ratios(found[THEIRS.name], found[peer.name]) for found in (learned, predicted)]
-        seconds = [found[peer.name].seconds / n * 1e6 for found in (learned, predicted)]
-        goals = verdict(faster[0], goal if peer is OURS else None)
-        cells = [seconds[0], spread(faster[0]), *goals, seconds[1], spread(faster[1]), conversion[peer.name]]
-        table.append([k, peer.name, *cells])
+        faster = [ratios(found[THEIRS.name], found[contestant.name]) for found in (learned, predicted)]
+        seconds = [found[contestant.name].seconds / n * 1e6 for found in (learned, predicted)]
+        goals = verdict(faster[0], goal if contestant is OURS else None)
+        cells = [seconds[0], spread(faster[0]), *goals, seconds[1], spread(faster[1]), conversion[contestant.name]]
+        table.append([k, contestant.name, *cells])
     return table
 
 
-def learn_case(peer: Peer, k: int, X: NDArray, y: NDArray) -> Case:
+def learn_case(contestant: Contestant, k: int, X: NDArray, y: NDArray) -> Case:
     """Rows of a stream for a model that has seen the first."""
-    model = peer.make(Task(k))
-    rows = peer.convert(model, X, y)
-    peer.start(model, rows[0], Task(k))
-    return Case(peer.name, partial(learn_all, peer, model, rows))
+    model = contestant.make(Task(k))
+    rows = contestant.convert(model, X, y)
+    contestant.start(model, rows[0], Task(k))
+    return Case(contestant.name, partial(learn_all, contestant, model, rows))
 
 
-def learn_all(peer: Peer, model: Any, rows: list, _: None) -> None:
+def learn_all(contestant: Contestant, model: Any, rows: list, _: None) -> None:
     """Learn from the rows of a stream, one after the other."""
-    take = peer.take
+    take = contestant.take
     for row in rows:
         take(model, row)
 
 
-def _predict_all(peer: Peer, model: Any, rows: list, _: None) -> None:
-    guess = peer.guess
+def _predict_all(contestant: Contestant, model: Any, rows: list, _: None) -> None:
+    guess = contestant.guess
     for row in rows:
         guess(model, row)

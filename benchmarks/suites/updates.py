@@ -5,8 +5,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from benchmarks.contestants import Ours, OursPerceptron, SGDAveraged
 from benchmarks.measure import interleave, ratios
-from benchmarks.peers import Ours, OursPerceptron, SGDAveraged
 from benchmarks.report import Table, spread
 from benchmarks.suites.fits import fit_case, us_per_row, verdict
 from benchmarks.tasks import Options, Task, gaussian_classes, held_out, text
@@ -54,7 +54,7 @@ def variants(options: Options) -> Table:
 
 
 def _variant_rows(about: list, X: Any, y: NDArray, task: Task, options: Options) -> list[list]:
-    measured = interleave([fit_case(peer, task, X, y) for peer in VARIANTS], options.repeats)
+    measured = interleave([fit_case(contestant, task, X, y) for contestant in VARIANTS], options.repeats)
     work = {name: found.result.t_ + found.result.n_updates_ for name, found in measured.items()}
     rows = []
     for name, found in measured.items():
@@ -82,11 +82,13 @@ def defaults(options: Options) -> Table:
 def _default_rows(about: list, data: tuple, k: int, options: Options) -> list[list]:
     X, y, X_test, y_test = data
     theirs, ours = SGDAveraged(), Ours("ours, default")
-    measured = interleave([fit_case(peer, Task(k, epochs=10), X, y) for peer in (theirs, ours)], options.repeats)
+    measured = interleave([fit_case(contestant, Task(k, epochs=10), X, y) for contestant in (theirs, ours)], options.repeats)
     rows = []
-    for peer, goal in ((theirs, None), (ours, 1.0)):
-        found = measured[peer.name]
+    for contestant, goal in ((theirs, None), (ours, 1.0)):
+        found = measured[contestant.name]
         ratio = ratios(measured[theirs.name], found)
-        accuracy = float((peer.predict(found.result, X_test) == y_test).mean())
-        rows.append([*about, peer.name, found.seconds, us_per_row(found, X) / 10, spread(ratio), *verdict(ratio, goal), accuracy])
+        accuracy = float((contestant.predict(found.result, X_test) == y_test).mean())
+        rows.append(
+            [*about, contestant.name, found.seconds, us_per_row(found, X) / 10, spread(ratio), *verdict(ratio, goal), accuracy]
+        )
     return rows

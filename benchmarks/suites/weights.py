@@ -77,8 +77,8 @@ def balanced_accuracies(data: Dataset, seed: int) -> tuple[float, float]:
     ours = PredtronBinaryClassifier(class_weight="balanced", random_state=seed).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        peer = LogisticRegression(class_weight="balanced", max_iter=1000).fit(X, y)
-    first, second = (balanced_accuracy_score(y_test, model.predict(X_test)) for model in (ours, peer))
+        baseline = LogisticRegression(class_weight="balanced", max_iter=1000).fit(X, y)
+    first, second = (balanced_accuracy_score(y_test, model.predict(X_test)) for model in (ours, baseline))
     return float(first), float(second)
 
 

@@ -37,10 +37,10 @@ cdef class Learner:
     cdef int check(self) except -1
     cdef int finish(self) except -1
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                          const double[::1] shown) except -1
+                          const double[::1] counts) except -1
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                                 double usual, bint observed, const double[::1] shown, bint unchecked) except -2
+                                 double usual, bint fresh, const double[::1] counts, bint unchecked) except -2
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
                         Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
-                        const double[::1] shown, bint unchecked) noexcept nogil
+                        const double[::1] counts, bint unchecked) noexcept nogil
     cdef double size_of_step(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil

@@ -168,12 +168,12 @@ cdef class Learner:
         self.check()
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
-              const double[::1] weight=None, double usual=1, bint observed=True, const double[::1] shown=None,
+              const double[::1] weight=None, double usual=1, bint fresh=True, const double[::1] counts=None,
               bint unchecked=False):
         """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i, `usual` to all where weight is None.
 
-        The observer sees rows that are new (`observed`), and only they count in the statistics of norm="scaled"; shown[i] is
-        how often it counts the i-th round.
+        The observer sees rows that are `fresh`, and only they count in the statistics of norm="scaled"; counts[i] is how often
+        it counts the i-th round.
 
         Returns -1, or the row whose scores or step were not finite, before which it stopped; rows that are `unchecked` also stop
         it where their lengths are out of range.  An exception (an interrupt, or the user's own problem's) leaves the state of
@@ -183,8 +183,8 @@ cdef class Learner:
         self.calls += 1
         self.refused = self.overstepped = False
         try:
-            self.check_rounds(rows, labels, order, weight, shown)
-            return self.learn_rounds(rows, labels, order, weight, usual, observed, shown, unchecked)
+            self.check_rounds(rows, labels, order, weight, counts)
+            return self.learn_rounds(rows, labels, order, weight, usual, fresh, counts, unchecked)
         finally:
             self.busy.release()
 
@@ -196,7 +196,7 @@ cdef class Learner:
         return f"{reason}  The rounds before {'query' if self.weights.block else 'row'} {row} were learned: t_ = {self.t}."
 
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                          const double[::1] shown) except -1:
+                          const double[::1] counts) except -1:
         """Raise ValueError where the arguments do not go together: the loop trusts that they do."""
         cdef Py_ssize_t i
         if self.weights is None:
@@ -206,8 +206,8 @@ cdef class Learner:
         self.problem.check(rows, labels)
         if weight is not None and weight.shape[0] != rows.n:
             raise ValueError(f"there are {rows.n} rounds and {weight.shape[0]} weights; both must be the same number.")
-        if shown is not None and shown.shape[0] != (rows.n if order is None else order.shape[0]):
-            raise ValueError("shown must have a number for each round.")
+        if counts is not None and counts.shape[0] != (rows.n if order is None else order.shape[0]):
+            raise ValueError("counts must have a number for each round.")
         if order is not None:
             for i in range(order.shape[0]):
                 if not 0 <= order[i] < rows.n:
@@ -215,30 +215,27 @@ cdef class Learner:
         return 0
 
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                                 double usual, bint observed, const double[::1] shown, bint unchecked) except -2:
+                                 double usual, bint fresh, const double[::1] counts, bint unchecked) except -2:
         cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1, before = self.t
         cdef Py_ssize_t d = rows.longest * self.problem.d
         cdef double* scratch
         cdef ScoreGradient g
+        cdef bint observed = fresh and self.observer is not None
+        cdef bint undo_needed = self.problem.may_raise or getattr(self.update, "eta", 0) > SAFE_SIZE
         self.problem.prepare(labels)
-        if observed:
-            self.weights.admit(rows)
-        self.weights.undo_needed = self.problem.may_raise or getattr(self.update, "eta", 0) > SAFE_SIZE
         self.intercept = self.weights.intercept
-        self.weights.freeze(not observed)
         scratch = <double*> malloc(d * (2 * sizeof(double) + sizeof(Py_ssize_t)))
         if scratch == NULL:
             raise MemoryError
         g.at = <Py_ssize_t*> (scratch + 2 * d)
         try:
-            self.weights.open_call(rows, observed)
-            observed = observed and self.observer is not None
+            self.weights.open_call(rows, fresh, undo_needed)
             while done < n and bad < 0:
                 self.refused = True
                 end = self.weights.open_block(rows, order, done, n, observed)
                 self.refused = False
                 with nogil:
-                    bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, observed, shown, unchecked)
+                    bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, observed, counts, unchecked)
                 done = end
                 self.refused = bad >= 0
                 if self.problem.failed:
@@ -251,7 +248,7 @@ cdef class Learner:
 
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
                         Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
-                        const double[::1] shown, bint unchecked) noexcept nogil:
+                        const double[::1] counts, bint unchecked) noexcept nogil:
         cdef Py_ssize_t i, row, d = self.problem.d
         cdef double given, mean, size, mantissa
         cdef Py_ssize_t exponent, rows_seen
@@ -267,12 +264,12 @@ cdef class Learner:
                 rows.prefetch(order[i + AHEAD])
             if rows.sparse and self.weights.large and i + 1 < last:
                 rows.view(i + 1 if order is None else order[i + 1], &x)
-                self.weights.fetch(&x)
+                self.weights.prefetch(&x)
             rows.view(row, &x)
             if unchecked and not takes(&x):
                 return row
             mantissa, exponent, rows_seen = self.intercept.mantissa, self.intercept.exponent, self.intercept.count
-            if self.weights.opening and not self.weights.open_round(&x):
+            if not self.weights.open_round(&x):
                 return row
             self.weights.scores(&x, t)
             if not isfinite(t[0]) or (self.problem.check_all_scores and not all_finite(t, x.m * d)):
@@ -307,7 +304,7 @@ cdef class Learner:
                 self.intercept.go_back(mantissa, exponent, rows_seen)
                 return row
             if observed:
-                given = 1 if shown is None else shown[i]
+                given = 1 if counts is None else counts[i]
                 self.observer.record(t, y, x.m, given * self.average.weight(&r), self.average.keep)
             if self.update.shrinking:
                 self.weights.shrink(self.update.shrinkage(&r))

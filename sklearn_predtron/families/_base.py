@@ -299,14 +299,11 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
     def _prepare_learner(self, rows: Rows, labels: Labels, fresh: bool) -> None:
         problem = self._build_problem()
         problem.prepare(labels)
-        if not fresh:
-            self._learner.weights.admit(rows)
         observer = self._build_observer(problem, None if fresh else self._learner.observer)
         update = self._build_update(problem)
         average = self._build_average()
         if fresh:
             weights = self._build_weights(problem, rows, average=average is not None)
-            weights.admit(rows)
             self._learner = Learner(weights, problem, update, average or Average())
             self._learner.change(problem, update, average, observer)
             self._fixed, self._learned_with = self._fixed_parameters(), fingerprint(problem, update)
@@ -411,8 +408,8 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
             epoch.call_on_fit_task_begin(estimator=self, **data)
             steps, loss, t = learner.n_updates, learner.cumulative_loss, learner.t
             new = number == 0
-            drawn = rounds.draw(shown=new and learner.observer is not None)
-            refused = learner.learn(rows, labels, **drawn, observed=new, unchecked=unchecked and new)
+            drawn = rounds.draw(counted=new and learner.observer is not None)
+            refused = learner.learn(rows, labels, **drawn, fresh=new, unchecked=unchecked and new)
             if refused >= 0:
                 self._check_rows(X, rows)
                 raise ValueError(f"{learner.why_refused(refused, learner.t)}  The fit is undone.")

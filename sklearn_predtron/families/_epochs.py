@@ -48,13 +48,13 @@ class Epochs:
             np.minimum(self.ends, len(weight), out=self.ends)  # rounding
             self.ends[-1] = len(weight)
 
-    def draw(self, *, shown: bool) -> dict[str, Any]:
-        """Return the arguments of the learner for the next epoch; `shown` says that rows count once for the observer."""
+    def draw(self, *, counted: bool) -> dict[str, Any]:
+        """Return the arguments of the learner for the next epoch; `counted` says that rows count once for the observer."""
         if self.random is None:
             return {"order": self.there, "weight": self.weight}
         order = self.random.permutation(self._sample(self.random)).astype(np.intp, copy=False)
-        first = first_appearances(order) if shown and self.ends is not None else None
-        return {"order": order, "usual": self.usual, "shown": first}
+        first = first_appearances(order) if counted and self.ends is not None else None
+        return {"order": order, "usual": self.usual, "counts": first}
 
     def _sample(self, random: np.random.Generator) -> NDArray:
         """Return the rows of an epoch."""
@@ -68,6 +68,6 @@ def first_appearances(order: NDArray) -> NDArray:
     """Return how often the row of each round appears, 0 where it has appeared before: then it is no longer new."""
     times, first = np.bincount(order), np.zeros(order.max(initial=-1) + 1, dtype=np.intp)
     first[order[::-1]] = np.arange(len(order))[::-1]
-    shown = np.zeros(len(order))
-    shown[first[times > 0]] = times[times > 0]
-    return shown
+    counts = np.zeros(len(order))
+    counts[first[times > 0]] = times[times > 0]
+    return counts

@@ -10,21 +10,21 @@ cdef class Weights:
     cdef readonly bint block      # the rows of a round have one score each, not a row d
     cdef readonly bint large      # too large for the caches near the core
     cdef readonly double inverse_convexity    # q - 1, where half the norm's square is strongly convex to 1 / (q - 1)
-    cdef readonly bint opening, may_step, frozen    # whether meet is called, whether steps may be taken, whether statistics run
-    cdef public bint undo_needed      # whether a round that meet began may be called off
-    cdef open_call(self, Rows rows, bint fresh)
-    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                               bint shown) except -1
+    cdef readonly bint may_step   # whether there is anything yet to step along
+    cdef readonly bint counts_rows_once    # whether rows that are not fresh leave the statistics as they are
+    cdef open_call(self, Rows rows, bint fresh, bint undo_needed)
     cdef close_call(self, bint learned)
-    cdef bint unfinished(self) noexcept
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                               bint means_wanted) except -1
     cdef bint open_round(self, View* x) noexcept nogil
     cdef void abandon_round(self) noexcept nogil
+    cdef void close_round(self, double weight, double keep) noexcept nogil
+    cdef bint unfinished(self) noexcept
     cdef void scores(self, const View* x, double* t) noexcept nogil
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil
-    cdef void fetch(self, const View* x) noexcept nogil
+    cdef void prefetch(self, const View* x) noexcept nogil
     cdef void update_statistics(self, View* x) noexcept nogil
     cdef double length2(self, View* x) noexcept nogil
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil
     cdef void shrink(self, double factor) noexcept nogil
-    cdef void close_round(self, double weight, double keep) noexcept nogil

@@ -34,14 +34,78 @@ def check_sizes(Py_ssize_t d, Py_ssize_t p, bint block=False):
 
 
 cdef class Weights:
-    """W (d x p) and the intercept b (d), under some norm; every mean is over W, b after each round."""
+    """W (d x p) and the intercept b (d), under some norm; every mean is over W, b after each round.
+
+    The learner calls the hooks of a round in this order, and no others::
+
+        open_call(rows, fresh, undo_needed)
+            end = open_block(rows, order, first, last, means_wanted)
+                open_round(x); scores(x, t); update_statistics(x); update_norm(x, g, r); shrink(factor); step(x, g, size);
+                close_round(weight, keep), or abandon_round() where the round does not end
+        close_call(learned)
+        close_fit()
+
+    Beside them `mean_scores` and `prefetch` read, without a trace.
+    """
 
     def __cinit__(self):
         self.inverse_convexity = 1
         self.may_step = True
 
-    def admit(self, Rows rows):
-        """Raise, before anything is changed, where new rows cannot be learned from."""
+    cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
+        """Rows are going to be learned from: new ones if they are `fresh`, else those of the call before.
+
+        It raises, before anything is changed, if they cannot be.  If `undo_needed`, rounds may be abandoned in midst.
+        """
+
+    cdef close_call(self, bint learned):
+        """The rows are no longer there; `learned` says whether any round of theirs was learned."""
+
+    def close_fit(self):
+        """The rows do not come again."""
+
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                               bint means_wanted) except -1:
+        """Get ready for rounds from the first on, and return where they end: what comes after needs another look ahead.
+
+        If `means_wanted`, the mean scores of their rows are asked for too.
+        """
+        return min(first + BREATH, last)
+
+    cdef bint open_round(self, View* x) noexcept nogil:
+        """A round begins: statistics that its own scores take into account.  False refuses it."""
+        return True
+
+    cdef void abandon_round(self) noexcept nogil:
+        """The round was called off: what `open_round` has changed goes back, if it could have."""
+
+    cdef void close_round(self, double weight, double keep) noexcept nogil:
+        """The sum of the iterates becomes keep times itself plus weight times W; called if self.averaging."""
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        """t = W x + b, for each row of the view."""
+
+    cdef void update_statistics(self, View* x) noexcept nogil:
+        """Running statistics of the inputs that the round's own scores do not need; called if self.observing."""
+
+    cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+        """Fill r.update_norm2 and r.radius2."""
+
+    cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
+        """W <- W - size g x^T."""
+
+    cdef void shrink(self, double factor) noexcept nogil:
+        """W <- factor W."""
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        """The scores of the average of the iterates (of the last iterate if none is kept), without a trace."""
+
+    cdef void prefetch(self, const View* x) noexcept nogil:
+        """Start to fetch what the scores of a round to come will read; called if they are sparse and the weights large."""
+
+    cdef double length2(self, View* x) noexcept nogil:
+        """The norm's own squared length of the round at hand, to which the intercept's feature is compared."""
+        return squared_norm(x)
 
     def first_refused(self, Rows rows not None):
         """The first row of which no round can be made, whatever the weights; -1 if there is none."""
@@ -51,20 +115,6 @@ cdef class Weights:
         """What was wrong with the round refused last, if it is known better here than elsewhere."""
         return None
 
-    cdef open_call(self, Rows rows, bint fresh):
-        """Rows are going to be learned from; they are those of the call before unless they are fresh."""
-
-    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                               bint shown) except -1:
-        """Get ready for rounds from the first on, and return where they end: what comes after needs another look ahead.
-
-        Where they are `shown`, their mean scores are asked for too.
-        """
-        return min(first + BREATH, last)
-
-    cdef close_call(self, bint learned):
-        """The rows are no longer there; whether any round of theirs was learned."""
-
     cdef bint unfinished(self) noexcept:
         """Return whether an interrupt has left undone what `complete` does."""
         return False
@@ -73,45 +123,7 @@ cdef class Weights:
         """Do what an interrupt has left undone of the last call."""
 
     def watch_radius(self, bint needed, bint of_rows=False):
-        """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
-
-    def close_fit(self):
-        """The rows do not come again."""
-
-    cdef bint open_round(self, View* x) noexcept nogil:
-        """Statistics that a round's own scores take into account; called where self.meeting.  False refuses the round."""
-        return True
-
-    cdef void abandon_round(self) noexcept nogil:
-        """The round that `meet` began was called off; where self.careful it has not been."""
-
-    cdef void scores(self, const View* x, double* t) noexcept nogil:
-        """t = W x + b, for each row of the view."""
-
-    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
-        """The same with the average of the iterates (the last iterate where none is kept), and without a trace."""
-
-    cdef void fetch(self, const View* x) noexcept nogil:
-        """Start to fetch what the scores of a round to come will read; called where they are sparse and the weights large."""
-
-    cdef void update_statistics(self, View* x) noexcept nogil:
-        """Running statistics of the inputs; called where self.observing."""
-
-    cdef double length2(self, View* x) noexcept nogil:
-        """The norm's own squared length of the round at hand, to which the intercept's feature is compared."""
-        return squared_norm(x)
-
-    cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
-        """Fill r.g2 and r.radius2."""
-
-    cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
-        """W <- W - size g x^T."""
-
-    cdef void shrink(self, double factor) noexcept nogil:
-        """W <- factor W."""
-
-    cdef void close_round(self, double weight, double keep) noexcept nogil:
-        """End of a round: the sum of the iterates becomes keep times itself plus weight times W; called where self.averaging."""
+        """Follow the largest |x| of the rounds to come if it is `needed`; of their single rows if they have several."""
 
     def effective_radius(self, double radius):
         """A bound R on |g x^T| / |g|, given one on the lengths of the inputs with their intercept's feature."""
@@ -121,9 +133,6 @@ cdef class Weights:
     def no_theorem_because(self):
         """What the theorems do not cover, if they do not."""
         return None
-
-    def freeze(self, bint frozen):
-        """Whether statistics of the inputs that are for new rows alone stay as they are."""
 
     def frozen_predictor(self, bint mean=True):
         """Weights whose scores predict, by several threads at a time."""

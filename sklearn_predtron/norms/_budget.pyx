@@ -51,12 +51,12 @@ cdef class BudgetedWeights(RKHSWeights):
 
     @property
     def no_theorem_because(self):
-        return f"norm=RKHSWeights(budget={self.budget}), which cuts off part of the weights"
+        return f"norm=RKHS(budget={self.budget}), which cuts off part of the weights"
 
-    cdef open_call(self, Rows rows, bint fresh):
+    cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
+        RKHSWeights.open_call(self, rows, fresh, undo_needed)
         if fresh:
             self.of_call[:] = -1
-        RKHSWeights.open_call(self, rows, fresh)
 
     cdef score_call(self):
         """Scores are computed from the few rows kept, which change too often for scores to follow."""

@@ -189,7 +189,7 @@ cdef class DualWeights(Weights):
             for c in range(self.d):
                 t[r * self.d + c] += self.c * root * self.u[self.entry(c, self.p)]
 
-    cdef void fetch(self, const View* x) noexcept nogil:
+    cdef void prefetch(self, const View* x) noexcept nogil:
         x.k.fetch(&x.first, &self.U)
 
     # --------------------------------------------------------------------------------------------------------- the input

@@ -115,7 +115,7 @@ cdef class L2Weights(Weights):
             x.k.scores[self.W.layout](row, &self.W, self.weight / self.mass, False, t + r * self.d)
             x.k.scores[self.W.layout](row, &self.U, self.total_scale / self.mass, True, t + r * self.d)
 
-    cdef void fetch(self, const View* x) noexcept nogil:
+    cdef void prefetch(self, const View* x) noexcept nogil:
         x.k.fetch(&x.first, &self.W)
 
     cdef void update_statistics(self, View* x) noexcept nogil:

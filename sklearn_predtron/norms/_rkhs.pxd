@@ -20,7 +20,7 @@ cdef class RKHSWeights(L2Weights):
     cdef Py_ssize_t length_of_block, here, next
     cdef const unsigned char[::1] vanished       # whether the kernel of a row of the block with itself is too small for a number
     cdef double strange                          # such a kernel that refused a round, or one too large; else NaN
-    cdef bint shown, left_undone                 # left_undone: a call ended before its rows were put away
+    cdef bint means_wanted, left_undone                 # left_undone: a call ended before its rows were put away
     cdef prepare(self)
     cdef keep(self)
     cdef end_call(self)

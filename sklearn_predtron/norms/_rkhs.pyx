@@ -101,10 +101,11 @@ cdef class RKHSWeights(L2Weights):
 
     # ----------------------------------------------------------------------------------------------------- looking ahead
 
-    def admit(self, Rows rows):
+    def check_precomputed(self, Rows rows):
+        """Refuse given kernels that are not those of all rows with all rows."""
         if self.support.kernel is None and (self.given > 0 or rows.given != rows.p):
             raise ValueError(
-                f"norm=RKHSWeights(kernel='precomputed') learns from the kernels of all rows with all rows, given once; X has "
+                f"norm=RKHS(kernel='precomputed') learns from the kernels of all rows with all rows, given once; X has "
                 f"{rows.given} rows and {rows.p} columns" + (", and rows were learned before." if self.given > 0 else "."))
 
     def first_refused(self, Rows rows not None):
@@ -123,7 +124,9 @@ cdef class RKHSWeights(L2Weights):
         cdef double own = fabs(self.K[row, row])
         return LEAST_OWN <= own <= LARGEST_OWN or (own == 0 and not self.vanished[row])
 
-    cdef open_call(self, Rows rows, bint fresh):
+    cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
+        if fresh:
+            self.check_precomputed(rows)
         self.complete()
         self.strange = NAN
         self.matrix = rows.matrix()
@@ -137,14 +140,14 @@ cdef class RKHSWeights(L2Weights):
         self.in_call = rows.row_numbers
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                               bint shown) except -1:
+                               bint means_wanted) except -1:
         self.keep()
         last = rows.rounds_of(order, first, last, min(max(self.n, LEAST_BLOCK), BLOCK))
         self.position = rows.inputs(order, first, last)
         self.block_rows = as_doubles(self.matrix[np.asarray(self.position)])
         self.make_room(self.position.shape[0])
         self.length_of_block = self.position.shape[0]
-        self.shown = shown and self.averaging
+        self.means_wanted = means_wanted and self.averaging
         self.next = 0
         self.K = sized(self.support.between(self.block_rows, self.block_rows, self.numbers_of(np.asarray(self.position))),
                        self.length_of_block, self.length_of_block)
@@ -160,14 +163,14 @@ cdef class RKHSWeights(L2Weights):
             self.F_total = np.zeros(self.F.shape[0])
             return
         coefficients = np.asarray(self.data).reshape(-1, self.d)[:self.n]
-        if self.shown:
+        if self.means_wanted:
             coefficients = np.hstack([coefficients, np.asarray(self.total).reshape(-1, self.d)[:self.n]])
         F = expanded(self.with_kept, self.length_of_block, coefficients)
         self.F = np.ascontiguousarray(F[:, :self.d]).reshape(-1)
-        self.F_total = np.ascontiguousarray(F[:, self.d:]).reshape(-1) if self.shown else np.zeros(self.F.shape[0])
+        self.F_total = np.ascontiguousarray(F[:, self.d:]).reshape(-1) if self.means_wanted else np.zeros(self.F.shape[0])
 
     def with_kept(self, begin, end):
-        """RowOps of the rows of the block and some rows kept."""
+        """Kernels of the rows of the block and some rows kept."""
         return self.support.against(self.block_rows, begin, end)
 
     cdef score_call(self):
@@ -253,7 +256,7 @@ cdef class RKHSWeights(L2Weights):
 
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
         cdef Py_ssize_t i, c
-        if not self.shown or self.mass == 0:
+        if not self.means_wanted or self.mass == 0:
             self.read(&self.F[self.here * self.d], x.m, self.scale, &self.b[0], t)
             return
         for i in range(x.m):
@@ -271,7 +274,7 @@ cdef class RKHSWeights(L2Weights):
                 self.strange = self.K[self.here + i, self.here + i]
                 t[0] = NAN          # refuses the round
 
-    cdef void fetch(self, const View* x) noexcept nogil:
+    cdef void prefetch(self, const View* x) noexcept nogil:
         """Nothing is far away."""
 
     cdef double length2(self, View* x) noexcept nogil:
@@ -363,7 +366,7 @@ cdef class RKHSWeights(L2Weights):
         cdef Py_ssize_t k
         for k in range(self.next, self.length_of_block):
             self.F[k * self.d + c] += change * kernels[k * between]
-        if self.shown and pending != 0:
+        if self.means_wanted and pending != 0:
             for k in range(self.next, self.length_of_block):
                 self.F_total[k * self.d + c] += pending * kernels[k * between]
 
@@ -437,7 +440,7 @@ cdef class Expansion(Weights):
             raise ValueError(f"b must hold {self.d} offsets, got {self.b.shape[0]}.")
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                               bint shown) except -1:
+                               bint means_wanted) except -1:
         if self.matrix is None:
             self.matrix = rows.matrix()
         last = rows.rounds_of(order, first, last, BLOCK)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_predtron._core.simd cimport ScoreGradient, RowOps, Matrix, Row
 from sklearn_predtron.problems._base cimport Round
-from sklearn_predtron._core.rows cimport View, of_doubles, row_of, squared_norm
+from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm
 from sklearn_predtron.norms.scaling cimport (
     Found,
     Scaling,
@@ -52,6 +52,7 @@ cdef class ScaledWeights(L2Weights):
     cdef double D, largest, squared_length      # largest: what D was at most since it was computed from all features
     cdef Found found
     cdef bint is_applied                # whether z is the row at hand
+    cdef bint fresh, undo_needed        # whether rows are new, and so enter the statistics; whether rounds may be abandoned
     cdef Py_ssize_t stamp               # of the weights, counted up in every round
     cdef object plain_copy, saved
     cdef double[::1] old                # what the statistics were before the round, where it may be called off
@@ -67,7 +68,7 @@ cdef class ScaledWeights(L2Weights):
         self.at = np.empty(p, dtype=np.intp)
         self.C, self.C_total, self.offset = np.zeros(d), np.zeros(d), np.zeros(d)
         self.old = np.empty(0)
-        self.opening = True
+        self.fresh = self.counts_rows_once = True
         self.may_step = False
 
     cdef lay_statistics(self):
@@ -107,13 +108,11 @@ cdef class ScaledWeights(L2Weights):
         L2Weights.watch_radius(self, needed, of_rows)
         self.observing = needed
 
+    cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
+        self.fresh, self.undo_needed = fresh, undo_needed
+
     cdef close_call(self, bint learned):
         self.stamp += 1         # what was converted while the last round was being learned is not kept
-
-    def freeze(self, bint frozen):
-        """Whether the statistics stay as they are."""
-        self.frozen = frozen
-        self.opening = not self.frozen
 
     @property
     def no_theorem_because(self):
@@ -124,6 +123,8 @@ cdef class ScaledWeights(L2Weights):
     cdef bint open_round(self, View* x) noexcept nogil:
         cdef Py_ssize_t r
         cdef Row spare
+        if not self.fresh:
+            return True
         if not squared_norm(x) < LARGEST:
             return False
         if self.undo_needed:
@@ -244,7 +245,7 @@ cdef class ScaledWeights(L2Weights):
         self.saved = self._numbers(), self.intercept.__reduce__()[2]
 
     cdef void abandon_round(self) noexcept nogil:
-        if self.undo_needed and self.opening:
+        if self.undo_needed and self.fresh:
             with gil:
                 numbers, intercept = self.saved
                 memcpy(&self.statistics[0], &self.old[0], self.statistics.nbytes)
@@ -316,12 +317,12 @@ cdef class ScaledWeights(L2Weights):
             z.n, z.value, z.index = row.n, &self.z[0], &self.at[0]
             of_doubles(True).scores[M.layout](&z, &over, scale, more, t + r)
 
-    cdef void fetch(self, const View* x) noexcept nogil:
+    cdef void prefetch(self, const View* x) noexcept nogil:
         cdef Py_ssize_t i, j
-        L2Weights.fetch(self, x)
+        L2Weights.prefetch(self, x)
         for i in range(min(x.first.n, FETCHED)):
             j = (<const int32_t*> x.first.index)[i] if x.k.index_size == sizeof(int32_t) else (<const int64_t*> x.first.index)[i]
-            scaling_fetch(&self.S, j, self.opening)
+            scaling_fetch(&self.S, j, self.fresh)
 
     # ------------------------------------------------------------------------------------------------------------ steps
 

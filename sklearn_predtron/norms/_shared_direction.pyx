@@ -20,6 +20,7 @@ cdef class SharedDirection(Weights):
     cdef readonly Weights inner
     cdef readonly Intercept intercept
     cdef readonly bint radius_needed
+    cdef bint fresh
     cdef readonly double radius2
     cdef double[::1] b, total, level
     cdef Py_ssize_t[::1] pooled
@@ -35,7 +36,7 @@ cdef class SharedDirection(Weights):
         self.large = inner.large
         self.intercept = intercept
         self.averaging = inner.averaging
-        self.opening, self.may_step = inner.opening, inner.may_step
+        self.may_step = inner.may_step
         self.b = np.zeros(d)
         self.total = np.zeros(d)
         self.level = np.empty(d)
@@ -81,10 +82,6 @@ cdef class SharedDirection(Weights):
     def no_theorem_because(self):
         return self.inner.no_theorem_because
 
-    def freeze(self, bint frozen):
-        self.inner.freeze(frozen)
-        self.opening = self.inner.opening
-
     def length(self):
         """The norm of u and of the thresholds."""
         return float(np.hypot(self.inner.length(), euclidean_length(self._thresholds()) / self.intercept.r2_read() ** 0.5))
@@ -105,9 +102,6 @@ cdef class SharedDirection(Weights):
     def primal(self, W):
         return self.inner.primal(W)
 
-    def admit(self, Rows rows):
-        self.inner.admit(rows)
-
     def first_refused(self, Rows rows not None):
         return self.inner.first_refused(rows)
 
@@ -120,12 +114,13 @@ cdef class SharedDirection(Weights):
     def complete(self):
         self.inner.complete()
 
-    cdef open_call(self, Rows rows, bint fresh):
-        self.inner.open_call(rows, fresh)
+    cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
+        self.fresh = fresh
+        self.inner.open_call(rows, fresh, undo_needed)
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                               bint shown) except -1:
-        return self.inner.open_block(rows, order, first, last, shown)
+                               bint means_wanted) except -1:
+        return self.inner.open_block(rows, order, first, last, means_wanted)
 
     cdef close_call(self, bint learned):
         self.inner.close_call(learned)
@@ -162,14 +157,14 @@ cdef class SharedDirection(Weights):
             for k in range(self.d):
                 t[r * self.d + k] = s + scale * offset[k]
 
-    cdef void fetch(self, const View* x) noexcept nogil:
-        self.inner.fetch(x)
+    cdef void prefetch(self, const View* x) noexcept nogil:
+        self.inner.prefetch(x)
 
     cdef void update_statistics(self, View* x) noexcept nogil:
         cdef double along
         if self.inner.observing:
             self.inner.update_statistics(x)
-        if self.intercept.automatic and not self.inner.frozen:
+        if self.intercept.automatic and (self.fresh or not self.inner.counts_rows_once):
             self.intercept.update_statistics(self.inner.length2(x))
         if self.radius_needed:
             along = self.inner.inverse_convexity * self.inner.length2(x)

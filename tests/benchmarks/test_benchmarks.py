@@ -1,21 +1,17 @@
 import gc
-import sys
 import time
 from dataclasses import replace as replace_parts
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks import read, report, run, tasks
+from benchmarks import commands, read, report, tasks
 from benchmarks.child import filled, growth
+from benchmarks.contestants import CONTESTANTS, MULTILABEL_CONTESTANTS, ORDINAL_CONTESTANTS, Ours
+from benchmarks.contestants.base import Contestant, RowContestant
 from benchmarks.measure import Case, Measured, interleave, ratios
 from benchmarks.paper import cusum_tables
-from benchmarks.peers import MULTILABEL_PEERS, ORDINAL_PEERS, PEERS, Ours
-from benchmarks.peers.base import Peer, RowPeer
-from benchmarks.report import README, Table, replace, spread
+from benchmarks.report import Table, replace, spread
 from benchmarks.suites import (
     SUITES,
     memory,
@@ -32,13 +28,13 @@ from benchmarks.suites.fits import perceptrons
 from benchmarks.tasks import Options, Task, gaussian_classes, gaussian_ranks, label_sets, text
 
 TINY = Options(repeats=1, seeds=1, scale=0.001)
-INSTALLED = [peer for peer in PEERS if peer.installed]
-INSTALLED_ORDINAL = [peer for peer in ORDINAL_PEERS if peer.installed]
+INSTALLED = [contestant for contestant in CONTESTANTS if contestant.installed]
+INSTALLED_ORDINAL = [contestant for contestant in ORDINAL_CONTESTANTS if contestant.installed]
 TIME = (" us", "us ", "seconds", "ms", "ns ", "MB")
 
 
-def named(peers):
-    return {"argvalues": peers, "ids": [peer.name for peer in peers]}
+def named(contestants):
+    return {"argvalues": contestants, "ids": [contestant.name for contestant in contestants]}
 
 
 @pytest.fixture
@@ -57,7 +53,7 @@ def tiny(monkeypatch):
     monkeypatch.setattr(norms, "WORKS", tuple(replace_parts(work, columns=min(work.columns, 30)) for work in norms.WORKS))
     monkeypatch.setattr(norms, "TARGETS", tuple(replace_parts(target, columns=20) for target in norms.TARGETS))
     monkeypatch.setattr(norms, "DIFFERENT_ROWS", 10)
-    for name, number in (("COLUMNS", 8), ("FEW_COLUMNS", 4), ("LABELS", 5), ("STREAM_ROWS_OF_PEER", 3)):
+    for name, number in (("COLUMNS", 8), ("FEW_COLUMNS", 4), ("LABELS", 5), ("STREAM_ROWS_OF_CONTESTANT", 3)):
         monkeypatch.setattr(multilabel, name, number)
 
 
@@ -67,72 +63,72 @@ def small_set(kind, p, k, n):
 
 
 @pytest.mark.parametrize("k", [2, 4])
-@pytest.mark.parametrize("peer", **named(INSTALLED))
-def test_adapter_fits(peer, k):
+@pytest.mark.parametrize("contestant", **named(INSTALLED))
+def test_adapter_fits(contestant, k):
     X, y = gaussian_classes(240, 8, k, distance=8.0)
-    model = peer.fit(peer.make(Task(k, epochs=5)), X, y)
-    assert (peer.predict(model, X) == y).mean() > 0.8
+    model = contestant.fit(contestant.make(Task(k, epochs=5)), X, y)
+    assert (contestant.predict(model, X) == y).mean() > 0.8
 
 
-@pytest.mark.parametrize("peer", **named([peer for peer in INSTALLED if peer.sparse]))
-def test_adapter_fits_sparse(peer):
+@pytest.mark.parametrize("contestant", **named([contestant for contestant in INSTALLED if contestant.sparse]))
+def test_adapter_fits_sparse(contestant):
     X, y = text(200, 2, p=500)
-    model = peer.fit(peer.make(Task(2, epochs=10)), X, y)
-    assert (peer.predict(model, X) == y).mean() > 0.8
+    model = contestant.fit(contestant.make(Task(2, epochs=10)), X, y)
+    assert (contestant.predict(model, X) == y).mean() > 0.8
 
 
 @pytest.mark.parametrize("k", [2, 4])
-@pytest.mark.parametrize("peer", **named([peer for peer in INSTALLED if peer.stream]))
-def test_adapter_takes_rows(peer, k):
+@pytest.mark.parametrize("contestant", **named([contestant for contestant in INSTALLED if contestant.stream]))
+def test_adapter_takes_rows(contestant, k):
     X, y = gaussian_classes(120, 8, k, distance=8.0)
     task = Task(k)
-    model = peer.make(task)
-    rows = peer.convert(model, X, y)
-    peer.start(model, rows[0], task)
+    model = contestant.make(task)
+    rows = contestant.convert(model, X, y)
+    contestant.start(model, rows[0], task)
     for row in rows[1:]:
-        peer.take(model, row)
-    guesses = [int(np.ravel(peer.guess(model, row))[0]) for row in rows]
+        contestant.take(model, row)
+    guesses = [int(np.ravel(contestant.guess(model, row))[0]) for row in rows]
     assert np.mean(guesses == y) > 0.8
 
 
-@pytest.mark.parametrize("peer", **named(INSTALLED_ORDINAL))
-def test_ordinal_adapter_fits(peer):
+@pytest.mark.parametrize("contestant", **named(INSTALLED_ORDINAL))
+def test_ordinal_adapter_fits(contestant):
     X, y = gaussian_ranks(400, 4, 5, signal=8.0)
-    predicted = peer.predict(peer.fit(peer.make(Task(5)), X, y), X)
+    predicted = contestant.predict(contestant.fit(contestant.make(Task(5)), X, y), X)
     assert np.issubdtype(predicted.dtype, np.integer)
     assert np.abs(predicted - y).mean() < 0.4
 
 
 @pytest.mark.parametrize("missing", [0, 2, 4])
-@pytest.mark.parametrize("peer", **named(INSTALLED_ORDINAL))
-def test_ordinal_adapter_fits_without_a_rank_and_with_a_constant_column(peer, missing):
+@pytest.mark.parametrize("contestant", **named(INSTALLED_ORDINAL))
+def test_ordinal_adapter_fits_without_a_rank_and_with_a_constant_column(contestant, missing):
     X, y = gaussian_ranks(400, 4, 5, signal=8.0)
     X[:, 0] = 1.0
     seen = y != missing
-    predicted = peer.predict(peer.fit(peer.make(Task(5)), X[seen], y[seen]), X)
+    predicted = contestant.predict(contestant.fit(contestant.make(Task(5)), X[seen], y[seen]), X)
     assert predicted.min() >= 0 and predicted.max() <= y[seen].max()
     assert np.abs(predicted - y)[seen].mean() < 1.0
 
 
-@pytest.mark.parametrize("peer", **named(MULTILABEL_PEERS))
-def test_multilabel_adapter_fits(peer):
+@pytest.mark.parametrize("contestant", **named(MULTILABEL_CONTESTANTS))
+def test_multilabel_adapter_fits(contestant):
     X, y = gaussian_classes(300, 8, 4, distance=12.0)
     Y = np.column_stack([y == 0, y == 1, y != 2]).astype(int)
-    predicted = peer.predict(peer.fit(peer.make(Task(3)), X, Y), X)
+    predicted = contestant.predict(contestant.fit(contestant.make(Task(3)), X, Y), X)
     assert set(np.unique(predicted)) == {0, 1}
     assert (predicted == Y).mean() > 0.9
 
 
-@pytest.mark.parametrize("peer", **named([peer for peer in MULTILABEL_PEERS if peer.stream]))
-def test_multilabel_adapter_takes_rows(peer):
+@pytest.mark.parametrize("contestant", **named([contestant for contestant in MULTILABEL_CONTESTANTS if contestant.stream]))
+def test_multilabel_adapter_takes_rows(contestant):
     X, y = gaussian_classes(120, 8, 4, distance=12.0)
     Y = np.column_stack([y == 0, y == 1, y != 2]).astype(int)
-    model = peer.make(Task(3))
-    rows = peer.convert(model, X, Y)
-    peer.start(model, rows[0], Task(3))
+    model = contestant.make(Task(3))
+    rows = contestant.convert(model, X, Y)
+    contestant.start(model, rows[0], Task(3))
     for row in rows[1:]:
-        peer.take(model, row)
-    assert (np.vstack([peer.guess(model, row) for row in rows]) == Y).mean() > 0.8
+        contestant.take(model, row)
+    assert (np.vstack([contestant.guess(model, row) for row in rows]) == Y).mean() > 0.8
 
 
 def test_ranks_have_equal_shares():
@@ -144,7 +140,7 @@ def test_ranks_have_equal_shares():
 @pytest.mark.parametrize("scaling, data", [(1.0, gaussian_classes(200, 10, 2)), (0.1, text(200, 2, p=500))], ids=["dense", "CSR"])
 def test_perceptrons_do_the_same_work(scaling, data):
     task = Task(2, epochs=1, shuffle=False)
-    theirs, ours = (peer.fit(peer.make(task), *data) for peer in perceptrons(task, scaling))
+    theirs, ours = (contestant.fit(contestant.make(task), *data) for contestant in perceptrons(task, scaling))
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-9, atol=1e-12)
 
@@ -152,14 +148,14 @@ def test_perceptrons_do_the_same_work(scaling, data):
 def test_perceptrons_of_labels_do_the_same_work():
     X, Y = label_sets(300, 10, 4)
     task = Task(4, epochs=1, shuffle=False)
-    peers = (multilabel.OURS_PERCEPTRON, multilabel.PERCEPTRON, multilabel.UNCHECKED)
-    ours, *theirs = (peer.fit(peer.make(task), X, Y) for peer in peers)
+    contestants = (multilabel.OURS_PERCEPTRON, multilabel.PERCEPTRON, multilabel.UNCHECKED)
+    ours, *theirs = (contestant.fit(contestant.make(task), X, Y) for contestant in contestants)
     for model in theirs:
         np.testing.assert_allclose(ours.coef_, np.vstack([label.coef_ for label in model.estimators_]), rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(ours.intercept_, np.hstack([label.intercept_ for label in model.estimators_]), atol=1e-12)
 
 
-def test_the_unchecked_peer_does_not_look_for_nan():
+def test_the_unchecked_contestant_does_not_look_for_nan():
     X, Y = label_sets(60, 10, 4)
     X[0, 0] = np.nan
     task = Task(4, epochs=1)
@@ -169,17 +165,17 @@ def test_the_unchecked_peer_does_not_look_for_nan():
 
 
 def test_adapters_have_names_of_their_own():
-    peers = [*PEERS, *ORDINAL_PEERS, *MULTILABEL_PEERS]
-    assert len({peer.name for peer in peers}) == len(peers)
+    contestants = [*CONTESTANTS, *ORDINAL_CONTESTANTS, *MULTILABEL_CONTESTANTS]
+    assert len({contestant.name for contestant in contestants}) == len(contestants)
 
 
 def test_a_row_learner_needs_its_methods():
     with pytest.raises(TypeError, match="make"):
-        Peer().make(Task())
+        Contestant().make(Task())
     with pytest.raises(TypeError, match="take"):
-        RowPeer().take(None, None)
+        RowContestant().take(None, None)
     with pytest.raises(TypeError, match="guess"):
-        RowPeer().guess(None, None)
+        RowContestant().guess(None, None)
 
 
 def test_interleave_is_round_robin_after_an_uncounted_run():
@@ -229,11 +225,6 @@ def test_replace_between_markers():
         replace(text, "b", "new")
 
 
-def test_readme_has_a_place_for_every_suite():
-    for name in SUITES:
-        replace(README.read_text(), name, "")
-
-
 @pytest.mark.parametrize("name", [name for name in SUITES if name not in ("memory", "quality")])
 def test_suite(name, tiny):
     check(SUITES[name].run(TINY))
@@ -253,7 +244,7 @@ def test_memory(monkeypatch):
     tables = memory.run(TINY)
     check(tables)
     assert [table.title for table in tables] == ["Peak memory of fit", "Peak memory of predict", "Import"]
-    assert len(children) == len(memory.PEERS) * (len(memory.DTYPES) + len(memory.CLASSES))
+    assert len(children) == len(memory.CONTESTANTS) * (len(memory.DTYPES) + len(memory.CLASSES))
 
 
 def test_import_programs():
@@ -265,7 +256,7 @@ def test_import_programs():
 
 def test_quality(tmp_path, monkeypatch, tiny):
     (tmp_path / "load.py").write_text(LOAD)
-    monkeypatch.setattr(quality, "PEERS", quality.PEERS[:4])
+    monkeypatch.setattr(quality, "CONTESTANTS", quality.CONTESTANTS[:4])
     tables = quality.run(Options(repeats=1, seeds=2, scale=0.001, data=tmp_path))
     check(tables)
     assert [row[0] for row in tables[0].rows] == ["digits", "breast_cancer", "wine", "letter", "a9a", "rcv1_small", "mean"]
@@ -284,12 +275,14 @@ def test_ordinal_on_given_data(tmp_path, tiny):
     tables = ordinal.run(Options(repeats=1, seeds=2, scale=0.001, data=tmp_path))
     check(tables)
     assert [table.title for table in tables][2:] == ["Ordinal errors beside LogisticAT's", "Ordinal errors"]
-    assert [len(table.rows) for table in tables[2:]] == [len(ordinal.PEERS) + 1, 2]
+    assert [len(table.rows) for table in tables[2:]] == [len(ordinal.CONTESTANTS) + 1, 2]
 
 
-def test_ordinal_without_the_optional_peers(tmp_path, monkeypatch, tiny):
+def test_ordinal_without_the_optional_contestants(tmp_path, monkeypatch, tiny):
     (tmp_path / "load.py").write_text(LOAD)
-    monkeypatch.setattr(Peer, "installed", property(lambda peer: peer.module in ("sklearn", "sklearn_predtron")))
+    monkeypatch.setattr(
+        Contestant, "installed", property(lambda contestant: contestant.module in ("sklearn", "sklearn_predtron"))
+    )
     tables = ordinal.run(Options(repeats=1, seeds=1, scale=0.001, data=tmp_path))
     check(tables)
     for table in (tables[0], *tables[2:]):
@@ -320,7 +313,7 @@ def test_multilabel_on_given_data(tmp_path, tiny):
     tables = multilabel.run(Options(repeats=1, seeds=2, scale=0.001, data=tmp_path))
     check(tables)
     assert [table.title for table in tables][3:] == ["Multilabel goals", "Multilabel losses"]
-    assert [len(table.rows) for table in tables[2:]] == [2 * len(MULTILABEL_PEERS), 4, 2 * len(MULTILABEL_PEERS)]
+    assert [len(table.rows) for table in tables[2:]] == [2 * len(MULTILABEL_CONTESTANTS), 4, 2 * len(MULTILABEL_CONTESTANTS)]
     assert "skipped" not in tables[0].note
 
 
@@ -339,8 +332,10 @@ def test_norms_on_given_data(tmp_path, tiny):
     assert "skipped" not in raw.note
 
 
-def test_norms_without_the_optional_peer(monkeypatch, tiny):
-    monkeypatch.setattr(Peer, "installed", property(lambda peer: peer.module in ("sklearn", "sklearn_predtron")))
+def test_norms_without_the_optional_contestant(monkeypatch, tiny):
+    monkeypatch.setattr(
+        Contestant, "installed", property(lambda contestant: contestant.module in ("sklearn", "sklearn_predtron"))
+    )
     tables = norms.run(TINY)
     check(tables)
     assert norms.NO_SETS in tables[1].note and tables[1].rows[-1][-1] is None
@@ -553,29 +548,26 @@ def test_growth_counts_a_copy(monkeypatch):
         def fit(self, model, X, y):
             return super().fit(model, np.concatenate([X, X])[: len(X)], y)
 
-    monkeypatch.setattr("benchmarks.peers.PEERS", [Copying("copying")])
+    monkeypatch.setattr("benchmarks.contestants.CONTESTANTS", [Copying("copying")])
     found = growth("fit", "copying", "float64", 100_000, 100, 2)
     assert found["growth"] > found["X"]
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["--repeats", "3"]])
+@pytest.mark.parametrize(
+    "arguments", [["run", "nonsense"], ["run", "--repeats", "3"], ["nonsense"], ["run", "--quick", "--record"]]
+)
 def test_wrong_arguments(arguments, capsys):
     with pytest.raises(SystemExit):
-        run.parse(arguments)
+        commands.parse(arguments)
     assert arguments[-1] in capsys.readouterr().err
 
 
-def test_main_writes_the_named_suite(tmp_path, monkeypatch, capsys):
-    readme = tmp_path / "README.md"
-    readme.write_text("<!-- reject -->\n<!-- /reject -->\n<!-- stream -->\n<!-- /stream -->\n")
-    monkeypatch.setattr(run, "README", readme)
-    run.main(["reject", "--quick", "--write"])
-    assert "### Reject option" in capsys.readouterr().out
-    written = readme.read_text()
-    assert written.startswith("<!-- reject -->\n") and "| breast_cancer |" in written
-    assert written.endswith("<!-- /reject -->\n<!-- stream -->\n<!-- /stream -->\n")
+def test_run_prints_the_named_suite(capsys):
+    commands.main(["run", "reject", "--quick"])
+    printed = capsys.readouterr().out
+    assert printed.startswith("## reject\n") and "### Reject option" in printed and "| breast_cancer |" in printed
 
 
 def test_environment_says_when_it_is_quick():
-    assert "full sizes" in report.environment(5, 1.0)
-    assert "--quick" in report.environment(5, 0.02)
+    assert "full sizes" in report.environment(Options())
+    assert "--quick" in report.environment(Options(scale=0.02))

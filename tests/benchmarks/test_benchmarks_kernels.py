@@ -1,14 +1,10 @@
-import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks import tasks
-from benchmarks.peers import KERNEL_PEERS, PEERS, GaussianSVC, NystroemOurs, Ours, OursOrdinal
+from benchmarks.contestants import CONTESTANTS, KERNEL_CONTESTANTS, GaussianSVC, NystroemOurs, Ours, OursOrdinal
 from benchmarks.suites import kernels
 from benchmarks.suites.kernels import BUDGETED, LINEAR, OURS, SVC, Kept, MadeUp, Trial
 from benchmarks.tasks import Options, Task, arcs, gaussian_classes, radial_ranks, rings
@@ -25,32 +21,34 @@ def table(family, name):
 """
 
 
-@pytest.mark.parametrize("peer", KERNEL_PEERS, ids=[peer.name for peer in KERNEL_PEERS])
+@pytest.mark.parametrize("contestant", KERNEL_CONTESTANTS, ids=[contestant.name for contestant in KERNEL_CONTESTANTS])
 @pytest.mark.parametrize("k", [2, 3])
-def test_adapter_fits_what_is_not_linear(peer, k):
+def test_adapter_fits_what_is_not_linear(contestant, k):
     X, y = rings(400, k)
-    found = {learner.name: learner.predict(learner.fit(learner.make(Task(k)), X, y), X) for learner in (peer, Ours())}
-    assert (found[peer.name] == y).mean() > 0.9
+    found = {learner.name: learner.predict(learner.fit(learner.make(Task(k)), X, y), X) for learner in (contestant, Ours())}
+    assert (found[contestant.name] == y).mean() > 0.9
     assert (found["ours"] == y).mean() < 0.7
 
 
 def test_adapters_have_names_of_their_own():
-    peers = [*PEERS, *KERNEL_PEERS]
-    assert len({peer.name for peer in peers}) == len(peers)
+    contestants = [*CONTESTANTS, *KERNEL_CONTESTANTS]
+    assert len({contestant.name for contestant in contestants}) == len(contestants)
 
 
 def test_approximate_features_are_as_many_as_asked_for_or_as_there_are_rows():
     X, y = rings(60, 3)
     for components, width in ((20, 20), (500, 60)):
-        peer = NystroemOurs(components, gamma=0.5, linear=OursOrdinal())
-        nystroem, linear = (step for _, step in peer.fit(peer.make(Task(3)), X, y).steps)
+        contestant = NystroemOurs(components, gamma=0.5, linear=OursOrdinal())
+        nystroem, linear = (step for _, step in contestant.fit(contestant.make(Task(3)), X, y).steps)
         assert (nystroem.gamma, linear.n_features_in_) == (0.5, width)
         assert isinstance(linear, OursOrdinal().family(Task(3)))
 
 
 def test_gamma_of_svc_is_scale_by_default():
     X, y = rings(60, 3)
-    found, stated = (peer.fit(peer.make(Task(3)), X, y) for peer in (GaussianSVC(), GaussianSVC(1 / (2 * X.var()))))
+    found, stated = (
+        contestant.fit(contestant.make(Task(3)), X, y) for contestant in (GaussianSVC(), GaussianSVC(1 / (2 * X.var())))
+    )
     np.testing.assert_allclose(found.decision_function(X), stated.decision_function(X))
 
 

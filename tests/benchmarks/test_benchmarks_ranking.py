@@ -1,30 +1,26 @@
 import importlib.util
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks import read, tasks
+from benchmarks.contestants import LABEL_RANKING_CONTESTANTS, RANKING_CONTESTANTS, AssignmentSolver
+from benchmarks.contestants.base import Contestant
+from benchmarks.contestants.pairwise_logistic import PairwiseLogistic
+from benchmarks.contestants.queries import differences, pairs
 from benchmarks.paper import by_index, figure1, online_ranking
-from benchmarks.peers import LABEL_RANKING_PEERS, RANKING_PEERS, AssignmentSolver
-from benchmarks.peers.base import Peer
-from benchmarks.peers.pairwise_logistic import PairwiseLogistic
-from benchmarks.peers.queries import differences, pairs
-from benchmarks.report import README, replace
+from benchmarks.report import replace
 from benchmarks.suites import SUITES, inference, label_ranking, ranking
 from benchmarks.tasks import Options, Task, graded_queries
 from sklearn_predtron.problems.inference._chains import Inference
 
 TINY = Options(repeats=1, seeds=2, scale=0.001)
-INSTALLED = [peer for peer in RANKING_PEERS if peer.installed]
+INSTALLED = [contestant for contestant in RANKING_CONTESTANTS if contestant.installed]
 
 
-def named(peers):
-    return {"argvalues": peers, "ids": [peer.name for peer in peers]}
+def named(contestants):
+    return {"argvalues": contestants, "ids": [contestant.name for contestant in contestants]}
 
 
 @pytest.fixture
@@ -68,27 +64,27 @@ def check(tables):
         assert table.markdown()
 
 
-# ---------------------------------------------------------------------------------------------------------------------- peers
+# ------------------------------------------------------------------------------------------------------------------- contestants
 
 
-@pytest.mark.parametrize("peer", **named(INSTALLED))
-def test_ranking_adapter_fits(peer):
+@pytest.mark.parametrize("contestant", **named(INSTALLED))
+def test_ranking_adapter_fits(contestant):
     X, y, qid = graded_queries(60, 15, 4, 5)
-    scores = peer.predict(peer.fit(peer.make(Task(5)), X, y, qid), X)
+    scores = contestant.predict(contestant.fit(contestant.make(Task(5)), X, y, qid), X)
     assert scores.shape == y.shape
     assert ranking.query_ndcg(scores, y, qid).mean() > 0.85
 
 
-@pytest.mark.parametrize("peer", **named(LABEL_RANKING_PEERS))
-def test_label_ranking_adapter_fits(peer):
+@pytest.mark.parametrize("contestant", **named(LABEL_RANKING_CONTESTANTS))
+def test_label_ranking_adapter_fits(contestant):
     X, Y, X_test, Y_test = label_ranking.drawn(400)
-    model = peer.fit(peer.make(Task(label_ranking.LABELS)), X, Y)
-    assert label_ranking.mean_tau(peer.predict(model, X_test), Y_test) > 0.3
-    assert label_ranking.ndcg_loss(peer.predict(model, X_test), Y_test) < 0.15
+    model = contestant.fit(contestant.make(Task(label_ranking.LABELS)), X, Y)
+    assert label_ranking.mean_tau(contestant.predict(model, X_test), Y_test) > 0.3
+    assert label_ranking.ndcg_loss(contestant.predict(model, X_test), Y_test) < 0.15
 
 
 def test_rankers_have_names_of_their_own():
-    names = [peer.name for peer in (*RANKING_PEERS, *LABEL_RANKING_PEERS)]
+    names = [contestant.name for contestant in (*RANKING_CONTESTANTS, *LABEL_RANKING_CONTESTANTS)]
     assert len(set(names)) == len(names)
 
 
@@ -121,8 +117,8 @@ def test_differences(form):
 def test_pairwise_logistic_where_a_label_always_leads_or_all_tie():
     X = np.random.default_rng(0).standard_normal((50, 2))
     Y = np.column_stack([np.full(50, 2.0), X[:, 0] > 0, np.full(50, 2.0)])
-    peer = PairwiseLogistic()
-    scores = peer.predict(peer.fit(peer.make(Task(3)), X, Y), X)
+    contestant = PairwiseLogistic()
+    scores = contestant.predict(contestant.fit(contestant.make(Task(3)), X, Y), X)
     np.testing.assert_allclose(scores.sum(axis=1), 3)
     np.testing.assert_allclose(scores[:, 0], 1.5)
     np.testing.assert_allclose(scores[:, 1], 0)
@@ -164,21 +160,23 @@ def test_ranking_on_given_data(tiny, data):
     tables = ranking.run(data)
     check(tables)
     fits, quality = tables
-    assert len(quality.rows) == 2 * len(ranking.PEERS)
+    assert len(quality.rows) == 2 * len(ranking.CONTESTANTS)
     assert quality.rows[0][-1] == "0.0000 ± 0.0000"
     assert "skipped" not in fits.note
 
 
 def test_seconds_of_the_learners_on_pairs_have_the_pairs_in_them(tiny):
     train, _ = ranking.drawn(TINY)
-    measured, alone = ranking.measure([(peer, Task(5)) for peer in (ranking.SVM, ranking.OURS)], train, 3)
+    measured, alone = ranking.measure([(contestant, Task(5)) for contestant in (ranking.SVM, ranking.OURS)], train, 3)
     assert set(alone) == {ranking.SVM.name}
     whole = np.add(measured[ranking.PAIRS].times, alone[ranking.SVM.name].times)
     np.testing.assert_array_equal(measured[ranking.SVM.name].times, whole)
 
 
-def test_ranking_without_the_optional_peers(monkeypatch, tiny, data):
-    monkeypatch.setattr(Peer, "installed", property(lambda peer: peer.module in ("sklearn", "sklearn_predtron")))
+def test_ranking_without_the_optional_contestants(monkeypatch, tiny, data):
+    monkeypatch.setattr(
+        Contestant, "installed", property(lambda contestant: contestant.module in ("sklearn", "sklearn_predtron"))
+    )
     tables = ranking.run(data)
     check(tables)
     assert all("not installed" in table.markdown() for table in tables)
@@ -187,8 +185,8 @@ def test_ranking_without_the_optional_peers(monkeypatch, tiny, data):
 def test_label_ranking_on_given_data(tiny, data):
     tables = label_ranking.run(data)
     check(tables)
-    assert [row[0] for row in tables[1].rows[:: 2 * len(label_ranking.PEERS)]] == list(label_ranking.SETS)
-    assert tables[1].rows[len(label_ranking.PEERS) - 1][4:6] == [1.0, "0.0000 ± 0.0000"]
+    assert [row[0] for row in tables[1].rows[:: 2 * len(label_ranking.CONTESTANTS)]] == list(label_ranking.SETS)
+    assert tables[1].rows[len(label_ranking.CONTESTANTS) - 1][4:6] == [1.0, "0.0000 ± 0.0000"]
 
 
 def test_given_queries_are_gathered_and_standardised(data):
@@ -345,8 +343,3 @@ def test_paper_scripts_have_a_place_and_help(script, capsys):
     with pytest.raises(SystemExit, match="0"):
         script.main(["--help"])
     assert "--seeds" in capsys.readouterr().out
-
-
-def test_readme_names_the_new_suites():
-    for name in ("inference", "ranking", "label_ranking", "norms"):
-        assert f"| `{name}` |" in README.read_text()

@@ -33,7 +33,7 @@ def weights(n, seed=0):
 
 def draws(n, there, weight, epochs=400):
     rounds = Epochs(n, there, weight, np.random.default_rng(0))
-    return [rounds.draw(shown=False)["order"] for _ in range(epochs)]
+    return [rounds.draw(counted=False)["order"] for _ in range(epochs)]
 
 
 def test_an_epoch_is_a_systematic_sample():
@@ -128,7 +128,7 @@ def test_shuffled_epochs_learn_rows_as_often_as_they_weigh(norm):
     weight = weights(len(y))
     model = PredtronClassifier(norm=norm, max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
     rounds = Epochs(len(y), np.flatnonzero(weight), weight, model._generator())
-    order = rounds.draw(shown=False)["order"]
+    order = rounds.draw(counted=False)["order"]
     assert len(order) == np.count_nonzero(weight) > len(np.unique(order))
     again = PredtronClassifier(norm=norm).partial_fit(X[order], y[order], classes=[0, 1, 2])
     assert model.t_ == again.t_ and not model._learner.weighted
@@ -175,7 +175,7 @@ def test_the_reject_rule_sees_each_row_once_at_its_weight():
     weight = np.where(y == 0, 9.0, 1.0)
     model = PredtronClassifier(reject_cost=0.3, reject_label=-1, max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
     seen = np.asarray(model._learner.observer.__reduce__()[2][0]).sum(axis=0)
-    order = Epochs(len(y), None, weight, model._generator()).draw(shown=False)["order"]
+    order = Epochs(len(y), None, weight, model._generator()).draw(counted=False)["order"]
     expected, known = np.zeros(3), set()
     for t, row in enumerate(order.tolist(), start=1):  # round t weighs t in the average
         expected[y[row]] += 0 if row in known else t * np.sum(order == row)

@@ -174,13 +174,13 @@ def shortened(case: Case, rounds: int) -> Any:
     left = rounds
 
     class Some(Epochs):
-        def draw(self, *, shown: bool) -> dict[str, Any]:
+        def draw(self, *, counted: bool) -> dict[str, Any]:
             nonlocal left
-            found = super().draw(shown=shown)
+            found = super().draw(counted=counted)
             order = self.rows if found["order"] is None else found["order"]
             found["order"] = order[:left]
-            if found.get("shown") is not None:
-                found["shown"] = found["shown"][:left]
+            if found.get("counts") is not None:
+                found["counts"] = found["counts"][:left]
             left -= len(found["order"])
             return found
 

@@ -1,0 +1,1 @@
+"""Two revisions of the package timed in turns."""

@@ -1,0 +1,11 @@
+"""scikit-learn's LogisticRegression, given time to converge."""
+
+from sklearn.linear_model import LogisticRegression
+
+from benchmarks.contestants.base import BatchContestant
+
+
+class SklearnLogisticRegression(BatchContestant):
+    name = "LogisticRegression"
+    estimator = LogisticRegression
+    params = {"max_iter": 2000}

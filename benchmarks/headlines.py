@@ -1,0 +1,231 @@
+"""What the summary says of each suite: which ratios of which table."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.report import Table
+
+OURS = "ours, default"
+MEANS = ("mean", "geometric mean")
+Where = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Headline:
+    """Where the ratio of ours to a baseline's is found in a table of a suite, below 1 where ours is ahead.
+
+    The values are those of `column` in the rows that `ours` describes.  They are ratios already, of the baseline's to ours if
+    `inverse`; or those of the rows that `theirs` describes, or of the column `beside`, are what they are divided by.
+    """
+
+    suite: str
+    what: str
+    baseline: str
+    title: str
+    column: str
+    ours: Where = field(default_factory=lambda: {"learner": OURS})
+    theirs: Where | None = None
+    beside: str | None = None
+    inverse: bool = False
+    loss: Callable[[float], float] = float
+    limited: bool = False
+
+    def ratios(self, table: Table) -> list[float | None]:
+        """One for each row of ours; None where one of the two was not measured."""
+        ours = [self._value(table, row, self.column) for row in rows(table, self.ours)]
+        if self.theirs is not None:
+            theirs = [self._value(table, row, self.column) for row in rows(table, self.theirs)]
+        elif self.beside is not None:
+            theirs = [self._value(table, row, self.beside) for row in rows(table, self.ours)]
+        else:
+            theirs = [1.0] * len(ours)
+        pairs = zip(theirs, ours, strict=True) if self.inverse else zip(ours, theirs, strict=True)
+        return [None if a is None or b is None else a / b for a, b in pairs]
+
+    def limits(self, table: Table) -> list[tuple[float, bool] | None]:
+        """Of each row of ours, the limit as a ratio of ours to the baseline's, and whether it is kept; None without one."""
+        given = rows(table, self.ours)
+        if not self.limited:
+            return [None] * len(given)
+        goal = table.columns.index("goal", place(table, self.column))
+        return [None if row[goal] is None else (self._limit(row[goal]), row[goal + 1]) for row in given]
+
+    def _limit(self, goal: Any) -> float:
+        return 1 / leading(goal) if self.inverse else leading(goal)
+
+    def _value(self, table: Table, row: list, column: str) -> float | None:
+        value = leading(row[place(table, column)])
+        return None if value is None else self.loss(value)
+
+
+def rows(table: Table, where: Where) -> list[list]:
+    """The rows with the given cells; one of means only if it is asked for."""
+    found = [row for row in table.rows if all(row[table.columns.index(name)] == cell for name, cell in where.items())]
+    return [row for row in found if row[0] not in MEANS or row[0] in where.values()]
+
+
+def place(table: Table, column: str) -> int:
+    """The place of a column; "#2" at the end of its name asks for the second of that name."""
+    name, _, which = column.partition("#")
+    return [i for i, found in enumerate(table.columns) if found == name][int(which or 1) - 1]
+
+
+def leading(cell: Any) -> float | None:
+    """The first number in a cell, if there is one."""
+    found = re.search(r"-?\d+\.?\d*(e-?\d+)?", str(cell))
+    return None if found is None else float(found[0])
+
+
+def rest(share: float) -> float:
+    """What a share, as an accuracy, is short of 1."""
+    return 1 - share
+
+
+PERCEPTRON, SGD, MORD = "`Perceptron`", "`SGDClassifier`", "mord `LogisticAT`"
+TREES = "LightGBM lambdarank"
+TIMES = "times faster (ratio)"
+PLAIN = {"learner": "ours, perceptron"}
+HEADLINES = [
+    *(
+        Headline(
+            f"throughput_{kind}", "time of an epoch", PERCEPTRON, f"Throughput, {kind}", TIMES, PLAIN, inverse=True, limited=True
+        )
+        for kind in ("dense", "sparse")
+    ),
+    Headline("updates", "time of the default fit", SGD + ", averaged", "The default fit", TIMES, inverse=True, limited=True),
+    Headline("stream", "learning from a row", SGD, "Streams, one row at a time", "ratio", inverse=True, limited=True),
+    *(
+        Headline(
+            "stream",
+            "learning from a row",
+            baseline,
+            "Streams, one row at a time",
+            "ratio",
+            theirs={"learner": baseline},
+            inverse=True,
+        )
+        for baseline in ("river LogisticRegression", "Vowpal Wabbit")
+    ),
+    Headline("stream", "predicting a row", SGD, "Streams, one row at a time", "ratio#2", inverse=True),
+    *(
+        Headline(
+            "stream",
+            "predicting a row",
+            baseline,
+            "Streams, one row at a time",
+            "ratio#2",
+            theirs={"learner": baseline},
+            inverse=True,
+        )
+        for baseline in ("river LogisticRegression", "Vowpal Wabbit")
+    ),
+    Headline("memory", "growth in `fit`", "the size of X", "Peak memory of fit", "growth / X", {"learner": "ours"}, limited=True),
+    Headline("memory", "growth in `fit`", PERCEPTRON, "Peak memory of fit", "ratio to Perceptron", {"learner": "ours"}),
+    *(
+        Headline("quality", "error", f"`{baseline}`", "Accuracy of the defaults", OURS, {}, beside=baseline, loss=rest)
+        for baseline in ("LogisticRegression", "LinearSVC", "Perceptron")
+    ),
+    Headline("reject", "loss at a cost of 0.05", "without reject", "Reject option", "ratio", {"reject_cost": 0.05}),
+    Headline("ordinal", "time of a fit", MORD, "Ordinal fits", TIMES, inverse=True, limited=True),
+    Headline("ordinal", "absolute error", MORD, "Ordinal errors beside LogisticAT's", "all sets", limited=True),
+    Headline(
+        "multilabel",
+        "time of an epoch",
+        "`MultiOutputClassifier(Perceptron)`",
+        "Multilabel fits",
+        TIMES,
+        {"learner": "ours, one epoch"},
+        inverse=True,
+        limited=True,
+    ),
+    Headline(
+        "multilabel",
+        "Hamming loss",
+        "`OneVsRestClassifier(LogisticRegression)`",
+        "Multilabel goals",
+        "ratio",
+        {"measure": "Hamming loss"},
+        limited=True,
+    ),
+    Headline("inference", "time", "`linear_sum_assignment`", "Loss-augmented inference", TIMES, {}, inverse=True),
+    Headline("ranking", "time of a fit", "RankSVM", "Ranking fits", "times faster than RankSVM (ratio)", inverse=True),
+    Headline("ranking", "time of a fit", TREES, "Ranking fits", f"than {TREES} (ratio)", inverse=True),
+    *(
+        Headline("ranking", "1 - NDCG@10", baseline, "Ranking quality", "NDCG@10", theirs={"learner": baseline}, loss=rest)
+        for baseline in ("RankSVM", TREES, "XGBoost rank:ndcg")
+    ),
+    Headline("label_ranking", "time of a fit", "pairwise `LogisticRegression`", "Label ranking fits", TIMES, inverse=True),
+    Headline("label_ranking", "1 - NDCG", "pairwise `LogisticRegression`", "Label ranking quality", "ratio"),
+    Headline(
+        "norms",
+        "loss where few features matter, l1",
+        "ours, l2",
+        "Norms and targets",
+        "loss",
+        {"norm": "l1", "that matter": 5},
+        beside="loss, l2",
+    ),
+    Headline(
+        "norms",
+        "loss where few directions matter, trace",
+        "ours, l2",
+        "Norms and targets",
+        "loss",
+        {"norm": "trace", "rank": 3},
+        beside="loss, l2",
+    ),
+    Headline(
+        "norms",
+        "loss on raw features, scaled",
+        "l2 after `StandardScaler`",
+        "Raw features",
+        "scaled, raw (ratio)",
+        {"data": "geometric mean"},
+    ),
+    *(
+        Headline("norms", f"time of an epoch, {norm}", "ours, l2", "Cost of a round", "to l2 (ratio)", {"norm": norm})
+        for norm in ("l1", "group", "trace", "scaled")
+    ),
+    Headline(
+        "kernels",
+        "error on sets that are not linear",
+        "`SVC`",
+        "Sets that are not linear",
+        "accuracy",
+        {"learner": "ours, RKHS"},
+        theirs={"learner": "SVC"},
+        loss=rest,
+    ),
+    Headline(
+        "kernels", "time of a fit", "`SVC`", "A fit beside SVC's", "to SVC (ratio)", {"learner": "ours, RKHS"}, limited=True
+    ),
+    Headline(
+        "kernels",
+        "predicting a row, budget 500",
+        "`SVC`",
+        "One row at a time",
+        "SVC to it (ratio)",
+        {"learner": "ours, RKHS, budget 500", "call": "predict"},
+        inverse=True,
+    ),
+    Headline(
+        "weights",
+        "balanced error, classes balanced",
+        "`LogisticRegression`",
+        'Balanced accuracy with class_weight="balanced"',
+        "ours",
+        {},
+        beside="LogisticRegression",
+        loss=rest,
+    ),
+    Headline(
+        "weights",
+        "time of a weighted fit",
+        "an unweighted one",
+        "Time of a weighted fit over that of an unweighted one",
+        "ratio of times",
+        {},
+    ),
+]
