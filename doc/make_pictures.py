@@ -23,6 +23,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.inspection import MarginDisplay, OnlineLossDisplay, RiskCoverageDisplay
+from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import PNorm
 from sklearn_predtron.updates import LossAugmented, LossDriven
 
@@ -169,7 +170,7 @@ def risk_on_tumours(ax):
     """What rejecting a share of the rows is worth."""
     X, y = load_breast_cancer(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(scale(X), y, random_state=0)
-    model = PredtronBinaryClassifier(reject_cost=0.1, reject_label=-1, random_state=0).fit(X_train, y_train)
+    model = PredtronBinaryClassifier(reject=Reject(cost=0.1, label=-1), random_state=0).fit(X_train, y_train)
     yield RiskCoverageDisplay.from_estimator(model, X_test, y_test, ax=ax)
 
 

@@ -52,6 +52,12 @@ def no_parameter(parameter: str, alias: str, inner: str, value: Any, kinds: Sequ
     return f"{message}; {series(others)} {'has' if len(others) == 1 else 'have'} {inner!r}."
 
 
+def without_parameters(name: str, value: Any, parameter: str, part: Any, kinds: Sequence[type]) -> str:
+    """The message about a parameter that is set of what has none."""
+    message = f"{name}={value!r} cannot be set: {parameter}={part!r} has no parameters"
+    return f"{message}; pass an instance of {series([kind.__name__ for kind in kinds])}." if kinds else f"{message}."
+
+
 def listed(what: str, names: Sequence[str]) -> str:
     """The names, quoted, behind what they are."""
     if not names:

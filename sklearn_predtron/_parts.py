@@ -18,10 +18,11 @@ from sklearn_predtron._queries import shortened
 class Part(CachedParameterNames):
     """Base of the parts of a learner: updates, norms, losses, representations.
 
-    A part has an `alias` by which a string names it, parameters of its own (`get_params`, `set_params`, so that a search
-    reaches them as ``update__C``) and a `build` that makes its compiled counterpart.  Where no part has the name that was
-    given, `synonyms`, names of the papers and of other libraries, and `variants`, the parameters that some of these stand for,
-    tell which one is meant.
+    A part has an `alias` by which a string names it, and parameters of its own (`get_params`, `set_params`, so that a search
+    reaches them as ``update__C``).  Its `build` makes a compiled counterpart: ``loss.build(representation, size)`` the problem,
+    ``update.build(problem)`` the rule, ``norm.build(d, p, ...)`` the weights.  Where no part has the name that was given,
+    `synonyms`, names of the papers and of other libraries, and `variants`, the parameters that some of these stand for, tell
+    which one is meant.
     """
 
     alias: str | None = None
@@ -74,15 +75,15 @@ def as_numbers(value: Any, parameter: str, accepted: str) -> NDArray:
     return array
 
 
-def checked_build(part: Any, problem: Any, kind: type, **sizes: Any) -> Any:
-    """Return what the `build` of a part made, if it is a compiled `kind` of these sizes."""
+def checked_build(part: Any, problem: Any, kind: type, method: str = "build", **sizes: Any) -> Any:
+    """Return what a method of a part made, if it is a compiled `kind` of these sizes."""
     if isinstance(problem, kind) and all(getattr(problem, name) == size for name, size in sizes.items()):
         return problem
     found = shortened(problem)
     if isinstance(problem, kind):
         found = f"{type(problem).__name__} with " + " and ".join(f"{name} = {getattr(problem, name)}" for name in sizes)
     raise ValueError(
-        f"{type(part).__name__}.build() returned {found}; accepted is a compiled {kind.__name__} with "
+        f"{type(part).__name__}.{method}() returned {found}; accepted is a compiled {kind.__name__} with "
         + " and ".join(f"{name} = {size}" for name, size in sizes.items())
         + "."
     )

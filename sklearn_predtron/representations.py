@@ -72,8 +72,8 @@ class CodeRepresentation(Part):
         """
         return checked_code(self, self.code(k), k)
 
-    def build(self, k: int, cost: NDArray | None) -> FiniteProblem:
-        """Make the compiled problem for k predictions.
+    def compiled(self, k: int, cost: NDArray | None) -> FiniteProblem:
+        """Make the compiled problem for k predictions; a loss asks for it with its costs.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class Sign(CodeRepresentation):
             raise ValueError(f"representation='sign' is for two predictions, there are {k}; 'onehot' takes any number.")
         return np.array([[-1.0], [1.0]])
 
-    def build(self, k: int, cost: NDArray | None) -> FiniteProblem:
+    def compiled(self, k: int, cost: NDArray | None) -> FiniteProblem:
         self.code(k)
         return SignProblem(cost)
 
@@ -160,7 +160,7 @@ class OneHot(CodeRepresentation):
     def code(self, k: int) -> NDArray:
         return np.eye(k)
 
-    def build(self, k: int, cost: NDArray | None) -> FiniteProblem:
+    def compiled(self, k: int, cost: NDArray | None) -> FiniteProblem:
         return OneHotProblem(k, cost)
 
 
@@ -207,7 +207,7 @@ class Thermometer(CodeRepresentation):
     def code(self, k: int) -> NDArray:
         return np.where(np.arange(k)[:, None] > np.arange(k - 1), 1.0, -1.0) / np.sqrt(k - 1)
 
-    def build(self, k: int, cost: NDArray | None) -> FiniteProblem:
+    def compiled(self, k: int, cost: NDArray | None) -> FiniteProblem:
         return ThermometerProblem(k, cost)
 
 
@@ -229,7 +229,7 @@ class SharedThermometer(Thermometer):
     alias = "shared"
     synonyms = ("prank", "thresholds")
 
-    def build(self, k: int, cost: NDArray | None) -> FiniteProblem:
+    def compiled(self, k: int, cost: NDArray | None) -> FiniteProblem:
         return ThermometerProblem(k, cost, shared=True)
 
 

@@ -25,7 +25,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._parts import Part, kinds
 from sklearn_predtron.estimator_checks import check_problem
-from sklearn_predtron.losses import NDCG, CountLoss, Hamming, ZeroOne
+from sklearn_predtron.losses import NDCG, CountLoss, Hamming, Reject, ZeroOne
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.representations import LogRank, OneHot
 from sklearn_predtron.updates import Adaptive, PassiveAggressive, Update
@@ -340,12 +340,12 @@ def test_an_unexpected_keyword_names_the_class_that_was_called(kind):
 )
 def test_the_label_of_a_rejected_row(labels, label, message):
     y = np.array(labels)[CODES]
-    model = PredtronClassifier(reject_cost=0.1, reject_label=label)
+    model = PredtronClassifier(reject=Reject(0.1, label))
     assert (
         refusal(lambda: model.fit(X, y))
-        == f"reject_label={label!r} is what a rejected row is predicted as; accepted is {message}."
+        == f"reject.label={label!r} is what a rejected row is predicted as; accepted is {message}."
     )
-    model.set_params(reject_label=eval(message.split("such as ")[1])).fit(X, y)
+    model.set_params(reject__label=eval(message.split("such as ")[1])).fit(X, y)
 
 
 # ------------------------------------------------------------------------------------------------- whose line a warning names

@@ -81,7 +81,7 @@ class Built(OneHot):
     def __init__(self, make):
         self.make = make
 
-    def build(self, k, cost):
+    def compiled(self, k, cost):
         return self.make(k, cost)
 
 
@@ -92,18 +92,20 @@ class Built(OneHot):
         (lambda k, cost: subset.HammingProblem(k), "returned <.*Hamming.*; accepted is a compiled FiniteProblem with k = 3"),
         (
             lambda k, cost: OneHotProblem(k + 1),
-            "returned OneHotProblem with k = 4; accepted is .* FiniteProblem with k = 3",
+            "returned OneHotProblem with k = 4; accepted .* FiniteProblem with k = 3",
         ),
         (
             lambda k, cost: OneHotProblem(k - 1),
-            "returned OneHotProblem with k = 2; accepted is .* FiniteProblem with k = 3",
+            "returned OneHotProblem with k = 2; accepted .* FiniteProblem with k = 3",
         ),
         (lambda k, cost: OneHotProblem(k, 2 - 2 * np.eye(k)), "returned a OneHotProblem of other costs than it was given"),
     ],
 )
 def test_a_representation_that_builds_something_else(make, message):
     for family in [PredtronClassifier, PredtronOrdinalClassifier]:
-        refused(lambda family=family: family(loss="zero_one"), {"representation": Built(make)}, rf"^Built\.build\(\) {message}")
+        refused(
+            lambda family=family: family(loss="zero_one"), {"representation": Built(make)}, rf"^Built\.compiled\(\) {message}"
+        )
 
 
 BAD_POSITIONS = {

@@ -11,6 +11,7 @@ from benchmarks.contestants import Ours
 from benchmarks.read import NO_DATA, Dataset, elec2_in_order, svmlight
 from benchmarks.report import Table
 from benchmarks.tasks import Options, Task
+from sklearn_predtron.losses import Reject
 
 COSTS = (0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 RULES = ("online", "margin")
@@ -40,14 +41,14 @@ def curve(data: Dataset, rule: str, options: Options) -> NDArray:
 
 def _one_seed(split: tuple, rule: str, seed: int) -> list[list[float]]:
     X, y, X_test, y_test = split
-    ours = Ours(reject_rule=rule, reject_cost=COSTS[0], reject_label=REJECT)
+    ours = Ours(reject=Reject(COSTS[0], REJECT, rule=rule))
     model = ours.fit(ours.make(Task(seed=seed)), X, y)
-    wrong = model.set_params(reject_cost=None).predict(X_test) != y_test
-    return [_at_cost(model, cost, X_test, y_test, wrong) for cost in COSTS]
+    wrong = model.set_params(reject=None).predict(X_test) != y_test
+    return [_at_cost(model, Reject(cost, REJECT, rule), X_test, y_test, wrong) for cost in COSTS]
 
 
-def _at_cost(model: Any, cost: float, X: Any, y: NDArray, wrong: NDArray) -> list[float]:
-    model.set_params(reject_cost=cost)
+def _at_cost(model: Any, reject: Reject, X: Any, y: NDArray, wrong: NDArray) -> list[float]:
+    model.set_params(reject=reject)
     accepted = model.predict(X) != REJECT
     loss = model.sample_loss(X, y)
     risk = wrong[accepted].mean() if accepted.any() else 0.0
@@ -58,7 +59,7 @@ def _cost_table(curves: dict[tuple[str, str], NDArray], options: Options) -> Tab
     measures = ["coverage", "risk of the accepted", "loss", "loss without reject", "ratio", "standard error"]
     table = Table(
         "Reject option",
-        ["data", "reject_rule", "reject_cost", *measures],
+        ["data", "rule", "cost", *measures],
         note=f"Means over {options.seeds} splits (breast_cancer) or seeds (a9a); elec2 learns from its first 70 % and is tested "
         "on the rest.  The standard error is that of the mean loss over the rows of a test part.  "
         + ("" if options.data else NO_DATA),
@@ -72,7 +73,7 @@ def _cost_table(curves: dict[tuple[str, str], NDArray], options: Options) -> Tab
 
 def _goal_table(curves: dict[tuple[str, str], NDArray]) -> Table:
     columns = ["coverage falls with the cost", "risk falls with the cost", "loss never above by more than its error"]
-    table = Table("Reject option, goals", ["data", "reject_rule", *columns, f"loss below by a fifth at {COSTS[-1]}"])
+    table = Table("Reject option, goals", ["data", "rule", *columns, f"loss below by a fifth at {COSTS[-1]}"])
     for (data, rule), found in curves.items():
         coverage, risk, loss, without, error = found.T
         met = [np.diff(coverage) <= 0, np.diff(risk) <= 0, loss <= without + error, loss[-1:] <= FIFTH * without[-1:]]

@@ -159,7 +159,12 @@ def build_parser() -> Parser:
 def check_arguments(args: argparse.Namespace) -> None:
     """Find out before hours of learning what cannot work."""
     given = {name for name, value in vars(args).items() if value is not None}
-    needs = [("predictions", ["test"]), ("reject_cost", ["reject_label"]), ("load", ["train", "test"])]
+    needs = [
+        ("predictions", ["test"]),
+        ("reject_cost", ["reject_label"]),
+        ("reject_label", ["reject_cost"]),
+        ("load", ["train", "test"]),
+    ]
     needs += [("save", ["train"]), ("epochs", ["train"])]
     needs += [(name, ["train", "load"]) for name in sorted(given - {*DEMO_OPTIONS, "train", "load"})]
     for name, others in needs:

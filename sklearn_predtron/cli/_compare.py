@@ -19,7 +19,7 @@ from sklearn_predtron.families._labels import encode
 from sklearn_predtron.losses import costs_of, ranking_loss, subset_loss, table_loss
 from sklearn_predtron.metrics import ndcg
 from sklearn_predtron.problems._relevance import Relevances
-from sklearn_predtron.representations import LogRank
+from sklearn_predtron.representations import LogRank, SignVector
 
 CUTS = (1, 5, 10)
 BEFORE, HELD_OUT = "progressive", "held-out"
@@ -128,7 +128,7 @@ class PredtronContestant:
         self.estimator = estimator
         self.classes = classes
         self.result = result
-        if getattr(estimator, "reject_cost", None) is not None and result.rejected is None:
+        if getattr(estimator, "reject", None) is not None and result.rejected is None:
             result.rejected = 0
 
     def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
@@ -159,7 +159,7 @@ class PredtronContestant:
         self.result.tested += X.shape[0]
         self.result.score += score * X.shape[0]
         if self.result.rejected is not None:
-            self.result.rejected += int(np.sum(predicted == self.estimator.reject_label))
+            self.result.rejected += int(np.sum(predicted == self.estimator.reject.label))
         return predicted
 
 
@@ -307,7 +307,7 @@ class PerceptronsBaseline(Baseline):
     def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
         super().__init__(classes, subset_loss(loss), result)
         self.estimator = MultiOutputClassifier(Perceptron(shuffle=False))
-        self.problem = self.loss.build(len(classes))
+        self.problem = self.loss.build(SignVector(), len(classes))
 
     def _rows_of_labels(self, y: Any) -> NDArray:
         return y.toarray() if sparse.issparse(y) else y
@@ -341,7 +341,7 @@ class RelevanceBaseline(Baseline):
             loss="epsilon_insensitive", penalty=None, learning_rate="pa1", eta0=1.0, average=True, shuffle=False
         )
         # What a ranking loses does not depend on its representation.
-        self.problem = ranking_loss(loss).build(0, LogRank())
+        self.problem = ranking_loss(loss).build(LogRank(), 0)
 
     def _fit(self, estimator: Any, X: Any, y: Any) -> None:
         estimator.partial_fit(X.values, y.values)

@@ -36,7 +36,7 @@ from sklearn_predtron.families.classification import PredtronBinaryClassifier, P
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.families.ranking import PredtronRanker
-from sklearn_predtron.losses import CostTableLoss, RankingLoss, SubsetLoss
+from sklearn_predtron.losses import CostTableLoss, RankingLoss, Reject, SubsetLoss
 
 DRIFT = (
     "When to switch averaging off: an average serves a stream that stays the same. On one that drifts it holds on to what is no "
@@ -245,7 +245,7 @@ def generated_queries(random_state: int) -> tuple[ByQuery, ByQuery]:
 
 DEMOS = [
     Demo("digits", load_digits, "multiclass", {}),
-    Demo("breast cancer, reject", load_breast_cancer, "binary", {"reject_cost": 0.1, "reject_label": -1}),
+    Demo("breast cancer, reject", load_breast_cancer, "binary", {"reject": Reject(0.1, -1)}),
     Demo("wine", load_wine, "multiclass", {}),
     Demo("diabetes, 5 ranks", load_diabetes, "ordinal", {}, fifths),
     Demo("digits' attributes", load_digits, "multilabel", {}, attributes),

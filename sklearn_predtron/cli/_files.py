@@ -20,9 +20,10 @@ from sklearn_predtron.cli._demo import TASKS, Bar, Task, caption, start_comparis
 from sklearn_predtron.cli._paths import DataFile, DataFileReader, FileError, lines_to, named, replacing
 from sklearn_predtron.datasets import BrokenLineError, SvmlightSummary
 from sklearn_predtron.datasets._svmlight import decompressed, rows_of_queries, shortened
+from sklearn_predtron.losses import Reject
 from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
-LEARNER_OPTIONS = ["loss", "representation", "update", "norm", "average", "reject_cost", "reject_label"]
+LEARNER_OPTIONS = ["loss", "representation", "update", "norm", "average"]
 CHUNK_BYTES = 8 * 2**20
 RANKING_UPDATES = [kind.alias for kind in (Slam, MaxPair, ListNet)]
 
@@ -87,7 +88,8 @@ class FileFormat:
 
 def learner_parameters(args: argparse.Namespace) -> dict[str, Any]:
     """The parameters of the estimator that were given."""
-    return {name: getattr(args, name) for name in LEARNER_OPTIONS if getattr(args, name) is not None}
+    parameters = {name: getattr(args, name) for name in LEARNER_OPTIONS if getattr(args, name) is not None}
+    return parameters if args.reject_cost is None else {**parameters, "reject": Reject(args.reject_cost, args.reject_label)}
 
 
 def run_files(args: argparse.Namespace, bar: Bar) -> int:
@@ -202,7 +204,7 @@ def check_options(args: argparse.Namespace, task: Task) -> None:
     unknown += ["classes"] * (task.rank and args.classes is not None)
     unknown += ["representation"] * (args.representation is not None and not task.rank)
     if unknown:
-        raise UsageError(f"--{unknown[0].replace('_', '-')} is not for {name}")
+        raise UsageError(f"--{'reject-cost' if unknown[0] == 'reject' else unknown[0]} is not for {name}")
     if args.update in RANKING_UPDATES and not task.rank:
         raise UsageError(f"--update {args.update} is for rankings (--task rank), not for {name}")
 

@@ -26,7 +26,7 @@ from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.problems._label_sets import Indicators, LabelSets
 from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.problems._relevance import Relevances
-from sklearn_predtron.representations import LinearRank, LogRank, OneHot
+from sklearn_predtron.representations import LinearRank, LogRank, OneHot, SignVector
 
 MOST_LABELS, MOST_ITEMS = 10, 6
 
@@ -86,7 +86,7 @@ def check_table_loss(loss: CostTableLoss, classes: NDArray) -> None:
         raise ValueError(f"labels must be a list of at least two classes, got {shortened(classes.tolist())}.")
     assert_same_table(loss, "matrix(classes)", lambda part: costs_of(part, classes))
     costs = kept(costs_of, loss, classes)
-    problem = OneHot().build(k, costs)
+    problem = kept(loss.build, OneHot(), classes)
     costs = 1.0 - np.eye(k) if costs is None else costs
     codes = Codes(np.arange(k))
     for t in draws(k, 20):
@@ -101,7 +101,7 @@ def check_subset_loss(loss: SubsetLoss, Y: NDArray) -> None:
             f"labels must be an indicator matrix of at most {MOST_LABELS} labels, and of at least one row, got shape {Y.shape}."
         )
     Y, m = np.unique(Y.astype(np.uint8), axis=0), Y.shape[1]
-    problem = kept(checked_build, loss, kept(loss.build, m), LabelSets, d=m)
+    problem = kept(checked_build, loss, kept(loss.build, SignVector(), m), LabelSets, d=m)
     signs = 2.0 * ((np.arange(2**m)[:, None] >> np.arange(m)) & 1) - 1
     sets = np.unique(problem.predict(signs), axis=0).astype(int)  # all, or all of k labels
     reps = (2 * sets - 1) / np.sqrt(m)
@@ -152,7 +152,7 @@ def check_ranking_loss(loss: RankingLoss, lists: list[NDArray]) -> None:
         for y in lists:
             m, what = len(y), f"y = {y.tolist()}"
             labels = Relevances(y, np.array([0, m], dtype=np.intp))
-            problem = kept(checked_build, loss, kept(copy.copy(loss).build, 0, representation), RankingProblem, d=1, block=True)
+            problem = kept(checked_build, loss, kept(copy.copy(loss).build, representation, 0), RankingProblem, d=1, block=True)
             places = np.array(list(permutations(range(m))))
             assert_same_table(loss, f"losses of the rankings for {what}", partial(losses_of_rankings, y=y))
             costs = kept(losses_of_rankings, loss, y)
@@ -173,6 +173,6 @@ def check_ranking_loss(loss: RankingLoss, lists: list[NDArray]) -> None:
 
 def losses_of_rankings(loss: RankingLoss, y: NDArray) -> NDArray:
     """L of every ranking of a list, in the order of `permutations`."""
-    problem = copy.copy(loss).build(0, LinearRank())
+    problem = copy.copy(loss).build(LinearRank(), 0)
     labels = Relevances(y, np.array([0, len(y)], dtype=np.intp))
     return np.array([problem.losses(-np.array(place, dtype=np.float64), labels)[0] for place in permutations(range(len(y)))])

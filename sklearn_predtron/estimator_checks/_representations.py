@@ -10,7 +10,7 @@ import numpy as np
 from sklearn_predtron._parts import checked_build
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.estimator_checks._answers import CLOSE, assert_answers, assert_same_table, draws, kept
-from sklearn_predtron.losses import CostMatrix
+from sklearn_predtron.losses import CostMatrix, ZeroOne, costs_of
 from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, RankingRepresentation, SubsetRepresentation
@@ -89,8 +89,9 @@ def check_code(representation: CodeRepresentation, k: int) -> None:
     code = kept(type(representation).table, representation, k)
     d, zero_one = code.shape[1], 1.0 - np.eye(k)
     random = np.random.default_rng(0)
-    for cost in [None, CostMatrix(random.integers(1, 9, (k, k)) * zero_one).table(np.arange(k))]:
-        problem = kept(checked_build, representation, kept(representation.build, k, cost), FiniteProblem, k=k, d=d)
+    for loss in [ZeroOne(), CostMatrix(random.integers(1, 9, (k, k)) * zero_one)]:
+        problem = kept(loss.build, representation, np.arange(k))
+        kept(checked_build, representation, problem, FiniteProblem, "compiled", k=k, d=d)
         rows = problem.decision(np.eye(d)).T
         assert np.abs(rows - code).max() <= CLOSE, (
             f"{representation!r}: the rows of the compiled table: found {shortened(rows.tolist())}, expected "
@@ -101,7 +102,8 @@ def check_code(representation: CodeRepresentation, k: int) -> None:
         assert not len(wrong), (
             f"{representation!r}: the prediction from rep({wrong[0]}): found {predicted[wrong[0]]}, expected {wrong[0]}"
         )
-        costs, codes = zero_one if cost is None else cost, Codes(np.arange(k))
+        cost, codes = costs_of(loss, np.arange(k)), Codes(np.arange(k))
+        costs = zero_one if cost is None else cost
         for t in draws(d, 8):
             for y in range(k):
                 assert_answers(representation, problem, codes, y, t, code, costs[y], f"y = {y} of {k}")

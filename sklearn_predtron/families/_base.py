@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,7 +18,7 @@ from sklearn_predtron._compat import CachedParameterNames, Interval, StrOptions,
 from sklearn_predtron._core.busy import BUSY, Busy
 from sklearn_predtron._core.learner import Average, Learner, LinearAverage, Observer
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, OVERFLOW, Rows, dense_rows, sparse_rows
-from sklearn_predtron._names import no_parameter, refuse_class
+from sklearn_predtron._names import no_parameter, refuse_class, without_parameters
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron._version import __version__
 from sklearn_predtron.families._bounded import Bounded
@@ -56,7 +57,6 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         "warm_start": ["boolean"],
     }
     _epochs = 10
-    _kappa = 1.0
     loss_curve_: Any = AfterFit()
     n_iter_: Any = AfterFit()
     n_features_in_: Any = AfterFit()
@@ -321,7 +321,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
 
     def _build_update(self, problem: Problem) -> Any:
         def build(update: Update) -> Any:
-            return update.build(problem, self._kappa)
+            return update.build(problem)
 
         return build(resolve(Update, self.update, "update", build))
 
@@ -490,15 +490,21 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
                 refuse_class(parameter, part)
                 if isinstance(part, str):
                     self._refuse_parameter(parameter, part, inner, value)
+                if parameter in self._get_param_names() and not hasattr(part, "set_params"):
+                    raise ValueError(without_parameters(name, value, parameter, part, self._parts_of(parameter)))
         return super().set_params(**params)
 
     def _refuse_parameter(self, parameter: str, alias: str, inner: str, value: Any) -> None:
         """Say of what a parameter could be set that was set of an alias."""
-        accepted = self._parameter_constraints.get(parameter, [])
-        base = next((kind for kind in accepted if isinstance(kind, type) and issubclass(kind, Part)), None)
+        base = next((kind for kind in self._parts_of(parameter) if issubclass(kind, Part)), None)
         if base is not None:
             resolve(base, alias, parameter)
         raise ValueError(no_parameter(parameter, alias, inner, value, [] if base is None else kinds(base)))
+
+    def _parts_of(self, parameter: str) -> list[type]:
+        """Return the kinds of objects with parameters of their own that a parameter may be."""
+        accepted = self._parameter_constraints.get(parameter, [])
+        return [kind for kind in accepted if isinstance(kind, type) and issubclass(kind, BaseEstimator)]
 
     def _validate_params(self) -> None:
         for name in PARTS.intersection(self._get_param_names()):

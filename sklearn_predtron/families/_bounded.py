@@ -21,7 +21,6 @@ class Bounded:
     """The theorem and the bound of an estimator."""
 
     _learner: Learner
-    _kappa: float
     update: Any
     _build_problem: Callable[[], Problem]
     _check_fixed: Callable[[], None]
@@ -42,7 +41,7 @@ class Bounded:
                 "No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number and fit anew."
             )
         update = resolve(Update, self.update, "update")
-        if self._differs(self._build_problem(), update.build(problem, self._kappa)):
+        if self._differs(self._build_problem(), update.build(problem)):
             raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
         self._check_fixed()
         if problem.no_theorem_because is not None and not update.pairwise:
@@ -116,7 +115,7 @@ class Bounded:
         margin = positive(margin, "margin", ": the bounds are for separable data, others need a comparator")
         radius, c_L = np.float64(self._effective_radius(radius)), self._least_loss(c_L)
         with np.errstate(all="ignore"):  # a bound whose squares overflow is infinite
-            return float(update.loss_bound(self._learner.problem, self._kappa, margin, radius, c_L))
+            return float(update.loss_bound(self._learner.problem, margin, radius, c_L))
 
     def _effective_radius(self, radius: float | None) -> float:
         """The radius by which a step is measured, of that of the rows or of what an update has seen."""

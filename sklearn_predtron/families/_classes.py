@@ -116,11 +116,9 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
     # ------------------------------------------------------------------------------------------------------------ problem
 
     def _build_problem(self) -> FiniteProblem:
-        k, cost = len(self.classes_), costs_of(table_loss(self.loss), self.classes_)
-        representation = table_representation(self.representation, lambda part: part.build(k, cost))
-        problem = checked_build(representation, representation.build(k, cost), FiniteProblem, k=k)
-        check_costs_kept(representation, problem, cost)
-        return problem
+        loss, classes = table_loss(self.loss), self.classes_
+        representation = table_representation(self.representation, lambda part: loss.build(part, classes))
+        return checked_build(loss, loss.build(representation, classes), FiniteProblem, k=len(classes))
 
     def _costs(self) -> NDArray:
         """L(sigma, y), a row for each true class and a column for each prediction, as the parameters have it now."""
@@ -188,7 +186,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         loss : ndarray of shape (n_samples,)
-            Costs of `loss`; a rejected row costs the `reject_cost` of its true class.
+            Costs of `loss`; a rejected row costs ``reject.cost``, that of its true class.
         """
         codes, predicted = self._true_and_predicted(X, y)
         if self._counts_mistakes():
@@ -263,16 +261,3 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = True
         return tags
-
-
-def check_costs_kept(representation: CodeRepresentation, problem: FiniteProblem, cost: NDArray | None) -> None:
-    """Refuse a compiled problem that was made with other costs than those given."""
-    kept = problem.cost_matrix
-    if cost is None and kept is None:
-        return
-    zero_one = 1.0 - np.eye(problem.k)
-    if not np.array_equal(zero_one if cost is None else cost, zero_one if kept is None else kept):
-        raise ValueError(
-            f"{type(representation).__name__}.build() returned a {type(problem).__name__} of other costs than it was given; "
-            "accepted is one whose `cost_matrix` is `cost`."
-        )

@@ -2,90 +2,74 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._core.learner import Observer
 from sklearn_predtron._core.margin_histogram import MarginHistogram
-from sklearn_predtron._parts import as_numbers
 from sklearn_predtron.families._classes import BaseTableClassifier
-from sklearn_predtron.losses import names_label, table_loss
+from sklearn_predtron.losses import Reject, names_label, table_loss
+from sklearn_predtron.losses.reject import check_label, checked_reject, costs_by_class
 from sklearn_predtron.problems._finite import FiniteProblem
 
 __all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
 
 
 class RejectingClassifier(BaseTableClassifier):
-    """A classifier that may answer `reject_label`."""
+    """A classifier that may leave rows undecided."""
 
-    reject_cost: Any
-    reject_label: Any
-    reject_rule: str
+    reject: Any
 
     _parameter_constraints: dict[str, list] = {
         **BaseTableClassifier._parameter_constraints,
-        "reject_cost": [Interval(Real, 0, None, closed="neither"), "array-like", None],
-        "reject_label": "no_validation",  # type: ignore[dict-item]
-        "reject_rule": [StrOptions({"online", "margin", "code"})],
+        "reject": [Reject, None],
     }
 
+    def _validate_params(self) -> None:
+        checked_reject(self.reject)
+        super()._validate_params()
+
     def _build_problem(self) -> FiniteProblem:
-        if self.reject_cost is None:
+        reject = checked_reject(self.reject)
+        if reject is None:
             return super()._build_problem()
         costs = self._costs()
         problem = super()._build_problem()
-        return FiniteProblem(reject_code(len(self.classes_)), costs) if self.reject_rule == "code" else problem
+        return FiniteProblem(reject_code(len(self.classes_)), costs) if reject.rule == "code" else problem
 
     def _costs(self) -> NDArray:
-        if self.reject_cost is None:
+        reject = checked_reject(self.reject)
+        if reject is None:
             return super()._costs()
-        self._check_reject_label()
+        check_label(reject, self.classes_)
+        if names_label(table_loss(self.loss), reject.label):
+            raise ValueError(f"loss names reject.label={reject.label!r}; what a rejected row costs is reject.cost.")
         cost = super()._costs()
-        return np.column_stack([cost, self._reject_costs(cost.max())])
+        return np.column_stack([cost, costs_by_class(reject, len(self.classes_), cost.max())])
 
     def _counts_mistakes(self) -> bool:
-        return self.reject_cost is None and super()._counts_mistakes()
+        return self.reject is None and super()._counts_mistakes()
 
     def _build_observer(self, problem: FiniteProblem, observer: Observer | None) -> Observer | None:
-        if self.reject_cost is None or self.reject_rule != "online":
+        reject = checked_reject(self.reject)
+        if reject is None or reject.rule != "online":
             return None
         return MarginHistogram(problem, len(self.classes_)) if observer is None else observer
 
-    def _reject_costs(self, largest: float) -> NDArray:
-        """beta of each class, checked."""
-        k = len(self.classes_)
-        beta = as_numbers(self.reject_cost, "reject_cost", f"a number, or one for each of the {k} classes")
-        most = largest if self.reject_rule == "code" else largest / 2
-        if beta.shape not in ((), (k,)) or not ((beta > 0) & (beta <= most)).all():
-            raise ValueError(
-                f"reject_cost={self.reject_cost!r} must be a number, or one for each of the {k} classes, above 0 and at most "
-                f"{most:g} (reject_rule={self.reject_rule!r})."
-            )
-        return np.broadcast_to(beta, (k,))
-
-    def _check_reject_label(self) -> None:
-        label = self.reject_label
-        if self.classes_.dtype.kind == "b":
-            raise ValueError(
-                f"reject_label={label!r} cannot be of the type of the classes, True and False, and neither of them; make y "
-                "integers, y.astype(int) with reject_label=-1, or strings."
-            )
-        fits = label is not None and np.ndim(label) == 0 and np.asarray(label).dtype.kind in kinds_like(self.classes_)
-        if not fits or label in self.classes_.tolist():
-            raise ValueError(
-                f"reject_label={label!r} is what a rejected row is predicted as; accepted is {other_label(self.classes_)}."
-            )
-        if names_label(table_loss(self.loss), label):
-            raise ValueError(f"loss names the reject_label={label!r}; what a rejected row costs is reject_cost.")
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over a saved state, in which three parameters may stand for `reject`."""
+        state = dict(state)
+        former = [state.pop(f"reject_{name}", None) for name in ("cost", "label", "rule")]
+        if "reject" not in state:
+            state["reject"] = None if former[0] is None else Reject(*former)
+        super().__setstate__(state)
 
     # --------------------------------------------------------------------------------------------------------- prediction
 
     def predict(self, X: Any) -> NDArray:
-        """Predict the class, or `reject_label`.
+        """Predict the class, or the label of `reject`.
 
         Parameters
         ----------
@@ -95,16 +79,18 @@ class RejectingClassifier(BaseTableClassifier):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            Labels of `classes_`, and `reject_label` where the classifier may reject and does.
+            Labels of `classes_`, and ``reject.label`` for the rows that are rejected.
         """
-        if self.reject_cost is None:
+        reject = checked_reject(self.reject)
+        if reject is None:
             return super().predict(X)
         predicted = self._predict_codes(X)
-        return np.append(self.classes_, self.reject_label)[predicted]
+        return np.append(self.classes_, reject.label)[predicted]
 
     def _predict_codes(self, X: Any) -> NDArray:
         """Numbers of the predictions; one past the last class rejects."""
-        if self.reject_cost is None or self.reject_rule == "code":
+        reject = checked_reject(self.reject)
+        if reject is None or reject.rule == "code":
             return super()._predict_codes(X)
         best, margin = self._two_best(X)
         return np.where(margin < self._least_margin(best), len(self.classes_), best[:, 0])
@@ -118,12 +104,12 @@ class RejectingClassifier(BaseTableClassifier):
         """The margin that a row must have so as not to be rejected, given its two best predictions."""
         costs = self._costs()
         beta = costs[:, -1]
-        if self.reject_rule == "margin":
+        if self.reject.rule == "margin":
             return costs[best[:, 1], best[:, 0]] - 2 * beta[best[:, 0]]
         observer = self._learner.observer
         if observer is None:
             raise ValueError(
-                "reject_rule='online' chooses its threshold while it learns; call fit or partial_fit after setting it."
+                "reject.rule='online' chooses its threshold while it learns; call fit or partial_fit after setting it."
             )
         return observer.threshold(beta)
 
@@ -131,22 +117,6 @@ class RejectingClassifier(BaseTableClassifier):
 def reject_code(k: int) -> NDArray:
     """The paper's code with a reject option: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
     return np.vstack([np.eye(k), np.full(k, k**-0.5)])
-
-
-def kinds_like(classes: NDArray) -> str:
-    """Kinds of array in which a label of the type of the classes comes."""
-    return {"i": "iu", "u": "iu", "f": "iuf"}.get(classes.dtype.kind, "OUST")
-
-
-def other_label(classes: NDArray) -> str:
-    """What a label of the type of the classes, and none of them, may be."""
-    names = classes.tolist()
-    if classes.dtype.kind in "iuf":
-        example, what = min(-1, names[0] - 1), "a number" if classes.dtype.kind == "f" else "an integer"
-        example = type(names[0])(example)
-    else:
-        example, what = next(name for name in ("rejected", "?", "rejected?") if name not in names), "a string"
-    return f"{what} other than the classes {names}, such as {example!r}"
 
 
 def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
@@ -197,18 +167,8 @@ class PredtronClassifier(RejectingClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the rows by class, 1 for those left out; "balanced" (in `fit` only) gives all classes the same total weight.
         A dict may name a label that is not among `classes_` (one missing from a fold) where it has a weight for each that is.
-    reject_cost : float or array-like of shape (k,), default=None
-        Cost beta of a rejected row, in (0, 1/2] times the largest loss, also by class; None is never to reject.
-    reject_label : label, default=None
-        What a rejected row is predicted as: a label of the type of the classes, not one of them.  Boolean classes leave none;
-        make y integers, or strings.
-    reject_rule : {"online", "margin", "code"}, default="online"
-        "online" and "margin" reject where the margin, the difference of the two best decoded scores, is below a threshold,
-        and coverage falls with beta.  "online": the threshold that would have cost least on the margins predicted so far,
-        each before its row was learned (in the first epoch of `fit`), from a histogram in constant memory.  "margin":
-        1 - 2 beta with the beta of the class predicted (with costs, the loss at stake - 2 beta).  "code" is the paper's code
-        (e_1 + ... + e_k) / sqrt(k) for the rejection, with its loss bound; for the 0-1 loss it never rejects with beta up
-        to 1 - 1/k, and beyond it hardly rejects rows like those that were learned.
+    reject : Reject or None, default=None
+        The reject option, as ``Reject(cost=0.1, label=-1)``; None predicts classes only.
 
     Attributes
     ----------
@@ -276,9 +236,7 @@ class PredtronClassifier(RejectingClassifier):
         random_state: Any = None,
         warm_start: bool = False,
         class_weight: Any = None,
-        reject_cost: Any = None,
-        reject_label: Any = None,
-        reject_rule: str = "online",
+        reject: Reject | None = None,
     ):
         self.loss = loss
         self.representation = representation
@@ -293,9 +251,7 @@ class PredtronClassifier(RejectingClassifier):
         self.random_state = random_state
         self.warm_start = warm_start
         self.class_weight = class_weight
-        self.reject_cost = reject_cost
-        self.reject_label = reject_label
-        self.reject_rule = reject_rule
+        self.reject = reject
 
 
 class PredtronBinaryClassifier(RejectingClassifier):
@@ -336,18 +292,8 @@ class PredtronBinaryClassifier(RejectingClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the rows by class, 1 for those left out; "balanced" (in `fit` only) gives both classes the same total weight.
         A dict may name a label that is not among `classes_` (one missing from a fold) where it has a weight for each that is.
-    reject_cost : float or array-like of shape (2,), default=None
-        Cost beta of a rejected row, in (0, 1/2] times the largest loss, also by class; None is never to reject.
-    reject_label : label, default=None
-        What a rejected row is predicted as: a label of the type of the classes, not one of them.  Boolean classes leave none;
-        make y integers, or strings.
-    reject_rule : {"online", "margin", "code"}, default="online"
-        "online" and "margin" reject where the margin, the difference of the decoded scores of the classes, is below a
-        threshold, and coverage falls with beta.  "online": the threshold that would have cost least on the margins
-        predicted so far, each before its row was learned (in the first epoch of `fit`), from a histogram in constant memory.
-        "margin": 1 - 2 beta with the beta of the class predicted (with costs, the loss at stake - 2 beta).  "code" is the
-        paper's code (e_1 + e_2) / sqrt(2) for the rejection, with its loss bound; for the 0-1 loss it never rejects with beta
-        up to 1/2, and beyond it hardly rejects rows like those that were learned.
+    reject : Reject or None, default=None
+        The reject option, as ``Reject(cost=0.1, label=-1)``; None predicts classes only.
 
     Attributes
     ----------
@@ -395,8 +341,9 @@ class PredtronBinaryClassifier(RejectingClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.preprocessing import scale
     >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.losses import Reject
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> triage = PredtronBinaryClassifier(reject_cost=0.1, reject_label=-1, random_state=0)
+    >>> triage = PredtronBinaryClassifier(reject=Reject(cost=0.1, label=-1), random_state=0)
     >>> np.unique(triage.fit(scale(X), y).predict(scale(X)))
     array([-1,  0,  1])
     """
@@ -417,9 +364,7 @@ class PredtronBinaryClassifier(RejectingClassifier):
         random_state: Any = None,
         warm_start: bool = False,
         class_weight: Any = None,
-        reject_cost: Any = None,
-        reject_label: Any = None,
-        reject_rule: str = "online",
+        reject: Reject | None = None,
     ):
         self.loss = loss
         self.representation = representation
@@ -434,9 +379,7 @@ class PredtronBinaryClassifier(RejectingClassifier):
         self.random_state = random_state
         self.warm_start = warm_start
         self.class_weight = class_weight
-        self.reject_cost = reject_cost
-        self.reject_label = reject_label
-        self.reject_rule = reject_rule
+        self.reject = reject
 
     def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
         super()._check_classes(classes, ordered=ordered)

@@ -219,9 +219,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return Stream(self._learner, IndicatorReader(self._n_labels, CodeReader(codes) if self._single else None), self._busy)
 
     def _build_problem(self) -> LabelSets:
-        resolve(SubsetRepresentation, self.representation, "representation")
-        loss = copy.copy(subset_loss(self.loss, lambda part: part.build(self._n_labels)))
-        problem = checked_build(loss, loss.build(self._n_labels), LabelSets, d=self._n_labels)
+        representation, m = resolve(SubsetRepresentation, self.representation, "representation"), self._n_labels
+        loss = copy.copy(subset_loss(self.loss, lambda part: part.build(representation, m)))
+        problem = checked_build(loss, loss.build(representation, m), LabelSets, d=m)
         self._learned_loss = loss
         return problem
 

@@ -133,7 +133,6 @@ class PredtronRanker(BaseRanker):
     array([2, 1, 5, 4, 3])
     """
 
-    _kappa = 0.3
     _several = False  # whether a call had several queries
     __metadata_request__fit = ROUTED
     __metadata_request__partial_fit = ROUTED

@@ -55,9 +55,10 @@ class RiskCoverageDisplay(Display):
     >>> from sklearn.preprocessing import scale
     >>> from sklearn_predtron import PredtronBinaryClassifier
     >>> from sklearn_predtron.inspection import RiskCoverageDisplay
+    >>> from sklearn_predtron.losses import Reject
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X, X_test, y, y_test = train_test_split(scale(X), y, random_state=0)
-    >>> triage = PredtronBinaryClassifier(reject_cost=0.1, reject_label=-1, random_state=0).fit(X, y)
+    >>> triage = PredtronBinaryClassifier(reject=Reject(cost=0.1, label=-1), random_state=0).fit(X, y)
     >>> RiskCoverageDisplay.from_estimator(triage, X_test, y_test)
     <...>
     >>> plt.show()
@@ -80,7 +81,7 @@ class RiskCoverageDisplay(Display):
         Parameters
         ----------
         estimator : PredtronBinaryClassifier or PredtronClassifier
-            A fitted classifier, or a pipeline whose last step is one.  With a `reject_cost` its operating point is marked: it is
+            A fitted classifier, or a pipeline whose last step is one.  With `reject` its operating point is marked: it is
             on the curve where the rule has one threshold for all classes.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
@@ -113,7 +114,7 @@ class RiskCoverageDisplay(Display):
         loss = model._costs()[codes, best[:, 0]]
         weight = read_weight(sample_weight, loss)
         point = None
-        if model.reject_cost is not None:
+        if model.reject is not None:
             accepted = model._predict_codes(X) < len(model.classes_)
             point = float(weight[accepted].sum() / weight.sum()), mean(loss[accepted], weight[accepted])
         coverage, risk = risk_at_coverages(loss, margins, weight)

@@ -1,7 +1,8 @@
-"""Losses: tables over a list of predictions, functions of hits and misses for sets of labels, and losses of rankings."""
+"""Losses: tables over a list of predictions, functions of counts for sets of labels, losses of rankings; the reject option."""
 
 from sklearn_predtron.losses.ranking import NDCG, AveragePrecision, KendallTau, RankingLoss, RankingZeroOne, SwappedPairs
 from sklearn_predtron.losses.ranking import ranking_loss as ranking_loss
+from sklearn_predtron.losses.reject import Reject
 from sklearn_predtron.losses.subset import AtK as AtK
 from sklearn_predtron.losses.subset import (
     CountLoss,
@@ -36,6 +37,7 @@ __all__ = [
     "RankingLoss",
     "RankingZeroOne",
     "RecallAtK",
+    "Reject",
     "Squared",
     "SubsetLoss",
     "SubsetZeroOne",

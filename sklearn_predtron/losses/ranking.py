@@ -80,19 +80,19 @@ class RankingLoss(Part):
                 f"{gains[i + 1]:g}; the larger relevance must have {'the larger' if self._strict else 'no smaller'} gain."
             )
 
-    def build(self, n_labels: int, representation: RankingRepresentation) -> core.RankingProblem:
+    def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         """Make the compiled problem.
 
         Parameters
         ----------
-        n_labels : int
-            Labels that are ranked; 0 stands for the documents of queries.
         representation : RankingRepresentation
             The representation of the rankings.
+        n_labels : int
+            Labels that are ranked; 0 stands for the documents of queries.
 
         Returns
         -------
-        problem : Ranking
+        problem : RankingProblem
             The compiled problem.
         """
         raise TypeError(f"{type(self).__name__} does not define build(); a loss of rankings must.")
@@ -202,7 +202,7 @@ class NDCG(RankingLoss):
         check_no_length("discount", self, self.discounts, D)
         return D
 
-    def build(self, n_labels: int, representation: RankingRepresentation) -> core.RankingProblem:
+    def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         self._validate_params()
         return core.NDCGProblem(n_labels, representation, self)
 
@@ -261,7 +261,7 @@ class AveragePrecision(RankingLoss):
             raise ValueError(f"y holds the relevance {strange[0]:g}; loss='ap' takes 0 and 1 (loss='ndcg' takes grades).")
         return labels.values.copy()
 
-    def build(self, n_labels: int, representation: RankingRepresentation) -> core.RankingProblem:
+    def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         return core.AveragePrecisionProblem(n_labels, representation, self)
 
 
@@ -290,7 +290,7 @@ class SwappedPairs(RankingLoss):
             )
         return labels.top_grades.astype(np.float64)
 
-    def build(self, n_labels: int, representation: RankingRepresentation) -> core.RankingProblem:
+    def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         return core.SwappedPairsProblem(n_labels, representation, self)
 
 
@@ -311,7 +311,7 @@ class RankingZeroOne(RankingLoss):
     alias = "ranking_zero_one"
     synonyms = ("zero_one", "0-1", "exact")
 
-    def build(self, n_labels: int, representation: RankingRepresentation) -> core.RankingProblem:
+    def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         return core.RankingZeroOneProblem(n_labels, representation, self)
 
 
@@ -332,7 +332,7 @@ class KendallTau(RankingLoss):
     alias = "kendall_tau"
     synonyms = ("kendall", "tau", "hinge", "ranking_loss")
 
-    def build(self, n_labels: int, representation: RankingRepresentation) -> core.RankingProblem:
+    def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         return KendallTauProblem(n_labels, representation, self)
 
 

@@ -14,15 +14,19 @@ import sklearn_predtron.problems._label_sets as subset
 from sklearn_predtron._compat import Interval
 from sklearn_predtron._parts import LARGEST_LOSS, Part, real_numbers, resolve
 from sklearn_predtron._queries import shortened
+from sklearn_predtron.representations import SubsetRepresentation
 
 
 class SubsetLoss(Part):
     """Base of the losses on sets of m labels, functions of the counts of hits and misses.
 
     a labels are both in the prediction and in y, b in the prediction only (false positives), c in y only (false negatives),
-    and d in neither (Jain et al. 2015, supplement, C.2).
+    and d in neither (Jain et al. 2015, supplement, C.2).  `c_L` and `C_L`, the least positive loss and the largest, are for the
+    theorems' steps and bounds; None is not known.
     """
 
+    c_L: float | None = None
+    C_L: float | None = None
     _parameter_constraints: dict[str, list] = {}
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
@@ -56,20 +60,23 @@ class SubsetLoss(Part):
         counts = [np.array(count) for count in (a, b, c, d)]
         return checked_values(self, self.of_counts(*(count.copy() for count in counts)), counts)
 
-    def build(self, m: int) -> subset.LabelSets:
+    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
         """Make the compiled problem for sets of m labels.
 
         Parameters
         ----------
+        representation : SubsetRepresentation
+            The representation of the sets.
         m : int
             Number of labels.
 
         Returns
         -------
-        problem : Subset
-            The compiled problem.
+        problem : LabelSets
+            The compiled problem; unless it is overridden, one that searches all counts.
         """
-        raise TypeError(f"{type(self).__name__} does not define build(); a subset loss must.")
+        nan = float("nan")
+        return counts.EvaluatedSetLoss(m, self, nan if self.c_L is None else self.c_L, nan if self.C_L is None else self.C_L)
 
 
 def checked_values(loss: SubsetLoss, found: Any, counts: list[NDArray]) -> NDArray:
@@ -111,7 +118,7 @@ class Hamming(SubsetLoss):
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return (np.asarray(b) + c) / (np.asarray(a) + b + c + d)
 
-    def build(self, m: int) -> subset.LabelSets:
+    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
         return subset.HammingProblem(m)
 
 
@@ -131,7 +138,7 @@ class SubsetZeroOne(SubsetLoss):
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return np.asarray(np.asarray(b) + c > 0, dtype=np.float64)
 
-    def build(self, m: int) -> subset.LabelSets:
+    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
         return subset.SubsetZeroOneProblem(m)
 
 
@@ -155,7 +162,7 @@ class ErrorSetSize(SubsetLoss):
         pairs = (np.asarray(a) + c) * (np.asarray(b) + d)
         return np.asarray(b) * c / np.maximum(pairs, 1)
 
-    def build(self, m: int) -> subset.LabelSets:
+    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
         if m < 2:
             raise ValueError(
                 f"loss='error_set_size' is about pairs of labels, and there is {m} label; 'hamming' takes any number."
@@ -192,7 +199,7 @@ class FBeta(SubsetLoss):
         hits = (1 + self.beta**2) * np.asarray(a, dtype=np.float64)
         return 1 - share(hits, hits + b + self.beta**2 * np.asarray(c))
 
-    def build(self, m: int) -> subset.LabelSets:
+    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
         self._validate_params()
         if not 0 < self.beta * self.beta < np.inf:
             raise ValueError(f"beta={self.beta} must have a positive finite square.")
@@ -215,7 +222,7 @@ class Jaccard(SubsetLoss):
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return 1 - share(np.asarray(a), np.asarray(a) + b + c)
 
-    def build(self, m: int) -> subset.LabelSets:
+    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
         return subset.JaccardProblem(m)
 
 
@@ -259,7 +266,7 @@ class PrecisionAtK(AtK):
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return 1 - np.asarray(a) / self.k
 
-    def build(self, m: int) -> subset.LabelSets:
+    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
         return counts.AtKProblem(m, self.checked(m), False)
 
 
@@ -289,7 +296,7 @@ class RecallAtK(AtK):
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return 1 - share(np.asarray(a), np.asarray(a) + c)
 
-    def build(self, m: int) -> subset.LabelSets:
+    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
         return counts.AtKProblem(m, self.checked(m), True)
 
 
@@ -336,7 +343,7 @@ class CountLoss(SubsetLoss):
         nan = float("nan")
         return nan if self.c_L is None else self.c_L, nan if self.C_L is None else self.C_L
 
-    def build(self, m: int) -> subset.LabelSets:
+    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
         self._validate_params()
         c_L, C_L = self._stated()
         if c_L > C_L:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._parts import LARGEST_LOSS, Part, as_numbers, real_numbers, resolve
+from sklearn_predtron._parts import LARGEST_LOSS, Part, as_numbers, checked_build, real_numbers, resolve
 from sklearn_predtron._queries import shortened
+from sklearn_predtron.problems._finite import FiniteProblem
+from sklearn_predtron.representations import CodeRepresentation
 
 
 class CostTableLoss(Part):
@@ -47,6 +49,27 @@ class CostTableLoss(Part):
         found = self.matrix(np.array(classes))
         return None if found is None else checked_costs(self, found, len(classes))
 
+    def build(self, representation: CodeRepresentation, classes: NDArray) -> FiniteProblem:
+        """Make the compiled problem.
+
+        Parameters
+        ----------
+        representation : CodeRepresentation
+            The representation of the classes.
+        classes : ndarray of shape (k,)
+            The labels, in the order of `classes_`.
+
+        Returns
+        -------
+        problem : FiniteProblem
+            The representation's problem with the costs of this loss.
+        """
+        cost = costs_of(self, classes)
+        problem = representation.compiled(len(classes), cost)
+        checked_build(representation, problem, FiniteProblem, "compiled", k=len(classes))
+        check_costs_kept(representation, problem, cost)
+        return problem
+
 
 def costs_of(loss: CostTableLoss, classes: NDArray) -> NDArray | None:
     """Return `loss.table(classes)`, also where the loss has a parameter `table` of its own."""
@@ -69,6 +92,19 @@ def checked_costs(loss: CostTableLoss, found: Any, k: int) -> NDArray:
     if not costs.any():
         raise bad_costs(loss, k, "no positive cost")
     return costs
+
+
+def check_costs_kept(representation: CodeRepresentation, problem: FiniteProblem, cost: NDArray | None) -> None:
+    """Refuse a compiled problem that was made with other costs than those given."""
+    kept = problem.cost_matrix
+    if cost is None and kept is None:
+        return
+    zero_one = 1.0 - np.eye(problem.k)
+    if not np.array_equal(zero_one if cost is None else cost, zero_one if kept is None else kept):
+        raise ValueError(
+            f"{type(representation).__name__}.compiled() returned a {type(problem).__name__} of other costs than it was given; "
+            "accepted is one whose `cost_matrix` is `cost`."
+        )
 
 
 def bad_costs(loss: CostTableLoss, k: int, found: str) -> ValueError:

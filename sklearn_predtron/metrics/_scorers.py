@@ -170,10 +170,11 @@ def reject_scorer(cost: Any) -> Callable[..., float]:
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.losses import Reject
     >>> from sklearn_predtron.metrics import reject_scorer
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> plain = PredtronBinaryClassifier(norm="scaled", random_state=0)
-    >>> triage = PredtronBinaryClassifier(norm="scaled", reject_cost=0.1, reject_label=-1, random_state=0)
+    >>> triage = PredtronBinaryClassifier(norm="scaled", reject=Reject(cost=0.1, label=-1), random_state=0)
     >>> [float(cross_val_score(model, X, y, scoring=reject_scorer(0.1)).mean().round(3)) for model in (plain, triage)]
     [-0.021, -0.017]
     """

@@ -71,6 +71,11 @@ cdef class Problem:
         return 4.0
 
     @property
+    def kappa(self):
+        """Default factor of the adaptive cap."""
+        return 1.0
+
+    @property
     def constants_source(self):
         """Who has to say what c_L and C_L are, where they are not known."""
         return "the loss"

@@ -47,7 +47,7 @@ cdef class TabulatedSetLoss(LabelSets):
     cdef tabulate(self):
         try:
             if self.tables[self.P] is None:
-                self.tables[self.P] = table_of(self.function, self.P, self.N, self.c_L, self.C_L)
+                self.tables[self.P] = self.losses(self.P, self.N)
         except BaseException as error:
             self.error = error
             self.failed = True
@@ -56,6 +56,10 @@ cdef class TabulatedSetLoss(LabelSets):
             return
         self.table = self.tables[self.P]
         self.tabulated = self.P
+
+    cdef losses(self, Py_ssize_t P, Py_ssize_t N):
+        """L at [b, c] for a y with P labels that are on and N that are off, checked."""
+        return table_of(self.function, P, N, self.c_L, self.C_L)
 
     def reraise(self):
         error, self.error = self.error, None
@@ -76,6 +80,18 @@ cdef class TabulatedSetLoss(LabelSets):
                 value = gap + self.table[more, missing]
                 if value > best:
                     best, b[0], c[0] = value, more, missing
+
+
+cdef class EvaluatedSetLoss(TabulatedSetLoss):
+    """L as a loss evaluates it, tabulated for each P when it is first met; `function` is the loss."""
+
+    @property
+    def constants_source(self):
+        return f"loss={self.function!r}"
+
+    cdef losses(self, Py_ssize_t P, Py_ssize_t N):
+        b, c = (part.ravel() for part in np.indices((N + 1, P + 1)))
+        return self.function.evaluate(P - c, b, c, N - b).reshape(N + 1, P + 1)
 
 
 def table_of(function, Py_ssize_t P, Py_ssize_t N, double c_L, double C_L):

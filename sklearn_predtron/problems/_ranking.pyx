@@ -336,6 +336,10 @@ cdef class RankingProblem(Problem):
         return 4.0 if self.block else 2.0
 
     @property
+    def kappa(self):
+        return 0.3 if self.block else 1.0
+
+    @property
     def constants_source(self):
         return "a loss of rankings"
 

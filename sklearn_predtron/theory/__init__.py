@@ -29,7 +29,7 @@ from sklearn_predtron.problems._label_sets import LabelSets
 from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.problems._user import PythonProblem
-from sklearn_predtron.representations import LogRank
+from sklearn_predtron.representations import LogRank, SignVector
 from sklearn_predtron.theory._largest_margin import Vectors, prove
 from sklearn_predtron.updates import Update
 from sklearn_predtron.updates._comparator import (
@@ -458,7 +458,7 @@ def stated_constants(problem: Problem) -> tuple[float, float]:
 
 def constants_of_sets(loss: SubsetLoss, m: int) -> tuple[float, float]:
     """Those the loss states, or over all counts of hits and misses."""
-    problem = loss.build(m)
+    problem = loss.build(SignVector(), m)
     if np.isfinite(problem.c_L) and np.isfinite(problem.C_L):
         return float(problem.c_L), float(problem.C_L)
     a, b, c = (part.ravel() for part in np.indices((m + 1, m + 1, m + 1)))
@@ -478,7 +478,7 @@ def constants_of_lists(loss: RankingLoss, y: Any, qid: Any) -> tuple[float, floa
         y = read_document_relevances(y)
         queries = Queries(qid, len(y))
         labels = Relevances(queries.take(y), queries.start)
-    problem = copy.copy(loss).build(0, LogRank())
+    problem = copy.copy(loss).build(LogRank(), 0)
     least = float(problem.least_losses(labels).min(initial=np.inf))
     if not np.isfinite(least):
         raise ValueError("y holds no list that can be ranked wrongly.")

@@ -55,15 +55,13 @@ class Update(Part):
     pairwise = False
     _parameter_constraints: dict[str, list] = {}
 
-    def build(self, problem: Problem, kappa: float) -> core.Rule:
+    def build(self, problem: Problem) -> core.Rule:
         """Make the compiled update.
 
         Parameters
         ----------
         problem : Problem
             The compiled problem, for its c_L and C_L.
-        kappa : float
-            The family's factor of the adaptive cap.
 
         Returns
         -------
@@ -87,15 +85,13 @@ class Update(Part):
         """
         raise ValueError(f"No loss bound is proven for update={self}.")
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
         """Bound the loss suffered online on data that are separable with a margin, where `theorem` names one that says so.
 
         Parameters
         ----------
         problem : Problem
             The compiled problem.
-        kappa : float
-            The family's factor of the adaptive cap.
         margin : float
             Margin gamma of unit-norm weights on the data.
         radius : float
@@ -157,7 +153,7 @@ class LossAugmented(Update):
     def __init__(self, eta: Any = 1.0):
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Rule:
+    def build(self, problem: Problem) -> core.Rule:
         self._validate_params()
         if self.eta != "theory":
             return core.LossAugmentedRule(self.eta)
@@ -168,7 +164,7 @@ class LossAugmented(Update):
     def theorem(self, problem: Problem) -> str:
         return "Theorem 1 (Jain et al. 2015)"
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
         """D^2 R^2 C_L^2 / (c_L gamma^2) for eta = "theory", with D^2 = max |rep(sigma) - rep(sigma')|^2.
 
         For a number below 2 c_L / (D R)^2 the same proof gives C_L^2 / (eta gamma^2 (2 - eta D^2 R^2 / c_L)).  For rankings,
@@ -214,7 +210,7 @@ class LossDriven(Update):
     def __init__(self, eta: Any = 1.0):
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Rule:
+    def build(self, problem: Problem) -> core.Rule:
         self._validate_params()
         if self.eta == "theory":
             most = 4.0 if problem.block else problem.D2  # the longest list is not known beforehand, and any step will do
@@ -224,7 +220,7 @@ class LossDriven(Update):
     def theorem(self, problem: Problem) -> str:
         return "Theorem 14 (Jain et al. 2015, supplement)"
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
         """D^2 R^2 C_L / gamma^2, for any constant eta."""
         return problem.D2 * radius**2 * problem.C_L / margin**2
 
@@ -256,14 +252,14 @@ class PerceptronUpdate(Update):
     def __init__(self, eta: float = 1.0):
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Rule:
+    def build(self, problem: Problem) -> core.Rule:
         self._validate_params()
         return core.PerceptronRule(self.eta)
 
     def theorem(self, problem: Problem) -> str:
         return "Corollary 3 (Milidiú and Rocha 2019)" if counts_thresholds(problem) else "the perceptron's bound (Novikoff 1962)"
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
         """At most D^2 R^2 / gamma^2 mistakes (Novikoff), so D^2 R^2 C_L / gamma^2.
 
         For ordered thresholds on one direction, and losses up to the absolute, Corollary 3's R^2 / delta^2 with the least
@@ -330,7 +326,7 @@ class PassiveAggressive(Update):
         self.target = target
         self.delta = delta
 
-    def build(self, problem: Problem, kappa: float) -> core.Rule:
+    def build(self, problem: Problem) -> core.Rule:
         self._validate_params()
         if self.variant == "pa" and np.isfinite(self.C):
             raise ValueError(f"C={self.C} has no effect with variant='pa'; use 'pa1' or 'pa2'.")
@@ -342,7 +338,7 @@ class PassiveAggressive(Update):
             return super().theorem(problem)
         return "the passive-aggressive bound (Crammer et al. 2006)"
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
         """Bound the loss by delta C_L^2 / (gamma^2 eta), eta being the least step of a mistake.
 
         It is min(C, delta c_L / (D R)^2) for "pa" and "pa1", and delta c_L / ((D R)^2 + 1 / (2 C)) for "pa2".  With
@@ -380,7 +376,7 @@ class Adaptive(Update):
     Parameters
     ----------
     kappa : float or None, default=None
-        Factor of the cap; None is the family's own (1 for the classifiers).
+        Factor of the cap; None is 0.3 for queries of documents, and 1 for all others.
 
     Examples
     --------
@@ -395,17 +391,20 @@ class Adaptive(Update):
     def __init__(self, kappa: float | None = None):
         self.kappa = kappa
 
-    def build(self, problem: Problem, kappa: float) -> core.Rule:
+    def build(self, problem: Problem) -> core.Rule:
         self._validate_params()
-        return core.AdaptiveRule(kappa if self.kappa is None else self.kappa)
+        return core.AdaptiveRule(self._factor(problem))
+
+    def _factor(self, problem: Problem) -> float:
+        return problem.kappa if self.kappa is None else self.kappa
 
     def theorem(self, problem: Problem) -> str:
         return "the adaptive update's bound"
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
         """D^2 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without knowing R or c_L."""
-        kappa = kappa if self.kappa is None else self.kappa
-        return problem.D2 * radius**2 * problem.C_L**2 / (min(1.0, kappa) * least_loss(problem, c_L) * margin**2)
+        kappa = min(1.0, self._factor(problem))
+        return problem.D2 * radius**2 * problem.C_L**2 / (kappa * least_loss(problem, c_L) * margin**2)
 
 
 class Subgradient(Update):
@@ -441,7 +440,7 @@ class Subgradient(Update):
         self.alpha = alpha
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Rule:
+    def build(self, problem: Problem) -> core.Rule:
         self._validate_params()
         if self.eta == "pegasos":
             if self.alpha == 0:
@@ -471,7 +470,7 @@ class PRank(Update):
     alias = "prank"
     auto_scaling = 1.0
 
-    def build(self, problem: Problem, kappa: float) -> core.Rule:
+    def build(self, problem: Problem) -> core.Rule:
         if not problem.shared:
             raise ValueError(
                 "update='prank' moves ordered thresholds and needs representation='shared'; with other representations "
@@ -482,7 +481,7 @@ class PRank(Update):
     def theorem(self, problem: Problem) -> str:
         return "PRank's bound (Crammer and Singer 2001)" if counts_thresholds(problem) else super().theorem(problem)
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
         """4 R^2 / ((r - 1) gamma^2) for the absolute loss and any that is nowhere larger, with R^2 = (r - 1) |x|^2 + s^2.
 
         Crammer and Singer's theorem, (r - 1) (|x|^2 + 1) / gamma'^2 with the least distance gamma' = sqrt(r - 1) gamma / 2 from
@@ -534,7 +533,7 @@ class Slam(Update):
     def __init__(self, eta: Any = "theory"):
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Rule:
+    def build(self, problem: Problem) -> core.Rule:
         self._validate_params()
         check_ranking(self, problem)
         if not problem.weighing:
@@ -547,7 +546,7 @@ class Slam(Update):
             return super().theorem(problem)
         return f"{'Corollary 7' if getattr(problem.measure, 'k', None) is None else 'Theorem 8'} (Chaudhuri and Tewari 2015)"
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
         """D^2 R^2 / (v gamma^2) for eta = "theory", with the least positive weight v (for c_L) of the lists that lost.
 
         R is the largest length of a document, and D^2 = 4, or that of a row of ranked labels, and D^2 = 2; gamma is the margin
@@ -594,7 +593,7 @@ class MaxPair(Update):
         self.eta = eta
         self.weighted = weighted
 
-    def build(self, problem: Problem, kappa: float) -> core.Rule:
+    def build(self, problem: Problem) -> core.Rule:
         self._validate_params()
         check_ranking(self, problem)
         return ranking.MaxPairRule(self.eta, self.weighted)
@@ -602,7 +601,7 @@ class MaxPair(Update):
     def theorem(self, problem: Problem) -> str:
         return "Theorem 10 (Chaudhuri and Tewari 2015)"
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
         """4 R^2 / gamma^2, with the largest length R of a document and gamma over pairs; 2 R^2 / gamma^2 for ranked labels."""
         return problem.D2_of_pairs * radius**2 / margin**2
 
@@ -636,7 +635,7 @@ class ListNet(Update):
     def __init__(self, eta: Any = "invsqrt"):
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Rule:
+    def build(self, problem: Problem) -> core.Rule:
         self._validate_params()
         check_ranking(self, problem)
         fading = isinstance(self.eta, str)
@@ -679,7 +678,7 @@ class MMP(Update):
         self.weights = weights
         self.eta = eta
 
-    def build(self, problem: Problem, kappa: float) -> core.Rule:
+    def build(self, problem: Problem) -> core.Rule:
         self._validate_params()
         check_ranking(self, problem)
         if problem.block:
@@ -689,7 +688,7 @@ class MMP(Update):
     def theorem(self, problem: Problem) -> str:
         return "the bound of MMP (Crammer and Singer 2003)"
 
-    def loss_bound(self, problem: Problem, kappa: float, margin: float, radius: float, c_L: float) -> float:
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
         """2 R^2 C / gamma^2, with gamma over pairs of labels: C is 1 for "is_error", else the number m (m - 1) / 2 of pairs.
 
         The costs c sum to 2 R^2 / gamma^2 times the largest c.  The losses are at most 1, and so at most c, except that

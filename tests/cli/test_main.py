@@ -480,7 +480,7 @@ def test_usage_errors(capsys, files, tmp_path):
     assert "accepted are zero_one, absolute, squared, hamming" in usage_error(capsys, a, "--loss", "0:1")
     assert "kendall_tau and TRUE:PREDICTED=COST,..." in usage_error(capsys, a, "--loss", "hinge")
     assert "must hold finite costs" in usage_error(capsys, a, "--loss", "0:1=-3")
-    assert "reject_cost=3.0 must be a number" in usage_error(capsys, a, "--reject-cost", 3, "--reject-label", 9)
+    assert "reject.cost=3.0 must be a number" in usage_error(capsys, a, "--reject-cost", 3, "--reject-label", 9)
     assert "accepted are linear, uniform, none and a half-life" in usage_error(capsys, a, "--average", "never")
     assert "'0' must be an integer of at least 1" in usage_error(capsys, a, "--epochs", 0)
     assert "--classes has the labels [2.0, 2.0]; at least two are needed" in usage_error(capsys, a, "--classes", 2, 2)
@@ -493,7 +493,7 @@ def test_usage_errors_of_a_task(capsys, files, tmp_path, task):
     a = [files["a"], "--task", task]
     rejects = ["--reject-cost", 0.1, "--reject-label", 9]
     assert f"--reject-cost is not for Predtron{task.capitalize()}Classifier" in usage_error(capsys, *a, *rejects)
-    assert "--reject-label is not for" in usage_error(capsys, *a, "--reject-label", 9)
+    assert "--reject-label needs --reject-cost" in usage_error(capsys, *a, "--reject-label", 9)
     accepted = {"ordinal": "zero_one, absolute, squared and TRUE:PREDICTED=COST,...", "multilabel": "hamming, subset_zero_one"}
     other = {"ordinal": ["hamming"], "multilabel": ["absolute", "0:1=3"]}
     for loss in other[task]:

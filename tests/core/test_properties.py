@@ -92,7 +92,7 @@ def draws(d, n=40, seed=1):
 def test_surrogate_bounds_the_loss(k, representation, loss):
     """phi >= L and phi >= 0 (Lemma 9), and phi is what its definition says."""
     code, cost = representation.code(k), cost_table(loss, k)
-    table = representation.build(k, loss.matrix(np.arange(k)))
+    table = loss.build(representation, np.arange(k))
     for i, t in enumerate(draws(code.shape[1])):
         label = i % k
         phi, _, suffered = surrogate(table, t, label)
@@ -105,7 +105,7 @@ def test_surrogate_bounds_the_loss(k, representation, loss):
 @each_problem
 def test_direction_is_the_gradient(k, representation, loss):
     code, cost = representation.code(k), cost_table(loss, k)
-    table = representation.build(k, loss.matrix(np.arange(k)))
+    table = loss.build(representation, np.arange(k))
     for i, t in enumerate(draws(code.shape[1], seed=2)):
         label, step = i % k, 1e-7
         _, gradient, _ = surrogate(table, t, label)
@@ -121,14 +121,14 @@ def test_D2_is_the_largest_distance(k, representation, loss):
     """Over all pairs of predictions."""
     code = representation.code(k)
     expected = max(((a - b) ** 2).sum() for a in code for b in code)
-    assert pytest.approx(expected, rel=1e-12) == representation.build(k, loss.matrix(np.arange(k))).D2
+    assert pytest.approx(expected, rel=1e-12) == loss.build(representation, np.arange(k)).D2
 
 
 @each_problem
 def test_self_bounding_on_mistakes(k, representation, loss):
     """|grad phi|^2 <= 4 L / c_L wherever Algorithm 1 steps (Lemma 10), and no step without loss."""
     cost = cost_table(loss, k)
-    table = representation.build(k, loss.matrix(np.arange(k)))
+    table = loss.build(representation, np.arange(k))
     assert (table.c_L, table.C_L) == (cost[cost > 0].min(), cost.max())
     steps = 0
     for i, t in enumerate(draws(table.d, seed=3)):
@@ -142,7 +142,7 @@ def test_self_bounding_on_mistakes(k, representation, loss):
 def test_zero_at_margin_C_L(k, representation, loss):
     """A margin of C_L makes phi vanish (Lemma 11); below the largest cost of the label it does not."""
     code, cost = representation.code(k), cost_table(loss, k)
-    table = representation.build(k, loss.matrix(np.arange(k)))
+    table = loss.build(representation, np.arange(k))
     for t in draws(table.d, seed=4):
         score = code @ t
         label = int(score.argmax())
@@ -164,7 +164,7 @@ def test_zero_at_margin_C_L(k, representation, loss):
 def test_codes_are_unit_vectors_that_decode_to_themselves(k):
     for representation in representations(k):
         code = representation.code(k)
-        table = representation.build(k, None)
+        table = representation.compiled(k, None)
         np.testing.assert_allclose(np.linalg.norm(code, axis=1), 1, rtol=1e-12)
         np.testing.assert_allclose(table.decision(np.eye(table.d)).T, code, rtol=1e-15)
         assert (table.k, table.d) == code.shape
@@ -183,7 +183,7 @@ def test_simplex_geometry(k):
 def test_table_helpers(k, representation, loss):
     """decision and margins against their definitions."""
     code, cost = representation.code(k), cost_table(loss, k)
-    table = representation.build(k, loss.matrix(np.arange(k)))
+    table = loss.build(representation, np.arange(k))
     scores = draws(table.d, seed=5)
     decision = scores @ code.T
     label = np.arange(len(scores), dtype=np.intp) % k
@@ -236,7 +236,7 @@ def test_bad_costs(costs, message):
 def test_all_predictions_tie_at_zero(k, representation, loss):
     """At t = 0 the worst maximiser counts; the competitor is the first with the largest loss, the prediction the first."""
     code, cost = representation.code(k), cost_table(loss, k)
-    table = representation.build(k, loss.matrix(np.arange(k)))
+    table = loss.build(representation, np.arange(k))
     assert table.decision(np.zeros((1, table.d))).argmax(axis=1)[0] == 0
     for label in range(k):
         for update in (core.PerceptronRule(1.0), core.LossAugmentedRule(1.0)):
@@ -249,7 +249,7 @@ def test_all_predictions_tie_at_zero(k, representation, loss):
 @pytest.mark.parametrize("representation", [OneHot(), Code(np.eye(4))], ids=name)
 def test_exact_ties_of_the_best(representation, loss):
     cost = cost_table(loss, 4)
-    table = representation.build(4, loss.matrix(np.arange(4)))
+    table = loss.build(representation, np.arange(4))
     tied = [(0, 1), (1, 2), (0, 3), (1, 2, 3), (0, 2, 3)]
     for best in tied:
         t = np.full(4, -1.0)
@@ -265,7 +265,7 @@ def test_exact_ties_of_the_best(representation, loss):
 
 def test_sign_of_zero_loses_for_both_labels():
     for label in (0, 1):
-        suffered, change = one_round(Sign().build(2, None), [0.0], label, core.PerceptronRule(1.0))
+        suffered, change = one_round(Sign().compiled(2, None), [0.0], label, core.PerceptronRule(1.0))
         assert suffered == 1
         assert change[0] == 2 * (2 * label - 1)
 
@@ -313,7 +313,7 @@ def test_learners_go_on_from_a_pickle(update, form, average):
 
 @each_problem
 def test_problems_go_on_from_a_pickle(k, representation, loss):
-    table = representation.build(k, loss.matrix(np.arange(k)))
+    table = loss.build(representation, np.arange(k))
     twin = pickle.loads(pickle.dumps(table))
     assert (type(twin), twin.k, twin.d, twin.c_L, twin.C_L) == (type(table), table.k, table.d, table.c_L, table.C_L)
     for i, t in enumerate(draws(table.d, n=5)):

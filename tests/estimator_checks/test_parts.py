@@ -1,6 +1,7 @@
 """The public checks of problems, losses and representations: parts of the package pass, and saboteurs are caught."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -244,7 +245,7 @@ class GivenSet(SubsetLoss):
     def of_counts(self, a, b, c, d):
         return self.values(a, b, c, d)
 
-    def build(self, m):
+    def build(self, representation, m):
         return self.compiled(m)
 
 
@@ -283,8 +284,8 @@ def test_saboteurs_of_losses_of_sets_are_caught(loss, message):
 class Crossed(NDCG):
     """Compiled as another loss than it evaluates: its competitors are those of another cut-off."""
 
-    def build(self, n_labels, representation):
-        return super().build(n_labels, representation)
+    def build(self, representation, n_labels):
+        return super().build(representation, n_labels)
 
     def discounts(self, m):
         D = super().discounts(m)
@@ -317,16 +318,16 @@ class Compiled(Thermometer):
     def __init__(self, make):
         self.make = make
 
-    def build(self, k, cost):
+    def compiled(self, k, cost):
         return self.make(k, cost)
 
 
 @pytest.mark.parametrize(
     ("representation", "message"),
     [
-        (Compiled(OneHotProblem), r"^Compiled\.build\(\) returned OneHotProblem with k = 4 and d = 4; accepted .*d = 3"),
+        (Compiled(OneHotProblem), r"^Compiled\.compiled\(\) returned OneHotProblem with k = 4 and d = 4; accepted .*d = 3"),
         (Compiled(lambda k, cost: FiniteProblem(Thermometer().code(k)[::-1], cost)), "the rows of the compiled table: found"),
-        (Compiled(lambda k, cost: FiniteProblem(Thermometer().code(k))), "no maximiser|the loss of the prediction"),
+        (Compiled(lambda k, cost: FiniteProblem(Thermometer().code(k))), "of other costs than it was given"),
         (GivenCode(lambda k: np.roll(np.eye(k), next(COUNT), axis=0)), r"^code\(4\) of GivenCode.*asked again"),
         (GivenRank(lambda j: -j / len(j)), "depends on the number of positions"),
         (GivenRank(lambda j: j), "must fall strictly"),
@@ -379,3 +380,19 @@ def test_parts_that_are_right_are_the_ones_used():
 def test_checks_refuse_what_they_cannot_check(check, arguments, message):
     with pytest.raises(ValueError, match=message):
         check(*arguments)
+
+
+class Misses(SubsetLoss):
+    """Defines nothing but its values."""
+
+    def of_counts(self, a, b, c, d):
+        return (2.0 * b + c) / (a + b + c + d)
+
+
+def test_a_loss_of_sets_needs_its_values_alone():
+    check_loss(Misses(), INDICATORS)
+    X, Y = np.random.default_rng(0).standard_normal((40, 3)), np.random.default_rng(1).integers(0, 2, (40, 4))
+    own = PredtronMultilabelClassifier(loss=Misses(), random_state=0).fit(X, Y)
+    function = PredtronMultilabelClassifier(loss=lambda a, b, c, d: (2.0 * b + c) / 4, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(own.coef_, function.coef_)
+    assert pickle.loads(pickle.dumps(own)).sample_loss(X, Y).tobytes() == own.sample_loss(X, Y).tobytes()

@@ -19,6 +19,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.estimator_checks import assert_same_bits
 from sklearn_predtron.families.structured import Predtron, Problem
+from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 
 NORMS = ["l2", "l1", "group", "trace", "scaled", "rkhs", RKHS(budget=7)]
@@ -131,7 +132,7 @@ def test_a_callback_may_read_the_model(norm):
 def families():
     X, y = data(3000, 30)
     sets = (np.random.default_rng(1).standard_normal((3000, 3)) + X[:, :3] > 0).astype(int)
-    yield PredtronBinaryClassifier(reject_cost=0.2, reject_label=2), X, y, {"classes": [0, 1]}
+    yield PredtronBinaryClassifier(reject=Reject(0.2, 2)), X, y, {"classes": [0, 1]}
     yield PredtronClassifier(), X, y + sets[:, 1], {"classes": [0, 1, 2]}
     yield PredtronOrdinalClassifier(representation="shared"), X, y + sets[:, 1], {"classes": [0, 1, 2]}
     yield PredtronMultilabelClassifier(), X, sets, {}
@@ -317,7 +318,7 @@ def test_a_subclass_may_set_its_own_attributes():
 def test_refused_calls_do_not_disturb_readers(norm):
     """A call that is refused takes back what it changed, and nothing is ever missing meanwhile."""
     X, y = data(60, 3)
-    model = PredtronClassifier(norm=norm, reject_cost=0.2, reject_label=7).fit(X, y)
+    model = PredtronClassifier(norm=norm, reject=Reject(0.2, 7)).fit(X, y)
     expected, bad, done = model.predict(X), X.copy(), threading.Event()
     bad[3, 1] = np.nan
 

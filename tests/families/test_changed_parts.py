@@ -36,15 +36,15 @@ class Renamed(Adaptive):
 class Delegating(PerceptronUpdate):
     """The compiled rule of another public update."""
 
-    def build(self, problem, kappa):
-        return Adaptive().build(problem, kappa)
+    def build(self, problem):
+        return Adaptive().build(problem)
 
 
 class Foreign(Adaptive):
     """Another compiled rule than that of its base."""
 
-    def build(self, problem, kappa):
-        return PerceptronUpdate(eta=0.5).build(problem, kappa)
+    def build(self, problem):
+        return PerceptronUpdate(eta=0.5).build(problem)
 
 
 @pytest.mark.parametrize("by_row", [False, True])

@@ -22,7 +22,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.estimator_checks import all_checks
-from sklearn_predtron.losses import NDCG, CountLoss, FBeta, PrecisionAtK, RankingLoss, RecallAtK, SubsetLoss
+from sklearn_predtron.losses import NDCG, CountLoss, FBeta, PrecisionAtK, RankingLoss, RecallAtK, Reject, SubsetLoss
 from sklearn_predtron.norms import Group, Norm, PNorm, Trace
 from sklearn_predtron.representations import CodeRepresentation, PowerRank
 from sklearn_predtron.updates import (
@@ -116,12 +116,12 @@ CONFIGURATIONS = [
     PredtronBinaryClassifier(loss=[[0, 5], [1, 0]], update=LossDriven(eta="theory"), intercept_scaling=2.0),
     PredtronClassifier(representation="simplex", update=PassiveAggressive(C=0.1, variant="pa2")),
     PredtronClassifier(representation=[[1, 0], [0, 1], [-0.6, -0.8]], average=5),
-    PredtronClassifier(reject_cost=0.3, reject_label=-1),
-    PredtronClassifier(reject_cost=0.3, reject_label=-1, reject_rule="margin", average=30.0),
-    PredtronClassifier(reject_cost=[0.1, 0.2, 0.4], reject_label=-1, reject_rule="code"),
-    PredtronBinaryClassifier(reject_cost=[0.1, 0.4], reject_label=-1, representation="onehot"),
+    PredtronClassifier(reject=Reject(0.3, -1)),
+    PredtronClassifier(reject=Reject(0.3, -1, rule="margin"), average=30.0),
+    PredtronClassifier(reject=Reject([0.1, 0.2, 0.4], -1, rule="code")),
+    PredtronBinaryClassifier(reject=Reject([0.1, 0.4], -1), representation="onehot"),
     PredtronClassifier(class_weight={0: 2.0, 2: 0.5}),
-    PredtronBinaryClassifier(class_weight={1: 0.3}, update=PassiveAggressive(C=0.5), reject_cost=0.2, reject_label=7),
+    PredtronBinaryClassifier(class_weight={1: 0.3}, update=PassiveAggressive(C=0.5), reject=Reject(0.2, 7)),
     PredtronClassifier(fit_intercept=False),
     PredtronBinaryClassifier(fit_intercept=False, update=Subgradient(alpha=0.1, eta=0.5)),
     PredtronClassifier(max_iter=3, tol=0.01, intercept_scaling=0.5),
@@ -155,7 +155,7 @@ CONFIGURATIONS = [
     PredtronLabelRanker(update=MMP(cost="normalised", weights="random"), average="uniform"),
     PredtronClassifier(norm="scaled", update="subgradient", average=7.0, fit_intercept=False),
     PredtronClassifier(norm="scaled", update=LossAugmented(eta="theory"), intercept_scaling=2.0, average=False),
-    PredtronClassifier(norm="scaled", reject_cost=0.3, reject_label=-1, reject_rule="margin", average=30.0),
+    PredtronClassifier(norm="scaled", reject=Reject(0.3, -1, rule="margin"), average=30.0),
     PredtronBinaryClassifier(norm="scaled", update="perceptron", average="uniform"),
     PredtronOrdinalClassifier(norm="scaled", representation="shared", update="prank", intercept_scaling=1.0),
     PredtronOrdinalClassifier(norm="scaled", representation="shared", average=7.0),
@@ -174,7 +174,7 @@ CONFIGURATIONS += [
     ),
     PredtronClassifier(norm=PNorm(q=3), loss=COSTS, representation=[[1, 0], [0, 1], [-0.6, -0.8]], fit_intercept=False),
     PredtronClassifier(norm=Group(q=30), update=LossAugmented(eta="theory"), intercept_scaling=2.0, average=False),
-    PredtronClassifier(norm="group", reject_cost=0.3, reject_label=-1, reject_rule="margin", average=30.0),
+    PredtronClassifier(norm="group", reject=Reject(0.3, -1, rule="margin"), average=30.0),
     PredtronBinaryClassifier(norm=PNorm(q=13), update=Subgradient(alpha=0.1, eta=0.5), average=7.0),
     PredtronOrdinalClassifier(norm=PNorm(q=4), representation="shared", update="prank", intercept_scaling=1.0),
     PredtronOrdinalClassifier(norm=Group(q=4), representation="shared", update=Subgradient(alpha=0.1, eta=0.5), average=7.0),

@@ -71,7 +71,7 @@ class SetReference(Reference):
         self.right = [0] * len(self.cost)
         self.c_L, self.C_L = self.cost[self.cost > 1e-12].min(), self.cost.max()
         if isinstance(loss, (AtK, CountLoss)):  # bounds on them, stated
-            self.c_L, self.C_L = loss.build(self.m).c_L, loss.build(self.m).C_L
+            self.c_L, self.C_L = loss.build(SignVector(), self.m).c_L, loss.build(SignVector(), self.m).C_L
         self.rule, self.parameters = update.alias, type(self.parameters)(**update.get_params())
         return self
 

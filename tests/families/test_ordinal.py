@@ -451,7 +451,7 @@ SPACES = [
 def test_inference_is_a_search_of_all_ranks(r, representation, loss):
     """Competitors, steps and losses of the compiled rounds against every rank's score and loss, ties included."""
     code, cost = representation.code(r), cost_table(loss, r)
-    table = representation.build(r, loss.matrix(np.arange(r)))
+    table = loss.build(representation, np.arange(r))
     T, weights = draws(code.shape[1], isinstance(representation, SharedThermometer))
     score = T @ code.T
     if isinstance(representation, Thermometer):

@@ -23,6 +23,7 @@ from sklearn_predtron import (
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.families._epochs import Epochs, first_appearances
+from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.updates import MMP, ListNet, MaxPair, PRank, Slam, Update
 
@@ -173,7 +174,7 @@ def test_weights_that_overflow_are_refused():
 def test_the_reject_rule_sees_each_row_once_at_its_weight():
     X, y = make_data(3, noise=2.0)
     weight = np.where(y == 0, 9.0, 1.0)
-    model = PredtronClassifier(reject_cost=0.3, reject_label=-1, max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
+    model = PredtronClassifier(reject=Reject(0.3, -1), max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
     seen = np.asarray(model._learner.observer.__reduce__()[2][0]).sum(axis=0)
     order = Epochs(len(y), None, weight, model._generator()).draw(counted=False)["order"]
     expected, known = np.zeros(3), set()

@@ -18,7 +18,7 @@ import sklearn_predtron
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker, losses
 from sklearn_predtron.estimator_checks import frozen, is_same
 from sklearn_predtron.families._saved import compiled, pack, unpack
-from sklearn_predtron.losses import FBeta
+from sklearn_predtron.losses import FBeta, Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import Adaptive, PassiveAggressive
 
@@ -107,7 +107,7 @@ def test_compiled_classes_have_names_of_their_own():
 
 def test_an_object_that_stands_in_two_places_is_one():
     X, y, _ = data("multiclass")
-    model = PredtronClassifier(reject_cost=0.2, reject_label=-1).fit(X, y)
+    model = PredtronClassifier(reject=Reject(0.2, -1)).fit(X, y)
     learner = unpack(pack(model._learner))
     assert learner.observer.problem is learner.problem
 

@@ -29,6 +29,7 @@ from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.estimator_checks import assert_same_bits, frozen, is_same
 from sklearn_predtron.families.structured import Predtron, Problem
+from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._label_sets import Indicators
@@ -56,8 +57,8 @@ def models():
                 yield PredtronRanker(**how), X, y
             yield PredtronMultilabelClassifier(update="predtron", **how), X, sets
             yield PredtronLabelRanker(update="mmp", **how), X, sets
-    yield PredtronBinaryClassifier(reject_cost=0.2, reject_label=5), X, (y > 0).astype(int)
-    yield PredtronClassifier(reject_cost=0.2, reject_label=5, average=20), X, y
+    yield PredtronBinaryClassifier(reject=Reject(0.2, 5)), X, (y > 0).astype(int)
+    yield PredtronClassifier(reject=Reject(0.2, 5), average=20), X, y
     yield PredtronRanker(update="slam"), X, y
     yield PredtronOrdinalClassifier(representation="shared", update="prank"), X, y
 

@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import L2
 from sklearn_predtron.representations import Code
 from sklearn_predtron.updates import (
@@ -132,7 +133,12 @@ def test_parameters_inside_an_alias():
         ({"max_iter": 0}, r"The 'max_iter' parameter of PredtronClassifier must be an int in the range \[1, inf\).* Got 0"),
         ({"tol": -1e-3}, "The 'tol' parameter of PredtronClassifier must be .* Got -0.001"),
         ({"intercept_scaling": -1}, "The 'intercept_scaling' parameter of PredtronClassifier must be .* Got -1"),
-        ({"reject_rule": "never"}, "The 'reject_rule' parameter of PredtronClassifier must be .* Got 'never'"),
+        ({"reject": "never"}, r"reject='never' is not known; accepted are None and instances of Reject, as Reject\("),
+        (
+            {"reject": Reject(0.2, 9, rule="never")},
+            r"reject\.rule='never' is not known; accepted are 'online', 'margin', 'code'\.",
+        ),
+        ({"reject": Reject}, "reject=Reject is a class; pass an instance"),
     ],
 )
 def test_parameters_that_are_not_accepted(parameters, message):
@@ -259,7 +265,7 @@ def test_calibrated_probabilities():
 
 
 def test_clone_repr_and_html():
-    model = PredtronClassifier(update=PassiveAggressive(C=0.1), loss=np.array([[0, 2], [1, 0]]), reject_cost=0.1, reject_label=-1)
+    model = PredtronClassifier(update=PassiveAggressive(C=0.1), loss=np.array([[0, 2], [1, 0]]), reject=Reject(0.1, -1))
     copy = clone(model)
     assert copy.update is not model.update and copy.update.C == 0.1
     assert repr(model).startswith("PredtronClassifier(loss=array([[0, 2],")

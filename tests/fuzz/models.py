@@ -14,7 +14,7 @@ from sklearn_predtron import Predtron, PredtronLabelRanker, PredtronMultilabelCl
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._classes import BaseTableClassifier
-from sklearn_predtron.losses import CostMatrix, CostTableLoss, CountLoss, RankingLoss, SubsetLoss
+from sklearn_predtron.losses import CostMatrix, CostTableLoss, CountLoss, RankingLoss, Reject, SubsetLoss
 from sklearn_predtron.norms import RKHS, Group, Norm, PNorm, Trace
 from sklearn_predtron.representations import Code, CodeRepresentation, RankingRepresentation, UserRank
 from sklearn_predtron.updates import Update
@@ -203,10 +203,10 @@ def table_case(random: np.random.Generator, kind: type) -> Case:
     if random.random() < 0.4 and not many:
         settings["loss"] = draw(random, [*(one.alias for one in kinds(CostTableLoss)), draw_costs(random, k)])
     taken = kind._get_param_names()
-    if "reject_cost" in taken and random.random() < 0.3:
+    if "reject" in taken and random.random() < 0.3:
         text = lesson.classes.dtype.kind == "U"
-        settings["reject_cost"] = draw(random, [0.05, 0.2, 0.5]) if random.random() < 0.7 else random.uniform(0.01, 0.5, k)
-        settings |= {"reject_label": "none" if text else -99, "reject_rule": draw(random, ["online", "margin", "code"])}
+        cost = draw(random, [0.05, 0.2, 0.5]) if random.random() < 0.7 else random.uniform(0.01, 0.5, k)
+        settings["reject"] = Reject(cost, "none" if text else -99, rule=draw(random, ["online", "margin", "code"]))
     if random.random() < 0.2:
         weights = {label: draw(random, [0.5, 1.0, 2.0, 0.0]) for label in lesson.classes.tolist()}
         settings["class_weight"] = "balanced" if random.random() < 0.3 else weights

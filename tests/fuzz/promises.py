@@ -206,7 +206,7 @@ def same_predictions(model: Any, scaled: Any, X: Any, factor: float) -> bool:
 def names_of_classes(case: Case, random: np.random.Generator) -> None:
     """Learn the same weights whatever the classes are called, if their order stays."""
     estimator, classes = case.estimator, case.lesson.classes
-    if classes is None or estimator.class_weight is not None or getattr(estimator, "reject_cost", None) is not None:
+    if classes is None or estimator.class_weight is not None or getattr(estimator, "reject", None) is not None:
         return
     names = np.cumsum(random.integers(1, 99, len(classes))) - 1000
     named = replace(case.lesson, y=names[np.searchsorted(classes, case.lesson.y)], classes=names)

@@ -25,6 +25,7 @@ from sklearn_predtron import (
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.datasets import make_separable_queries
 from sklearn_predtron.inspection import MarginDisplay, OnlineLossDisplay, RiskCoverageDisplay
+from sklearn_predtron.losses import Reject
 from sklearn_predtron.theory import loss_constants, theorem_of
 from sklearn_predtron.updates import LossAugmented
 
@@ -184,7 +185,7 @@ def test_risk_at_every_threshold(k, weighted):
 @pytest.mark.parametrize("rule", ["online", "margin", "code"])
 @pytest.mark.parametrize("k", [2, 3])
 def test_operating_point(k, rule):
-    model, X, y = triage(k, reject_cost=0.15, reject_label=-1, reject_rule=rule)
+    model, X, y = triage(k, reject=Reject(0.15, -1, rule=rule))
     display = RiskCoverageDisplay.from_estimator(make_pipeline(StandardScaler(with_mean=False).fit(X), model), X, y)
     scaled = X / X.std(axis=0)
     accepted = model.predict(scaled) != -1
@@ -198,13 +199,13 @@ def test_operating_point(k, rule):
 
 def test_risk_is_the_mean_of_the_costs():
     cost = np.array([[0, 1, 4.0], [2, 0, 1], [3, 5, 0]])
-    model, X, y = triage(loss=cost, reject_cost=[0.5, 0.1, 0.2], reject_label=9, reject_rule="margin")
+    model, X, y = triage(loss=cost, reject=Reject([0.5, 0.1, 0.2], 9, rule="margin"))
     display = RiskCoverageDisplay.from_estimator(model, X, y)
     best = model.decision_function(X).argmax(axis=1)
     assert display.risk[-1] == pytest.approx(cost[y, best].mean())
     kept = model.predict(X) != 9
     assert display.operating_point == pytest.approx((kept.mean(), cost[y, best][kept].mean()))
-    model.set_params(reject_cost=1e-9)  # thresholds beyond all margins
+    model.set_params(reject__cost=1e-9)  # thresholds beyond all margins
     model.set_params(loss=1e6 * cost)
     display = RiskCoverageDisplay.from_estimator(model, X, y)
     assert display.operating_point[0] == 0 and np.isnan(display.operating_point[1])

@@ -19,6 +19,7 @@ from sklearn_predtron.losses import (
     CountLoss,
     Hamming,
     RankingLoss,
+    Reject,
     SubsetLoss,
     ZeroOne,
 )
@@ -77,9 +78,9 @@ def test_a_loss_that_is_no_table(family, bad):
     refused(family, {"loss": Given(table)}, rf"^Given\.matrix\(\) returned .*{message}.*; accepted are None.*\(\d, \d\)", y=y)
 
 
-@pytest.mark.parametrize("reject_rule", ["online", "margin", "code"])
-def test_a_bad_loss_with_a_reject_option(reject_rule):
-    make = lambda: PredtronClassifier(reject_cost=0.3, reject_label=9, reject_rule=reject_rule)  # noqa: E731
+@pytest.mark.parametrize("rule", ["online", "margin", "code"])
+def test_a_bad_loss_with_a_reject_option(rule):
+    make = lambda: PredtronClassifier(reject=Reject(0.3, 9, rule=rule))  # noqa: E731
     refused(make, {"loss": Given(BAD_TABLES["too small"][0])}, r"^Given\.matrix\(\) returned")
 
 
@@ -229,7 +230,7 @@ class Elsewhere(SubsetLoss):
     def __init__(self, make):
         self.make = make
 
-    def build(self, m):
+    def build(self, representation, m):
         return self.make(m)
 
 
@@ -239,7 +240,7 @@ class Elsewhere(SubsetLoss):
         (lambda m: None, "returned None; accepted is a compiled LabelSets with d = 3"),
         (
             lambda m: subset.HammingProblem(m + 1),
-            "returned HammingProblem with d = 4; accepted is .* LabelSets with d = 3",
+            "returned HammingProblem with d = 4; accepted is a .* with d = 3",
         ),
         (lambda m: OneHotProblem(m), "returned <.*; accepted is a compiled LabelSets"),
     ],
@@ -295,7 +296,7 @@ def test_gains_of_a_subclass(function, message):
 
 
 class NoRanking(RankingLoss):
-    def build(self, n_labels, representation):
+    def build(self, representation, n_labels):
         return subset.HammingProblem(3)
 
 

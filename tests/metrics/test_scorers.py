@@ -24,7 +24,7 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
 )
-from sklearn_predtron.losses import CostMatrix, FBeta, SubsetLoss
+from sklearn_predtron.losses import CostMatrix, FBeta, Reject, SubsetLoss
 from sklearn_predtron.metrics import cost_scorer, reject_scorer, subset_scorer
 
 
@@ -45,7 +45,7 @@ def test_a_search_over_costs_picks_what_is_most_accurate():
 
 
 @pytest.mark.parametrize("loss", ["zero_one", {(1, 0): 50}, [[0, 2, 3], [1, 0, 9], [4, 4, 0]]], ids=str)
-@pytest.mark.parametrize("reject", [{}, {"reject_cost": 0.3, "reject_label": -7}], ids=["", "reject"])
+@pytest.mark.parametrize("reject", [{}, {"reject": Reject(0.3, -7)}], ids=["", "reject"])
 def test_score_is_accuracy(loss, reject):
     X, y = make_classification(400, n_informative=4, n_classes=3, flip_y=0.2, random_state=0)
     model = PredtronClassifier(loss=loss, **reject, random_state=0).fit(X, y)
@@ -85,9 +85,9 @@ def test_cost_scorer_is_minus_the_mean_cost(form):
 
 def test_cost_scorer_is_the_loss_of_the_estimator():
     X, names, _ = three_classes()
-    for reject in [{}, {"reject_cost": [0.5, 1, 0.2], "reject_label": "?"}]:
+    for reject in [{}, {"reject": Reject([0.5, 1, 0.2], "?")}]:
         model = PredtronClassifier(loss=COSTS, **reject, random_state=0).fit(X, names)
-        scorer = cost_scorer(COSTS, reject_cost=reject.get("reject_cost"))
+        scorer = cost_scorer(COSTS, reject_cost=reject["reject"].cost if reject else None)
         assert scorer(model, X, names) == pytest.approx(-model.sample_loss(X, names).mean())
     ranks = PredtronOrdinalClassifier(loss="squared", categories=["c", "a", "b"], random_state=0).fit(X, names)
     assert cost_scorer("squared")(ranks, X, names) == pytest.approx(-ranks.sample_loss(X, names).mean())
@@ -95,7 +95,7 @@ def test_cost_scorer_is_the_loss_of_the_estimator():
 
 def test_reject_scorer():
     X, y = make_classification(300, flip_y=0.3, random_state=0)
-    model = PredtronBinaryClassifier(reject_cost=0.2, reject_label=5, random_state=0).fit(X, y)
+    model = PredtronBinaryClassifier(reject=Reject(0.2, 5), random_state=0).fit(X, y)
     predicted = model.predict(X)
     rejected, wrong = predicted == 5, (predicted != y) & (predicted != 5)
     assert rejected.any() and reject_scorer(0.2)(model, X, y) == pytest.approx(-(0.2 * rejected.mean() + wrong.mean()))
@@ -120,7 +120,7 @@ def test_labels_that_the_costs_declare():
     model = LogisticRegression().fit(X[few], names[few])
     expected = cost_scorer(COSTS, labels=["a", "b", "c"])(model, X, names)
     assert cost_scorer(CostMatrix(COSTS, labels=["a", "b", "c"]))(model, X, names) == expected
-    rejecting = PredtronBinaryClassifier(reject_cost=0.3, reject_label="?", random_state=0).fit(X[few], names[few])
+    rejecting = PredtronBinaryClassifier(reject=Reject(0.3, "?"), random_state=0).fit(X[few], names[few])
     predicted = rejecting.predict(X)
     assert (predicted[~few] == "?").any()
     by_hand = np.where(predicted == "?", 0.3, predicted != names).mean()
@@ -136,7 +136,7 @@ def test_tuned_thresholds():
 
 def test_cost_scorer_refuses():
     X, names, _ = three_classes()
-    rejecting = PredtronClassifier(reject_cost=0.3, reject_label="?", random_state=0).fit(X, names)
+    rejecting = PredtronClassifier(reject=Reject(0.3, "?"), random_state=0).fit(X, names)
     with pytest.raises(ValueError, match=r"none of the labels \['a', 'b', 'c'\]; pass reject_cost"):
         cost_scorer(COSTS)(rejecting, X, names)
     for cost in [-1, np.nan, [[1, 2]], "low"]:

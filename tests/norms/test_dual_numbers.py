@@ -44,7 +44,7 @@ def q_of(p):
 
 def learner(kind, d, p, q, update, average=None, fitted=True, sparse=False):
     weights = kind[2](q).build(d, p, intercept=Intercept(fitted, 1.0), sparse=sparse, average=True, block=False)
-    return Learner(weights, (Sign() if d == 1 else OneHot()).build(max(d, 2), None), update, average or Average())
+    return Learner(weights, (Sign() if d == 1 else OneHot()).compiled(max(d, 2), None), update, average or Average())
 
 
 def learn(one, X, y):

@@ -15,6 +15,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
+from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS, PNorm, Trace
 from sklearn_predtron.theory import largest_margin, margin
 from sklearn_predtron.updates import LossAugmented, PassiveAggressive, PerceptronUpdate, Slam, Subgradient
@@ -182,7 +183,7 @@ def test_margins_of_any_magnitude(norm, scale):
             np.testing.assert_allclose(largest_margin(model, rows * size, labels).margin, 0.75**0.5 * size, rtol=1e-6)
 
 
-@pytest.mark.parametrize("settings", [{}, {"reject_cost": 0.2, "reject_label": 9}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"reject": Reject(0.2, 9)}], ids=str)
 @pytest.mark.parametrize("update", [PerceptronUpdate(eta=1e10), Subgradient(alpha=1e-12, eta=1e10)], ids=str)
 @pytest.mark.parametrize("norm", ["l2", "l1", "group", "trace", "scaled", "rkhs"])
 def test_a_step_that_overflows_leaves_no_trace_of_its_round(norm, update, settings):

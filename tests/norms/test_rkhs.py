@@ -23,6 +23,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
+from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.norms._kernel_functions import Kernel
 from sklearn_predtron.updates import MMP, ListNet, LossAugmented, MaxPair, PassiveAggressive, PRank, Slam, Subgradient
@@ -248,7 +249,7 @@ def test_a_penalty_rescales_scores_that_follow():
 def test_rejections_are_those_of_the_primal_learner():
     X, y = make_data(n=200, k=3)
     Phi = features(rbf_kernel(X, gamma=0.3))
-    settings = {"reject_cost": 0.2, "reject_label": -1, "random_state": 0}
+    settings = {"reject": Reject(0.2, -1), "random_state": 0}
     model = PredtronClassifier(norm=RKHS(gamma=0.3), **settings).fit(X, y)
     primal = PredtronClassifier(**settings).fit(Phi, y)
     assert 0 < (primal.predict(Phi) == -1).mean() < 1

@@ -20,7 +20,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
-from sklearn_predtron.losses import CostMatrix, ZeroOne
+from sklearn_predtron.losses import CostMatrix, Reject, ZeroOne
 from sklearn_predtron.representations import OneHot, SharedThermometer, Sign, Thermometer
 from sklearn_predtron.updates import MMP, Adaptive, ListNet, LossAugmented, MaxPair, PassiveAggressive, PerceptronUpdate, Slam
 from tests.families.test_ranking import LOSSES, REPRESENTATIONS, WARM, learn, make_labels, make_queries, warmed, warmed_labels
@@ -240,7 +240,7 @@ OFFSETS = [1.0, -7.0, np.arange(24) % 5 * 30.0]
 
 
 @pytest.mark.parametrize("offset", OFFSETS, ids=["1", "-7", "several"])
-@pytest.mark.parametrize("settings", [{}, {"reject_cost": 0.2, "reject_label": -1}, {"average": False}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"reject": Reject(0.2, -1)}, {"average": False}], ids=str)
 @pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
 def test_an_offset_of_dense_rows_with_zeros_changes_no_prediction(update, settings, offset):
     X, y = frequencies()
@@ -463,7 +463,7 @@ def test_predictions_along_the_way_are_those_made_between_calls(form, rule):
     """An estimator that watches what the average predicts sees what `predict` would say."""
     X, y = raw(n=120)
     rows = layouts(X)[form]
-    settings = {"reject_cost": 0.3, "reject_label": -1, "reject_rule": rule}
+    settings = {"reject": Reject(0.3, -1, rule=rule)}
     whole = make(**settings).partial_fit(rows, y, classes=np.arange(K))
     model = make(**settings)
     for i in range(len(y)):

@@ -171,7 +171,7 @@ def stream(n, d=4, p=12, noise=3.0, seed=0):
 
 def learner(d, p, update, average, q=None, **how):
     weights = TraceWeights(d, p, q_of(d, p) if q is None else q, Intercept(True, "auto"), **how)
-    return Learner(weights, OneHot().build(d, None), update, average)
+    return Learner(weights, OneHot().compiled(d, None), update, average)
 
 
 def errors(X, y, update, average, q=None):

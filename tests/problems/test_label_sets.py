@@ -29,6 +29,7 @@ from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.problems._label_sets import Indicators, SparseIndicators
 from sklearn_predtron.problems._user import Objects, PythonProblem
+from sklearn_predtron.representations import SignVector
 from sklearn_predtron.updates import _competitor as core
 
 # ------------------------------------------------------------------------------- losses, written a second time for arrays
@@ -224,7 +225,7 @@ def smallest_loss(loss, y):
 
 def check_rounds(loss, formula, t, y, weights, found):
     """Loss, competitors and phi of compiled rounds, where found holds (costs, scores) of the sets of each row."""
-    problem, slack = loss.build(t.shape[1]), tolerance(t)
+    problem, slack = loss.build(SignVector(), t.shape[1]), tolerance(t)
     phi = np.array([(costs + scores).max() for costs, scores in found])
     worst = np.array([costs[scores >= scores.max() - e].max() for (costs, scores), e in zip(found, slack, strict=True)])
     assert (np.abs(surrogates(problem, weights, y)[0] - phi) <= slack).all()
@@ -283,14 +284,14 @@ def test_sorted_labels_of_any_number(size):
         expected = np.zeros(scores.shape, dtype=int)
         np.put_along_axis(expected, best, 1, axis=1)
         for loss in (PrecisionAtK(k=k), RecallAtK(k=k)):
-            np.testing.assert_array_equal(loss.build(size).predict(scores), expected)
+            np.testing.assert_array_equal(loss.build(SignVector(), size).predict(scores), expected)
 
 
 @each_loss
 def test_predictions_are_maximisers(loss, formula):
     for m in sizes(loss, 6):
         t, _, _ = draws(m, 200)
-        predicted = loss.build(m).predict(t)
+        predicted = loss.build(SignVector(), m).predict(t)
         score = (t * (2.0 * predicted - 1)).sum(axis=1)
         assert (score >= (t @ (2 * all_sets(m, loss) - 1).T).max(axis=1) - tolerance(t)).all()
         if isinstance(loss, AtK):
@@ -314,12 +315,12 @@ def test_margins_among_all_sets(loss, formula):
         places = SparseIndicators(rows.indptr.astype(np.intp), rows.indices.astype(np.intp), m)
         for labels in (Indicators(y.astype(np.uint8)), places):
             np.testing.assert_array_equal(labels.dense(), y)
-            np.testing.assert_allclose(loss.build(m).margins(t, labels), margins, rtol=1e-12, atol=1e-10)
+            np.testing.assert_allclose(loss.build(SignVector(), m).margins(t, labels), margins, rtol=1e-12, atol=1e-10)
 
 
 @each_loss
 def test_problems_go_on_from_a_pickle(loss, formula):
-    problem = loss.build(6)
+    problem = loss.build(SignVector(), 6)
     twin = pickle.loads(pickle.dumps(problem))
     t, y, weights = draws(6, 60, seed=5)
     np.testing.assert_array_equal([twin.c_L, twin.C_L], [problem.c_L, problem.C_L])
@@ -359,10 +360,10 @@ def least_and_largest(loss, formula, m):
 @each_loss
 def test_constants_of_the_loss(loss, formula):
     for m in sizes(loss):
-        problem, (least, largest) = loss.build(m), least_and_largest(loss, formula, m)
+        problem, (least, largest) = loss.build(SignVector(), m), least_and_largest(loss, formula, m)
         if isinstance(loss, CountLoss):
             assert np.isnan([problem.c_L, problem.C_L]).all()
-            stated = CountLoss(loss.function, c_L=least, C_L=largest).build(m)
+            stated = CountLoss(loss.function, c_L=least, C_L=largest).build(SignVector(), m)
             assert (stated.c_L, stated.C_L) == (least, largest)
         elif isinstance(loss, AtK):  # safe ones: k labels may be among all that are right
             assert problem.c_L <= least * (1 + 1e-12)
@@ -407,8 +408,8 @@ def test_surrogate_bounds_the_loss(loss, formula):
     """phi >= L above the least, and phi >= 0 (Lemma 9)."""
     for m in sizes(loss):
         t, y, weights = draws(m, 300, seed=3)
-        phi, _ = surrogates(loss.build(m), weights, y)
-        suffered, _ = rounds(loss.build(m), weights, y, core.PerceptronRule(1.0))
+        phi, _ = surrogates(loss.build(SignVector(), m), weights, y)
+        suffered, _ = rounds(loss.build(SignVector(), m), weights, y, core.PerceptronRule(1.0))
         assert (phi >= suffered - smallest_loss(loss, y) - tolerance(t) - 1e-12 * len(y)).all()
         assert (phi >= 0).all()
         assert (phi > 0).any() or (isinstance(loss, AtK) and m == loss.k)
@@ -418,7 +419,7 @@ def test_surrogate_bounds_the_loss(loss, formula):
 def test_direction_is_the_gradient(loss, formula):
     for m in sizes(loss, 6):
         t, y = smooth(m)
-        _, gradient = surrogates(loss.build(m), told(t), y)
+        _, gradient = surrogates(loss.build(SignVector(), m), told(t), y)
         for i, e in enumerate(1e-7 * np.eye(m)):
             above, below = (np.add(*enumerate_sets(loss, formula, t + way * e, y)).max(axis=1) for way in (1, -1))
             np.testing.assert_allclose(gradient[:, i], (above - below) / 2e-7, atol=1e-5)
@@ -429,7 +430,7 @@ def test_self_bounding_on_mistakes(loss, formula):
     """|grad phi|^2 <= 4 L / c_L wherever Algorithm 1 steps (Lemma 10), and no step without loss."""
     for m in sizes(loss):
         t, y, weights = draws(m, 300, seed=4)
-        suffered, change = rounds(loss.build(m), weights, y, core.LossAugmentedRule(1.0))
+        suffered, change = rounds(loss.build(SignVector(), m), weights, y, core.LossAugmentedRule(1.0))
         lost = suffered - smallest_loss(loss, y)
         least, _ = least_and_largest(loss, formula, m)
         assert ((change**2).sum(axis=1) <= 4 * lost / least + 1e-9 * (1 + np.abs(t).max(axis=1))).all()
@@ -451,10 +452,10 @@ def test_zero_at_margin_C_L(loss, formula):
         if len(t) == 0:
             continue
         _, largest = least_and_largest(loss, formula, m)
-        _, gradient = surrogates(loss.build(m), told(t / margin[:, None] * largest * (1 + 1e-9)), y)
+        _, gradient = surrogates(loss.build(SignVector(), m), told(t / margin[:, None] * largest * (1 + 1e-9)), y)
         assert not gradient.any()
         enough = np.divide(costs, -scores, where=costs > 1e-12, out=np.zeros(costs.shape)).max(axis=1)
-        phi, gradient = surrogates(loss.build(m), told(t * (enough * 0.99)[:, None]), y)
+        phi, gradient = surrogates(loss.build(SignVector(), m), told(t * (enough * 0.99)[:, None]), y)
         assert (phi > 0).all()
         assert gradient.any(axis=1).all()
         checked += len(t)

@@ -31,7 +31,7 @@ def lists(m, seed=0):
 @pytest.mark.parametrize("documents", [True, False], ids=["documents", "labels"])
 @pytest.mark.parametrize("m", [2, 3, 4, 5, 6])
 def test_competitors_against_every_ranking(m, documents, representation):
-    problem = RankingZeroOne().build(0 if documents else m, representation)
+    problem = RankingZeroOne().build(representation, 0 if documents else m)
     rep, every, steps = plain.unit(lambda j: representation.values(len(j)), m), plain.rankings(m), 0
     for y, t in itertools.chain(*(lists(m, seed) for seed in range(10))):
         lost, labels = plain.ZeroOne().of(every, y), Relevances(y, np.array([0, m]))

@@ -21,7 +21,7 @@ from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.problems._label_sets import Indicators
 from sklearn_predtron.problems._relevance import Relevances
-from sklearn_predtron.representations import LinearRank, LogRank, OneHot, Simplex, Thermometer
+from sklearn_predtron.representations import LinearRank, LogRank, OneHot, SignVector, Simplex, Thermometer
 
 
 def fickle(a, b, c, d):
@@ -33,7 +33,7 @@ def fickle(a, b, c, d):
 def test_which_of_the_sets_that_tie_is_the_competitor(loss):
     """Every tied label wrong; if that may lose less, of those that lose most the most false positives, then the most missing."""
     rng = np.random.default_rng(0)
-    problem = loss.build(5)
+    problem = loss.build(SignVector(), 5)
     for _ in range(100):
         y, t = rng.integers(0, 2, 5), rng.integers(-1, 2, 5).astype(float)
         tied = np.flatnonzero(t == 0)
@@ -63,7 +63,7 @@ def test_which_of_the_sets_that_tie_is_the_competitor(loss):
 def test_which_of_the_codes_that_tie_is_the_competitor(representation, costs):
     """Of those that lose most the one of lowest index."""
     rng = np.random.default_rng(0)
-    problem, code = representation.build(4, costs), representation.code(4)
+    problem, code = representation.compiled(4, costs), representation.code(4)
     table = 1 - np.eye(4) if costs is None else costs
     for _ in range(60):
         y, t = int(rng.integers(4)), rng.integers(-1, 2, code.shape[1]).astype(float)
@@ -84,7 +84,7 @@ def test_which_of_the_rankings_that_tie_is_the_competitor(loss, representation):
     """The less relevant items first, which loses as much as any."""
     rng = np.random.default_rng(0)
     f = representation.values(5) / np.linalg.norm(representation.values(5))
-    problem = loss.build(5, representation)
+    problem = loss.build(representation, 5)
     for _ in range(40):
         y, t = rng.integers(0, 2, 5).astype(float), rng.integers(-1, 2, 5).astype(float)
         if len(set(y)) < 2:

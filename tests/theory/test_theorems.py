@@ -5,7 +5,7 @@ import pytest
 from cases import assert_close, cost_table, losses, name, representations, updates
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
-from sklearn_predtron.losses import CostMatrix, ZeroOne
+from sklearn_predtron.losses import CostMatrix, Reject, ZeroOne
 from sklearn_predtron.representations import Simplex
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate, Subgradient
 
@@ -158,7 +158,7 @@ def test_reject_code_within_its_bound(update):
         beta = rng.uniform(0.05, 0.9, 2)
         cost = np.column_stack([1 - np.eye(2), beta])
         X, y, gamma, R = separable(code, cost, 60, 5, seed)
-        settings = {"reject_cost": beta, "reject_label": -1, "reject_rule": "code", "fit_intercept": False}
+        settings = {"reject": Reject(beta, -1, rule="code"), "fit_intercept": False}
         model = suffer(PredtronBinaryClassifier(update=update, representation="onehot", **settings), X, y, [0, 1])
         bound = model.loss_bound(gamma, R)
         expected = 2 * R**2 / gamma**2 if isinstance(update, LossDriven) else 2 * R**2 / (beta.min() * gamma**2)

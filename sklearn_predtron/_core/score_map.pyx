@@ -1,0 +1,201 @@
+"""From the rows of a round to its scores, and back from a gradient of the scores to the input of a step."""
+from libc.float cimport DBL_EPSILON
+from libc.math cimport fabs, sqrt
+
+import numpy as np
+
+from sklearn_predtron._core.rows cimport row_of, squared_norm
+
+cdef double ONE = 1
+
+cdef enum:
+    BUFFER = 256        # entries that are taken at once; the step of loops too, where Cython wants a literal
+
+
+cdef class ScoreMap:
+    """W x: a round is a row, with d scores.  A gradient g of them changes W by g x^T: the input of the step is the row."""
+    round_name = "row"
+    n_directions = property(lambda self: self.d, doc="How many rows the coefficients have.")
+    offsets_cancel = False      # whether an offset common to all scores of a round changes no prediction
+    offsets_apart = False       # whether the scores have offsets, but no directions, of their own
+
+    def __init__(self, Py_ssize_t d):
+        self.d = d
+
+    def __reduce__(self):
+        return type(self), (self.d,)
+
+    def of_features(self, Py_ssize_t p):
+        """Return the map for weights of p features."""
+        return self
+
+    def build(self, norm, Py_ssize_t p, intercept, **how):
+        """Return zero weights of p features under a norm."""
+        return norm.build(self, p, intercept=intercept, **how)
+
+    def check_rounds(self, longest):
+        """Raise ValueError if rounds of up to so many rows cannot be scored."""
+        if longest != 1:
+            raise ValueError(f"rounds must be single rows, got up to {longest} rows a round.")
+
+    cdef const Row* whole_input(self, const View* x) noexcept nogil:
+        """The row that is the input of the step; NULL if it is put together from several."""
+        return &x.first
+
+    cdef const ScoreGradient* of_input(self, const ScoreGradient* g, ScoreGradient* single) noexcept nogil:
+        """What the input is multiplied by."""
+        return g
+
+    cdef const ScoreGradient* of_row(self, Py_ssize_t r, const ScoreGradient* g, ScoreGradient* single) noexcept nogil:
+        """What row r is multiplied by; NULL if that is 0."""
+        return g
+
+    cdef const double* row_weights(self, const ScoreGradient* g) noexcept nogil:
+        """How often each row is in the input."""
+        return &ONE
+
+    cdef Py_ssize_t gather(self, View* x, const ScoreGradient* g, Py_ssize_t* at, double* value) noexcept nogil:
+        """The features of the input that are there, and their values; their number."""
+        x.k.unpack(&x.first, 0, x.first.n, at, value)
+        return x.first.n
+
+    cdef double norm2(self, View* x, const ScoreGradient* g, double r2) noexcept nogil:
+        """The squared Frobenius norm of the change of W and of the intercept, of a feature of squared length r2."""
+        return squared_sum(g) * (squared_norm(x) + r2)
+
+    cdef double norm2_by(self, const double[:, ::1] K, Py_ssize_t first, Py_ssize_t m, const ScoreGradient* g,
+                         double r2) noexcept nogil:
+        """The same in the space of a kernel, by its matrix K, in which the round's m rows begin at `first`."""
+        return squared_sum(g) * (max(K[first, first], 0) + r2)
+
+    cdef void add(self, View* x, Matrix* M, const ScoreGradient* g, double scale) noexcept nogil:
+        """M += scale g x^T."""
+        x.k.add[M.layout](&x.first, M, g, scale)
+
+
+cdef class QueryMap(ScoreMap):
+    """X w: a round is a block of rows, the documents of a query, with one score each.
+
+    A gradient g changes w by X^T g, the input of the step.  An offset common to all rows cancels in every difference.
+    """
+    round_name = "query"
+    offsets_cancel = True
+
+    def __init__(self, Py_ssize_t p=0):
+        self.d = 1
+        self.pulled_back = np.zeros(p)
+
+    def __reduce__(self):
+        return type(self), (self.pulled_back.shape[0],)
+
+    def of_features(self, Py_ssize_t p):
+        return QueryMap(p)
+
+    def check_rounds(self, longest):
+        """A query has any number of rows."""
+
+    cdef const Row* whole_input(self, const View* x) noexcept nogil:
+        return NULL
+
+    cdef const ScoreGradient* of_input(self, const ScoreGradient* g, ScoreGradient* single) noexcept nogil:
+        single.n, single.at, single.value = 1, NULL, &ONE
+        return single
+
+    cdef const ScoreGradient* of_row(self, Py_ssize_t r, const ScoreGradient* g, ScoreGradient* single) noexcept nogil:
+        single.n, single.at, single.value = 1, NULL, &g.value[r]
+        return single if g.value[r] != 0 else NULL
+
+    cdef const double* row_weights(self, const ScoreGradient* g) noexcept nogil:
+        return g.value
+
+    cdef void pull_back(self, View* x, const ScoreGradient* g) noexcept nogil:
+        """The sum of the rows times their entries of g."""
+        if x.start == NULL or self.used:
+            self.pulled_back[:] = 0
+        self.is_pulled_back = self.used = x.start == NULL
+        x.k.combine(x.m, &x.first, x.start, 1, g.value, &self.pulled_back[0])
+
+    cdef Py_ssize_t gather(self, View* x, const ScoreGradient* g, Py_ssize_t* at, double* value) noexcept nogil:
+        cdef Py_ssize_t r, k, j, begin, n = 0
+        cdef Py_ssize_t where[BUFFER]
+        cdef double stored[BUFFER]
+        cdef const Row* row
+        cdef Row spare
+        x.k.combine(x.m, &x.first, x.start, 1, g.value, &self.pulled_back[0])
+        for r in range(x.m if x.start != NULL else 1):
+            row = row_of(x, r, &spare)
+            for begin in range(0, row.n, 256):
+                x.k.unpack(row, begin, min(BUFFER, row.n - begin), where, stored)
+                for k in range(min(BUFFER, row.n - begin)):
+                    j = where[k]
+                    if self.pulled_back[j] != 0:      # 0 from the second visit on
+                        at[n] = j
+                        value[n] = self.pulled_back[j]
+                        n += 1
+                        self.pulled_back[j] = 0
+        return n
+
+    cdef double norm2(self, View* x, const ScoreGradient* g, double r2) noexcept nogil:
+        cdef double g2
+        self.pull_back(x, g)
+        g2 = x.k.take_norm2(x.m, &x.first, x.start, g.value, &self.pulled_back[0])
+        return g2 if g2 > cancelled(x, g) else 0
+
+    cdef double norm2_by(self, const double[:, ::1] K, Py_ssize_t first, Py_ssize_t m, const ScoreGradient* g,
+                         double r2) noexcept nogil:
+        """g^T K g of the rows of the round, or 0 where that is what rounding leaves of it."""
+        cdef Py_ssize_t i, j, touched = 0
+        cdef double total = 0, along, size = 0
+        for i in range(m):
+            if g.value[i] == 0:
+                continue
+            along = 0
+            for j in range(m):
+                along += K[first + i, first + j] * g.value[j]
+            total += g.value[i] * along
+            size += fabs(g.value[i]) * sqrt(max(K[first + i, first + i], 0))
+            touched += 1
+        return total if total > touched * DBL_EPSILON * size * size else 0
+
+    cdef void add(self, View* x, Matrix* M, const ScoreGradient* g, double scale) noexcept nogil:
+        """M += scale (X^T g)^T: dense rows from where they are put together, sparse ones in place."""
+        cdef Py_ssize_t j
+        if x.start != NULL:
+            x.k.combine(x.m, &x.first, x.start, scale, g.value, M.data)
+            return
+        if not self.is_pulled_back:
+            self.pull_back(x, g)
+        for j in range(x.p):
+            M.data[j] += scale * self.pulled_back[j]
+
+
+cdef class SharedMap(ScoreMap):
+    """u x + b_k: a round is a row, whose d scores have one direction and an offset each."""
+    n_directions = 1
+    offsets_apart = True
+
+    def build(self, norm, Py_ssize_t p, intercept, **how):
+        """Return zero weights of p features under a norm, and offsets."""
+        from sklearn_predtron.norms._intercept import Intercept
+        from sklearn_predtron.norms._shared_direction import SharedDirection
+        return SharedDirection(norm.build(ScoreMap(1), p, intercept=Intercept(False, 1.0), **how), self.d, intercept)
+
+
+cdef inline double squared_sum(const ScoreGradient* g) noexcept nogil:
+    cdef double square = 0
+    cdef Py_ssize_t i
+    for i in range(g.n):
+        square += g.value[i] * g.value[i]
+    return square
+
+
+cdef double cancelled(const View* x, const ScoreGradient* g) noexcept nogil:
+    """A bound on what rounding leaves of |sum of the rows times g|^2 where the sum is 0: identical documents, say."""
+    cdef Py_ssize_t r, touched = 0
+    cdef double size = 0
+    cdef Row spare
+    for r in range(x.m):
+        if g.value[r] != 0:
+            size += fabs(g.value[r]) * sqrt(x.k.norm2(row_of(x, r, &spare)))
+            touched += 1
+    return (touched * DBL_EPSILON * size) ** 2
