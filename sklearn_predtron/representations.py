@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._compat import Interval
+from sklearn_predtron._core.score_map import SharedMap
 from sklearn_predtron._parts import Part, as_numbers, real_numbers, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron._warning import warn
@@ -230,7 +231,7 @@ class SharedThermometer(Thermometer):
     synonyms = ("prank", "thresholds")
 
     def compiled(self, k: int, cost: NDArray | None) -> FiniteProblem:
-        return ThermometerProblem(k, cost, shared=True)
+        return ThermometerProblem(k, cost, SharedMap(k - 1))
 
 
 class Code(CodeRepresentation):

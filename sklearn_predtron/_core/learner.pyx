@@ -80,8 +80,8 @@ cdef class Learner:
         cdef Problem problem = self.problem
         if problem is None or problem.d < 1 or problem.d != self.weights.d or self.weights.p < 1:
             raise ValueError(f"weights for {self.weights.d} scores do not go with a problem of {problem.d}.")
-        if problem.block != self.weights.block:
-            raise ValueError("weights of rows do not go with a problem of blocks, nor the other way round.")
+        if type(problem.score_map) is not type(self.weights.score_map):
+            raise ValueError("weights of rows do not go with a problem of queries, nor the other way round.")
         self.update.check(problem)
         if self.observer is not None:
             self.observer.check(problem)
@@ -193,7 +193,7 @@ cdef class Learner:
         reason = self.weights.complaint() or (OVERSTEPPED if self.overstepped else OVERFLOW)
         if self.t == before:
             return reason
-        return f"{reason}  The rounds before {'query' if self.weights.block else 'row'} {row} were learned: t_ = {self.t}."
+        return f"{reason}  The rounds before {self.weights.score_map.round_name} {row} were learned: t_ = {self.t}."
 
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                           const double[::1] counts) except -1:

@@ -15,12 +15,11 @@ cdef enum:
 cdef class ScoreMap:
     """W x: a round is a row, with d scores.  A gradient g of them changes W by g x^T: the input of the step is the row."""
     round_name = "row"
-    n_directions = property(lambda self: self.d, doc="How many rows the coefficients have.")
-    offsets_cancel = False      # whether an offset common to all scores of a round changes no prediction
-    offsets_apart = False       # whether the scores have offsets, but no directions, of their own
 
     def __init__(self, Py_ssize_t d):
-        self.d = d
+        if d < 1:
+            raise ValueError(f"d={d} must be at least 1.")
+        self.d = self.n_directions = d
 
     def __reduce__(self):
         return type(self), (self.d,)
@@ -54,6 +53,9 @@ cdef class ScoreMap:
         """How often each row is in the input."""
         return &ONE
 
+    cdef void column_lengths(self, View* x, Py_ssize_t* at, double* value) noexcept nogil:
+        """The Euclidean length of each column of the round's rows, into value; at is scratch, both of p entries."""
+
     cdef Py_ssize_t gather(self, View* x, const ScoreGradient* g, Py_ssize_t* at, double* value) noexcept nogil:
         """The features of the input that are there, and their values; their number."""
         x.k.unpack(&x.first, 0, x.first.n, at, value)
@@ -79,10 +81,10 @@ cdef class QueryMap(ScoreMap):
     A gradient g changes w by X^T g, the input of the step.  An offset common to all rows cancels in every difference.
     """
     round_name = "query"
-    offsets_cancel = True
 
     def __init__(self, Py_ssize_t p=0):
-        self.d = 1
+        ScoreMap.__init__(self, 1)
+        self.offsets_cancel = True
         self.pulled_back = np.zeros(p)
 
     def __reduce__(self):
@@ -135,6 +137,19 @@ cdef class QueryMap(ScoreMap):
                         self.pulled_back[j] = 0
         return n
 
+    cdef void column_lengths(self, View* x, Py_ssize_t* at, double* value) noexcept nogil:
+        cdef Py_ssize_t r, k
+        cdef const Row* row
+        cdef Row spare
+        for r in range(x.m):
+            row = row_of(x, r, &spare)
+            x.k.unpack(row, 0, row.n, at, value)
+            for k in range(row.n):
+                self.pulled_back[at[k]] += value[k] * value[k]
+        for k in range(x.p):
+            value[k] = sqrt(self.pulled_back[k])
+            self.pulled_back[k] = 0
+
     cdef double norm2(self, View* x, const ScoreGradient* g, double r2) noexcept nogil:
         cdef double g2
         self.pull_back(x, g)
@@ -171,11 +186,16 @@ cdef class QueryMap(ScoreMap):
 
 cdef class SharedMap(ScoreMap):
     """u x + b_k: a round is a row, whose d scores have one direction and an offset each."""
-    n_directions = 1
-    offsets_apart = True
+
+    def __init__(self, Py_ssize_t d):
+        ScoreMap.__init__(self, d)
+        self.n_directions = 1
+        self.offsets_apart = True
 
     def build(self, norm, Py_ssize_t p, intercept, **how):
-        """Return zero weights of p features under a norm, and offsets."""
+        """Return zero weights of p features under a norm, and offsets; raise ValueError if these are not to be learned."""
+        if not intercept.fitted:
+            raise ValueError("fit_intercept=False leaves representation='shared' without its thresholds; accepted is True.")
         from sklearn_predtron.norms._intercept import Intercept
         from sklearn_predtron.norms._shared_direction import SharedDirection
         return SharedDirection(norm.build(ScoreMap(1), p, intercept=Intercept(False, 1.0), **how), self.d, intercept)

@@ -152,7 +152,7 @@ def check_ranking_loss(loss: RankingLoss, lists: list[NDArray]) -> None:
         for y in lists:
             m, what = len(y), f"y = {y.tolist()}"
             labels = Relevances(y, np.array([0, m], dtype=np.intp))
-            problem = kept(checked_build, loss, kept(copy.copy(loss).build, representation, 0), RankingProblem, d=1, block=True)
+            problem = kept(checked_build, loss, kept(copy.copy(loss).build, representation, 0), RankingProblem, d=1, n_labels=0)
             places = np.array(list(permutations(range(m))))
             assert_same_table(loss, f"losses of the rankings for {what}", partial(losses_of_rankings, y=y))
             costs = kept(losses_of_rankings, loss, y)

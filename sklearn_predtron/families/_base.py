@@ -29,7 +29,6 @@ from sklearn_predtron.families._saved import FORMAT, format_of, pack, unpack
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.norms._base import Weights, euclidean_length
 from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.norms._shared_direction import SharedDirection
 from sklearn_predtron.problems._base import Labels, Problem
 from sklearn_predtron.updates import Update
 from sklearn_predtron.updates._bounds import fingerprint
@@ -312,12 +311,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
 
     def _build_weights(self, problem: Problem, rows: Rows, *, average: bool) -> Weights:
         norm, intercept = resolve(Norm, self.norm, "norm"), self._build_intercept()
-        how: dict[str, Any] = {"sparse": rows.sparse, "average": average, "block": problem.block}
-        if not problem.shared:
-            return norm.build(problem.d, rows.p, intercept=intercept, **how)
-        if not self.fit_intercept:
-            raise ValueError("fit_intercept=False leaves representation='shared' without its thresholds; accepted is True.")
-        return SharedDirection(norm.build(1, rows.p, intercept=Intercept(False, 1.0), **how), problem.d, intercept)
+        return problem.score_map.build(norm, rows.p, intercept, sparse=rows.sparse, average=average)
 
     def _build_update(self, problem: Problem) -> Any:
         def build(update: Update) -> Any:
@@ -332,7 +326,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         """Take over what set_params changed since the last call."""
         learner = self._learner
         self._check_fixed()
-        if problem.d != learner.problem.d or problem.shared != learner.problem.shared:
+        if problem.d != learner.problem.d or type(problem.score_map) is not type(learner.problem.score_map):
             raise ValueError(
                 f"representation={self.representation!r} has {number_of_scores(problem)} and the weights so far have "
                 f"{number_of_scores(learner.problem)}; call fit to start anew."
@@ -608,7 +602,7 @@ def mean_loss(losses: NDArray, sample_weight: Any) -> float:
 
 
 def number_of_scores(problem: Problem) -> str:
-    return f"{problem.d} scores" + (" of one direction" if problem.shared else "")
+    return f"{problem.d} scores" + (" of one direction" if problem.score_map.offsets_apart else "")
 
 
 def as_rows(X: Any) -> Rows:

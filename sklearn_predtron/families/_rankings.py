@@ -31,7 +31,7 @@ class BaseRanker(BasePredtron):
     def _build_problem(self) -> RankingProblem:
         loss, representation = ranking_loss(self.loss), ranking_representation(self.representation)
         loss, n = copy.copy(loss), self._n_labels
-        return checked_build(loss, loss.build(copy.copy(representation), n), RankingProblem, d=max(n, 1), block=n == 0)
+        return checked_build(loss, loss.build(copy.copy(representation), n), RankingProblem, d=max(n, 1), n_labels=n)
 
     def _losses(self, scores: NDArray, labels: Relevances) -> NDArray:
         """The learned loss of each list."""

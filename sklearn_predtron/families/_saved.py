@@ -10,6 +10,7 @@ from typing import Any
 
 import sklearn_predtron
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.score_map import QueryMap, SharedMap
 from sklearn_predtron._core.state import Captured
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
 
@@ -34,6 +35,11 @@ FORMER = {
 }
 OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport)}
 PART = "part"
+# Where a flag stood for a map from inputs to scores: of queries' blocks, or with one direction for all thresholds.
+MAPS = {
+    **{f"{name}Weights": lambda arguments: QueryMap() for name in ("L2", "PNorm", "Scaled", "RKHS", "Budgeted")},
+    "ThermometerProblem": lambda arguments: SharedMap(arguments[0] - 1),
+}
 
 
 @cache
@@ -103,7 +109,7 @@ def unpack(parts: Any, version: int) -> Learner:
     try:
         for part in parts:
             if version == 1:
-                part = {**part, "kind": FORMER.get(part["kind"], part["kind"])}
+                part = translated(part)
             made.append(build(part, made))
         learner = made[-1]
     except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
@@ -111,6 +117,15 @@ def unpack(parts: Any, version: int) -> Learner:
     if type(learner) is not Learner:
         raise ValueError(f"The saved model is damaged: where a learner is expected there is {type(learner).__name__}.")
     return learner
+
+
+def translated(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of format 1 under its present name, with a map from inputs to scores in the place of a flag."""
+    kind = FORMER.get(part["kind"], part["kind"])
+    if kind not in MAPS:
+        return {**part, "kind": kind}
+    *arguments, flag = part["arguments"]
+    return {**part, "kind": kind, "arguments": [*arguments, MAPS[kind](arguments) if flag else None]}
 
 
 def build(part: dict[str, Any], made: list[Any]) -> Any:

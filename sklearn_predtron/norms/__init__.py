@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from sklearn_predtron._compat import Interval, StrOptions
+from sklearn_predtron._core.score_map import ScoreMap
 from sklearn_predtron._names import refuse_class
 from sklearn_predtron._parts import Part
 from sklearn_predtron.norms._base import Weights
@@ -27,21 +28,21 @@ class Norm(Part):
 
     pairwise = False  # whether X holds kernels of rows with rows
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         """Make the compiled weights.
 
         Parameters
         ----------
-        d, p : int
-            Scores and features.
+        score_map : ScoreMap
+            The map from the rows of a round to its scores, of which there are ``score_map.d`` a row.
+        p : int
+            Features.
         intercept : Intercept
             The virtual feature.
         sparse : bool
             Whether the first rows to come are sparse.
         average : bool
             Whether the iterates are averaged.
-        block : bool
-            Whether the rows of a round have one score each.
 
         Returns
         -------
@@ -67,8 +68,8 @@ class L2(Norm):
     alias = "l2"
     synonyms = ("frobenius", "fro", "euclidean")
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
-        return L2Weights(d, p, intercept, by_feature=sparse, averaging=average, block=block)
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
+        return L2Weights(score_map.d, p, intercept, by_feature=sparse, averaging=average, score_map=score_map)
 
 
 class Link(Norm):
@@ -81,8 +82,10 @@ class Link(Norm):
         self._validate_params()
         return max(2.0, 2.0 * floor(log(p))) if self.q is None else float(self.q)
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
-        return PNormWeights(d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average, block=block)
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
+        return PNormWeights(
+            score_map.d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average, score_map=score_map
+        )
 
 
 class PNorm(Link):
@@ -139,10 +142,10 @@ class Group(Link):
     def __init__(self, q: float | None = None):
         self.q = q
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
-        if d == 1:
-            return super().build(d, p, intercept=intercept, sparse=sparse, average=average, block=block)
-        return GroupWeights(d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average)
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
+        if score_map.d == 1:
+            return super().build(score_map, p, intercept=intercept, sparse=sparse, average=average)
+        return GroupWeights(score_map.d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average)
 
 
 class Trace(Norm):
@@ -177,13 +180,13 @@ class Trace(Norm):
     def __init__(self, q: float | None = None):
         self.q = q
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         self._validate_params()
-        least = min(d, p)
+        least = min(score_map.d, p)
         q = max(2.0, 2 * log(least)) if self.q is None else float(self.q)
-        if block or least == 1 or q == 2:
-            return L2Weights(d, p, intercept, by_feature=sparse, averaging=average, block=block)
-        return TraceWeights(d, p, q, intercept, by_feature=sparse, averaging=average)
+        if least == 1 or q == 2:
+            return L2Weights(score_map.d, p, intercept, by_feature=sparse, averaging=average, score_map=score_map)
+        return TraceWeights(score_map.d, p, q, intercept, by_feature=sparse, averaging=average)
 
 
 class Scaled(Norm):
@@ -214,8 +217,8 @@ class Scaled(Norm):
     alias = "scaled"
     synonyms = ("standardised", "standardized")
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
-        return ScaledWeights(d, p, intercept, sparse=sparse, averaging=average, block=block)
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
+        return ScaledWeights(score_map.d, p, intercept, sparse=sparse, averaging=average, score_map=score_map)
 
 
 class RKHS(Norm):
@@ -292,7 +295,7 @@ class RKHS(Norm):
         """Whether X holds kernels."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def build(self, d: int, p: int, *, intercept: Intercept, sparse: bool, average: bool, block: bool) -> Weights:
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         refuse_class("kernel", self.kernel)
         refuse_class("kernel", self.kernel)
         self._validate_params()
@@ -300,5 +303,5 @@ class RKHS(Norm):
         kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
         support = PrecomputedSupport() if self.pairwise else Support(kernel, p)
         if self.budget is None:
-            return RKHSWeights(d, p, support, intercept, averaging=average, block=block)
-        return BudgetedWeights(d, p, support, intercept, self.budget, averaging=average, block=block)
+            return RKHSWeights(score_map.d, p, support, intercept, averaging=average, score_map=score_map)
+        return BudgetedWeights(score_map.d, p, support, intercept, self.budget, averaging=average, score_map=score_map)

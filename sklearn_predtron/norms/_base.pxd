@@ -1,5 +1,6 @@
 """What the loop asks of linear predictors t = W x + b."""
 from sklearn_predtron._core.rows cimport Rows, View
+from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Round
 
@@ -7,7 +8,7 @@ from sklearn_predtron.problems._base cimport Round
 cdef class Weights:
     cdef readonly Py_ssize_t d, p
     cdef readonly bint observing, averaging
-    cdef readonly bint block      # the rows of a round have one score each, not a row d
+    cdef readonly ScoreMap score_map
     cdef readonly bint large      # too large for the caches near the core
     cdef readonly double inverse_convexity    # q - 1, where half the norm's square is strongly convex to 1 / (q - 1)
     cdef readonly bint may_step   # whether there is anything yet to step along
@@ -20,6 +21,7 @@ cdef class Weights:
     cdef void abandon_round(self) noexcept nogil
     cdef void close_round(self, double weight, double keep) noexcept nogil
     cdef bint unfinished(self) noexcept
+    cdef int map_scores(self, Py_ssize_t d, Py_ssize_t p, ScoreMap score_map) except -1
     cdef void scores(self, const View* x, double* t) noexcept nogil
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil
     cdef void prefetch(self, const View* x) noexcept nogil

@@ -3,6 +3,7 @@ from libc.math cimport INFINITY
 
 import numpy as np
 
+from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.rows cimport Rows, View, squared_norm
 from sklearn_predtron.problems._base cimport Round
@@ -27,9 +28,9 @@ def euclidean_length(values):
     return largest * float(np.sqrt(((values / largest) ** 2).sum())) if 0 < largest < INFINITY else largest
 
 
-def check_sizes(Py_ssize_t d, Py_ssize_t p, bint block=False):
-    """Raise ValueError where weights of d scores and p features make no sense."""
-    if d < 1 or p < 1 or (block and d > 1) or d > MOST // 64 // (p + 16):
+def check_sizes(Py_ssize_t d, Py_ssize_t p):
+    """Raise ValueError if weights of d scores and p features make no sense."""
+    if d < 1 or p < 1 or d > MOST // 64 // (p + 16):
         raise ValueError(f"weights cannot have {d} scores and {p} features.")
 
 
@@ -51,6 +52,15 @@ cdef class Weights:
     def __cinit__(self):
         self.inverse_convexity = 1
         self.may_step = True
+
+    cdef int map_scores(self, Py_ssize_t d, Py_ssize_t p, ScoreMap score_map) except -1:
+        """Take over the sizes and the map from inputs to scores, W x unless another is given."""
+        check_sizes(d, p)
+        if score_map is not None and score_map.d != d:
+            raise ValueError(f"a map to {score_map.d} scores does not go with weights for {d}.")
+        self.d, self.p = d, p
+        self.score_map = (ScoreMap(d) if score_map is None else score_map).of_features(p)
+        return 0
 
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
         """Rows are going to be learned from: new ones if they are `fresh`, else those of the call before.

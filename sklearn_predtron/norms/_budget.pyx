@@ -4,6 +4,7 @@ from libc.math cimport INFINITY, sqrt
 import numpy as np
 
 from sklearn_predtron.norms._rkhs cimport RKHSWeights
+from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron.norms._intercept cimport Intercept
 
@@ -20,7 +21,7 @@ cdef class BudgetedWeights(RKHSWeights):
     """
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, support, Intercept intercept, Py_ssize_t budget, bint averaging=True,
-                 bint block=False):
+                 ScoreMap score_map=None):
         if not 0 < budget < MOST:
             raise ValueError(f"budget={budget} must be at least 1.")
         self.budget = budget
@@ -28,12 +29,12 @@ cdef class BudgetedWeights(RKHSWeights):
         self.apart = np.zeros(budget)
         self.nearest, self.of_call = np.zeros(budget, dtype=np.intp), np.full(budget, -1, dtype=np.intp)
         self.with_block = np.zeros((0, 0))
-        RKHSWeights.__init__(self, d, p, support, intercept, averaging, block)
+        RKHSWeights.__init__(self, d, p, support, intercept, averaging, score_map)
 
     def __reduce__(self):
-        kind, (d, p, support, intercept, averaging, block), state = RKHSWeights.__reduce__(self)
+        kind, (d, p, support, intercept, averaging, score_map), state = RKHSWeights.__reduce__(self)
         arrays = np.array(self.among[:self.n, :self.n]), np.array(self.apart[:self.n]), np.array(self.nearest[:self.n])
-        return kind, (d, p, support, intercept, self.budget, averaging, block), (state, arrays)
+        return kind, (d, p, support, intercept, self.budget, averaging, score_map), (state, arrays)
 
     def __setstate__(self, state):
         cdef const double[:, ::1] among

@@ -4,6 +4,7 @@ from libc.math cimport pow as libm_pow
 
 import numpy as np
 
+from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, RowOps, Matrix, Row, prefetch_bytes
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport View, of_doubles, row_of
@@ -11,7 +12,7 @@ from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 
 from sklearn_predtron._core.state import count, flag, real, reals, restored, whole, wholes
-from sklearn_predtron.norms._base import aligned_zeros, check_sizes
+from sklearn_predtron.norms._base import aligned_zeros
 
 cdef enum:
     STRETCHES = 64
@@ -30,17 +31,14 @@ cdef class DualWeights(Weights):
     The intercept is feature p, of length sqrt(r2): b = sqrt(r2) W_p.
     """
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, double q, bint by_feature=True,
-                 bint averaging=True, bint block=False):
-        check_sizes(d, p, block)
+                 bint averaging=True, ScoreMap score_map=None):
+        self.map_scores(d, p, score_map)
         if not 2 <= q < INFINITY:
             raise ValueError(f"q={q} must be a number of at least 2.")
-        self.d = d
-        self.p = p
         self.q = q
         self.room = (LARGEST ** (1 / q) - LARGE ** (1 / q)) / (p + 1) ** (1 / q)
         self.inverse_convexity = q - 1
         self.intercept = intercept
-        self.block = block
         self.by_feature = by_feature
         self.lines, self.width = (p + 1, d) if by_feature else (d, p + 1)
         pad = 1 if self.width == 1 else 4 if by_feature else 16
@@ -56,14 +54,13 @@ cdef class DualWeights(Weights):
         self.U_alone.offset = &self.none[0]
         self.unit = 1
         self.at, self.value = np.empty(p + 1, dtype=np.intp), np.empty(p + 1)
-        self.pulled_back = np.zeros(p if block else 0)
         self.watch_radius(False)
         self.stop_average()
         if averaging:
             self.start_average()
 
     def __reduce__(self):
-        arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging, self.block
+        arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging, self.score_map
         arrays = (np.array(self.theta), np.array(self.u), np.array(self.total), np.array(self.stretch), np.array(self.since),
                   np.array(self.had))
         numbers = (self.unit, self.c, self.mass, self.most, self.moved, self.rounds_mass, self.inflation, self.now,
@@ -196,45 +193,19 @@ cdef class DualWeights(Weights):
 
     cdef void gather(self, View* x, const ScoreGradient* g) noexcept nogil:
         """How much of each feature the round has: of a row, or of the rows of a query times their entries of g."""
-        cdef double one = 1
         if self.gathered:
             return
         self.gathered = True
         self.input = &self.value[0]
         if self.by_feature:
-            self.gather_features(x, g)
+            self.n = self.score_map.gather(x, g, &self.at[0], &self.value[0])
             return
         self.n = self.p
-        if not self.block and x.k == of_doubles(False):
+        if self.score_map.whole_input(x) != NULL and x.k == of_doubles(False):
             self.input = <const double*> x.first.value
             return
         self.value[:] = 0
-        x.k.combine(x.m, &x.first, x.start, 1, g.value if self.block else &one, &self.value[0])
-
-    cdef void gather_features(self, View* x, const ScoreGradient* g) noexcept nogil:
-        """Only the features that are there."""
-        cdef Py_ssize_t r, k, j, begin
-        cdef Py_ssize_t at[BUFFER]
-        cdef double value[BUFFER]
-        cdef const Row* row
-        cdef Row spare
-        if not self.block:
-            self.n = x.first.n
-            x.k.unpack(&x.first, 0, self.n, &self.at[0], &self.value[0])
-            return
-        self.n = 0
-        x.k.combine(x.m, &x.first, x.start, 1, g.value, &self.pulled_back[0])
-        for r in range(x.m if x.start != NULL else 1):
-            row = row_of(x, r, &spare)
-            for begin in range(0, row.n, 256):
-                x.k.unpack(row, begin, min(BUFFER, row.n - begin), at, value)
-                for k in range(min(BUFFER, row.n - begin)):
-                    j = at[k]
-                    if self.pulled_back[j] != 0:      # 0 from the second visit on
-                        self.at[self.n] = j
-                        self.value[self.n] = self.pulled_back[j]
-                        self.n += 1
-                        self.pulled_back[j] = 0
+        x.k.combine(x.m, &x.first, x.start, 1, self.score_map.row_weights(g), &self.value[0])
 
     cdef double q_norm(self, const Row* row, const RowOps* k) noexcept nogil:
         """The q-norm; relative to the largest entry where that overflows."""
@@ -269,12 +240,13 @@ cdef class DualWeights(Weights):
         return self.q_norm(&row, of_doubles(False))
 
     cdef double norm_of_input(self, View* x, const ScoreGradient* g) noexcept nogil:
+        cdef const Row* row = self.score_map.whole_input(x)
         if self.input_length < 0:
-            if self.block:
+            if row == NULL:
                 self.gather(x, g)
                 self.input_length = self.q_norm_of(self.input, self.n)
             else:
-                self.input_length = self.q_norm(&x.first, x.k)
+                self.input_length = self.q_norm(row, x.k)
         return self.input_length
 
     cdef double with_intercept(self, double length) noexcept nogil:
@@ -291,10 +263,13 @@ cdef class DualWeights(Weights):
 
     cdef void update_statistics(self, View* x) noexcept nogil:
         cdef double length
-        if self.block:
-            length = self.largest_column_norm(x) if not self.radius_of_rows else self.largest_row_norm(x)
-        else:
+        if self.score_map.whole_input(x) != NULL:
             length = self.norm_of_input(x, NULL)
+        elif self.radius_of_rows:
+            length = self.largest_row_norm(x)
+        else:                               # the q-norm of the columns' lengths bounds |X^T g|_q / |g|_2
+            self.score_map.column_lengths(x, &self.at[0], &self.value[0])
+            length = self.q_norm_of(&self.value[0], self.p)
         if self.intercept.automatic:
             self.intercept.update_statistics(length * length)
         if self.radius_needed:
@@ -309,25 +284,10 @@ cdef class DualWeights(Weights):
             largest = max(largest, self.q_norm(row_of(x, r, &spare), x.k))
         return largest
 
-    cdef double largest_column_norm(self, View* x) noexcept nogil:
-        """The q-norm of the columns' lengths, which bounds |X^T g|_q / |g|_2."""
-        cdef Py_ssize_t r, k
-        cdef const Row* row
-        cdef Row spare
-        for r in range(x.m):
-            row = row_of(x, r, &spare)
-            x.k.unpack(row, 0, row.n, &self.at[0], &self.value[0])
-            for k in range(row.n):
-                self.pulled_back[self.at[k]] += self.value[k] * self.value[k]
-        for k in range(self.p):
-            self.value[k] = sqrt(self.pulled_back[k])
-            self.pulled_back[k] = 0
-        return self.q_norm_of(&self.value[0], self.p)
-
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         cdef double length
         r.radius2 = self.radius2
-        if self.block:
+        if self.score_map.whole_input(x) == NULL:
             length = self.norm_of_input(x, g)
             r.update_norm2 = self.inverse_convexity * length * length
             return
@@ -341,7 +301,7 @@ cdef class DualWeights(Weights):
     # ------------------------------------------------------------------------------------------------------------- steps
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
-        cdef double one = 1, reach = size * self.largest_change(x, g)
+        cdef double reach = size * self.largest_change(x, g)
         cdef ScoreGradient single
         if self.mass == 0:
             if reach == 0:
@@ -350,19 +310,15 @@ cdef class DualWeights(Weights):
         elif reach > self.room * self.unit:
             self.change_unit(libm_pow(self.mass, 1 / self.q) + reach / self.unit)
         self.gather(x, g)
-        if self.block:
-            single.n, single.at, single.value = 1, NULL, &one
-            self.add(&single, -size / self.unit)
-        else:
-            self.add(g, -size / self.unit)
+        self.add(self.score_map.of_input(g, &single), -size / self.unit)
         self.relink()
 
     cdef double largest_change(self, View* x, const ScoreGradient* g) noexcept nogil:
         """A bound on the entries of the input, of the intercept's feature too, times |g|."""
         cdef double largest = max(self.norm_of_input(x, g), sqrt(self.intercept.r2())), square = 0
         cdef Py_ssize_t k
-        if self.block:
-            return largest
+        cdef ScoreGradient single
+        g = self.score_map.of_input(g, &single)
         for k in range(g.n):
             square += g.value[k] * g.value[k]
         return largest * sqrt(square)

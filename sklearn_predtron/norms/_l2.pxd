@@ -13,13 +13,9 @@ cdef class L2Weights(Weights):
     cdef Py_ssize_t stride
     cdef double scale, total_scale, mass, weight
     cdef readonly double radius2
-    cdef double[::1] pulled_back         # of the rows of a round, by a direction: what a step adds, but for its size
-    cdef bint is_pulled_back, used       # whether it is of the present round; whether it is not zeros
     cdef bint empty
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil
-    cdef void pull_back(self, View* x, const ScoreGradient* g) noexcept nogil
     cdef void step_offsets(self, const ScoreGradient* g, double change, double pending) noexcept nogil
-    cdef void add_rows(self, View* x, const ScoreGradient* g, double change, double pending) noexcept nogil
     cdef void renormalise(self) noexcept nogil
     cdef void flush_average(self, double[::1] data, double[::1] total) noexcept nogil
     cdef void clear(self) noexcept nogil

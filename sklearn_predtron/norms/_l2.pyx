@@ -1,17 +1,15 @@
 """Weights under the Frobenius norm."""
-from libc.float cimport DBL_EPSILON
-from libc.math cimport fabs, sqrt
-
 import numpy as np
 
 from sklearn_predtron._core.rows cimport View, largest_norm, row_of, squared_norm
+from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, Matrix, Row
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.problems._base cimport Round
 
 from sklearn_predtron._core.state import flag, real, reals, restored
-from sklearn_predtron.norms._base import aligned_zeros, check_sizes
+from sklearn_predtron.norms._base import aligned_zeros
 
 # Below them the running scales are multiplied out.  The first bounds what weight * data and total cancel in their sum.
 cdef double LEAST_SCALE = 1e-4, LEAST_TOTAL_SCALE = 1e-100
@@ -25,14 +23,10 @@ cdef class L2Weights(Weights):
     """
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, bint by_feature=False, bint averaging=True,
-                 bint block=False):
-        check_sizes(d, p, block)
-        self.d = d
-        self.p = p
+                 ScoreMap score_map=None):
+        self.map_scores(d, p, score_map)
         self.intercept = intercept
         self.by_feature = by_feature and d > 1
-        self.block = block
-        self.pulled_back = aligned_zeros(p if block else 0)
         self.watch_radius(False)
         self.empty = True
         self.scale = 1
@@ -46,7 +40,7 @@ cdef class L2Weights(Weights):
             self.start_average()
 
     def __reduce__(self):
-        arguments = (self.d, self.p, self.intercept, self.by_feature, self.averaging, self.block)
+        arguments = (self.d, self.p, self.intercept, self.by_feature, self.averaging, self.score_map)
         arrays = np.array(self.data), np.array(self.b), np.array(self.total), np.array(self.b_total)
         numbers = self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty
         numbers += self.radius_needed, self.radius_of_rows
@@ -93,7 +87,7 @@ cdef class L2Weights(Weights):
         self.observing = needed or self.intercept.automatic
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
-        self.is_pulled_back = False
+        self.score_map.is_pulled_back = False
         self.iterate_scores(x, t)
 
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil:
@@ -125,37 +119,18 @@ cdef class L2Weights(Weights):
             self.radius2 = max(self.radius2, (largest_norm(x) if self.radius_of_rows else squared_norm(x)) + self.intercept.r2())
 
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
-        cdef Py_ssize_t i
-        cdef double g2 = 0
         r.radius2 = self.radius2
-        if self.block:
-            self.pull_back(x, g)
-            g2 = x.k.take_norm2(x.m, &x.first, x.start, g.value, &self.pulled_back[0])
-            r.update_norm2 = g2 if g2 > cancelled(x, g) else 0
-            return
-        for i in range(g.n):
-            g2 += g.value[i] * g.value[i]
-        r.update_norm2 = g2 * (squared_norm(x) + self.intercept.r2())
-
-    cdef void pull_back(self, View* x, const ScoreGradient* g) noexcept nogil:
-        """The sum of the rows times their entries of g."""
-        if x.start == NULL or self.used:
-            self.pulled_back[:] = 0
-        self.is_pulled_back = self.used = x.start == NULL
-        x.k.combine(x.m, &x.first, x.start, 1, g.value, &self.pulled_back[0])
+        r.update_norm2 = self.score_map.norm2(x, g, self.intercept.r2())
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
         cdef double change = -size / self.scale
         cdef double pending = -change * self.weight / self.total_scale if self.averaging else 0
         self.empty = False
-        if self.block:
-            self.add_rows(x, g, change, pending)
-            return
         if pending != 0:
             x.k.fetch(&x.first, &self.U)
-        x.k.add[self.W.layout](&x.first, &self.W, g, change)
+        self.score_map.add(x, &self.W, g, change)
         if pending != 0:
-            x.k.add[self.W.layout](&x.first, &self.U, g, pending)
+            self.score_map.add(x, &self.U, g, pending)
         if self.intercept.fitted:
             self.step_offsets(g, change, pending)
 
@@ -168,22 +143,6 @@ cdef class L2Weights(Weights):
             self.b[c] += change * r2 * g.value[i]
             if pending != 0:
                 self.b_total[c] += pending * r2 * g.value[i]
-
-    cdef void add_rows(self, View* x, const ScoreGradient* g, double change, double pending) noexcept nogil:
-        """Add the combined rows: dense ones from where they are put together, sparse ones in place."""
-        cdef Py_ssize_t j
-        if x.start != NULL:
-            x.k.combine(x.m, &x.first, x.start, change, g.value, &self.data[0])
-            if pending != 0:
-                x.k.combine(x.m, &x.first, x.start, pending, g.value, &self.total[0])
-            return
-        if not self.is_pulled_back:
-            self.pull_back(x, g)
-        for j in range(self.p):
-            self.data[j] += change * self.pulled_back[j]
-        if pending != 0:
-            for j in range(self.p):
-                self.total[j] += pending * self.pulled_back[j]
 
     cdef void shrink(self, double factor) noexcept nogil:
         if self.empty:
@@ -241,14 +200,3 @@ cdef class L2Weights(Weights):
         b = self.weight / self.mass * np.asarray(self.b) + self.total_scale / self.mass * np.asarray(self.b_total)
         return coef, b
 
-
-cdef double cancelled(const View* x, const ScoreGradient* g) noexcept nogil:
-    """A bound on what rounding leaves of |sum of the rows times g|^2 where the sum is 0: identical documents, say."""
-    cdef Py_ssize_t r, touched = 0
-    cdef double size = 0
-    cdef Row spare
-    for r in range(x.m):
-        if g.value[r] != 0:
-            size += fabs(g.value[r]) * sqrt(x.k.norm2(row_of(x, r, &spare)))
-            touched += 1
-    return (touched * DBL_EPSILON * size) ** 2

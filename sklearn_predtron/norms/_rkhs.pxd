@@ -29,7 +29,6 @@ cdef class RKHSWeights(L2Weights):
     cdef make_room(self, Py_ssize_t rows)
     cdef bint has_length(self, Py_ssize_t row) noexcept nogil
     cdef void read(self, const double* F, Py_ssize_t m, double scale, const double* offset, double* t) noexcept nogil
-    cdef double squared_length(self, Py_ssize_t m, const ScoreGradient* g) noexcept nogil
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil
     cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change, double pending) noexcept nogil
     cdef void move_scores(self, const double* kernels, Py_ssize_t between, Py_ssize_t c, double change,

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 from scipy.sparse import issparse
 
+from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View
@@ -39,10 +40,9 @@ cdef class RKHSWeights(L2Weights):
     """
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, support not None, Intercept intercept not None, bint averaging=True,
-                 bint block=False):
-        check_sizes(d, p, block)
-        L2Weights.__init__(self, d, 1, intercept, True, False, block)
-        self.p = p
+                 ScoreMap score_map=None):
+        L2Weights.__init__(self, d, 1, intercept, True, False, score_map)
+        self.map_scores(d, p, score_map)
         self.support = support
         self.by_feature = True
         self.stride = d
@@ -57,7 +57,7 @@ cdef class RKHSWeights(L2Weights):
 
     def __reduce__(self):
         cdef Py_ssize_t used = self.n * self.d
-        arguments = self.d, self.p, self.support.lent(), self.intercept, self.averaging, self.block
+        arguments = self.d, self.p, self.support.lent(), self.intercept, self.averaging, self.score_map
         total = np.array(self.total[:used]) if self.averaging else None
         arrays = np.array(self.data[:used]), total, np.array(self.b), np.array(self.b_total), np.array(self.number[:self.n])
         numbers = (self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, self.radius_needed,
@@ -297,45 +297,20 @@ cdef class RKHSWeights(L2Weights):
             self.radius2 = max(self.radius2, length2 + self.intercept.r2())
 
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
-        cdef Py_ssize_t i
-        cdef double g2 = 0
         r.radius2 = self.radius2
-        if self.block:
-            r.update_norm2 = self.squared_length(x.m, g)
-            return
-        for i in range(g.n):
-            g2 += g.value[i] * g.value[i]
-        r.update_norm2 = g2 * (self.length2(x) + self.intercept.r2())
-
-    cdef double squared_length(self, Py_ssize_t m, const ScoreGradient* g) noexcept nogil:
-        """g^T K g of the rows of the round, or 0 where that is what rounding leaves of it."""
-        cdef Py_ssize_t i, j, touched = 0
-        cdef double total = 0, along, size = 0
-        for i in range(m):
-            if g.value[i] == 0:
-                continue
-            along = 0
-            for j in range(m):
-                along += self.K[self.here + i, self.here + j] * g.value[j]
-            total += g.value[i] * along
-            size += fabs(g.value[i]) * sqrt(max(self.K[self.here + i, self.here + i], 0))
-            touched += 1
-        return total if total > touched * DBL_EPSILON * size * size else 0
+        r.update_norm2 = self.score_map.norm2_by(self.K, self.here, x.m, g, self.intercept.r2())
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
         cdef Py_ssize_t i
         cdef double change = -size / self.scale
         cdef double pending = -change * self.weight / self.total_scale if self.averaging else 0
-        cdef ScoreGradient one
+        cdef ScoreGradient single
+        cdef const ScoreGradient* of_row
         self.empty = False
-        one.n, one.at = 1, NULL
-        if self.block:
-            for i in range(x.m):
-                if g.value[i] != 0:
-                    one.value = &g.value[i]
-                    self.add_row(self.here + i, &one, change, pending)
-            return
-        self.add_row(self.here, g, change, pending)
+        for i in range(x.m):
+            of_row = self.score_map.of_row(i, g, &single)
+            if of_row != NULL:
+                self.add_row(self.here + i, of_row, change, pending)
         if self.intercept.fitted:
             self.step_offsets(g, change, pending)
 

@@ -6,6 +6,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from sklearn_predtron._core.score_map cimport QueryMap, ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient, RowOps, Matrix, Row
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm
@@ -58,8 +59,8 @@ cdef class ScaledWeights(L2Weights):
     cdef double[::1] old                # what the statistics were before the round, where it may be called off
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, bint sparse=False, bint averaging=True,
-                 bint block=False):
-        L2Weights.__init__(self, d, p, intercept, sparse, averaging, block)
+                 ScoreMap score_map=None):
+        L2Weights.__init__(self, d, p, intercept, sparse, averaging, score_map)
         self.sparse = sparse
         self.statistics = aligned_zeros((p + 7) // 8 * 8 * (PAIR + REST if sparse else FIELDS))
         self.large |= self.statistics.nbytes > 1 << 20
@@ -81,7 +82,7 @@ cdef class ScaledWeights(L2Weights):
         self.S.rest = REST if self.sparse else 1
 
     def __reduce__(self):
-        arguments = (self.d, self.p, self.intercept, self.sparse, self.averaging, self.block)
+        arguments = (self.d, self.p, self.intercept, self.sparse, self.averaging, self.score_map)
         return type(self), arguments, (L2Weights.__reduce__(self)[2], np.array(self.statistics), self._numbers())
 
     def __setstate__(self, state):
@@ -158,7 +159,7 @@ cdef class ScaledWeights(L2Weights):
         self.recount()
         scaling_meet_sparse(n, x, &self.at[0], self.seen, &self.S, &self.z[0], &self.change[0], &self.found)
         self.D += self.found.constant
-        if not self.block:
+        if not self.score_map.offsets_cancel:
             change.n, change.value, change.index = n, &self.change[0], &self.at[0]
             self.add_product(&change, &self.W, self.C)
             if self.following:
@@ -182,7 +183,7 @@ cdef class ScaledWeights(L2Weights):
             return
         self.known = True
         self.D = self.largest = scaling_recount(self.p, &self.S, &self.change[0])
-        if not self.block:
+        if not self.score_map.offsets_cancel:
             shift.n, shift.value, shift.index = self.p, &self.change[0], NULL
             self.C[:] = 0
             self.add_product(&shift, &self.W, self.C)
@@ -256,9 +257,9 @@ cdef class ScaledWeights(L2Weights):
     # ----------------------------------------------------------------------------------------------------------- scores
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
-        self.is_pulled_back = False
+        self.score_map.is_pulled_back = False
         self.stamp += 1
-        if self.block:
+        if self.score_map.offsets_cancel:
             self.block_scores(x, t, &self.W, self.scale, False)
             return
         if not self.is_applied:
@@ -270,7 +271,7 @@ cdef class ScaledWeights(L2Weights):
         if not self.averaging or self.mass == 0:
             self.is_applied = False
             self.scores(x, t)
-        elif self.block:
+        elif self.score_map.offsets_cancel:
             self.block_scores(x, t, &self.W, self.weight / self.mass, False)
             self.block_scores(x, t, &self.U, self.total_scale / self.mass, True)
         else:
@@ -330,16 +331,16 @@ cdef class ScaledWeights(L2Weights):
         cdef Py_ssize_t i
         cdef double g2 = 0
         r.radius2 = self.radius2
-        if self.block:
-            self.pull_back(x, g)
-            g2 = self.take_length2(x, g)
+        if self.score_map.offsets_cancel:
+            (<QueryMap> self.score_map).pull_back(x, g)
+            g2 = self.take_length2(x, g, &(<QueryMap> self.score_map).pulled_back[0])
             r.update_norm2 = g2 if g2 > self.cancelled(x, g) else 0
             return
         for i in range(g.n):
             g2 += g.value[i] * g.value[i]
         r.update_norm2 = g2 * (self.squared_length + self.intercept.r2())
 
-    cdef double take_length2(self, const View* x, const ScoreGradient* g) noexcept nogil:
+    cdef double take_length2(self, const View* x, const ScoreGradient* g, double* pulled_back) noexcept nogil:
         """The squared length of the combined rows, which are zeros again where they are sparse."""
         cdef Py_ssize_t r, i, j
         cdef double length2 = 0
@@ -347,7 +348,7 @@ cdef class ScaledWeights(L2Weights):
         cdef const Row* row
         if x.start == NULL:
             for j in range(self.p):
-                length2 += self.pulled_back[j] * self.pulled_back[j] * self.S.inverse[j * self.S.step]
+                length2 += pulled_back[j] * pulled_back[j] * self.S.inverse[j * self.S.step]
             return length2
         for r in range(x.m):
             if g.value[r] != 0:
@@ -355,8 +356,8 @@ cdef class ScaledWeights(L2Weights):
                 self.read(row, x.k)
                 for i in range(row.n):
                     j = self.at[i]
-                    length2 += self.pulled_back[j] * self.pulled_back[j] * self.S.inverse[j * self.S.step]
-                    self.pulled_back[j] = 0
+                    length2 += pulled_back[j] * pulled_back[j] * self.S.inverse[j * self.S.step]
+                    pulled_back[j] = 0
         return length2
 
     cdef double cancelled(self, const View* x, const ScoreGradient* g) noexcept nogil:
@@ -383,14 +384,13 @@ cdef class ScaledWeights(L2Weights):
         cdef double change = -size / self.scale, along
         cdef double pending = -change * self.weight / self.total_scale if self.averaging else 0
         self.empty = False
-        if self.block:
-            self.add_rows(x, g, change, pending)
-            return
         if pending != 0:
             x.k.fetch(&x.first, &self.U)
-        x.k.add[self.W.layout](&x.first, &self.W, g, change)
+        self.score_map.add(x, &self.W, g, change)
         if pending != 0:
-            x.k.add[self.W.layout](&x.first, &self.U, g, pending)
+            self.score_map.add(x, &self.U, g, pending)
+        if self.score_map.offsets_cancel:
+            return
         self.known &= x.start != NULL
         along = self.found.cross
         for i in range(g.n):
@@ -429,7 +429,7 @@ cdef class ScaledWeights(L2Weights):
 
     def _from(self, theta, beta):
         """W and b for rows as they are, from the sums of the steps."""
-        if self.block:
+        if self.score_map.offsets_cancel:
             return theta * self._field(1), beta
         W = (theta - np.outer(beta, self._field(0))) * self._field(1)
         return W, self.intercept.r2_read() * beta - W @ self._field(0)
@@ -448,7 +448,7 @@ cdef class ScaledWeights(L2Weights):
     def length(self):
         """The length of the weights that predict, each over its feature's standard deviation, and of the intercept."""
         theta, beta = self._sums()
-        if not self.block:
+        if not self.score_map.offsets_cancel:
             theta = theta - np.outer(beta, self._field(0))
         return float(np.sqrt((theta ** 2 * self._field(1)).sum() + self.intercept.r2_read() * (beta ** 2).sum()))
 

@@ -1,6 +1,7 @@
 """One direction for all scores, under any norm, with ordered thresholds."""
 import numpy as np
 
+from sklearn_predtron._core.score_map cimport SharedMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View
@@ -8,7 +9,7 @@ from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 
 from sklearn_predtron._core.state import flag, real, reals, restored
-from sklearn_predtron.norms._base import check_sizes, euclidean_length
+from sklearn_predtron.norms._base import euclidean_length
 
 
 cdef class SharedDirection(Weights):
@@ -27,12 +28,10 @@ cdef class SharedDirection(Weights):
     cdef double mass
 
     def __init__(self, Weights inner not None, Py_ssize_t d, Intercept intercept not None):
-        check_sizes(d, inner.p)
-        if inner.d != 1 or inner.block:
+        if inner.d != 1 or inner.score_map.offsets_cancel:
             raise ValueError(f"the direction must be of one score, got {inner.d}.")
+        self.map_scores(d, inner.p, SharedMap(d))
         self.inner = inner
-        self.d = d
-        self.p = inner.p
         self.large = inner.large
         self.intercept = intercept
         self.averaging = inner.averaging

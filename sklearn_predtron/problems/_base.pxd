@@ -1,4 +1,5 @@
 """A prediction space with its loss, its representation and its decoder."""
+from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.rows cimport Rows
 
@@ -28,8 +29,7 @@ cdef class Codes(Labels):
 cdef class Problem:
     cdef readonly Py_ssize_t d
     cdef readonly double c_L, C_L
-    cdef readonly bint shared          # the scores have one direction and an offset each
-    cdef readonly bint block           # the rows of a round have one score each, not a row d
+    cdef readonly ScoreMap score_map   # from the rows of a round to its scores
     cdef readonly bint check_all_scores        # every score has to be finite; else the first one tells
     cdef readonly bint may_raise        # the user's own: a round may end in an exception
     cdef bint failed

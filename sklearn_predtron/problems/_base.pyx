@@ -56,8 +56,7 @@ cdef class Problem:
 
     cdef int check(self, Rows rows, Labels labels) except -1:
         """Raise ValueError where labels are not of the problem's kind, or do not belong to the rows."""
-        if rows.longest != 1 and not self.block:
-            raise ValueError(f"rounds must be single rows, got up to {rows.longest} rows a round.")
+        self.score_map.check_rounds(rows.longest)
         if labels.n != rows.n:
             raise ValueError(f"there are {rows.n} rounds and {labels.n} labels; both must be the same number.")
         return 0

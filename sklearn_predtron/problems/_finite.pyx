@@ -3,6 +3,7 @@ from libc.math cimport INFINITY
 
 import numpy as np
 
+from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Codes, Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows
@@ -80,6 +81,7 @@ cdef class FiniteProblem(Problem):
             raise ValueError(f"there must be at least two predictions and a score, got {k} and {d}.")
         self.k = k
         self.d = d
+        self.score_map = ScoreMap(d)
         self.scratch = np.empty(k)
         if cost is None:
             self.loss_of = NULL

@@ -3,6 +3,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows
@@ -67,6 +68,7 @@ cdef class LabelSets(Problem):
         if not 0 < m < MOST:
             raise ValueError(f"m={m} must be at least 1.")
         self.d = m
+        self.score_map = ScoreMap(m)
         self.root = 1 / sqrt(m)
         self.monotone = True
         self.competitor, self.sigma_y = np.zeros(m, dtype=np.uint8), np.zeros(m, dtype=np.uint8)

@@ -3,6 +3,7 @@ from libc.math cimport INFINITY, sqrt
 import numpy as np
 
 from sklearn_predtron.problems.inference._chains cimport Inference
+from sklearn_predtron._core.score_map cimport QueryMap, ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Labels, Problem, Round
 from sklearn_predtron.problems._relevance cimport Relevance, Relevances
@@ -24,7 +25,8 @@ cdef class RankingProblem(Problem):
         if not 0 <= n_labels < MOST:
             raise ValueError(f"n_labels={n_labels} must not be negative.")
         self.d = max(n_labels, 1)
-        self.block = n_labels == 0
+        self.n_labels = n_labels
+        self.score_map = QueryMap() if n_labels == 0 else ScoreMap(n_labels)
         self.representation = representation
         self.measure = measure
         self.check_all_scores = True
@@ -34,7 +36,7 @@ cdef class RankingProblem(Problem):
         self.reserve(1)
 
     def __reduce__(self):
-        return type(self), (0 if self.block else self.d, self.representation, self.measure)
+        return type(self), (self.n_labels, self.representation, self.measure)
 
     cdef int check(self, Rows rows, Labels labels) except -1:
         cdef Py_ssize_t i
@@ -54,7 +56,7 @@ cdef class RankingProblem(Problem):
             raise ValueError(f"labels must be lists of relevances, got {type(labels).__name__}.")
         lists = labels
         for i in range(lists.n):
-            if not self.block and lists.start[i + 1] - lists.start[i] != self.d:
+            if self.n_labels > 0 and lists.start[i + 1] - lists.start[i] != self.d:
                 raise ValueError(f"every list must have {self.d} relevances.")
         if scores is not None and len(scores) != lists.y.shape[0]:
             raise ValueError(f"there are {len(scores)} scores for {lists.y.shape[0]} items.")
@@ -328,16 +330,17 @@ cdef class RankingProblem(Problem):
     @property
     def D2(self):
         """D^2 of lists as long as those so far."""
-        return max([self.spread(n) for n in (range(2, self.f.shape[0] + 1) if self.block else [self.d]) if n > 1], default=0.0)
+        lengths = range(2, self.f.shape[0] + 1) if self.n_labels == 0 else [self.d]
+        return max([self.spread(n) for n in lengths if n > 1], default=0.0)
 
     @property
     def D2_of_pairs(self):
         """|x_i - x_j|^2 / R^2 at most: of documents of length R, and of labels, |e_i - e_j|^2."""
-        return 4.0 if self.block else 2.0
+        return 4.0 if self.n_labels == 0 else 2.0
 
     @property
     def kappa(self):
-        return 0.3 if self.block else 1.0
+        return 0.3 if self.score_map.offsets_cancel else 1.0
 
     @property
     def constants_source(self):

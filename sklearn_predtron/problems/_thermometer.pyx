@@ -1,6 +1,7 @@
 """Ranks on a scale: the thermometer code."""
 from libc.math cimport sqrt
 
+from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron.problems._finite cimport FiniteProblem
@@ -9,20 +10,22 @@ from sklearn_predtron.problems._finite cimport FiniteProblem
 cdef class ThermometerProblem(FiniteProblem):
     """rep(k)_j = +1 up to rank k and -1 beyond it, / sqrt(r - 1): decoded scores are sums (Milidiú and Rocha 2019, eq. 7).
 
-    `shared` says that the r - 1 scores have one direction and a threshold each.
+    With a `SharedMap` the r - 1 scores have one direction and a threshold each.
     """
 
-    def __init__(self, Py_ssize_t k, cost=None, bint shared=False):
+    def __init__(self, Py_ssize_t k, cost=None, ScoreMap score_map=None):
         self.set_loss(k, k - 1, cost)
         self.scale = 1 / sqrt(k - 1)
-        self.shared = shared
+        if score_map is not None and score_map.d != k - 1:
+            raise ValueError(f"a map to {score_map.d} scores does not go with {k - 1}.")
+        self.score_map = self.score_map if score_map is None else score_map
 
     @property
     def D2(self):
         return 4.0
 
     def __reduce__(self):
-        return type(self), (self.k, self.cost_matrix, self.shared)
+        return type(self), (self.k, self.cost_matrix, self.score_map)
 
     cdef double* decoded(self, double* t, double* room) noexcept nogil:
         # Scaled at the end: sums of whole numbers are exact, and so are their ties.

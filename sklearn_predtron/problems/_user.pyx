@@ -6,6 +6,7 @@ from numbers import Integral
 
 import numpy as np
 
+from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows
@@ -48,6 +49,7 @@ cdef class PythonProblem(Problem):
         self.inner = inner
         self.checked = checked
         self.d = self.number_of_scores()
+        self.score_map = ScoreMap(self.d)
         self.may_raise = True
         self.c_L, self.C_L, self.squared_diameter = self.stated("c_L"), self.stated("C_L"), self.stated("D2")
         if self.c_L > self.C_L:

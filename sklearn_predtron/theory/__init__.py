@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_predtron._core.rows import OVERFLOW
+from sklearn_predtron._core.score_map import ScoreMap
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron._queries import Queries, read_document_relevances, read_relevances
 from sklearn_predtron.families._base import BasePredtron, check_lengths
@@ -143,7 +144,7 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
     """
     data = describe(estimator, X, y, qid, classes)
     d = data.problem.d
-    W = as_weights(coef, "coef", (1 if data.problem.shared else d, data.X.shape[1]))
+    W = as_weights(coef, "coef", (data.problem.score_map.n_directions, data.X.shape[1]))
     b = np.zeros(d) if intercept is None else as_weights(intercept, "intercept", (d,))
     if b.any() and data.feature == 0:
         raise ValueError(f"intercept={intercept!r} must be None or zeros: the estimator has no intercept.")
@@ -198,9 +199,9 @@ def length_of_weights(data: Described, W: NDArray, b: NDArray) -> float:
     """The norm under which the estimator measures margins, the intercept's weights among the others."""
     norm = resolve(Norm, data.model.norm, "norm")
     check_measured(norm)
-    how: dict[str, Any] = {"sparse": False, "average": False, "block": data.problem.block}
-    rows = 1 if data.problem.shared else data.problem.d
-    q = getattr(norm.build(rows, W.shape[1], intercept=data.model._build_intercept(), **how), "q", 2.0)
+    directions = ScoreMap(data.problem.score_map.n_directions)
+    made = norm.build(directions, W.shape[1], intercept=data.model._build_intercept(), sparse=False, average=False)
+    q = getattr(made, "q", 2.0)
     return weights_length(norm, q, data.problem, data.feature, W, b)
 
 
@@ -272,7 +273,7 @@ def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any
         raise ValueError("No prediction of y is wrong, and so no margin is the largest.")
     proof = prove(found, norm)
     d, p = data.problem.d, data.X.shape[1]
-    rows = 1 if data.problem.shared else d
+    rows = data.problem.score_map.n_directions
     w, support = proof.w, np.flatnonzero(proof.multipliers)
     intercept = w[rows * p :] * data.feature if data.feature > 0 else np.zeros(d)
     certificate = proof.bound, proof.multipliers[support], found.v[support], found.loses[support]
@@ -282,12 +283,12 @@ def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any
 def vectors(data: Described) -> Vectors:
     """The vectors whose products with the weights are the leads of sigma_y, over predictions that lose and those that do not."""
     X = data.X.toarray() if sparse.issparse(data.X) else data.X
-    if data.feature > 0 and not data.problem.shared:
+    if data.feature > 0 and not data.problem.score_map.offsets_apart:
         X = np.column_stack([X, np.full(len(X), data.feature)])
     make: Callable = pairs if isinstance(data.problem, RankingProblem) else leads
     with np.errstate(over="ignore", invalid="ignore"):
         found, terms, loses = make(data, X)
-        if data.problem.shared:
+        if data.problem.score_map.offsets_apart:
             found, terms = shared_vectors(data, found), shared_vectors(data, terms)
             order = np.zeros((data.problem.d - 1, found.shape[1]))
             order[:, -data.problem.d :] = -np.diff(np.eye(data.problem.d), axis=0)
@@ -314,7 +315,7 @@ def shared_vectors(data: Described, found: NDArray) -> NDArray:
 def leads(data: Described, X: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """(rep(sigma_y) - rep(sigma)) x^T for each row and each prediction but sigma_y, its terms, and whether sigma loses."""
     code, costs, right, labels = predictions(data)
-    if data.problem.shared:
+    if data.problem.score_map.offsets_apart:
         X = np.column_stack([X, np.ones(len(X))])
     need_room(len(X) * len(code) * code.shape[1] * X.shape[1])
     i, k = np.nonzero((costs[labels] > 0) | (np.arange(len(code)) != right[labels][:, None]))
@@ -353,7 +354,7 @@ def pairs(data: Described, X: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         factor.append(np.full(len(i), 1.0 if data.pairwise else least_gap(data.problem, end - begin)))
     i, j, factors = np.concatenate(high), np.concatenate(low), np.concatenate(factor)[:, None]
     need_room(len(i) * d * X.shape[1])
-    if data.problem.block:
+    if data.problem.score_map.offsets_cancel:
         found, terms = (factors * (X[i] - X[j]))[:, None, :], (factors * (np.abs(X[i]) + np.abs(X[j])))[:, None, :]
     else:
         found = np.zeros((len(i), d, X.shape[1]))
@@ -526,10 +527,10 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     norm, q = measured_by(estimator)
     if weights.intercept.automatic:
         raise ValueError("intercept_scaling='auto' moves with the inputs; a radius is for a number or fit_intercept=False.")
-    if qid is not None and not problem.block:
+    if qid is not None and not problem.score_map.offsets_cancel:
         raise ValueError(f"qid is for PredtronRanker; {type(estimator).__name__} takes None.")
     X = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
-    if problem.block and not resolve(Update, estimator.update, "update").pairwise:
+    if problem.score_map.offsets_cancel and not resolve(Update, estimator.update, "update").pairwise:
         queries = Queries(qid, X.shape[0])
         documents = queries.take(X)
         parts = [documents[start:end] for start, end in pairwise(queries.start)]

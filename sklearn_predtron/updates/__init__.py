@@ -213,7 +213,9 @@ class LossDriven(Update):
     def build(self, problem: Problem) -> core.Rule:
         self._validate_params()
         if self.eta == "theory":
-            most = 4.0 if problem.block else problem.D2  # the longest list is not known beforehand, and any step will do
+            most = (
+                4.0 if problem.score_map.offsets_cancel else problem.D2
+            )  # the longest list is not known beforehand, and any step will do
             return core.LossDrivenRule(0.0, theory_step("LossDriven", problem, 1 / (most * problem.C_L)))
         return core.LossDrivenRule(self.eta)
 
@@ -471,7 +473,7 @@ class PRank(Update):
     auto_scaling = 1.0
 
     def build(self, problem: Problem) -> core.Rule:
-        if not problem.shared:
+        if not problem.score_map.offsets_apart:
             raise ValueError(
                 "update='prank' moves ordered thresholds and needs representation='shared'; with other representations "
                 "update='perceptron' is the nearest."
@@ -681,7 +683,7 @@ class MMP(Update):
     def build(self, problem: Problem) -> core.Rule:
         self._validate_params()
         check_ranking(self, problem)
-        if problem.block:
+        if problem.score_map.offsets_cancel:
             raise ValueError("update='mmp' ranks labels (PredtronLabelRanker); update='max_pair' is the nearest for queries.")
         return ranking.MMPRule(self.eta, self.cost, self.weights)
 

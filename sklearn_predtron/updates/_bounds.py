@@ -101,13 +101,13 @@ def check_fixed_competitor(update: Any, problem: Any) -> None:
     if isinstance(problem, RankingProblem):
         raise ValueError(
             f"No bound against given weights is proven for update={update} and rankings, whose sigma_y follows the scores; "
-            f"accepted are Slam with a number for eta{' ' if problem.block else ', MMP '}and MaxPair."
+            f"accepted are Slam with a number for eta{' ' if problem.score_map.offsets_cancel else ', MMP '}and MaxPair."
         )
 
 
 def counts_thresholds(problem: Any) -> bool:
     """Whether the loss is at most the number of ordered thresholds between a rank and the predicted one."""
-    if not problem.shared:
+    if not problem.score_map.offsets_apart:
         return False
     rank, costs = np.arange(problem.k), problem.cost_matrix
     between = np.abs(rank[:, None] - rank)

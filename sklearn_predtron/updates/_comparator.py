@@ -41,7 +41,7 @@ class Comparator:
             raise ValueError(f"comparator is a tuple of length {len(weights)}; accepted are an array and (coef, intercept).")
         coef, offset = weights if isinstance(weights, tuple) else (weights, None)
         feature = learned.intercept.fixed**0.5
-        W = as_weights(coef, "comparator", (1 if problem.shared else d, X.shape[1]))
+        W = as_weights(coef, "comparator", (problem.score_map.n_directions, X.shape[1]))
         b = np.zeros(d) if offset is None else as_weights(offset, "comparator", (d,))
         if b.any() and feature == 0:
             raise ValueError("comparator must have no intercept, or zeros: the estimator has none.")
@@ -111,7 +111,7 @@ def as_weights(values: Any, parameter: str, shape: tuple[int, ...]) -> NDArray:
 def weights_length(norm: Any, q: float, problem: Any, feature: float, W: NDArray, b: NDArray) -> float:
     """The norm under which margins are measured, the intercept's weights among the others."""
     beside = b / feature if feature > 0 else np.zeros(0)
-    if isinstance(norm, (PNorm, Group)) and len(beside) == len(W) and not problem.shared:
+    if isinstance(norm, (PNorm, Group)) and len(beside) == len(W) and not problem.score_map.offsets_apart:
         W, beside = np.column_stack([W, beside]), np.zeros(0)
     sizes = W.ravel()
     if isinstance(norm, Group):
@@ -133,7 +133,7 @@ def largest_length(norm: Any, q: float, problem: Any, feature: float, X: Any) ->
     sizes, feature = sizes / largest, feature / largest  # no power overflows, and none that matters underflows
     powers = sizes.power(power) if sparse.issparse(X) else sizes**power
     rows = np.asarray(powers.sum(axis=1)).ravel() ** (1 / power)
-    together = (rows**q + feature**q) ** (1 / q) if dual and not problem.shared else np.hypot(rows, feature)
+    together = (rows**q + feature**q) ** (1 / q) if dual and not problem.score_map.offsets_apart else np.hypot(rows, feature)
     return largest * float(together.max())
 
 

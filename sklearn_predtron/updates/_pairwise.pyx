@@ -120,7 +120,7 @@ cdef class SlamRule(ScheduledRule):
             return False
         clear(g, ranking.n)
         ranking.span(t)
-        self.D2 = 4 if ranking.block else 2
+        self.D2 = 4 if ranking.score_map.offsets_cancel else 2
         top = ranking.y.n_grades - 1
         for grade in range(ranking.y.n_grades - 1, -1, -1):
             ranking.slot[grade] = ranking.top_at[top]      # the best item of the lower grades
