@@ -199,4 +199,3 @@ cdef class L2Weights(Weights):
         coef += self.total_scale / self.mass * self._shaped(self.total)
         b = self.weight / self.mass * np.asarray(self.b) + self.total_scale / self.mass * np.asarray(self.b_total)
         return coef, b
-

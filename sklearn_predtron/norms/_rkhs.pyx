@@ -1,6 +1,5 @@
 """The kernelised learner: W is a sum over rows that were kept, each with a coefficient for every score."""
-from libc.float cimport DBL_EPSILON
-from libc.math cimport NAN, fabs, isnan, sqrt
+from libc.math cimport NAN, fabs, isnan
 
 from functools import partial
 
@@ -16,12 +15,12 @@ from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._l2 cimport L2Weights
 
 from sklearn_predtron._core.state import MOST, count, flag, length_of, nothing, real, reals, restored, wholes
-from sklearn_predtron.norms._base import aligned_zeros, check_sizes, euclidean_length
+from sklearn_predtron.norms._base import aligned_zeros, euclidean_length
 
 cdef extern from "gaussian.h" nogil:
     void gaussian_of_products(Py_ssize_t n, double scale, double shift, const double* offset, double* v)
 
-# RowOps of a row with itself, as squared lengths of rows are under other norms.
+# Kernels of a row with itself, as squared lengths of rows are under other norms.
 cdef double LEAST_OWN = 1e-280, LARGEST_OWN = 1e280
 
 cdef enum:

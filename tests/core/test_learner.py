@@ -32,7 +32,7 @@ from sklearn_predtron._parts import kinds
 from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.representations import OneHot, SharedThermometer, Sign
-from sklearn_predtron.updates import Adaptive, LossAugmented, PerceptronUpdate, Subgradient, Update
+from sklearn_predtron.updates import Adaptive, LossAugmented, PassiveAggressive, PerceptronUpdate, Subgradient, Update
 from sklearn_predtron.updates import _competitor as core
 
 AVERAGES = ["linear", "uniform", 7.5, False]
@@ -249,6 +249,20 @@ def test_scores_do_not_depend_on_the_other_rows():
     assert all(np.array_equal(model.decision_function(X[i : i + 1])[0], together[i]) for i in range(len(y)))
 
 
+@pytest.mark.parametrize(("times", "step"), [(1, -1), (2, 1), (2, -1)])
+def test_csr_rows_in_any_order_with_entries_given_twice(times, step):
+    """They are learned as the rows that they stand for, and left as they are."""
+    X, y = data()
+    rows = sparse.csr_matrix(X)
+    parts = [np.repeat(row.indices, times)[::step] for row in rows], [np.repeat(row.data / times, times)[::step] for row in rows]
+    indices, values = map(np.concatenate, parts)
+    halves = sparse.csr_matrix((values, indices, rows.indptr * times), shape=X.shape)
+    model = make(Adaptive()).partial_fit(halves, y, classes=np.arange(K))
+    assert state(model) == state(make(Adaptive()).partial_fit(rows, y, classes=np.arange(K)))
+    assert halves.nnz == times * rows.nnz
+    np.testing.assert_array_equal(model.decision_function(halves), model.decision_function(rows))
+
+
 def test_read_only_rows_are_read_in_place():
     X, y = data(n=30, k=3)
     for rows in layouts(X).values():
@@ -402,6 +416,16 @@ def test_tied_scores_lose_the_most_they_can():
         np.testing.assert_array_equal(one.coef_[:, 0], step)
     model.partial_fit(np.ones((1, 1)), [2], classes=range(4))
     assert (model.n_mistakes_, model.n_updates_) == (0, 0)
+
+
+def test_what_rounding_leaves_of_a_hinge_is_no_step():
+    """A row whose target was just met is not learned again."""
+    X, y = data(n=200, p=7, k=2)
+    model = make(PassiveAggressive(), representation="sign")
+    for i in range(len(X)):
+        steps = model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1]).n_updates_
+        assert model.partial_fit(X[i : i + 1], y[i : i + 1]).n_updates_ == steps
+    assert steps > 50
 
 
 def test_reference_ties_as_documented():

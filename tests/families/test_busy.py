@@ -290,6 +290,16 @@ def test_a_shallow_copy_learns_by_itself():
     assert (model.t_, other.t_) == (rounds + len(y), rounds + len(y))
 
 
+def test_the_short_way_that_a_thread_still_holds_takes_no_more_rows():
+    X, y = data()
+    model = PredtronClassifier().partial_fit(X, y, classes=np.unique(y)).partial_fit(X, y)
+    held, rounds = model._stream, model.t_
+    assert held.take(X, y)
+    model.set_params(average=False)
+    assert not held.take(X, y)
+    assert model.t_ == rounds + len(y)
+
+
 def test_estimators_that_share_a_learner_share_its_flag():
     X, y = data()
     problem = Reentrant()

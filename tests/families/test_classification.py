@@ -413,6 +413,14 @@ def test_class_weights_are_sample_weights(kind):
     np.testing.assert_array_equal(stream.coef_, whole.coef_)
 
 
+@pytest.mark.parametrize(("tol", "epochs"), [(None, 5), (0, 5), (1e-9, 2)])
+def test_tol_is_what_the_loss_must_fall_by(tol, epochs):
+    """Contradictory rows lose the same in every epoch."""
+    model = PredtronBinaryClassifier(update="perceptron", fit_intercept=False, shuffle=False, max_iter=5, tol=tol)
+    assert model.fit([[1.0], [1.0]], [0, 1]).n_iter_ == epochs
+    assert model.loss_curve_ == [1.0] * epochs
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_balanced_classes(kind):
     X, y = make_data(2)

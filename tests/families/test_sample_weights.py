@@ -159,6 +159,16 @@ def test_class_weight_is_the_weight_of_its_rows():
     np.testing.assert_array_equal(by_class.coef_, by_row.coef_)
 
 
+def test_balanced_classes_are_so_by_the_weights_of_their_rows():
+    X, y = make_data(3)
+    weight = np.random.default_rng(0).uniform(0.1, 9, len(y))
+    balancing = dict(enumerate(1 / np.bincount(y, weight)))
+    found, expected = (
+        PredtronClassifier(class_weight=given, shuffle=False).fit(X, y, sample_weight=weight) for given in ("balanced", balancing)
+    )
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9)
+
+
 def test_weights_that_overflow_are_refused():
     X, y = make_data(3)
     model = PredtronClassifier(class_weight={1: 1e20})

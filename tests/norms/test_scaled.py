@@ -458,7 +458,7 @@ def test_partial_fit_is_the_same_in_any_split_and_after_a_pickle(form, represent
 
 
 @pytest.mark.parametrize("form", LAYOUTS)
-@pytest.mark.parametrize("rule", ["margin", "code"])
+@pytest.mark.parametrize("rule", ["online", "code"])
 def test_predictions_along_the_way_are_those_made_between_calls(form, rule):
     """An estimator that watches what the average predicts sees what `predict` would say."""
     X, y = raw(n=120)
@@ -470,6 +470,17 @@ def test_predictions_along_the_way_are_those_made_between_calls(form, rule):
         model.partial_fit(rows[i : i + 1], y[i : i + 1], classes=np.arange(K))
     assert state(model) == state(whole)
     np.testing.assert_array_equal(model.predict(rows), whole.predict(rows))
+
+
+def test_predictions_along_the_way_are_the_same_for_dense_and_sparse_rows():
+    """Of rows without zeros, whose statistics are the same, each margin of the average falls into the same bin."""
+    X, y = np.random.default_rng(0).uniform(1, 2, (120, 9)), np.arange(120) % K
+    seen = []
+    for rows in (X, sparse.csr_matrix(X)):
+        model = make(reject_cost=0.3, reject_label=-1, reject_rule="online").partial_fit(rows, y, classes=np.arange(K))
+        seen.append(model._learner.observer.__reduce__()[2][0])
+    np.testing.assert_array_equal(*seen)
+    assert np.count_nonzero(seen[0]) > 50
 
 
 def test_average_stopped_and_started():

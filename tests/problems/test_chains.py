@@ -139,13 +139,15 @@ def test_average_precision(m, weight):
         assert got >= best - 1e-12 * (np.abs(s).max() * np.abs(f).max() + 1)
 
 
-def test_no_relevant_item_or_only_such():
-    """Without a choice the items are sorted by score, at ties in their order."""
-    inference, f = Inference(), -np.arange(1.0, 6)
-    s = np.array([1.0, 3, 2, 3, 0])
-    for y in (np.zeros(5, dtype=np.uint8), np.ones(5, dtype=np.uint8)):
-        np.testing.assert_array_equal(inference.positions_for_precision(s, y, f), [3, 0, 2, 1, 4])
-    np.testing.assert_array_equal(inference.positions(s, np.ones(5), f, 1 / np.arange(1.0, 6)), [3, 0, 2, 1, 4])
+@pytest.mark.parametrize("m", [5, 100])
+def test_no_relevant_item_or_only_such(m):
+    """Without a choice the items are sorted by score, at ties in their order, in lists of any length."""
+    inference, f = Inference(), -np.arange(1.0, m + 1)
+    s = np.random.default_rng(m).integers(0, 4, m).astype(float)
+    expected = np.argsort(np.argsort(-s, kind="stable"))
+    for y in (np.zeros(m, dtype=np.uint8), np.ones(m, dtype=np.uint8)):
+        np.testing.assert_array_equal(inference.positions_for_precision(s, y, f), expected)
+    np.testing.assert_array_equal(inference.positions(s, np.ones(m), f, 1 / np.arange(1.0, m + 1)), expected)
 
 
 def test_empty_list():

@@ -19,6 +19,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
+from sklearn_predtron._bounds import largest_total
 from sklearn_predtron.losses import NDCG, CountLoss
 from sklearn_predtron.norms import PNorm
 from sklearn_predtron.theory import radius, theorem_of
@@ -102,6 +103,13 @@ def test_a_separating_competitor_has_the_bound_of_its_margin(update):
     R = np.linalg.norm(X, axis=1).max()
     found = model.loss_bound(comparator=W / 0.4, X=X, y=y)
     assert found == pytest.approx(model.loss_bound(gamma, R), rel=1e-9)
+
+
+@pytest.mark.parametrize(("excess", "slope2"), [(0.0, 3.0), (2.0, 0.0), (2.0, 3.0), (1e6, 0.1)])
+def test_the_largest_total_meets_its_inequality(excess, slope2):
+    """S - E = sqrt(slope2 S)."""
+    total = largest_total(excess, slope2)
+    assert total - excess == pytest.approx((slope2 * total) ** 0.5)
 
 
 def test_prank_against_ordered_thresholds():
