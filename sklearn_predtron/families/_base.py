@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from sklearn_predtron._core.learner import Average, Learner, LinearAverage, Obse
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, OVERFLOW, Rows, dense_rows, sparse_rows
 from sklearn_predtron._names import no_parameter, refuse_class, without_parameters
 from sklearn_predtron._parts import Part, kinds, resolve
+from sklearn_predtron._typing import keeping_type
 from sklearn_predtron._version import __version__
 from sklearn_predtron.families._bounded import Bounded
 from sklearn_predtron.families._epochs import Epochs
@@ -32,6 +33,9 @@ from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._base import Labels, Problem
 from sklearn_predtron.updates import Update
 from sklearn_predtron.updates._bounds import fingerprint
+
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
 
 PARTS = {"loss", "norm", "problem", "representation", "update"}
 AVERAGES = {"linear": LinearAverage, "uniform": Average}
@@ -84,8 +88,8 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
 
     # --------------------------------------------------------------------------------------------------------- learning
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BasePredtron:
+    @keeping_type(with_callbacks)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a data set in shuffled epochs.
 
         Parameters
@@ -112,11 +116,11 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         flag = self.__dict__.get("_flag")
         return self.__dict__.setdefault("_flag", Busy()) if flag is None else flag
 
-    def _fit(self, X: Any, y: Any, **given: Any) -> BasePredtron:
+    def _fit(self, X: Any, y: Any, **given: Any) -> Self:
         with self._busy:
             return self._fit_alone(X, y, **given)
 
-    def _fit_alone(self, X: Any, y: Any, **given: Any) -> BasePredtron:
+    def _fit_alone(self, X: Any, y: Any, **given: Any) -> Self:
         """Fit, while no other call learns."""
         before = self._fitted_state()
         stream = self.__dict__.pop("_stream", None)
@@ -152,7 +156,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         self._stream = self._open_stream()
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> BasePredtron:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows in the given order, one pass.
 
         The result is, to the last bit, the same for any way of splitting a stream into calls.
@@ -181,11 +185,11 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
             return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight)
 
-    def _partial_fit(self, X: Any, y: Any, **given: Any) -> BasePredtron:
+    def _partial_fit(self, X: Any, y: Any, **given: Any) -> Self:
         with self._busy:
             return self._partial_fit_alone(X, y, **given)
 
-    def _partial_fit_alone(self, X: Any, y: Any, **given: Any) -> BasePredtron:
+    def _partial_fit_alone(self, X: Any, y: Any, **given: Any) -> Self:
         """Learn from a batch, while no other call learns."""
         before = self._fitted_state()
         resolved = "_stream" in before
@@ -460,7 +464,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
             self._close_stream()
         super().__setattr__(name, value)
 
-    def set_params(self, **params: Any) -> BasePredtron:
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, also of the parts (``update__C``); they take effect at the next call.
 
         A part that is changed behind the estimator's back (``model.update.set_params``) does at the next `fit`.
@@ -505,7 +509,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
             refuse_class(name, getattr(self, name))
         super()._validate_params()
 
-    def set_callbacks(self, *callbacks: Any) -> BasePredtron:
+    def set_callbacks(self, *callbacks: Any) -> Self:
         """Set callbacks; scikit-learn's run in `fit`, and `callbacks.LossHistory` records `partial_fit` as well.
 
         Parameters
@@ -609,7 +613,7 @@ def as_rows(X: Any) -> Rows:
     """The rows of a validated X, read in place."""
     if not sparse.issparse(X):
         return dense_rows(X)
-    rows = csr_rows(X)
+    rows: Any = csr_rows(X)
     if rows is None:
         X = X.copy()
         X.has_canonical_format = False

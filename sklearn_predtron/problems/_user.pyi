@@ -1,0 +1,19 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron.problems._base import Labels, Problem
+
+class Objects(Labels):
+    def __init__(self, values: Any) -> None: ...
+
+class PythonProblem(Problem):
+    inner: Any
+    checked: bool
+    def __init__(self, inner: Any, checked: bool = ...) -> None: ...
+    @property
+    def name(self) -> Any: ...
+    def loss_of(self, prediction: Any, y: Any) -> float: ...
+    def representation_of(self, prediction: Any) -> Any: ...
+    def decode(self, scores: NDArray[np.float64]) -> Any: ...
