@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from typing import Any
 
 
-def plain(name: str) -> str:
-    """The letters and digits of a name, in lower case."""
+def letters_and_digits(name: str) -> str:
+    """Return the letters and digits of a name, in lower case."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -22,9 +22,11 @@ def meant(kinds: Iterable[Any], name: str) -> str | None:
         if at and "k" not in kind._get_param_names():
             continue
         alias = f"{kind.__name__}(k={k if k.isdecimal() else 10})" if at else repr(kind.alias)
-        spellings |= dict.fromkeys(map(plain, (kind.alias, kind.__name__, *kind.synonyms)), alias)
-        spellings |= {plain(variant): repr(kind(**settings)) for variant, settings in kind.variants.items() if not at}
-    close = get_close_matches(plain(stem), spellings, n=1, cutoff=0.8)
+        spellings |= dict.fromkeys(map(letters_and_digits, (kind.alias, kind.__name__, *kind.synonyms)), alias)
+        spellings |= {
+            letters_and_digits(variant): repr(kind(**settings)) for variant, settings in kind.variants.items() if not at
+        }
+    close = get_close_matches(letters_and_digits(stem), spellings, n=1, cutoff=0.8)
     return spellings[close[0]] if close else None
 
 

@@ -143,7 +143,7 @@ def query_id(fields: list[bytes]) -> tuple[int, str | None]:
         qid = int(digits) if re.fullmatch(rb"[+-]?\d{1,20}", digits) else 2**63
         if -(2**63) <= qid < 2**63:
             return qid, None
-    return 0, f"{place(field)}: {reason}"
+    return 0, f"{at_field(field)}: {reason}"
 
 
 class RowLabels:
@@ -239,7 +239,7 @@ class Lines:
             reason = f"the indices count from {0 if self.zero_based else 1} (zero_based={self.zero_based})"
         elif "too large" in reason:
             reason = f"the index is beyond {MOST_FEATURES - bool(self.zero_based)}"
-        return f"{place(fields[wrong])}: {reason}"
+        return f"{at_field(fields[wrong])}: {reason}"
 
 
 def first_true(n: int, holds: Callable[[int, int], bool]) -> int:
@@ -259,6 +259,6 @@ def shortened(labels: NDArray) -> str:
     return "[" + ", ".join(f"{label:g}" for label in labels[:10]) + (", ...]" if len(labels) > 10 else "]")
 
 
-def place(field: bytes) -> str:
+def at_field(field: bytes) -> str:
     """Where in a line, for a message."""
     return f"at {field[:40].decode(errors='replace')!r}"
