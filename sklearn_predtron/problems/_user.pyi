@@ -9,7 +9,6 @@ class Objects(Labels):
     def __init__(self, values: Any) -> None: ...
 
 class PythonProblem(Problem):
-    inner: Any
     checked: bool
     def __init__(self, inner: Any, checked: bool = ...) -> None: ...
     @property
