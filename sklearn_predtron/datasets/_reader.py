@@ -133,7 +133,7 @@ class SvmlightReader:
     Attributes
     ----------
     fraction_read : float or None
-        How much of the file the present pass has read; None where the size is not known, as of a pipe.
+        How much of the file the present pass has read; None if the size is not known, as of a pipe.
 
     See Also
     --------
@@ -293,7 +293,7 @@ class SvmlightReader:
     def _chunks(
         self, n_features: int | None, zero_based: bool, classes: NDArray | None
     ) -> Iterator[tuple[sparse.csr_matrix, RowLabels, int, NDArray[np.int64] | None]]:
-        """X, the labels, the number of the first line and the queries' ids, if any."""
+        """Yield X, the labels, the number of the first line and the queries' ids, if any."""
         lines = Lines(n_features, zero_based, classes, multilabel=self.multilabel, relevance=self.query_id, dtype=self.dtype)
         blocks = query_blocks if self.query_id else line_blocks
         with self._open() as raw, decompressed(raw, self.path) as file:

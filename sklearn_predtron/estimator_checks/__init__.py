@@ -1,9 +1,9 @@
 """The promises that every estimator of the package keeps, as checks beside scikit-learn's own.
 
-Each check is a function ``check_...(name, estimator)`` that raises an AssertionError where a promise is broken: streams that
+Each check is a function ``check_...(name, estimator)`` that raises an AssertionError if a promise is broken: streams that
 may be split anywhere, calls that fail without a trace, pickles that go on, rows that may come in any form.  They are for
 `sklearn_predtron`'s estimators in any configuration, and for what others derive from them.  Labels are 0, 1, ... (what the
-problem itself predicts, for `Predtron`); where the rounds are queries, streams are split between them.
+problem itself predicts, for `Predtron`); if the rounds are queries, streams are split between them.
 
 Parts that a user writes have checks of their own: `check_problem`, `check_loss` and `check_representation`.
 """

@@ -28,7 +28,7 @@ def kept(call: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
 
 
 def draws(d: int, n: int, seed: int = 0) -> Iterator[NDArray]:
-    """Scores of several sizes, with ties and without."""
+    """Yield scores of several sizes, with ties and without."""
     random = np.random.default_rng(seed)
     yield np.zeros(d)
     for i in range(n):
@@ -38,7 +38,7 @@ def draws(d: int, n: int, seed: int = 0) -> Iterator[NDArray]:
 
 
 def copies_of(part: Any) -> Iterator[tuple[str, Any]]:
-    """The part itself, and what should be the same: copies, and pickles of what can be pickled (a local class cannot)."""
+    """Yield the part itself, and what should be the same: copies, and pickles of what can be pickled (a local class cannot)."""
     yield "asked again", part
     yield "cloned", clone(part, safe=False)
     yield "copied", copy.deepcopy(part)
@@ -50,7 +50,7 @@ def copies_of(part: Any) -> Iterator[tuple[str, Any]]:
 
 
 def assert_same_table(part: Any, what: str, tabulate: Callable[[Any], Any]) -> None:
-    """What is tabulated is the same whenever it is asked for, also by copies."""
+    """Assert that what is tabulated is the same whenever it is asked for, also by copies."""
     expected = kept(tabulate, part)
     for way, other in copies_of(part):
         found = kept(tabulate, other)
@@ -59,7 +59,7 @@ def assert_same_table(part: Any, what: str, tabulate: Callable[[Any], Any]) -> N
 
 
 def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, reps: NDArray, costs: NDArray, what: str) -> None:
-    """The compiled problem's answers for label i are maximisers among all predictions, whose rows are reps and costs."""
+    """Assert that the compiled answers for label i are maximisers among all predictions, whose rows are reps and costs."""
     scores, least = reps @ t, costs.min()
     allowed = CLOSE * (np.linalg.norm(t) + costs.max())
     at = f"{what} at t = {shortened(t.tolist())}"
@@ -94,7 +94,7 @@ def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, rep
 
 
 def assert_constants(part: Any, problem: Any, costs: NDArray, what: str) -> None:
-    """No positive loss is below c_L, and none above C_L."""
+    """Assert that no positive loss is below c_L, and none above C_L."""
     excess = costs - costs.min()
     wrong = (excess > CLOSE * costs.max()) & (excess < problem.c_L * (1 - CLOSE)) | (excess > problem.C_L * (1 + CLOSE))
     assert not wrong.any(), (

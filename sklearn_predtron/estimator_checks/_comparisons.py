@@ -17,22 +17,22 @@ STATE = ["coef_", "intercept_", "last_coef_", "last_intercept_", "t_", "n_mistak
 
 
 def frozen(model: Any, but: Iterable[str] = ()) -> bytes:
-    """All that pickling keeps of a model, parameters and fitted state, to the last bit."""
+    """Return all that pickling keeps of a model, parameters and fitted state, to the last bit."""
     return pickle.dumps({name: value for name, value in model.__getstate__().items() if name not in but})
 
 
 def is_same(state: bytes, other: bytes) -> bool:
-    """Whether two frozen states are equal, which need not make their bytes equal."""
+    """Return whether two frozen states are equal, which need not make their bytes equal."""
     return state == other or joblib.hash(pickle.loads(state)) == joblib.hash(pickle.loads(other))
 
 
 def scores_of(model: Any, X: Any) -> NDArray:
-    """The scores of rows, which a ranker of documents predicts."""
+    """Return the scores of rows, which a ranker of documents predicts."""
     return getattr(model, "decision_function", model.predict)(X)
 
 
 def assert_same_bits(model: Any, other: Any, what: str) -> None:
-    """The two have learned the same, to the last bit; parameters may differ in form."""
+    """Assert that two models have learned the same, to the last bit; their parameters may differ in form."""
     for attribute in STATE:
         if hasattr(model, attribute):
             assert_array_equal(getattr(model, attribute), getattr(other, attribute), err_msg=f"{attribute}: {what}")
@@ -41,7 +41,7 @@ def assert_same_bits(model: Any, other: Any, what: str) -> None:
 
 
 def assert_same(model: Any, other: Any, what: str) -> None:
-    """The two have learned the same, to the last bit; with a kernel, computed block by block, but for rounding."""
+    """Assert that two models have learned the same: to the last bit, or but for rounding with a kernel's blocks."""
     if not hasattr(model, "dual_coef_"):
         assert_same_bits(model, other, what)
         return
@@ -54,18 +54,18 @@ def assert_same(model: Any, other: Any, what: str) -> None:
 
 
 def assert_near(found: Any, expected: Any, what: str, least: float = 1e-300) -> None:
-    """Equal, but for rounding."""
+    """Assert that two values are equal but for rounding."""
     assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max(initial=least), err_msg=what)
 
 
 def assert_same_scores(model: Any, found: Any, expected: Any, what: str) -> None:
-    """Scores of a model that are the same, to the last bit; with a kernel, computed block by block, but for rounding."""
+    """Assert that scores are equal: to the last bit, or with a kernel, which is computed block by block, but for rounding."""
     compare = assert_near if hasattr(model, "dual_coef_") else assert_array_equal
     compare(found, expected, what)
 
 
 def assert_close(model: Any, other: Any, X: Any, what: str) -> None:
-    """The two predict with the same scores, but for rounding, and have had the same rounds."""
+    """Assert that two models predict with the same scores, but for rounding, and have had the same rounds."""
     for attribute in ["t_", "n_mistakes_", "n_updates_"]:
         assert getattr(model, attribute) == getattr(other, attribute), f"{attribute}: {what}"
     assert_near(scores_of(other, X), scores_of(model, X), what)
@@ -74,7 +74,7 @@ def assert_close(model: Any, other: Any, X: Any, what: str) -> None:
 
 
 def assert_fails(what: str, pattern: str, call: Callable[..., Any], *arguments: Any, **more: Any) -> None:
-    """The call raises a ValueError whose message has the pattern."""
+    """Assert that the call raises a ValueError whose message has the pattern."""
     try:
         call(*arguments, **more)
     except ValueError as error:

@@ -18,7 +18,7 @@ from sklearn_predtron.estimator_checks._data import disordered, forms_of, make_d
 
 
 def check_float32_equals_its_float64_copy(name: str, estimator: Any) -> None:
-    """Single precision is widened row by row: it gives what a copy in double precision gives, to the last bit."""
+    """Check that single precision is widened row by row: it gives what a copy in double precision gives, to the last bit."""
     data = make_data(estimator)
     forms = forms_of(data.X)
     for form in ["", "CSR "]:
@@ -31,7 +31,7 @@ def check_float32_equals_its_float64_copy(name: str, estimator: Any) -> None:
 
 
 def check_layouts_of_dense_input(name: str, estimator: Any) -> None:
-    """Order, strides, byte order and integer types of X do not matter, to the last bit."""
+    """Check that order, strides, byte order and integer types of X do not matter, to the last bit."""
     data = make_data(estimator)
     whole = np.round(data.X) + 0.0  # integers have no negative zero
     binary = data.X > 0
@@ -55,7 +55,7 @@ def check_layouts_of_dense_input(name: str, estimator: Any) -> None:
 
 
 def check_formats_of_sparse_input(name: str, estimator: Any) -> None:
-    """Sparse formats, index types, unsorted and duplicate entries do not matter, to the last bit."""
+    """Check that sparse formats, index types, unsorted and duplicate entries do not matter, to the last bit."""
     data = make_data(estimator)
     S = sparse.csr_array(data.X)
     long = S.copy()
@@ -85,7 +85,7 @@ def check_formats_of_sparse_input(name: str, estimator: Any) -> None:
 
 
 def check_read_only_and_mapped_input(name: str, estimator: Any) -> None:
-    """Arrays that may only be read, and memory maps, are accepted for everything."""
+    """Check that arrays that may only be read, and memory maps, are accepted for everything."""
     data = make_data(estimator)
     S = sparse.csr_array(data.X)
     for array in [*(getattr(data, row) for row in data.by_row), *stored(S)]:
@@ -118,7 +118,7 @@ def check_read_only_and_mapped_input(name: str, estimator: Any) -> None:
 
 
 def check_input_is_not_modified(name: str, estimator: Any) -> None:
-    """X, y, the weights and what else is given are as before after every method."""
+    """Check that X, y, the weights and what else is given are as before after every method."""
     data = make_data(estimator)
     weight = np.where(np.arange(len(data.X)) % 3 == 0, 0, data.weight)
     for form, X in forms_of(data.X).items():

@@ -37,7 +37,7 @@ def check_loss(loss: Any, labels: Any) -> None:
     - losses are numbers from 0 to 1e100, 0 for sigma_y, and none contradicts c_L or C_L of the compiled problem;
     - at random scores, some of which tie, the compiled problem's prediction is a maximiser of <rep(sigma), t>, its competitor one
       of L(sigma, y) + <rep(sigma), t>, equation (2) of Jain et al. (2015), and their losses are those of the loss's own values (a
-      ranking loss's, where it evaluates the ranking);
+      ranking loss's, if it evaluates the ranking);
     - the loss is the same whenever it is asked for, also of a clone, a copy and a pickle.
 
     Parameters
@@ -80,7 +80,7 @@ def check_loss(loss: Any, labels: Any) -> None:
 
 
 def check_table_loss(loss: CostTableLoss, classes: NDArray) -> None:
-    """The costs, and the table's answers."""
+    """Check the costs, and the table's answers."""
     k = len(classes)
     if classes.ndim != 1 or k < 2:
         raise ValueError(f"labels must be a list of at least two classes, got {shortened(classes.tolist())}.")
@@ -95,7 +95,7 @@ def check_table_loss(loss: CostTableLoss, classes: NDArray) -> None:
 
 
 def check_subset_loss(loss: SubsetLoss, Y: NDArray) -> None:
-    """The values of counts, and the compiled inference against all sets."""
+    """Check the values of counts, and the compiled inference against all sets."""
     if Y.ndim != 2 or not np.isin(Y, (0, 1)).all() or not 0 < Y.shape[1] <= MOST_LABELS or len(Y) == 0:
         raise ValueError(
             f"labels must be an indicator matrix of at most {MOST_LABELS} labels, and of at least one row, got shape {Y.shape}."
@@ -124,7 +124,7 @@ def check_subset_loss(loss: SubsetLoss, Y: NDArray) -> None:
 
 
 def counts_of(sets: NDArray, Y: NDArray) -> tuple[NDArray, ...]:
-    """True positives, false positives, false negatives and true negatives."""
+    """Count true positives, false positives, false negatives and true negatives."""
     return (
         (sets & Y).sum(axis=-1),
         (sets & (1 - Y)).sum(axis=-1),
@@ -134,13 +134,13 @@ def counts_of(sets: NDArray, Y: NDArray) -> tuple[NDArray, ...]:
 
 
 def assert_right(part: Any, costs: NDArray, right: NDArray, what: str) -> None:
-    """Right predictions have no loss."""
+    """Assert that correct predictions have no loss."""
     lost = costs[right & (costs != 0)]
     assert not len(lost), f"{part!r}: the loss of {what}: found {lost[0]:.9g}, expected 0"
 
 
 def check_ranking_loss(loss: RankingLoss, lists: list[NDArray]) -> None:
-    """The compiled inference against all rankings."""
+    """Check the compiled inference against all rankings."""
     if not lists:
         raise ValueError("labels is empty; accepted are lists of relevances.")
     for y in lists:
@@ -172,7 +172,7 @@ def check_ranking_loss(loss: RankingLoss, lists: list[NDArray]) -> None:
 
 
 def losses_of_rankings(loss: RankingLoss, y: NDArray) -> NDArray:
-    """L of every ranking of a list, in the order of `permutations`."""
+    """Return L of every ranking of a list, in the order of `permutations`."""
     problem = copy.copy(loss).build(LinearRank(), 0)
     labels = Relevances(y, np.array([0, len(y)], dtype=np.intp))
     return np.array([problem.losses(-np.array(place, dtype=np.float64), labels)[0] for place in permutations(range(len(y)))])

@@ -92,15 +92,15 @@ class Asked:
     # What the methods return, checked
 
     def rep(self, prediction: Any) -> NDArray:
-        """rep(sigma)."""
+        """Return rep(sigma)."""
         return np.array(kept(self.compiled.representation_of, prediction))
 
     def loss(self, prediction: Any, y: Any) -> float:
-        """L(sigma, y)."""
+        """Return L(sigma, y)."""
         return kept(self.compiled.loss_of, prediction, y)
 
     def decode(self, t: NDArray, *y: Any) -> Any:
-        """The prediction at the scores, or the competitor for a label."""
+        """Return the prediction at the scores, or the competitor for a label."""
         method = "augmented_decode" if y else "decode"
         given = t.copy()
         prediction = getattr(self.problem, method)(given, *y)
@@ -111,7 +111,7 @@ class Asked:
         return prediction
 
     def correct(self, y: Any, competitor: Any) -> Any:
-        """sigma_y."""
+        """Return sigma_y."""
         right = self.problem.correct(y, competitor)
         loss = self.loss(right, y)
         assert loss == 0, (
@@ -154,13 +154,13 @@ class Asked:
 
     @property
     def reps(self) -> NDArray:
-        """The representations of all predictions that were found."""
+        """Return the representations of all predictions that were found."""
         return np.array([rep for _, rep in self.found.values()])
 
     # The checks
 
     def check_losses(self) -> None:
-        """Losses of all predictions on all labels, and what `decode` makes of their representations."""
+        """Check that losses of all predictions on all labels, and what `decode` makes of their representations."""
         for prediction, rep in self.found.values():
             for y in self.labels:
                 self.loss(prediction, y)
@@ -171,7 +171,7 @@ class Asked:
             )
 
     def check_decoders(self) -> None:
-        """Both decoders against all predictions."""
+        """Check both decoders against all predictions."""
         reps, predictions = self.reps, [prediction for prediction, _ in self.found.values()]
         costs = [np.array([self.loss(prediction, y) for prediction in predictions]) for y in self.labels]
         for t in draws(self.compiled.d, 15, seed=1):
@@ -181,7 +181,7 @@ class Asked:
                 self.assert_best(cost + scores, predictions, t, y)
 
     def assert_best(self, values: NDArray, predictions: list[Any], t: NDArray, *y: Any) -> None:
-        """What a decoder returns is worth as much as the best of all predictions."""
+        """Assert that what a decoder returns is as good as the best of all predictions."""
         prediction, best = self.decode(t, *y), int(values.argmax())
         found = self.rep(prediction) @ t + (self.loss(prediction, *y) if y else 0)
         method, what = ("augmented_decode", "loss + <rep, t>") if y else ("decode", "<rep, t>")
@@ -192,7 +192,7 @@ class Asked:
         )
 
     def check_copy(self, way: str, other: Any) -> None:
-        """A copy, or the problem itself at another time, returns the same."""
+        """Check that a copy, or the problem itself at another time, returns the same."""
         twin = Asked(other, self.labels)
         for t in draws(self.compiled.d, 4, seed=2):
             calls: list[tuple] = [(t,), *((t, y) for y in self.labels)]

@@ -84,7 +84,7 @@ def check_representation(representation: Any, size: int) -> None:
 
 
 def check_code(representation: CodeRepresentation, k: int) -> None:
-    """The code, and the compiled table's answers."""
+    """Check the code, and the compiled table's answers."""
     assert_same_table(representation, f"code({k})", lambda part: type(part).table(part, k))
     code = kept(type(representation).table, representation, k)
     d, zero_one = code.shape[1], 1.0 - np.eye(k)

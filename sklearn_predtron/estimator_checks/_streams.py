@@ -21,7 +21,7 @@ from sklearn_predtron.updates import PerceptronUpdate
 
 
 def check_partial_fit_in_any_split(name: str, estimator: Any) -> None:
-    """A batch teaches the same as its rounds one by one, and as any other split, to the last bit."""
+    """Check that a batch teaches the same as its rounds one by one, and as any other split, to the last bit."""
     data = make_data(estimator)
     for form, X in forms_of(data.X).items():
         weight = data.weight if form in ["float32", "CSR float64"] else None
@@ -35,7 +35,7 @@ def check_partial_fit_in_any_split(name: str, estimator: Any) -> None:
 
 
 def check_single_rounds_by_any_way(name: str, estimator: Any) -> None:
-    """A row that may take the short way (a C-contiguous array, labelled by a list or an array) teaches the same as any other.
+    """Check that a row on the fast path (a C-contiguous array, labelled by a list or an array) teaches the same as any other.
 
     So do the rows of any single round.
     """
@@ -62,7 +62,7 @@ def check_single_rounds_by_any_way(name: str, estimator: Any) -> None:
 
 
 def check_dense_and_sparse_may_alternate(name: str, estimator: Any) -> None:
-    """Dense and CSR rows teach the same, but for rounding, also in turns; under norm="scaled", rows without zeros do."""
+    """Check that dense and CSR rows teach the same but for rounding, also in turns; under norm="scaled" if no entry is 0."""
     data = make_data(estimator)
     if getattr(estimator, "norm", None) == "scaled" or isinstance(getattr(estimator, "norm", None), Scaled):
         data = replace(data, X=np.where(data.X == 0, np.linspace(-2, 2, data.X.size).reshape(data.X.shape), data.X))
@@ -81,7 +81,7 @@ def check_dense_and_sparse_may_alternate(name: str, estimator: Any) -> None:
 
 
 def check_pickled_in_mid_stream(name: str, estimator: Any) -> None:
-    """A pickled or deeply copied model goes on as the model itself, to the last bit."""
+    """Check that a pickled or deeply copied model goes on as the model itself, to the last bit."""
     data = make_data(estimator)
     half = data.n // 2
     ways = [data.stream, data.fit, data.fit, data.stream]
@@ -103,7 +103,7 @@ def check_pickled_in_mid_stream(name: str, estimator: Any) -> None:
 
 
 def check_set_params_in_mid_stream(name: str, estimator: Any) -> None:
-    """A changed parameter changes nothing until the next call, and then acts, for single rows too."""
+    """Check that a changed parameter changes nothing until the next call, and then acts, for single rows too."""
     data = make_data(estimator)
     half, rest = slice(0, data.n // 2), slice(data.n // 2, data.n)
     model = data.stream(estimator, half)

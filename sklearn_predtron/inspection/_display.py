@@ -32,5 +32,5 @@ class Display:
 
 
 def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """The estimator at the end of a pipeline, and the inputs as it is given them."""
+    """Return the estimator at the end of a pipeline, and the inputs that it receives."""
     return (estimator[-1], estimator[:-1].transform(X)) if isinstance(estimator, Pipeline) else (estimator, X)

@@ -114,7 +114,7 @@ class MarginDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> MarginDisplay:
-        """Draw the lead of the right class over the best other one.
+        """Draw the lead of the correct class over the best other one.
 
         Parameters
         ----------

@@ -181,7 +181,7 @@ class OnlineLossDisplay(Display):
         return cls(rounds=rounds, losses=losses, bound=bound, bound_label=bound_label, name=name).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> OnlineLossDisplay:
-        """Draw the curve, and the bound where there is one.
+        """Draw the curve, and the bound if there is one.
 
         Parameters
         ----------

@@ -82,7 +82,7 @@ class RiskCoverageDisplay(Display):
         ----------
         estimator : PredtronBinaryClassifier or PredtronClassifier
             A fitted classifier, or a pipeline whose last step is one.  With `reject` its operating point is marked: it is
-            on the curve where the rule has one threshold for all classes.
+            on the curve if the rule has one threshold for all classes.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         y : array-like of shape (n_samples,)
@@ -170,7 +170,7 @@ class RiskCoverageDisplay(Display):
         return cls(coverage=coverage, risk=risk, name=name).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> RiskCoverageDisplay:
-        """Draw the curve, and the operating point where there is one.
+        """Draw the curve, and the operating point if there is one.
 
         Parameters
         ----------

@@ -7,7 +7,7 @@ Of every measure of rankings:
   ``scores`` of shape (n, m), as in label ranking, each row is a list, and ``qid`` is None.
 - A list is ranked by descending score, documents of equal scores in the order they are in.  (`kendall_tau` compares scores, and
   counts equal ones as half right.)
-- Where no ranking is wrong (no document is relevant, all are equally relevant, or there is one) `ndcg`, `average_precision` and
+- If no ranking is wrong (no document is relevant, all are equally relevant, or there is one) `ndcg`, `average_precision` and
   `kendall_tau` are 1.  `reciprocal_rank` and `precision_at_k` count what is found: without relevant documents they are 0.
 """
 

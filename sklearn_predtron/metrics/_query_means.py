@@ -22,7 +22,7 @@ def mean_over_queries(
     sample_weight: ArrayLike | None = None,
     **params: Any,
 ) -> float:
-    """Mean of a measure over the queries.
+    """Compute the mean of a measure over the queries.
 
     sum_q w_q measure_q / sum_q w_q.  Documents of weight 0 are left out, and w_q is the mean weight of the others of the query.
 

@@ -30,7 +30,7 @@ def make_query_scorer(
     response_method: str | Sequence[str] = ("decision_function", "predict"),
     **params: Any,
 ) -> Callable[..., float]:
-    """Scorer for ``scoring=`` of searches and `cross_validate`: the mean of a measure over the queries of the test part.
+    """Make a scorer of the mean of a measure over the queries, for ``scoring=`` of searches and `cross_validate`.
 
     It requests the query ids under the name ``groups``, which splitters such as `GroupKFold` read as well, and `sample_weight`
     (see `mean_over_queries`), both by metadata routing.  `set_score_request` of the scorer asks for others.
@@ -96,7 +96,7 @@ class QueryScorer(Scorer):
 
 
 def ndcg_scorer(*, k: int | None = None, gain: str = "exponential", one_query: bool = False) -> Callable[..., float]:
-    """Scorer of the mean `ndcg`; see `make_query_scorer`.
+    """Make a scorer of the mean `ndcg`; see `make_query_scorer`.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def ndcg_scorer(*, k: int | None = None, gain: str = "exponential", one_query: b
 
 
 def average_precision_scorer(*, one_query: bool = False) -> Callable[..., float]:
-    """Scorer of the mean `average_precision` (MAP); see `make_query_scorer`.
+    """Make a scorer of the mean `average_precision` (MAP); see `make_query_scorer`.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def average_precision_scorer(*, one_query: bool = False) -> Callable[..., float]
 
 
 def kendall_tau_scorer(*, one_query: bool = False) -> Callable[..., float]:
-    """Scorer of the mean `kendall_tau`; see `make_query_scorer`.
+    """Make a scorer of the mean `kendall_tau`; see `make_query_scorer`.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def kendall_tau_scorer(*, one_query: bool = False) -> Callable[..., float]:
 
 
 def reciprocal_rank_scorer(*, one_query: bool = False) -> Callable[..., float]:
-    """Scorer of the mean `reciprocal_rank` (MRR); see `make_query_scorer`.
+    """Make a scorer of the mean `reciprocal_rank` (MRR); see `make_query_scorer`.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def reciprocal_rank_scorer(*, one_query: bool = False) -> Callable[..., float]:
 
 
 def precision_at_k_scorer(*, k: int, one_query: bool = False) -> Callable[..., float]:
-    """Scorer of the mean `precision_at_k`; see `make_query_scorer`.
+    """Make a scorer of the mean `precision_at_k`; see `make_query_scorer`.
 
     Parameters
     ----------

@@ -31,10 +31,10 @@ def ndcg(
     k: int | None = None,
     gain: str = "exponential",
 ) -> Floats:
-    """Normalised discounted cumulative gain of each query.
+    """Compute the normalised discounted cumulative gain of each query.
 
     DCG / (the largest DCG of any ranking), where DCG = sum over the ranks i = 1..min(k, m) of G(y of the document at rank i)
-    / log2(1 + i).  It is 1 where the largest DCG is 0.
+    / log2(1 + i).  It is 1 if the largest DCG is 0.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def ndcg(
 
 
 def average_precision(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> Floats:
-    """Average precision of each query, for relevance 0 or 1.
+    """Compute the average precision of each query, for relevance 0 or 1.
 
     (1/r) sum over the ranks j of relevant documents of (relevant documents at ranks 1..j) / j, where r is the number of
     relevant documents.  It is 1 for r = 0.
@@ -129,7 +129,7 @@ def average_precision(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | Non
 
 
 def kendall_tau(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> Floats:
-    """Kendall's tau of each query, over the pairs of documents whose relevance differs.
+    """Compute Kendall's tau of each query, over the pairs of documents whose relevance differs.
 
     (C - D) / P, where P is the number of pairs with y_i > y_j, C that of pairs among them with s_i > s_j, and D of pairs with
     s_i < s_j.  Equal scores count as half right: it is 1 - 2 (D + T/2) / P with T pairs of equal scores.  It is 1 for P = 0.
@@ -179,7 +179,7 @@ def kendall_tau(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = No
 
 
 def reciprocal_rank(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> Floats:
-    """Reciprocal rank of each query: 1 / (the rank of the first relevant document).
+    """Compute the reciprocal rank of each query: 1 / (the rank of the first relevant document).
 
     A document is relevant if its relevance is above 0.  It is 0 for a query without relevant documents.
 
@@ -218,7 +218,7 @@ def reciprocal_rank(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None 
 
 
 def precision_at_k(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, *, k: int) -> Floats:
-    """Precision at k of each query: the share of relevant documents among the first k.
+    """Compute the precision at k of each query: the share of relevant documents among the first k.
 
     (Documents of relevance above 0 at the ranks 1..min(k, m)) / min(k, m) for a list of m documents.
 
