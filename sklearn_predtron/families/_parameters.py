@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
@@ -17,6 +17,9 @@ from sklearn_predtron.norms import Norm
 from sklearn_predtron.updates import Update
 
 PARTS = {"loss", "norm", "problem", "representation", "tol", "update"}
+
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
 
 
 class Parameterized(CallbackSupportMixin, CachedParameterNames):
@@ -48,7 +51,7 @@ class Parameterized(CallbackSupportMixin, CachedParameterNames):
             self._close_stream()
         super().__setattr__(name, value)
 
-    def set_params(self, **params: Any) -> Parameterized:
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, also of the parts (``update__C``); they take effect at the next call.
 
         A part that is changed behind the estimator's back (``model.update.set_params``) does at the next `fit`.
@@ -95,7 +98,7 @@ class Parameterized(CallbackSupportMixin, CachedParameterNames):
         super()._validate_params()
         checked_patience(self.tol)
 
-    def set_callbacks(self, *callbacks: Any) -> Parameterized:
+    def set_callbacks(self, *callbacks: Any) -> Self:
         """Set callbacks; scikit-learn's run in `fit`, and `callbacks.LossHistory` records `partial_fit` as well.
 
         Parameters

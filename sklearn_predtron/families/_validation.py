@@ -153,6 +153,7 @@ def as_rows(X: Any) -> Rows:
         X.has_canonical_format = False
         X.sum_duplicates()
         rows = csr_rows(X)
+        assert rows is not None
     return rows
 
 
