@@ -9,13 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_predtron._bounded import Bounded
 from sklearn_predtron._bounds import fingerprint
-from sklearn_predtron._compat import CachedParameterNames, Interval, StrOptions, check_sample_weight
+from sklearn_predtron._compat import (
+    CachedParameterNames,
+    CallbackSupport,
+    Interval,
+    StrOptions,
+    check_sample_weight,
+    with_callbacks,
+)
 from sklearn_predtron._core.busy import BUSY, Busy
 from sklearn_predtron._core.learner import OVERFLOW, Average, Learner, LinearAverage, Observer
 from sklearn_predtron._core.problem import Labels, Problem
@@ -36,7 +42,7 @@ PARTS = {"loss", "norm", "problem", "representation", "update"}
 AVERAGES = {"linear": LinearAverage, "uniform": Average}
 
 
-class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
+class BasePredtron(Bounded, Fitted, CallbackSupport, CachedParameterNames):
     """A mistake-driven online learner.
 
     A family says how labels are read (`_read_labels`) and what the compiled problem is (`_build_problem`).
@@ -228,10 +234,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         check_lengths(rows.n, labels.n)
         weight = None
         if sample_weight is not None:
-            weight = check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True
-            )
-            weight = np.ascontiguousarray(weight)
+            weight = np.ascontiguousarray(check_sample_weight(sample_weight, X))
         of_label = self._label_weight(labels, weight, partial=partial)
         if of_label is not None:
             weight = of_label if weight is None else product(weight, of_label)
@@ -598,7 +601,7 @@ def mean_loss(losses: NDArray, sample_weight: Any) -> float:
     """The weighted mean."""
     if sample_weight is None:
         return float(losses.mean())
-    weight = check_sample_weight(sample_weight, losses, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True)
+    weight = check_sample_weight(sample_weight, losses)
     if not weight.any():
         raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
     return float(np.average(losses, weights=weight))

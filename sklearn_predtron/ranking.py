@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._base import as_rows, check_lengths
+from sklearn_predtron._compat import with_callbacks
 from sklearn_predtron._core.relevance import Relevances
 from sklearn_predtron._core.rows import QueryRows, Rows
 from sklearn_predtron._core.stream import QueryReader, Stream

@@ -1,6 +1,9 @@
 """What several test modules ask of: parts by discovery, small data sets, comparisons."""
 
+from importlib.util import find_spec
+
 import numpy as np
+import pytest
 from reference.learner import Reference
 from scipy import sparse
 
@@ -9,6 +12,8 @@ from sklearn_predtron._parts import kinds
 from sklearn_predtron.losses import CostMatrix, TableLoss
 from sklearn_predtron.representations import Code, Shared, TableRepresentation
 from sklearn_predtron.updates import Update
+
+needs_callbacks = pytest.mark.skipif(find_spec("sklearn.callback") is None, reason="scikit-learn has callbacks from 1.9 on")
 
 # Parameters that the defaults of an update leave untested; an update that is not named here is tested with its defaults.
 VARIANTS = {
