@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.metrics import make_scorer
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -24,6 +25,7 @@ __all__ = [
     "Interval",
     "Scorer",
     "StrOptions",
+    "asked_of_any",
     "check_matplotlib_support",
     "check_sample_weight",
     "with_callbacks",
@@ -32,6 +34,20 @@ __all__ = [
 # Weights may all be zero; scikit-learn before 1.9 does not ask.
 ALL_ZERO = {name: True for name in inspect.signature(_check_sample_weight).parameters if name == "allow_all_zero_weights"}
 check_sample_weight = functools.partial(_check_sample_weight, dtype=np.float64, ensure_non_negative=True, **ALL_ZERO)
+
+
+def asked_of_any(method_caller: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a scorer's way to ask for predictions, for `decision_function` of what is no classifier before 1.9, too."""
+
+    def ask(estimator: Any, method: str, X: Any, **how: Any) -> Any:
+        try:
+            return method_caller(estimator, method, X, **how)
+        except ValueError:
+            if is_classifier(estimator):
+                raise
+            return getattr(estimator, method)(X)
+
+    return ask
 
 
 class CachedParameterNames(BaseEstimator):

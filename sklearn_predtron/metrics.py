@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import make_scorer
 
-from sklearn_predtron._compat import Scorer
+from sklearn_predtron._compat import Scorer, asked_of_any
 from sklearn_predtron._lists import (
     Floats,
     dcg,
@@ -443,7 +443,7 @@ class QueryScorer(Scorer):
         _, ids = split_ids(X, kwargs.get("qid", kwargs.get("groups")))
         if ids is not None:
             kwargs["qid"] = ids
-        return super()._score(method_caller, estimator, X, y_true, **kwargs)
+        return super()._score(asked_of_any(method_caller), estimator, X, y_true, **kwargs)
 
 
 def ndcg_scorer(*, k: int | None = None, gain: str = "exponential", one_query: bool = False) -> Callable[..., float]:

@@ -1,9 +1,9 @@
 """What several test modules ask of: parts by discovery, small data sets, comparisons."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
+import sklearn
+from packaging.version import Version
 from reference.learner import Reference
 from scipy import sparse
 
@@ -13,7 +13,13 @@ from sklearn_predtron.losses import CostMatrix, TableLoss
 from sklearn_predtron.representations import Code, Shared, TableRepresentation
 from sklearn_predtron.updates import Update
 
-needs_callbacks = pytest.mark.skipif(find_spec("sklearn.callback") is None, reason="scikit-learn has callbacks from 1.9 on")
+
+def needs_scikit_learn(version, what):
+    """Skip a test of what older versions of scikit-learn cannot do."""
+    return pytest.mark.skipif(Version(sklearn.__version__) < Version(version), reason=f"scikit-learn {version}: {what}")
+
+
+needs_callbacks = needs_scikit_learn("1.9", "callbacks")
 
 # Parameters that the defaults of an update leave untested; an update that is not named here is tested with its defaults.
 VARIANTS = {

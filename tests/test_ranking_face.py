@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from cases import needs_callbacks
+from cases import needs_callbacks, needs_scikit_learn
 from ranking_cases import label_ranker, make_data, make_labels, ranker, refuses
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -50,6 +50,7 @@ GRID = {
 }
 
 
+@needs_scikit_learn("1.8", "searches pass ids and weights to the score of a pipeline")
 def test_grid_search_passes_ids_and_weights(routing):
     X, y, qid = make_data()
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))

@@ -7,7 +7,7 @@ import pandas as pd
 import polars
 import pyarrow
 import pytest
-from cases import needs_callbacks
+from cases import needs_callbacks, needs_scikit_learn
 from sklearn import config_context
 from sklearn.compose import make_column_transformer
 from sklearn.feature_selection import RFECV
@@ -133,7 +133,11 @@ def test_missing_ids_in_a_column():
 GRID = {"representation": ["log", "linear"], "update": ["adaptive", "max_pair"]}
 
 
+SPLIT_FRAMES = ["pandas", pytest.param("arrow", marks=needs_scikit_learn("1.7", "splits tables of Arrow")), "polars"]
+
+
 @pytest.mark.usefixtures("strict")
+@pytest.mark.parametrize("frame", SPLIT_FRAMES, indirect=True)
 def test_a_search_over_a_column_is_the_routed_one(frame):
     plain = GridSearchCV(ranker(), GRID, cv=GroupKFold(3)).fit(frame, Y, groups=QID)
     with config_context(enable_metadata_routing=True):
