@@ -522,6 +522,11 @@ class BasePredtron(Bounded, Fitted, CallbackSupport, CachedParameterNames):
         -------
         self : object
             The estimator.
+
+        Raises
+        ------
+        ImportError
+            If scikit-learn is older than 1.9, and so has no callbacks, for any but `LossHistory`.
         """
         self._check_free()
         self._close_stream()
