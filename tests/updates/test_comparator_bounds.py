@@ -19,7 +19,6 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
-from sklearn_predtron.updates._bounds import largest_total
 from sklearn_predtron.losses import NDCG, CountLoss
 from sklearn_predtron.norms import PNorm
 from sklearn_predtron.theory import radius, theorem_of
@@ -34,6 +33,7 @@ from sklearn_predtron.updates import (
     PRank,
     Slam,
 )
+from sklearn_predtron.updates._bounds import largest_total
 
 NORMS = ["l2", "l1", PNorm(3.0), "group", "trace"]
 UPDATES = [
