@@ -23,6 +23,7 @@ EXERCISES = {
     "representation": (1, 60, ["ErrorCorrect", "error_correcting"]),
     "ranking_loss": (2, 60, ["TopOne", "top_one"]),
     "update": (2, 60, ["Relaxation", "relaxation"]),
+    "family": (2, 220, ["PredtronCyclicClassifier"]),
 }
 SOURCES = ["sklearn_predtron", "tests", "doc", "setup.py", "pyproject.toml", "setup.cfg", "conftest.py", "README.md", "LICENSE"]
 # The tests that find parts by discovery.
@@ -31,6 +32,7 @@ FINDING = [
     "tests/estimator_checks/test_parts.py",
     "tests/families/test_estimators.py",
     "tests/theory/test_theorems.py",
+    "sklearn_predtron/families/cyclic.py",
     "sklearn_predtron/losses",
     "sklearn_predtron/representations.py",
     "sklearn_predtron/updates",
@@ -106,6 +108,18 @@ def test_the_rule_of_the_exercise_is_that_of_the_reference(tree):
         tree, sys.executable, "-m", "pytest", "-W", "ignore", "-p", "no:cacheprovider", "-k", "Relaxation and 4-OneHot", one
     )
     assert " passed" in passed or "100%" in passed
+
+
+CHECKS = """
+from sklearn_predtron.estimator_checks import check_predtron_estimator
+from sklearn_predtron.families.cyclic import PredtronCyclicClassifier
+check_predtron_estimator(PredtronCyclicClassifier())
+"""
+
+
+@in_checkout
+def test_the_family_of_the_exercise_passes_every_check(tree):
+    run(tree, sys.executable, "-W", "ignore", "-c", CHECKS)
 
 
 @pytest.mark.parametrize("module", MODULES)
