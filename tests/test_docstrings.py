@@ -60,6 +60,16 @@ def test_discovery():
         assert importlib.import_module(name).__all__, f"{name} has no __all__"
 
 
+@pytest.mark.parametrize("module", MODULES)
+def test_public_path(module):
+    """Pickles and messages name what is public by the path from which it is imported, whatever file defines it."""
+    for name in (found := importlib.import_module(module)).__all__:
+        item = getattr(found, name)
+        if inspect.isclass(item) or inspect.isfunction(item):
+            assert getattr(importlib.import_module(item.__module__), name) is item
+            assert "._" not in item.__module__, f"{module}.{name} is named {item.__module__}.{name}"
+
+
 def overrides(name):
     """Whether a base of the class has a public method of this name, with a docstring."""
     home, _, method = name.rpartition(".")
@@ -112,10 +122,12 @@ def test_constructor(name):
 
 
 SCRIPT = """
-import sys
+import importlib.util, sys
 for name in ["matplotlib", "pandas", "rich", "pytest", "numpydoc"]:
     sys.modules[name] = None  # importing it fails
-import numpy, scipy.sparse, joblib, sklearn.base, sklearn.callback, sklearn.model_selection
+import numpy, scipy.sparse, joblib, sklearn.base, sklearn.model_selection
+if importlib.util.find_spec("sklearn.callback"):  # from scikit-learn 1.9 on
+    import sklearn.callback
 before = set(sys.modules)
 import {modules}
 new = {{name.partition(".")[0] for name in set(sys.modules) - before}} - set(sys.stdlib_module_names)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_predtron._compat import with_callbacks
 from sklearn_predtron._core.learner import Observer
 from sklearn_predtron._core.rows import OVERFLOW
+from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._composition import Composed
 from sklearn_predtron.families._epochs import Trained
 from sklearn_predtron.families._fast_path import LabelReader, Stream
@@ -20,6 +21,9 @@ from sklearn_predtron.families._saved import Saved
 from sklearn_predtron.families._validation import Batch, Validated
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.problems._base import Labels, Problem
+
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
 
 
 class BasePredtron(Saved, Trained, Validated, Composed, Fitted):
@@ -61,8 +65,8 @@ class BasePredtron(Saved, Trained, Validated, Composed, Fitted):
 
     # --------------------------------------------------------------------------------------------------------- learning
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BasePredtron:
+    @keeping_type(with_callbacks)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a data set in shuffled epochs.
 
         Parameters
@@ -83,12 +87,12 @@ class BasePredtron(Saved, Trained, Validated, Composed, Fitted):
         """
         return self._fit(X, y, sample_weight=sample_weight)
 
-    def _fit(self, X: Any, y: Any, **given: Any) -> BasePredtron:
+    def _fit(self, X: Any, y: Any, **given: Any) -> Self:
         """Fit, unless another call learns."""
         with self._busy:
             return self._fit_alone(X, y, **given)
 
-    def _fit_alone(self, X: Any, y: Any, **given: Any) -> BasePredtron:
+    def _fit_alone(self, X: Any, y: Any, **given: Any) -> Self:
         """Fit, while no other call learns."""
         before = self._fitted_state()
         stream = self.__dict__.pop("_stream", None)
@@ -124,7 +128,7 @@ class BasePredtron(Saved, Trained, Validated, Composed, Fitted):
         self._stream = self._open_stream()
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> BasePredtron:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows in the given order, one pass.
 
         The result is, to the last bit, the same for any way of splitting a stream into calls.
@@ -153,12 +157,12 @@ class BasePredtron(Saved, Trained, Validated, Composed, Fitted):
             return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight)
 
-    def _partial_fit(self, X: Any, y: Any, **given: Any) -> BasePredtron:
+    def _partial_fit(self, X: Any, y: Any, **given: Any) -> Self:
         """Learn from a batch, unless another call learns."""
         with self._busy:
             return self._partial_fit_alone(X, y, **given)
 
-    def _partial_fit_alone(self, X: Any, y: Any, **given: Any) -> BasePredtron:
+    def _partial_fit_alone(self, X: Any, y: Any, **given: Any) -> Self:
         """Learn from a batch, while no other call learns."""
         before = self._fitted_state()
         resolved = "_stream" in before

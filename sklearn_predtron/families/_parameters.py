@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin
 
-from sklearn_predtron._compat import CachedParameterNames, Interval, StrOptions
+from sklearn_predtron._compat import CachedParameterNames, CallbackSupport, Interval, StrOptions
 from sklearn_predtron._core.busy import Busy
 from sklearn_predtron._names import no_parameter, refuse_class, without_parameters
 from sklearn_predtron._parts import Part, kinds, resolve
@@ -18,8 +17,11 @@ from sklearn_predtron.updates import Update
 
 PARTS = {"loss", "norm", "problem", "representation", "tol", "update"}
 
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
 
-class Parameterized(CallbackSupportMixin, CachedParameterNames):
+
+class Parameterized(CallbackSupport, CachedParameterNames):
     """Parameters that are set take effect at the next call, or are refused."""
 
     _parameter_constraints: dict[str, list] = {
@@ -48,7 +50,7 @@ class Parameterized(CallbackSupportMixin, CachedParameterNames):
             self._close_stream()
         super().__setattr__(name, value)
 
-    def set_params(self, **params: Any) -> Parameterized:
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, also of the parts (``update__C``); they take effect at the next call.
 
         A part that is changed behind the estimator's back (``model.update.set_params``) does at the next `fit`.
@@ -95,7 +97,7 @@ class Parameterized(CallbackSupportMixin, CachedParameterNames):
         super()._validate_params()
         checked_patience(self.tol)
 
-    def set_callbacks(self, *callbacks: Any) -> Parameterized:
+    def set_callbacks(self, *callbacks: Any) -> Self:
         """Set callbacks; scikit-learn's run in `fit`, and `callbacks.LossHistory` records `partial_fit` as well.
 
         Parameters
@@ -107,6 +109,11 @@ class Parameterized(CallbackSupportMixin, CachedParameterNames):
         -------
         self : object
             The estimator.
+
+        Raises
+        ------
+        ImportError
+            If scikit-learn is older than 1.9, and so has no callbacks, for any but `LossHistory`.
         """
         self._check_free()
         self._close_stream()

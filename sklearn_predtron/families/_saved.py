@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -40,7 +41,7 @@ FORMER = {
 OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport)}
 PART = "part"
 # Where a flag stood for a map from inputs to scores: of queries' blocks, or with one direction for all thresholds.
-MAPS = {
+MAPS: dict[str, Callable[[list], Any]] = {
     **{f"{name}Weights": lambda arguments: QueryMap() for name in ("L2", "PNorm", "Scaled", "RKHS", "Budgeted")},
     "ThermometerProblem": lambda arguments: SharedMap(arguments[0] - 1),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from sklearn_predtron.families._rankings import BaseRanker
 from sklearn_predtron.families._validation import check_lengths
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.problems._relevance import Relevances
+
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
 
 __all__ = ["PredtronLabelRanker"]
 
@@ -119,7 +122,7 @@ class PredtronLabelRanker(BaseRanker):
 
     # --------------------------------------------------------------------------------------------------------- learning
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> PredtronLabelRanker:  # type: ignore[override]
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn from rows in the given order, one pass.
 
         The result is, to the last bit, the same for any way of splitting a stream into calls.

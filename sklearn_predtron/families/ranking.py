@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_predtron._compat import with_callbacks
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._queries import (
     Queries,
@@ -22,6 +22,7 @@ from sklearn_predtron._queries import (
     split_ids,
     warn_of_one_query,
 )
+from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fast_path import QueryReader
 from sklearn_predtron.families._fitted import learned
@@ -31,6 +32,9 @@ from sklearn_predtron.families._validation import Batch, as_rows, check_lengths
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._relevance import Relevances
+
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
 
 __all__ = ["PredtronRanker"]
 
@@ -150,8 +154,8 @@ class PredtronRanker(BaseRanker):
 
     # --------------------------------------------------------------------------------------------------------- learning
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> PredtronRanker:
+    @keeping_type(with_callbacks)
+    def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn from queries in shuffled epochs.
 
         Parameters
@@ -184,7 +188,7 @@ class PredtronRanker(BaseRanker):
         if n > 1:
             warn_of_one_query(n)
 
-    def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> PredtronRanker:
+    def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:
         """Learn from queries in the given order, one pass.
 
         The result is, to the last bit, the same for any way of splitting a stream of queries into calls.  The same id in two
