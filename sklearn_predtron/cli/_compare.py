@@ -14,8 +14,8 @@ from scipy import sparse
 from sklearn.linear_model import Perceptron, SGDRegressor
 from sklearn.multioutput import MultiOutputClassifier
 
-from sklearn_predtron.families._base import as_rows
 from sklearn_predtron.families._labels import encode
+from sklearn_predtron.families._validation import as_rows
 from sklearn_predtron.losses import costs_of, ranking_loss, subset_loss, table_loss
 from sklearn_predtron.metrics import ndcg
 from sklearn_predtron.problems._relevance import Relevances

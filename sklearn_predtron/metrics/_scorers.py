@@ -15,9 +15,9 @@ from sklearn.utils.validation import column_or_1d
 from sklearn_predtron._compat import Scorer
 from sklearn_predtron._parts import as_numbers
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.families._base import mean_loss
 from sklearn_predtron.families._fast_path import indicator_rows
 from sklearn_predtron.families._labels import encode
+from sklearn_predtron.families._validation import mean_loss
 from sklearn_predtron.losses import AtK, CostTableLoss, SubsetLoss, ZeroOne, costs_of, subset_loss, table_loss
 
 

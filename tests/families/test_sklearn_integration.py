@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron import Patience, Predtron, PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import L2
 from sklearn_predtron.representations import Code
@@ -224,11 +224,49 @@ def test_epochs_and_loss_curve():
 def test_tol():
     X, y = make_data(noise=3.0, n=300)
     long = PredtronClassifier(max_iter=50, random_state=0).fit(X, y)
-    short = PredtronClassifier(max_iter=50, tol=0.02, random_state=0).fit(X, y)
-    falls = -np.diff(long.loss_curve_)
-    assert short.n_iter_ == np.flatnonzero(falls < 0.02)[0] + 2 < 50
-    assert short.loss_curve_ == long.loss_curve_[: short.n_iter_]
-    assert PredtronClassifier(max_iter=50, tol=1.0).fit(X, y).n_iter_ == 2
+    curve = long.loss_curve_
+    for tol, patience in [(0.02, 5), (0.005, 5), (0.0, 5), (0.0, 1), (0.0, 3), (0.02, 2)]:
+        given = tol if patience == 5 else Patience(tol, n_iter_no_change=patience)
+        short = PredtronClassifier(max_iter=50, tol=given, random_state=0).fit(X, y)
+        better = [i == 0 or curve[i] < min(curve[:i]) - tol for i in range(50)]
+        ends = [i + 1 for i in range(patience, 50) if not any(better[i - patience + 1 : i + 1])]
+        assert short.n_iter_ == ends[0] < 50
+        assert short.loss_curve_ == curve[: short.n_iter_]
+    assert PredtronClassifier(max_iter=50, tol=1.0).fit(X, y).n_iter_ == 6
+    assert PredtronClassifier(max_iter=50, tol=Patience(1.0, 1)).fit(X, y).n_iter_ == 2
+
+
+@pytest.mark.parametrize(
+    ("tol", "message"),
+    [
+        (Patience(-1), r"^tol=Patience\(tol=-1\) has tol=-1; accepted is a number of at least 0\.$"),
+        (Patience("low"), r"has tol='low'; accepted is a number of at least 0"),
+        (Patience(np.nan), "has tol=nan; accepted is a number"),
+        (Patience(0.1, 0), "has n_iter_no_change=0; accepted is an integer of at least 1"),
+        (Patience(0.1, 2.5), r"has n_iter_no_change=2\.5; accepted is an integer"),
+        (Patience, r"^tol=Patience is a class; pass an instance"),
+        ("never", "The 'tol' parameter of PredtronClassifier must be .*Patience"),
+    ],
+    ids=str,
+)
+def test_patience_that_says_nothing(tol, message):
+    X, y = make_data()
+    model = PredtronClassifier(random_state=0).fit(X, y)
+    before = model.coef_.copy()
+    with pytest.raises(ValueError, match=message):
+        model.set_params(tol=tol).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_a_search_over_patience():
+    X, y = make_data(noise=3.0)
+    model = PredtronClassifier(tol=Patience(0.01), max_iter=20, random_state=0)
+    epochs = [clone(model).set_params(tol__n_iter_no_change=n).fit(X, y).n_iter_ for n in (1, 3, 5)]
+    assert epochs == sorted(epochs) and epochs[0] < epochs[-1]
+    with pytest.raises(
+        ValueError, match=r"tol__n_iter_no_change=3 cannot be set: tol=0\.1 has no parameters; pass an instance of Patience"
+    ):
+        PredtronClassifier(tol=0.1).set_params(tol__n_iter_no_change=3)
 
 
 def test_shuffle_and_seeds():
