@@ -7,6 +7,7 @@ from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.problems._relevance import Relevances
 
 class RankingProblem(Problem):
+    n_labels: int
     representation: Any
     measure: Any
     def __init__(self, n_labels: int, representation: Any, measure: Any) -> None: ...
