@@ -26,9 +26,16 @@ class Part(CachedParameterNames):
     """
 
     alias: str | None = None
+    offers: tuple[str, ...] = ()  # what other parts may need
     synonyms: tuple[str, ...] = ()
     variants: Mapping[str, Mapping[str, Any]] = {}
 
+
+# What an update may need, as a message names it; problems offer it, by themselves or through a loss or a representation.
+RANKINGS = "rankings (PredtronRanker, PredtronLabelRanker)"
+RANKED_LABELS = "rankings of labels (PredtronLabelRanker)"
+ITEM_WEIGHTS = "a loss with weights of the items"
+ORDERED_THRESHOLDS = "ordered thresholds on one direction"
 
 P = TypeVar("P", bound=Part)
 

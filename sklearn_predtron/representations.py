@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._compat import Interval
 from sklearn_predtron._core.score_map import SharedMap
-from sklearn_predtron._parts import Part, as_numbers, real_numbers, resolve
+from sklearn_predtron._parts import ORDERED_THRESHOLDS, Part, as_numbers, real_numbers, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron._warning import warn
 from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem, SignProblem
@@ -228,6 +228,7 @@ class SharedThermometer(Thermometer):
     """
 
     alias = "shared"
+    offers = (ORDERED_THRESHOLDS,)
     synonyms = ("prank", "thresholds")
 
     def compiled(self, k: int, cost: NDArray | None) -> FiniteProblem:

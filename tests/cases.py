@@ -11,24 +11,34 @@ from sklearn_predtron import Problem
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.losses import CostMatrix, CostTableLoss
 from sklearn_predtron.representations import Code, CodeRepresentation, SharedThermometer
-from sklearn_predtron.updates import Update
+from sklearn_predtron.updates import (
+    Adaptive,
+    LossAugmented,
+    LossDriven,
+    PassiveAggressive,
+    PerceptronUpdate,
+    Subgradient,
+    Update,
+)
 
-# Parameters that the defaults of an update leave untested; an update that is not named here is tested with its defaults.
-VARIANTS = {
-    "adaptive": [{"kappa": 0.2}],
-    "predtron": [{"eta": 0.1}, {"eta": "theory"}],
-    "loss_driven": [{"eta": 0.3}, {"eta": "theory"}],
-    "perceptron": [{"eta": 0.7}],
-    "passive_aggressive": [
-        {"variant": "pa"},
-        {"C": 0.01},
-        {"C": 0.1, "variant": "pa2"},
-        {"C": 0.1, "competitor": "predicted"},
-        {"C": 0.5, "variant": "pa2", "competitor": "predicted", "target": "constant", "delta": 2.0},
-        {"C": 0.1, "target": "constant", "delta": 0.7},
-    ],
-    "subgradient": [{"alpha": 0.1, "eta": 0.5}, {"alpha": 0.01}, {"alpha": 0.0, "eta": 0.2317}],
-}
+# Parameters that the defaults of an update leave untested.
+VARIANTS = [
+    LossAugmented(eta=0.1),
+    LossAugmented(eta="theory"),
+    LossDriven(eta=0.3),
+    LossDriven(eta="theory"),
+    PerceptronUpdate(eta=0.7),
+    PassiveAggressive(variant="pa"),
+    PassiveAggressive(C=0.01),
+    PassiveAggressive(C=0.1, variant="pa2"),
+    PassiveAggressive(C=0.1, competitor="predicted"),
+    PassiveAggressive(C=0.5, variant="pa2", competitor="predicted", target="constant", delta=2.0),
+    PassiveAggressive(C=0.1, target="constant", delta=0.7),
+    Adaptive(kappa=0.2),
+    Subgradient(alpha=0.1, eta=0.5),
+    Subgradient(alpha=0.01),
+    Subgradient(alpha=0.0, eta=0.2317),
+]
 
 
 def pairwise(*factors):
@@ -59,12 +69,14 @@ def pairs_of(case, k, c, longest):
     return {(i, k, a, c) if i in before else (k, i, c, a) for i, a in case.items() if i != k}
 
 
-# They are for one family only, and have tests of their own (test_ordinal.py, test_ranking.py).
-SPECIAL = {"prank", "slam", "max_pair", "listnet", "mmp"}
+def kinds_of_updates():
+    """The updates of every family; the others, which need something of a problem, have tests of their own."""
+    return [kind for kind in kinds(Update) if not kind.needs]
 
 
 def updates():
-    return [kind(**given) for kind in kinds(Update) if kind.alias not in SPECIAL for given in [{}] + VARIANTS.get(kind.alias, [])]
+    """Updates of every family, with their defaults and with other parameters."""
+    return [update for kind in kinds_of_updates() for update in [kind(), *(some for some in VARIANTS if type(some) is kind)]]
 
 
 def updates_of_the_reference():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -12,12 +13,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from sklearn_predtron.losses import ranking_loss
+from sklearn_predtron.losses import RankingLoss, list_of, ranking_loss
 
 N_ROWS, N_FEATURES, N_CLASSES, N_LABELS, N_QUERIES = 32, 11, 3, 4, 20
 ALL = slice(None)
-GRADES = {"ap": (0, 1), "swapped_pairs": (0, 2)}  # relevances that a loss takes, if not 0 to 3
-REFUSED = {"ndcg": "at most 30 is accepted", "ap": "loss='ap' takes 0 and 1", "swapped_pairs": "takes two a list"}
+GRADES = ((0, 1, 2, 3), (0, 2), (0, 1))  # of which the first that a loss takes are drawn
+STEEP = [0, 2, 31]  # relevances of three grades, of a range that not every loss takes
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class RelevanceData(Data):
         ]
         if self.refusal is not None:
             y = y.copy()
-            y.reshape(-1)[-3:] = [0, 2, 31]
+            y.reshape(-1)[-3:] = STEEP
             calls.append(BadCall("relevances that the loss does not take", X, y, self.refusal))
             last = self.rows(slice(self.n - 1, self.n))
             calls.append(BadCall("the same in a single round", X[last], y[last], self.refusal, in_fit=False, alone=True))
@@ -251,8 +252,8 @@ def make_rows(random: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:
 def make_relevances(estimator: Any, seed: int) -> RelevanceData:
     """Relevances that the estimator's loss takes: of labels, or of the documents of queries of which some cannot be wrong."""
     random, loss = np.random.default_rng(seed), ranking_loss(estimator.loss)
-    refusal = REFUSED.get(loss.alias or "") if getattr(loss, "gain", "exponential") == "exponential" else None
-    grades = np.array(GRADES.get(loss.alias or "", (0, 1, 2, 3)))
+    refusal = refusal_of(loss, STEEP)
+    grades = np.array(next(grades for grades in GRADES if loss.takes(grades)))
     of_labels = estimator.__sklearn_tags__().target_tags.multi_output
     size = np.concatenate([[3], random.choice([1, 2, 3, 5, 12], N_QUERIES - 2), [4]])
     X, weight = make_rows(random, N_ROWS if of_labels else size.sum())
@@ -265,6 +266,15 @@ def make_relevances(estimator: Any, seed: int) -> RelevanceData:
     y[size[0] : size[0] + size[1]] = grades[0]
     y[:2, 0] = grades[:2]
     return QueryData(X, y[:, 0], weight, refusal, np.repeat(random.permutation(N_QUERIES), size))
+
+
+def refusal_of(loss: RankingLoss, relevances: Sequence[float]) -> str | None:
+    """What the loss says of a list that it does not take, as a pattern."""
+    try:
+        loss.gain_table(list_of(relevances))
+    except ValueError as error:
+        return re.escape(str(error))
+    return None
 
 
 def seeded(estimator: Any) -> Any:

@@ -30,7 +30,7 @@ from sklearn_predtron.norms import Norm
 from sklearn_predtron.norms._base import Weights, euclidean_length
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._base import Labels, Problem
-from sklearn_predtron.updates import Update
+from sklearn_predtron.updates import Update, build_rule
 from sklearn_predtron.updates._bounds import fingerprint
 
 PARTS = {"loss", "norm", "problem", "representation", "update"}
@@ -314,10 +314,7 @@ class BasePredtron(Bounded, Fitted, CallbackSupportMixin, CachedParameterNames):
         return problem.score_map.build(norm, rows.p, intercept, sparse=rows.sparse, average=average)
 
     def _build_update(self, problem: Problem) -> Any:
-        def build(update: Update) -> Any:
-            return update.build(problem)
-
-        return build(resolve(Update, self.update, "update", build))
+        return build_rule(resolve(Update, self.update, "update", lambda update: build_rule(update, problem)), problem)
 
     def _build_intercept(self) -> Intercept:
         return Intercept(self.fit_intercept, self._scaling())

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._parts import real_number, resolve
 from sklearn_predtron.problems._base import Problem
-from sklearn_predtron.updates import Update
+from sklearn_predtron.updates import Update, build_rule
 from sklearn_predtron.updates._bounds import fingerprint, unstated
 from sklearn_predtron.updates._comparator import Comparator
 
@@ -41,7 +41,7 @@ class Bounded:
                 "No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number and fit anew."
             )
         update = resolve(Update, self.update, "update")
-        if self._differs(self._build_problem(), update.build(problem)):
+        if self._differs(self._build_problem(), build_rule(update, problem)):
             raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
         self._check_fixed()
         if problem.no_theorem_because is not None and not update.pairwise:

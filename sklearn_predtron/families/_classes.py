@@ -255,7 +255,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         scores = self._scores(X)
         codes = encode(column_or_1d(y), self.classes_)
         check_lengths(len(scores), len(codes))
-        return self._at_unit_norm(self._learner.problem.margins(scores, codes))
+        return self._at_unit_norm(self._learner.problem.margins(scores, Codes(codes)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

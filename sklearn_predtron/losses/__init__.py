@@ -1,6 +1,7 @@
 """Losses: tables over a list of predictions, functions of counts for sets of labels, losses of rankings; the reject option."""
 
 from sklearn_predtron.losses.ranking import NDCG, AveragePrecision, KendallTau, RankingLoss, RankingZeroOne, SwappedPairs
+from sklearn_predtron.losses.ranking import list_of as list_of
 from sklearn_predtron.losses.ranking import ranking_loss as ranking_loss
 from sklearn_predtron.losses.reject import Reject
 from sklearn_predtron.losses.subset import AtK as AtK

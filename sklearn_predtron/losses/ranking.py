@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import sklearn_predtron.problems._ranking as core
 from sklearn_predtron._compat import Interval, StrOptions
-from sklearn_predtron._parts import Part, real_numbers, resolve
+from sklearn_predtron._parts import ITEM_WEIGHTS, Part, real_numbers, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.problems._kendall import KendallTauProblem
 from sklearn_predtron.problems._relevance import Relevances
-from sklearn_predtron.representations import RankingRepresentation, check_no_length
+from sklearn_predtron.representations import LogRank, RankingRepresentation, check_no_length
 
 MOST_RELEVANT = 30
 
@@ -23,6 +24,7 @@ MOST_RELEVANT = 30
 class RankingLoss(Part):
     """Base of the losses of rankings; a list whose items are all of the same relevance has none, however it is ranked."""
 
+    constants_of = "y"  # what the constants depend on
     _strict = False  # whether relevances that differ must differ in their gains
 
     def gains(self, labels: Relevances) -> NDArray:
@@ -80,6 +82,44 @@ class RankingLoss(Part):
                 f"{gains[i + 1]:g}; the larger relevance must have {'the larger' if self._strict else 'no smaller'} gain."
             )
 
+    def takes(self, relevances: ArrayLike) -> bool:
+        """Say whether the loss is defined for a list.
+
+        Parameters
+        ----------
+        relevances : array-like of shape (m,)
+            The relevances of its items.
+
+        Returns
+        -------
+        taken : bool
+            Whether `gains` takes them.
+        """
+        try:
+            self.gain_table(list_of(relevances))
+        except ValueError:
+            return False
+        return True
+
+    def constants(self, lists: Relevances) -> tuple[float, float]:
+        """Find the least positive loss c_L of some lists, and the largest loss C_L.
+
+        Parameters
+        ----------
+        lists : Relevances
+            Relevances of the lists.
+
+        Returns
+        -------
+        c_L, C_L : float
+            The least loss of a wrong ranking of these lists, and 1.
+        """
+        problem = copy.copy(self).build(LogRank(), 0)
+        least = float(problem.least_losses(lists).min(initial=np.inf))
+        if not np.isfinite(least):
+            raise ValueError("y holds no list that can be ranked wrongly.")
+        return least, float(problem.C_L)
+
     def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         """Make the compiled problem.
 
@@ -96,6 +136,12 @@ class RankingLoss(Part):
             The compiled problem.
         """
         raise TypeError(f"{type(self).__name__} does not define build(); a loss of rankings must.")
+
+
+def list_of(relevances: ArrayLike) -> Relevances:
+    """A single list."""
+    values = np.array(relevances, dtype=np.float64)
+    return Relevances(values, np.array([0, len(values)], dtype=np.intp))
 
 
 class NDCG(RankingLoss):
@@ -133,6 +179,7 @@ class NDCG(RankingLoss):
     """
 
     alias = "ndcg"
+    offers = (ITEM_WEIGHTS,)
     synonyms = ("dcg",)
     _strict = True
     _parameter_constraints = {
@@ -202,6 +249,44 @@ class NDCG(RankingLoss):
         check_no_length("discount", self, self.discounts, D)
         return D
 
+    def takes(self, relevances: ArrayLike) -> bool:
+        """Say whether the loss is defined for a list.
+
+        Parameters
+        ----------
+        relevances : array-like of shape (m,)
+            The relevances of its items.
+
+        Returns
+        -------
+        taken : bool
+            Whether `gains` takes them.
+        """
+        try:
+            self.gain_table(list_of(relevances))
+        except ValueError:
+            return False
+        return True
+
+    def constants(self, lists: Relevances) -> tuple[float, float]:
+        """Find the least positive loss c_L of some lists, and the largest loss C_L.
+
+        Parameters
+        ----------
+        lists : Relevances
+            Relevances of the lists.
+
+        Returns
+        -------
+        c_L, C_L : float
+            The least loss of a wrong ranking of these lists, and 1.
+        """
+        problem = copy.copy(self).build(LogRank(), 0)
+        least = float(problem.least_losses(lists).min(initial=np.inf))
+        if not np.isfinite(least):
+            raise ValueError("y holds no list that can be ranked wrongly.")
+        return least, float(problem.C_L)
+
     def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         self._validate_params()
         return core.NDCGProblem(n_labels, representation, self)
@@ -253,6 +338,7 @@ class AveragePrecision(RankingLoss):
     """
 
     alias = "ap"
+    offers = (ITEM_WEIGHTS,)
     synonyms = ("map", "mean_average_precision")
 
     def gains(self, labels: Relevances) -> NDArray:
@@ -260,6 +346,44 @@ class AveragePrecision(RankingLoss):
         if len(strange):
             raise ValueError(f"y holds the relevance {strange[0]:g}; loss='ap' takes 0 and 1 (loss='ndcg' takes grades).")
         return labels.values.copy()
+
+    def takes(self, relevances: ArrayLike) -> bool:
+        """Say whether the loss is defined for a list.
+
+        Parameters
+        ----------
+        relevances : array-like of shape (m,)
+            The relevances of its items.
+
+        Returns
+        -------
+        taken : bool
+            Whether `gains` takes them.
+        """
+        try:
+            self.gain_table(list_of(relevances))
+        except ValueError:
+            return False
+        return True
+
+    def constants(self, lists: Relevances) -> tuple[float, float]:
+        """Find the least positive loss c_L of some lists, and the largest loss C_L.
+
+        Parameters
+        ----------
+        lists : Relevances
+            Relevances of the lists.
+
+        Returns
+        -------
+        c_L, C_L : float
+            The least loss of a wrong ranking of these lists, and 1.
+        """
+        problem = copy.copy(self).build(LogRank(), 0)
+        least = float(problem.least_losses(lists).min(initial=np.inf))
+        if not np.isfinite(least):
+            raise ValueError("y holds no list that can be ranked wrongly.")
+        return least, float(problem.C_L)
 
     def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         return core.AveragePrecisionProblem(n_labels, representation, self)
@@ -290,6 +414,44 @@ class SwappedPairs(RankingLoss):
             )
         return labels.top_grades.astype(np.float64)
 
+    def takes(self, relevances: ArrayLike) -> bool:
+        """Say whether the loss is defined for a list.
+
+        Parameters
+        ----------
+        relevances : array-like of shape (m,)
+            The relevances of its items.
+
+        Returns
+        -------
+        taken : bool
+            Whether `gains` takes them.
+        """
+        try:
+            self.gain_table(list_of(relevances))
+        except ValueError:
+            return False
+        return True
+
+    def constants(self, lists: Relevances) -> tuple[float, float]:
+        """Find the least positive loss c_L of some lists, and the largest loss C_L.
+
+        Parameters
+        ----------
+        lists : Relevances
+            Relevances of the lists.
+
+        Returns
+        -------
+        c_L, C_L : float
+            The least loss of a wrong ranking of these lists, and 1.
+        """
+        problem = copy.copy(self).build(LogRank(), 0)
+        least = float(problem.least_losses(lists).min(initial=np.inf))
+        if not np.isfinite(least):
+            raise ValueError("y holds no list that can be ranked wrongly.")
+        return least, float(problem.C_L)
+
     def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         return core.SwappedPairsProblem(n_labels, representation, self)
 
@@ -311,6 +473,44 @@ class RankingZeroOne(RankingLoss):
     alias = "ranking_zero_one"
     synonyms = ("zero_one", "0-1", "exact")
 
+    def takes(self, relevances: ArrayLike) -> bool:
+        """Say whether the loss is defined for a list.
+
+        Parameters
+        ----------
+        relevances : array-like of shape (m,)
+            The relevances of its items.
+
+        Returns
+        -------
+        taken : bool
+            Whether `gains` takes them.
+        """
+        try:
+            self.gain_table(list_of(relevances))
+        except ValueError:
+            return False
+        return True
+
+    def constants(self, lists: Relevances) -> tuple[float, float]:
+        """Find the least positive loss c_L of some lists, and the largest loss C_L.
+
+        Parameters
+        ----------
+        lists : Relevances
+            Relevances of the lists.
+
+        Returns
+        -------
+        c_L, C_L : float
+            The least loss of a wrong ranking of these lists, and 1.
+        """
+        problem = copy.copy(self).build(LogRank(), 0)
+        least = float(problem.least_losses(lists).min(initial=np.inf))
+        if not np.isfinite(least):
+            raise ValueError("y holds no list that can be ranked wrongly.")
+        return least, float(problem.C_L)
+
     def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         return core.RankingZeroOneProblem(n_labels, representation, self)
 
@@ -331,6 +531,44 @@ class KendallTau(RankingLoss):
 
     alias = "kendall_tau"
     synonyms = ("kendall", "tau", "hinge", "ranking_loss")
+
+    def takes(self, relevances: ArrayLike) -> bool:
+        """Say whether the loss is defined for a list.
+
+        Parameters
+        ----------
+        relevances : array-like of shape (m,)
+            The relevances of its items.
+
+        Returns
+        -------
+        taken : bool
+            Whether `gains` takes them.
+        """
+        try:
+            self.gain_table(list_of(relevances))
+        except ValueError:
+            return False
+        return True
+
+    def constants(self, lists: Relevances) -> tuple[float, float]:
+        """Find the least positive loss c_L of some lists, and the largest loss C_L.
+
+        Parameters
+        ----------
+        lists : Relevances
+            Relevances of the lists.
+
+        Returns
+        -------
+        c_L, C_L : float
+            The least loss of a wrong ranking of these lists, and 1.
+        """
+        problem = copy.copy(self).build(LogRank(), 0)
+        least = float(problem.least_losses(lists).min(initial=np.inf))
+        if not np.isfinite(least):
+            raise ValueError("y holds no list that can be ranked wrongly.")
+        return least, float(problem.C_L)
 
     def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         return KendallTauProblem(n_labels, representation, self)

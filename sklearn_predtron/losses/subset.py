@@ -14,7 +14,7 @@ import sklearn_predtron.problems._label_sets as subset
 from sklearn_predtron._compat import Interval
 from sklearn_predtron._parts import LARGEST_LOSS, Part, real_numbers, resolve
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.representations import SubsetRepresentation
+from sklearn_predtron.representations import SignVector, SubsetRepresentation
 
 
 class SubsetLoss(Part):
@@ -25,6 +25,7 @@ class SubsetLoss(Part):
     theorems' steps and bounds; None is not known.
     """
 
+    constants_of = "n_labels"  # what the constants depend on
     c_L: float | None = None
     C_L: float | None = None
     _parameter_constraints: dict[str, list] = {}
@@ -59,6 +60,30 @@ class SubsetLoss(Part):
         """
         counts = [np.array(count) for count in (a, b, c, d)]
         return checked_values(self, self.of_counts(*(count.copy() for count in counts)), counts)
+
+    def constants(self, n_labels: int) -> tuple[float, float]:
+        """Find the least positive loss c_L and the largest loss C_L.
+
+        Parameters
+        ----------
+        n_labels : int
+            Number of labels.
+
+        Returns
+        -------
+        c_L, C_L : float
+            Those that the compiled problem states, or else those over all counts of hits and misses.
+        """
+        m, problem = n_labels, self.build(SignVector(), n_labels)
+        if np.isfinite(problem.c_L) and np.isfinite(problem.C_L):
+            return float(problem.c_L), float(problem.C_L)
+        a, b, c = (part.ravel() for part in np.indices((m + 1, m + 1, m + 1)))
+        kept = a + b + c <= m
+        a, b, c = a[kept], b[kept], c[kept]
+        values = self.evaluate(a, b, c, m - a - b - c)
+        if not values.any():
+            raise ValueError(f"loss={self!r} is 0 for all sets of {m} labels; its constants are those of positive losses.")
+        return float(values[values > 0].min()), float(values.max())
 
     def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
         """Make the compiled problem for sets of m labels.

@@ -17,6 +17,8 @@ from sklearn_predtron.representations import CodeRepresentation
 class CostTableLoss(Part):
     """Base of the losses L(sigma, y) that a k x k table gives."""
 
+    constants_of = "classes"  # what the constants depend on
+
     def matrix(self, classes: NDArray) -> NDArray | None:
         """Tabulate the loss.
 
@@ -48,6 +50,22 @@ class CostTableLoss(Part):
         """
         found = self.matrix(np.array(classes))
         return None if found is None else checked_costs(self, found, len(classes))
+
+    def constants(self, classes: NDArray) -> tuple[float, float]:
+        """Find the least positive loss c_L and the largest loss C_L.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (k,)
+            The labels, in the order of `classes_`.
+
+        Returns
+        -------
+        c_L, C_L : float
+            The least positive cost and the largest.
+        """
+        costs = costs_of(self, classes)
+        return (1.0, 1.0) if costs is None else (float(costs[costs > 0].min()), float(costs.max()))
 
     def build(self, representation: CodeRepresentation, classes: NDArray) -> FiniteProblem:
         """Make the compiled problem.

@@ -6,15 +6,19 @@ from math import floor, log
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._core.score_map import ScoreMap
-from sklearn_predtron._names import refuse_class
-from sklearn_predtron._parts import Part
+from sklearn_predtron._names import refuse_class, series
+from sklearn_predtron._parts import Part, kinds
 from sklearn_predtron.norms._base import Weights
 from sklearn_predtron.norms._budget import BudgetedWeights
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.norms._kernel_functions import KERNELS, Kernel, PrecomputedSupport, Support
 from sklearn_predtron.norms._l2 import L2Weights
+from sklearn_predtron.norms._lengths import largest_length, length_of_features, spectral_length, weights_length
 from sklearn_predtron.norms._p_norms import GroupWeights, PNormWeights
 from sklearn_predtron.norms._rkhs import RKHSWeights
 from sklearn_predtron.norms._scaled import ScaledWeights
@@ -27,6 +31,8 @@ class Norm(Part):
     """Base of the norms."""
 
     pairwise = False  # whether X holds kernels of rows with rows
+    measured = False  # whether it has a length of given weights and rows
+    theorem: str | None = None  # what carries the theorems over to the norm
 
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         """Make the compiled weights.
@@ -51,6 +57,68 @@ class Norm(Part):
         """
         raise TypeError(f"{type(self).__name__} does not define build(); a norm must.")
 
+    def length(self, W: NDArray, beside: NDArray, *, apart: bool) -> float:
+        """Measure weights, as `margin` does.
+
+        Parameters
+        ----------
+        W : ndarray of shape (d, n_features)
+            The weights.
+        beside : ndarray of shape (d,) or (0,)
+            The intercept's weights, if there are any.
+        apart : bool
+            Whether these are measured on their own, at a right angle to the others.
+
+        Returns
+        -------
+        length : float
+            The length.
+        """
+        raise ValueError(self._unmeasured())
+
+    def largest_length(self, X: Any, feature: float, *, apart: bool) -> float:
+        """Measure rows in the dual norm, as the bounds take their radius.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n, n_features)
+            The rows.
+        feature : float
+            The intercept's feature; 0 is none.
+        apart : bool
+            Whether this is measured on its own, at a right angle to the others.
+
+        Returns
+        -------
+        R : float
+            The largest length of a row.
+        """
+        raise ValueError(self._unmeasured())
+
+    def query_length(self, documents: Any) -> float:
+        """Measure a query: bound the dual norm of X^T g by |g|.
+
+        Parameters
+        ----------
+        documents : {ndarray, sparse matrix} of shape (m, n_features)
+            The query's documents X.
+
+        Returns
+        -------
+        R : float
+            The factor of |g|.
+        """
+        raise ValueError(self._unmeasured())
+
+    def check_measured(self) -> None:
+        """Refuse a norm that measures no given weights."""
+        if not self.measured:
+            raise ValueError(self._unmeasured())
+
+    def _unmeasured(self) -> str:
+        have = series([repr(kind.alias) for kind in kinds(Norm) if kind.measured])
+        return f"norm={self.alias!r} has no length of given weights or rows; {have} have."
+
 
 class L2(Norm):
     """The Euclidean (Frobenius) norm: W is changed by steps along the inputs.
@@ -67,16 +135,44 @@ class L2(Norm):
 
     alias = "l2"
     synonyms = ("frobenius", "fro", "euclidean")
+    measured = True
 
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         return L2Weights(score_map.d, p, intercept, by_feature=sparse, averaging=average, score_map=score_map)
+
+    def length(self, W: NDArray, beside: NDArray, *, apart: bool) -> float:
+        return weights_length(W.ravel(), 2.0, beside)
+
+    def largest_length(self, X: Any, feature: float, *, apart: bool) -> float:
+        return largest_length(X, feature, 2.0, True)
+
+    def query_length(self, documents: Any) -> float:
+        return spectral_length(documents)
 
 
 class Link(Norm):
     """Base of the norms |W|_r with 1/r + 1/q = 1: steps change dual weights, of which W is a power."""
 
     q: float | None
+    measured = True
+    theorem = "Theorem 15 for its norm"
     _parameter_constraints: dict[str, list] = {"q": [Interval(Real, 2, None, closed="left"), None]}
+
+    def _sizes(self, W: NDArray) -> NDArray:
+        """What the r-norm is of."""
+        return W.ravel()
+
+    def length(self, W: NDArray, beside: NDArray, *, apart: bool) -> float:
+        q = self._exponent(W.shape[1])
+        if len(beside) == len(W) and not apart:
+            W, beside = np.column_stack([W, beside]), np.zeros(0)
+        return weights_length(self._sizes(W), q, beside)
+
+    def largest_length(self, X: Any, feature: float, *, apart: bool) -> float:
+        return largest_length(X, feature, self._exponent(X.shape[1]), apart)
+
+    def query_length(self, documents: Any) -> float:
+        return length_of_features(documents, self._exponent(documents.shape[1]))
 
     def _exponent(self, p: int) -> float:
         self._validate_params()
@@ -142,6 +238,9 @@ class Group(Link):
     def __init__(self, q: float | None = None):
         self.q = q
 
+    def _sizes(self, W: NDArray) -> NDArray:
+        return np.linalg.norm(W, axis=0)
+
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         if score_map.d == 1:
             return super().build(score_map, p, intercept=intercept, sparse=sparse, average=average)
@@ -175,18 +274,31 @@ class Trace(Norm):
 
     alias = "trace"
     synonyms = ("nuclear", "schatten")
+    measured = True
+    theorem = "Theorem 15 for its norm"
     _parameter_constraints: dict[str, list] = {"q": [Interval(Real, 2, None, closed="left"), None]}
 
     def __init__(self, q: float | None = None):
         self.q = q
 
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
-        self._validate_params()
-        least = min(score_map.d, p)
-        q = max(2.0, 2 * log(least)) if self.q is None else float(self.q)
-        if least == 1 or q == 2:
+        q = self._exponent(score_map.d, p)
+        if min(score_map.d, p) == 1 or q == 2:
             return L2Weights(score_map.d, p, intercept, by_feature=sparse, averaging=average, score_map=score_map)
         return TraceWeights(score_map.d, p, q, intercept, by_feature=sparse, averaging=average)
+
+    def _exponent(self, d: int, p: int) -> float:
+        self._validate_params()
+        return max(2.0, 2 * log(min(d, p))) if self.q is None else float(self.q)
+
+    def length(self, W: NDArray, beside: NDArray, *, apart: bool) -> float:
+        return weights_length(np.linalg.svd(W, compute_uv=False), self._exponent(*W.shape), beside)
+
+    def largest_length(self, X: Any, feature: float, *, apart: bool) -> float:
+        return largest_length(X, feature, 2.0, True)
+
+    def query_length(self, documents: Any) -> float:
+        return spectral_length(documents)
 
 
 class Scaled(Norm):

@@ -70,6 +70,39 @@ cdef class Problem:
         return 4.0
 
     @property
+    def offers(self):
+        """What an update may need of the problem."""
+        return ()
+
+    @property
+    def predictions_known(self):
+        """Whether margins over all predictions can be told."""
+        return False
+
+    @property
+    def constants_vary(self):
+        """Whether c_L and D^2 are those of the labels that lost so far."""
+        return False
+
+    @property
+    def sigma_y_varies(self):
+        """Whether sigma_y follows the scores."""
+        return False
+
+    @property
+    def margin_of_pairs(self):
+        """Whether the margin is measured by pairs of items."""
+        return False
+
+    def margins(self, scores, labels, pairwise=False):
+        """<rep(sigma_y), t> less the best score of a prediction that loses, or is ahead, for each label; scores: (n, d)."""
+        raise ValueError(f"No margins over all predictions are known for {type(self).__name__}.")
+
+    def leads(self, labels, bint pairwise, double width):
+        """Return the `Leads` of sigma_y over all other predictions, for each label; a vector of each has `width` numbers."""
+        raise ValueError(f"The predictions of {type(self).__name__} are not known.")
+
+    @property
     def kappa(self):
         """Default factor of the adaptive cap."""
         return 1.0

@@ -8,6 +8,8 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Codes, Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows
 
+from sklearn_predtron.problems._leads import check_room, leads_of_all
+
 cdef enum:
     BLOCK = 256     # predictions at a time
 
@@ -210,15 +212,24 @@ cdef class FiniteProblem(Problem):
         """The prediction of each row of scores, shape (n,); of several the first."""
         return self.decision(scores).argmax(axis=1)
 
-    def margins(self, const double[:, ::1] scores, const Py_ssize_t[::1] codes):
-        """<rep(sigma_y), t> less the best score of a prediction that loses or is ahead, shape (n,)."""
-        decision = self.decision(scores)
+    @property
+    def predictions_known(self):
+        return True
+
+    def margins(self, const double[:, ::1] scores, Codes labels not None, bint pairwise=False):
+        codes, decision = labels.numbers, self.decision(scores)
         own = np.asarray(self.sigma_y)[codes]
         costs = self.cost_matrix
-        loses = np.arange(self.k) != np.asarray(codes)[:, None] if costs is None else costs[codes] > 0
+        loses = np.arange(self.k) != codes[:, None] if costs is None else costs[codes] > 0
         right = decision[np.arange(len(decision)), own]
         wrong = np.where(loses | (decision > right[:, None]), decision, -np.inf).max(axis=1)
         return right - wrong
+
+    def leads(self, Codes labels not None, bint pairwise, double width):
+        check_room(labels.n * self.k * width)
+        code, costs = self.decision(np.eye(self.d)).T, self.cost_matrix
+        costs = 1.0 - np.eye(self.k) if costs is None else costs
+        return leads_of_all(code, costs, np.asarray(self.sigma_y), labels.numbers)
 
 
 cdef class OneHotProblem(FiniteProblem):

@@ -11,6 +11,9 @@ from sklearn_predtron.problems.inference._sorting cimport Keyed, sort_descending
 
 from sklearn_predtron.problems.inference._sorting import KEYED
 from sklearn_predtron._core.state import MOST
+from sklearn_predtron.problems._leads import check_room, leads_of_all
+
+MOST_LISTED = 12       # labels, of which all sets are listed
 
 
 cdef class Indicators(Labels):
@@ -244,14 +247,16 @@ cdef class LabelSets(Problem):
                 kept -= self.positive[self.P - 1 - i].key
         return best
 
-    def margins(self, const double[:, ::1] scores, Labels labels not None):
-        """<rep(sigma_y), t> less the best score of a set that loses or is ahead, shape (n,)."""
+    @property
+    def predictions_known(self):
+        return True
+
+    def margins(self, const double[:, ::1] scores, Labels labels not None, bint pairwise=False):
         self.check_scores(scores)
         self.check_sets(labels)
         if labels.n != scores.shape[0]:
             raise ValueError(f"there are {scores.shape[0]} rows of scores and {labels.n} labels.")
-        make, arguments = self.__reduce__()
-        cdef LabelSets own = make(*arguments)      # with room of its own: others may be learning, or asking too
+        cdef LabelSets own = with_own_room(self)
         cdef double[::1] margins = np.empty(scores.shape[0])
         cdef Py_ssize_t i
         cdef double lossless = 0, wrong
@@ -266,6 +271,38 @@ cdef class LabelSets(Problem):
         if own.failed:
             own.reraise()
         return np.asarray(margins)
+
+    def leads(self, Labels labels not None, bint pairwise, double width):
+        self.check_sets(labels)
+        if self.d > MOST_LISTED:
+            raise ValueError(f"y has {self.d} labels, and all sets are listed of at most {MOST_LISTED}.")
+        check_room(labels.n * 2.0 ** self.d * width)
+        sets = (np.arange(1 << self.d)[:, None] >> np.arange(self.d)) & 1
+        y, numbers = np.unique(labels.dense(), axis=0, return_inverse=True)
+        right = y.astype(np.intp) @ (1 << np.arange(self.d))
+        return leads_of_all((2 * sets - 1) / np.sqrt(self.d), self.costs_of_sets(y, sets), right, numbers.ravel())
+
+    def costs_of_sets(self, const unsigned char[:, ::1] y, sets):
+        """L(sigma, y) of each y and each set."""
+        cdef LabelSets own = with_own_room(self)
+        true = np.asarray(y, dtype=np.intp)
+        cdef Py_ssize_t[:, ::1] ahead = np.ascontiguousarray((1 - true) @ sets.T)
+        cdef Py_ssize_t[:, ::1] behind = np.ascontiguousarray(true @ (1 - sets).T)
+        cdef double[:, ::1] costs = np.empty((y.shape[0], len(sets)))
+        cdef Py_ssize_t i, j
+        for i in range(y.shape[0]):
+            own.bind_label(&y[i, 0])
+            if own.failed:
+                own.reraise()
+            for j in range(costs.shape[1]):
+                costs[i, j] = own.loss(ahead[i, j], behind[i, j])
+        return np.asarray(costs)
+
+
+cdef LabelSets with_own_room(LabelSets problem):
+    """The same problem with scratch memory of its own: others may be learning, or asking too."""
+    make, arguments = problem.__reduce__()
+    return make(*arguments)
 
 
 cdef class HammingProblem(LabelSets):

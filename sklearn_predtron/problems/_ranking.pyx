@@ -12,6 +12,8 @@ from sklearn_predtron.problems.inference._sorting cimport sort_descending
 
 from sklearn_predtron.problems.inference._sorting import KEYED
 from sklearn_predtron._core.state import MOST
+from sklearn_predtron._parts import RANKED_LABELS, RANKINGS
+from sklearn_predtron.problems._leads import leads_of_pairs
 
 
 cdef class RankingProblem(Problem):
@@ -281,23 +283,23 @@ cdef class RankingProblem(Problem):
             self.item[x] = self.order[x].at
         return self.loss()
 
-    def margins(self, const double[::1] scores, Relevances labels not None, bint pairwise):
+    def margins(self, scores, Relevances labels not None, bint pairwise=False):
         """The least lead of a more relevant item over a less relevant one in each list, infinite where there are none.
 
         Unless `pairwise`, times the least difference of f over neighbouring positions / |f|.
         """
         cdef double[::1] out = np.full(labels.n, np.inf)
-        cdef const double[::1] step
+        cdef const double[::1] step, t = np.ravel(scores)
         cdef Py_ssize_t i, begin
         cdef Pair pair
-        self.check_lists(labels, scores)
+        self.check_lists(labels, t)
         self.prepare(labels)
         step = np.minimum.accumulate(np.append(np.inf, -np.diff(self.f)))
         with nogil:
             for i in range(labels.n):
                 begin = labels.start[i]
                 if self.bind_label(labels.at(i), (labels.start[i + 1] - begin) // self.d):
-                    self.widest(&scores[begin], &pair)
+                    self.widest(&t[begin], &pair)
                     out[i] = -pair.ahead if pairwise else -pair.ahead * step[self.n - 1] / self.Z
         return np.asarray(out)
 
@@ -339,6 +341,31 @@ cdef class RankingProblem(Problem):
         return 4.0 if self.n_labels == 0 else 2.0
 
     @property
+    def offers(self):
+        of_labels = (RANKED_LABELS,) if self.n_labels > 0 else ()
+        return (RANKINGS, *of_labels, *getattr(self.measure, "offers", ()))
+
+    @property
+    def predictions_known(self):
+        return True
+
+    @property
+    def constants_vary(self):
+        return True
+
+    @property
+    def sigma_y_varies(self):
+        return True
+
+    @property
+    def margin_of_pairs(self):
+        return True
+
+    def leads(self, Relevances labels not None, bint pairwise, double width):
+        self.check_lists(labels)
+        return leads_of_pairs(labels, self.n_labels, None if pairwise else self.representation.table, width)
+
+    @property
     def kappa(self):
         return 0.3 if self.score_map.offsets_cancel else 1.0
 
@@ -361,7 +388,6 @@ cdef class NDCGProblem(RankingProblem):
         D = self.measure.discount_table(m)
         if len(D) != m:
             raise ValueError(f"{self.measure!r} must give {m} discounts, got {len(D)}.")
-        self.weighing = True
         self.level = np.empty(m)
         self.D = D / D[0]
         self.total = np.append(0.0, np.cumsum(self.D))
@@ -439,7 +465,6 @@ cdef class AveragePrecisionProblem(RankingProblem):
     cdef unsigned char[::1] relevant
 
     def lay_positions(self, Py_ssize_t m, f):
-        self.weighing = True
         self.relevant = np.empty(m, dtype=np.uint8)
 
     cdef double loss(self) noexcept nogil:

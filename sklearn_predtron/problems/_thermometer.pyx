@@ -6,6 +6,8 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron.problems._finite cimport FiniteProblem
 
+from sklearn_predtron._parts import ORDERED_THRESHOLDS
+
 
 cdef class ThermometerProblem(FiniteProblem):
     """rep(k)_j = +1 up to rank k and -1 beyond it, / sqrt(r - 1): decoded scores are sums (Milidiú and Rocha 2019, eq. 7).
@@ -19,6 +21,10 @@ cdef class ThermometerProblem(FiniteProblem):
         if score_map is not None and score_map.d != k - 1:
             raise ValueError(f"a map to {score_map.d} scores does not go with {k - 1}.")
         self.score_map = self.score_map if score_map is None else score_map
+
+    @property
+    def offers(self):
+        return (ORDERED_THRESHOLDS,) if self.score_map.offsets_apart else ()
 
     @property
     def D2(self):

@@ -278,6 +278,12 @@ cdef class PythonProblem(Problem):
         self.failed = False
         raise error
 
+    def margins(self, scores, labels, pairwise=False):
+        raise ValueError(
+            f"No bound against given weights is known for {self.name} under this update, which needs margins over all "
+            "predictions; accepted are LossAugmented with a number for eta and PassiveAggressive with a finite C."
+        )
+
     def decode(self, const double[:, ::1] scores):
         """The prediction for each row of scores, as a list."""
         return [self.inner.decode(np.array(t)) for t in scores]

@@ -1,270 +1,176 @@
-"""The largest margin over given vectors: a quadratic or a linear programme, and the multipliers that prove its answer."""
+"""The largest margin of any weights, and the vectors that it is the largest for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import qr_delete, solve_triangular
-from scipy.optimize import linprog
 
-AGREE = 1e-6  # how far the bound may lie above the margin, relative to it
-EPSILON = float(np.finfo(float).eps)
-LENGTH = {"l2": 2, "l1": 1, "max": np.inf}  # of weights
-DUAL = {"l2": 2, "l1": np.inf, "max": 1}  # of combinations of vectors
-SPARE = (2.0, 1e2, 1e4, 1e6)  # what leads are to have beside the margin, in units of their rounding, where they round to less
-REFINED = 2  # times
-SHORTEST = 1e-6  # columns are made so long at most
-TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}  # the least there are
+from sklearn_predtron._core.rows import OVERFLOW
+from sklearn_predtron.problems._leads import Leads
+from sklearn_predtron.theory._described import Described, describe
+from sklearn_predtron.theory._programme import Vectors
+from sklearn_predtron.theory._proof import prove
 
 
-class Vectors(NamedTuple):
-    """Vectors v whose products with the weights are leads of sigma_y."""
+class LargestMargin(NamedTuple):
+    """Weights of length 1 with the largest margin on a data set, and the proof that no others have a larger one.
 
-    v: NDArray  # shape (n, p)
-    terms: NDArray  # shape (n, p), the sizes of the two terms that v is the difference of: a lead is rounded in proportion
-    loses: NDArray  # shape (n,): these leads make the margin; the others must not be negative
+    Parameters
+    ----------
+    margin : float
+        The margin gamma of the weights.
+    coef : ndarray of shape (d, n_features)
+        The weights W.
+    intercept : ndarray of shape (d,)
+        The offsets b.
+    bound : float
+        What no margin exceeds, by weak duality: the length of ``multipliers @ vectors`` in the dual norm, Euclidean for "l2", the
+        largest size for "l1" and the sum of sizes for "max".
+    multipliers : ndarray of shape (s,)
+        The multipliers, positive; those of the vectors that lose sum to 1.
+    vectors : ndarray of shape (s, n)
+        The vectors (rep(sigma_y) - rep(sigma)) x^T that have them, row by row, with the entries of b / intercept_scaling at the
+        end; for "shared" thresholds also b_j - b_(j + 1).
+    loses : ndarray of shape (s,)
+        Which of these sigma lose; the others, free of loss, must not be ahead of sigma_y.
 
-
-class Proof(NamedTuple):
-    """Weights of length 1 and their margin; multipliers, whose combination of the vectors has the length `bound`."""
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.theory import largest_margin
+    >>> found = largest_margin(PredtronBinaryClassifier(fit_intercept=False), [[3.0, 4.0], [-3.0, -4.0]], [1, 0])
+    >>> round(found.margin, 6), found.coef.round(6)
+    (10.0, array([[0.6, 0.8]]))
+    >>> round(found.bound, 6), found.multipliers.round(6), found.vectors
+    (10.0, array([1.]), array([[6., 8.]]))
+    """
 
     margin: float
-    w: NDArray
+    coef: NDArray
+    intercept: NDArray
     bound: float
-    multipliers: NDArray  # of all vectors; those of the ones that lose sum to 1
-
-
-class Programme(NamedTuple):
-    """Minimise |w| with <u, w> >= c, for vectors u of length 1; where it is least, the margin is least / |w|."""
-
-    u: NDArray
-    rounding: NDArray  # that of <u, w> is at most <rounding, |w|>
+    multipliers: NDArray
+    vectors: NDArray
     loses: NDArray
-    length: NDArray  # of v
-    least: float  # the least length of a vector that loses
-    c: NDArray  # `least` relative to the lengths, 0 for vectors that do not lose
-    norm: str
 
 
-def prove(vectors: Vectors, norm: str) -> Proof:
-    """Find weights of the largest margin, and multipliers whose combination is no longer than the margin is large.
+def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any = None, classes: Any = None) -> LargestMargin:
+    """The largest margin of any weights of length 1 on a small data set, and weights that have it.
 
-    Either is checked by itself, rounding on the safe side.  A ValueError says that no weights have a positive margin, since a
-    combination of the vectors vanishes, or that the numbers do not tell.
+    Maximise gamma over |W| <= 1, where <v, W> >= gamma for the vectors v = (rep(sigma_y) - rep(sigma)) x^T of the rows and the
+    predictions that lose, and <v, W> >= 0 for those free of loss, which must not be ahead (Jain et al. 2015, section 2.2, for one
+    sigma_y).  By duality it is the least length, in the dual norm, of sum a v over a >= 0 that sum to 1 where sigma loses: the
+    distance of 0 from a hull.  Under the Euclidean norm this is the hard-margin problem, solved by the dual method of
+    Goldfarb and Idnani (1983), under the others a linear programme.  Both sides are then evaluated, rounding counted, and a
+    largest margin is one that reaches its bound to 1e-6 of it.  No other gives a smaller `loss_bound`.
+
+    Parameters
+    ----------
+    estimator : estimator of sklearn_predtron
+        Its loss, representation, intercept and update say what a margin is; it need not be fitted.  Its norm is not used.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Inputs, or documents.  The vectors, for a few hundred rows or so, must have room.
+    y : array-like
+        Labels as for the estimator's `fit`; sets of at most 12 labels.
+    norm : {"l2", "l1", "max"}, default="l2"
+        The length of the weights: Euclidean, the sum or the largest of their sizes.  The last entry of each row of weights is
+        b / intercept_scaling.  A margin under "l1" is one under the estimators' norms "l1" and "group" too, and their r-norm of
+        the weights is at most 1, so that `theory.margin` is no smaller.
+    qid : array-like of shape (n_samples,), default=None
+        The query of each document; None is one query.
+    classes : array-like of shape (k,), default=None
+        The classes of an estimator that is not fitted, as for `partial_fit`: predictions of classes that y lacks count, too.
+        None takes those of y.  A fitted estimator has its own.
+
+    Returns
+    -------
+    largest : LargestMargin
+        The margin, the weights `coef` of shape (d, n_features) and the offsets `intercept`, and the multipliers that prove it.
+
+    Raises
+    ------
+    ValueError
+        If no weights have a positive margin: the data are not separable, as a combination of vectors shows that vanishes but
+        for rounding.  If margin and bound lie further apart than 1e-6 of them: rows too alike for double precision, or
+        predictions free of loss that only exact ties keep from being ahead.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier, PredtronRanker
+    >>> from sklearn_predtron.theory import largest_margin
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0, 1, 2]
+    >>> model = PredtronClassifier(representation="onehot", fit_intercept=False)
+    >>> round(largest_margin(model, X, y).margin, 6)
+    0.866025
+    >>> largest_margin(PredtronRanker(update="max_pair"), [[2.0], [1.5], [0.0]], [2, 1, 0]).margin
+    0.5
+    >>> X, y = [[1.0, 0.0], [0.0, 1e-8]], ["no", "yes"]
+    >>> found = largest_margin(model, X, y, classes=["maybe", "no", "yes"])
+    >>> round(found.margin * 1e8, 6), round(found.bound * 1e8, 6), found.multipliers.shape
+    (1.224745, 1.224745, (4,))
     """
-    programme = at_length_1(vectors, norm)
-    margin, bound = 0.0, np.inf
-    weights = multipliers = np.zeros(0)
-    for w, b in attempts(programme):
-        check_separable(programme, b)
-        above = bound_of(programme, b)
-        if above < bound:
-            bound, multipliers = above, b
-        if w is not None and margin_of(programme, w) > margin:
-            margin, weights = margin_of(programme, w), w
-        if bound - margin <= AGREE * margin:
-            return answer(programme, weights, multipliers)
-    raise ValueError(
-        "X and y do not allow an answer in double precision: the largest margin lies between "
-        f"{margin * programme.least:.6g} and {bound * programme.least:.6g}, and this gap is more than {AGREE:g} of it."
-    )
+    if norm not in ("l2", "l1", "max"):
+        raise ValueError(f"norm={norm!r} is not known; accepted are 'l2', 'l1' and 'max'.")
+    data = describe(estimator, X, y, qid, classes)
+    if data.problem.no_theorem_because is not None and not data.pairwise:
+        raise ValueError(f"No loss bound is proven for {data.problem.no_theorem_because}, and so no margin is the largest.")
+    found = vectors(data)
+    if not found.loses.any():
+        raise ValueError("No prediction of y is wrong, and so no margin is the largest.")
+    proof = prove(found, norm)
+    d, p = data.problem.d, data.X.shape[1]
+    rows = data.problem.score_map.n_directions
+    w, support = proof.w, np.flatnonzero(proof.multipliers)
+    intercept = w[rows * p :] * data.feature if data.feature > 0 else np.zeros(d)
+    certificate = proof.bound, proof.multipliers[support], found.v[support], found.loses[support]
+    return LargestMargin(proof.margin, w[: rows * p].reshape(rows, p), intercept, *certificate)
 
 
-def at_length_1(vectors: Vectors, norm: str) -> Programme:
-    """The programme of vectors scaled to length 1, each by itself; no square over- or underflows."""
-    v, terms, loses = vectors
-    size = np.abs(v).max(axis=1, initial=0.0)
-    if not size[loses].all():
-        raise ValueError("No weights have a positive margin: the data are not separable, since two predictions always tie.")
-    at = np.where(size > 0, size, 1.0)[:, None]
-    u, terms = v / at, terms / at
-    length = np.linalg.norm(u, axis=1)[:, None]
-    u, terms = u / np.where(length > 0, length, 1.0), terms / np.where(length > 0, length, 1.0)
-    length = length.ravel() * size
-    least = float(length[loses].min())
-    c = np.where(loses, least / np.where(loses, length, 1.0), 0.0)
-    return Programme(u, EPSILON * (v.shape[1] + 8) * terms, loses, length, least, c, norm)
+def vectors(data: Described) -> Vectors:
+    """The vectors whose products with the weights are the leads of sigma_y, over predictions that lose and those that do not."""
+    X, problem = data.X.toarray() if sparse.issparse(data.X) else data.X, data.problem
+    if problem.score_map.offsets_apart:
+        X = np.column_stack([X, np.ones(len(X))])
+    elif data.feature > 0:
+        X = np.column_stack([X, np.full(len(X), data.feature)])
+    with np.errstate(over="ignore", invalid="ignore"):
+        leads = problem.leads(data.labels, data.pairwise, problem.d * X.shape[1])
+        found, terms = products(leads, X)
+        loses = leads.loses
+        if problem.score_map.offsets_apart:
+            found, terms = shared_vectors(data, found), shared_vectors(data, terms)
+            order = np.zeros((problem.d - 1, found.shape[1]))
+            order[:, -problem.d :] = -np.diff(np.eye(problem.d), axis=0)
+            found, terms = np.vstack([found, order]), np.vstack([terms, np.abs(order)])
+            loses = np.append(loses, np.zeros(len(order), dtype=bool))
+        else:
+            found, terms = by_row(found, data.X.shape[1]), by_row(terms, data.X.shape[1])
+    if not np.isfinite(terms).all():
+        raise ValueError(OVERFLOW)
+    return Vectors(found, terms, loses)
 
 
-def attempts(programme: Programme) -> Iterator[tuple[NDArray | None, NDArray]]:
-    """Solutions w of the programme and their multipliers: of the programme itself, then with leads that rounding spares."""
-    solve: Callable = nearest if programme.norm == "l2" else linear
-    w, b = solve(programme, np.zeros(len(programme.c)))
-    yield w, b
-    for spare in SPARE:
-        if w is None:
-            return
-        w, b = solve(programme, spare * (programme.rounding @ np.abs(w) + EPSILON * np.linalg.norm(w)))
-        yield w, b
+def products(leads: Leads, X: NDArray) -> tuple[NDArray, NDArray]:
+    """rep(sigma_y) x^T less that of the other prediction for each lead, of shape (n, d, p), and the sizes of both terms."""
+    factor = leads.factor[:, None]
+    own, other = factor * leads.code[leads.own], factor * leads.code[leads.other]
+    x, beside = X[leads.row], X[leads.other_row]
+    found = np.einsum("nd,np->ndp", own - other, x)
+    terms = np.einsum("nd,np->ndp", np.abs(own), np.abs(x)) + np.einsum("nd,np->ndp", np.abs(other), np.abs(beside))
+    if (leads.row != leads.other_row).any():
+        found += np.einsum("nd,np->ndp", other, x - beside)
+    return found, terms
 
 
-def check_separable(programme: Programme, b: NDArray) -> None:
-    """Raise ValueError where the combination vanishes: the vectors, moved by less than their rounding, have no weights."""
-    length, total = np.linalg.norm(b @ programme.u), b[programme.loses].sum()
-    if total > 0 and length <= EPSILON * (programme.u.shape[1] + 8) * total:
-        raise ValueError(
-            "No weights have a positive margin: the data are not separable.  A convex combination of their vectors, each of "
-            f"which is scaled to length 1, has the length {length / total:.1g}."
-        )
+def by_row(found: NDArray, p: int) -> NDArray:
+    """Vectors of shape (n, d, p or p + 1), flat, the intercepts' entries at the end."""
+    n, d, width = found.shape
+    return np.column_stack([found[:, :, :p].reshape(n, d * p), found[:, :, p:].reshape(n, d * (width - p))])
 
 
-def margin_of(programme: Programme, w: NDArray) -> float:
-    """The margin of weights, in units of `least` and no more than rounding leaves of it."""
-    leads = programme.u @ w - programme.rounding @ np.abs(w)
-    losing, c = leads[programme.loses], programme.c[programme.loses]
-    if (leads < 0).any() or not losing.all():
-        return 0.0
-    with np.errstate(divide="ignore"):  # c of the longest vectors may underflow
-        return float((losing / c).min() / np.linalg.norm(w, LENGTH[programme.norm]))
-
-
-def bound_of(programme: Programme, b: NDArray) -> float:
-    """The dual norm of a combination of the vectors over the sum of its multipliers (weak duality), in units of `least`."""
-    total = b @ programme.c
-    if not 0 < total < np.inf:
-        return np.inf
-    used = b > 0
-    b, u = b[used], programme.u[used]
-    rounding = EPSILON * (len(b) + 8) * (b @ np.abs(u))
-    return float(np.linalg.norm(np.abs(b @ u) + rounding, DUAL[programme.norm]) / total)
-
-
-def answer(programme: Programme, w: NDArray, b: NDArray) -> Proof:
-    """Weights of length 1 with the multipliers of the vectors as they are."""
-    w = w / np.linalg.norm(w, LENGTH[programme.norm])
-    total, used, loses = b @ programme.c, b > 0, programme.loses
-    margin = float(((programme.u[loses] @ w) * programme.length[loses]).min())
-    multipliers = np.zeros(len(b))
-    multipliers[used] = b[used] / total * (programme.least / programme.length[used])
-    bound = programme.least * float(np.linalg.norm(b @ programme.u, DUAL[programme.norm]) / total)
-    return Proof(margin, w, max(bound, margin), multipliers)
-
-
-# ------------------------------------------------------------------------------------------------------- Euclidean weights
-
-
-def nearest(programme: Programme, spare: NDArray) -> tuple[NDArray | None, NDArray]:
-    """The shortest w with <u, w> >= c + spare and its multipliers b, w = sum b u; or None and a combination b that vanishes.
-
-    The dual method of Goldfarb and Idnani (1983): it begins at 0, meets the constraint that is violated most, and lets go of
-    those whose multipliers would become negative.  The constraints that hold as equalities are kept as U^T = Q R.
-    """
-    u, c = programme.u, programme.c + spare
-    n, p = u.shape
-    fine = EPSILON * (p + 8)
-    w, held, b = np.zeros(p), np.zeros(0, dtype=np.intp), np.zeros(0)
-    Q, R = np.zeros((p, 0)), np.zeros((0, 0))
-    for _ in range(20 * (n + p) + 100):
-        short = c - u @ w
-        short[held] = -np.inf
-        new = int(short.argmax())
-        if short[new] <= fine * np.linalg.norm(w):
-            break
-        total, met = 0.0, False
-        while not met:
-            across, along = split(Q, u[new])
-            change = solve_triangular(R, along) if len(held) else along
-            rest = float(np.linalg.norm(across))
-            step = (c[new] - u[new] @ w) / rest**2 if rest > fine else np.inf
-            falling = np.flatnonzero(change > fine * np.abs(change).max(initial=0.0))
-            most = b[falling] / change[falling]
-            first = int(most.argmin()) if len(falling) else -1
-            if len(falling) == 0 and step == np.inf:
-                return None, spread(n, np.append(held, new), np.append(-change, 1.0))
-            met = len(falling) == 0 or step <= most[first]
-            size = step if met else most[first]
-            b, total = b - size * change, total + size
-            w = w + size * across if step < np.inf else w
-            if met:
-                Q, R = np.column_stack([Q, across / rest]), extended(R, along, rest)
-                held, b = np.append(held, new), np.append(b, total)
-            else:
-                Q, R = without(Q, R, falling[first])
-                held, b = np.delete(held, falling[first]), np.delete(b, falling[first])
-        w, b = equalities(Q, R, u[held], c[held])
-    return w, spread(n, held, b)
-
-
-def split(Q: NDArray, u: NDArray) -> tuple[NDArray, NDArray]:
-    """What of u is orthogonal to the columns of Q, orthogonalised twice, and its products with them."""
-    along = Q.T @ u
-    across = u - Q @ along
-    again = Q.T @ across
-    return across - Q @ again, along + again
-
-
-def extended(R: NDArray, along: NDArray, rest: float) -> NDArray:
-    k = len(R)
-    larger = np.zeros((k + 1, k + 1))
-    larger[:k, :k], larger[:k, k], larger[k, k] = R, along, rest
-    return larger
-
-
-def without(Q: NDArray, R: NDArray, column: int) -> tuple[NDArray, NDArray]:
-    k = len(R) - 1
-    if k == 0:
-        return Q[:, :0], R[:0, :0]
-    Q, R = qr_delete(Q, R, column, which="col")
-    return Q[:, :k], R[:k]  # of a square Q all columns are left
-
-
-def equalities(Q: NDArray, R: NDArray, u: NDArray, c: NDArray) -> tuple[NDArray, NDArray]:
-    """The shortest w with <u, w> = c for the vectors held, refined for entries of very different size, and its multipliers."""
-    along = solve_triangular(R, c, trans="T")
-    w = Q @ along
-    for _ in range(REFINED):
-        w = w + Q @ solve_triangular(R, c - u @ w, trans="T")
-    return w, solve_triangular(R, along)
-
-
-def spread(n: int, at: NDArray, values: NDArray) -> NDArray:
-    """Multipliers of all n vectors, none of them negative."""
-    b = np.zeros(n)
-    b[at] = np.maximum(values, 0.0)
-    return b
-
-
-# ------------------------------------------------------------------------------------------------------------ other norms
-
-
-def linear(programme: Programme, spare: NDArray) -> tuple[NDArray | None, NDArray]:
-    """The w with the largest g where <u, w> >= g c + spare and its 1-norm or largest entry is at most 1, and the multipliers.
-
-    The variables are w+ and w- with w = w+ - w-, g, what is beyond g c + spare, and what is left of 1.
-    """
-    u = programme.u
-    n, p = u.shape
-    size = np.maximum(np.abs(u).max(axis=0), SHORTEST)  # HiGHS takes small numbers for zeros
-    own = np.ones((1, p)) if programme.norm == "l1" else np.eye(p)
-    own, k = own / size, len(own)
-    leads = [u / size, -u / size, -programme.c[:, None], -sparse.eye(n), None]
-    A = sparse.csr_array(sparse.bmat([leads, [own, own, None, None, sparse.eye(k)]]))
-    cost = np.zeros(A.shape[1])
-    cost[2 * p] = -1.0
-    x, b = refined(A, np.append(spare, np.ones(k)), cost)
-    if x is None:
-        return nearest(programme, spare)  # its combination vanishes where data are not separable
-    return (x[:p] - x[p : 2 * p]) / size, np.maximum(b[:n], 0.0)
-
-
-def refined(A: Any, c: NDArray, cost: NDArray) -> tuple[NDArray | None, NDArray]:
-    """Minimise <cost, x> with A x = c, x >= 0; None where the programme has no solution, and the multipliers.
-
-    What HiGHS' tolerances leave of it is a programme of its own, made larger (Gleixner, Steffy and Wolter 2016).
-    """
-    x, b, far, dear = np.zeros(len(cost)), np.zeros(len(c)), 1.0, 1.0
-    for _ in range(1 + REFINED):
-        bounds = np.column_stack([-far * x, np.full(len(x), np.inf)])
-        found = linprog(dear * (cost - b @ A), A_eq=A, b_eq=far * (c - A @ x), bounds=bounds, options=TOLERANCES)
-        if found.x is None:
-            return (x if x.any() else None), b
-        x, b = x + found.x / far, b + found.eqlin.marginals / dear
-        missed, over = max(np.abs(c - A @ x).max(), -x.min()), (b @ A - cost).max()
-        if max(missed, over) <= EPSILON:
-            break
-        far, dear = 1 / max(missed, EPSILON), 1 / max(over, EPSILON)
-    return x, b
+def shared_vectors(data: Described, found: NDArray) -> NDArray:
+    """The same for one direction: all scores have its inputs, and offsets of their own."""
+    return np.column_stack([found[:, :, :-1].sum(axis=1), found[:, :, -1] * data.feature])

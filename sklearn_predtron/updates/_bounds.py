@@ -8,7 +8,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from sklearn_predtron.problems._ranking import RankingProblem
+from sklearn_predtron._parts import RANKED_LABELS
 
 
 def fingerprint(problem: Any, update: Any) -> str:
@@ -98,10 +98,10 @@ def check_fixed_step(update: Any) -> None:
 
 def check_fixed_competitor(update: Any, problem: Any) -> None:
     """Refuse rankings, whose sigma_y follows the learner's own scores."""
-    if isinstance(problem, RankingProblem):
+    if problem.sigma_y_varies:
         raise ValueError(
             f"No bound against given weights is proven for update={update} and rankings, whose sigma_y follows the scores; "
-            f"accepted are Slam with a number for eta{' ' if problem.score_map.offsets_cancel else ', MMP '}and MaxPair."
+            f"accepted are Slam with a number for eta{', MMP ' if RANKED_LABELS in problem.offers else ' '}and MaxPair."
         )
 
 

@@ -463,7 +463,9 @@ def test_usage_errors(capsys, files, tmp_path):
     for loss in ("hamming", "0:1=3"):
         assert accepted in usage_error(capsys, a, "--loss", loss)
     assert "takes two a list" in usage_error(capsys, a, "--loss", "swapped_pairs")
-    assert "has weights for loss='ndcg' and 'ap'" in usage_error(capsys, a, "--loss", "kendall_tau", "--update", "slam")
+    assert "weights of the items, which 'ndcg' and 'ap' have" in usage_error(
+        capsys, a, "--loss", "kendall_tau", "--update", "slam"
+    )
     assert "--representation needs TRAIN or --load" in usage_error(capsys, "--representation", "log")
     assert "invalid choice: 'onehot'" in usage_error(capsys, a, "--representation", "onehot")
     for task in ("binary", "multiclass", "ordinal", "multilabel"):

@@ -117,8 +117,8 @@ def test_the_state_of_updates_of_rankings_is_kept():
 class Heavier(L2):
     """Without parameters and without an alias of its own, but with other weights."""
 
-    def build(self, d, p, **how):
-        return PNorm(q=6).build(d, p, **how)
+    def build(self, score_map, p, **how):
+        return PNorm(q=6).build(score_map, p, **how)
 
 
 class SamePNorm(PNorm):

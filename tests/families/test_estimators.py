@@ -1,10 +1,11 @@
 """Every public estimator: scikit-learn's checks, and the package's own in many configurations."""
 
 import re
+from itertools import cycle
 
 import numpy as np
 import pytest
-from cases import SPECIAL, Hours
+from cases import Hours, kinds_of_updates
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -34,7 +35,6 @@ from sklearn_predtron.updates import (
     PassiveAggressive,
     Slam,
     Subgradient,
-    Update,
 )
 
 
@@ -98,8 +98,8 @@ EXPECTED_FAILURES = {
     ]
 }
 
-ALIASES = [kind.alias for kind in kinds(Update) if kind.alias not in SPECIAL]
-IN_TURN = [*zip(ALIASES, ["linear", "uniform", False, 7.0, "linear", "uniform"], strict=True)]
+ALIASES = [kind.alias for kind in kinds_of_updates()]
+IN_TURN = [*zip(ALIASES, cycle(["linear", "uniform", False, 7.0]))]
 COSTS = [[0, 1, 4], [2, 0, 0.5], [1, 3, 0]]
 CONFIGURATIONS = [
     *(PredtronClassifier(update=alias) for alias in ALIASES),
@@ -170,7 +170,7 @@ CONFIGURATIONS += [
     *UNDER_NORMS,
     *(
         PredtronClassifier(norm=alias, update=update, average=average)
-        for (update, average), alias in zip(IN_TURN, ["trace", "l1", "group"] * 2, strict=True)
+        for (update, average), alias in zip(IN_TURN, cycle(["trace", "l1", "group"]))
     ),
     PredtronClassifier(norm=PNorm(q=3), loss=COSTS, representation=[[1, 0], [0, 1], [-0.6, -0.8]], fit_intercept=False),
     PredtronClassifier(norm=Group(q=30), update=LossAugmented(eta="theory"), intercept_scaling=2.0, average=False),

@@ -187,14 +187,18 @@ def test_functions_that_stand_no_empty_arrays(own, weight):
 def test_updates_of_rankings_for_other_families(kind, update):
     X, y, _ = make_data()
     model = kind(update=update)
-    refuses(model, lambda: model.fit(X, y > 1), r"update=.* is for rankings \(PredtronRanker, PredtronLabelRanker\)")
+    message = r"update=.* needs rankings .*PredtronLabelRanker\); accepted here are 'predtron'"
+    refuses(model, lambda: model.fit(X, y > 1), message)
 
 
 BAD_SETTINGS = [
-    ({"update": "mmp"}, "update='mmp' ranks labels .*update='max_pair' is the nearest"),
-    ({"update": "prank"}, "update='prank' moves ordered thresholds"),
-    ({"update": "slam", "loss": "kendall_tau"}, "update='slam' has weights for loss='ndcg' and 'ap', not for KendallTau"),
-    ({"update": "slam", "loss": "swapped_pairs"}, "update='slam' has weights for loss='ndcg' and 'ap', not for SwappedPairs"),
+    ({"update": "mmp"}, r"update='mmp' needs rankings of labels \(PredtronLabelRanker\); accepted here .*'max_pair'"),
+    ({"update": "prank"}, "update='prank' needs ordered thresholds .*, which 'shared' has; accepted here are 'predtron'"),
+    (
+        {"update": "slam", "loss": "kendall_tau"},
+        "update='slam' needs a loss with weights .*, which 'ndcg' and 'ap' have",
+    ),
+    ({"update": "slam", "loss": "swapped_pairs"}, "update='slam' needs .* have; accepted here are .*'max_pair'"),
     ({"update": LossAugmented(eta="theory"), "loss": "kendall_tau"}, r"LossAugmented\(eta='theory'\) has no theorem for"),
     ({"update": LossDriven(eta="theory"), "loss": "kendall_tau"}, r"LossDriven\(eta='theory'\) has no theorem for"),
     ({"update": Slam(eta="large")}, "'eta' parameter of Slam must be"),

@@ -11,10 +11,10 @@ from sklearn.base import clone
 
 import sklearn_predtron
 from sklearn_predtron import Predtron, PredtronLabelRanker, PredtronMultilabelClassifier, PredtronRanker, Problem
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._parts import RANKED_LABELS, RANKINGS, kinds
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._classes import BaseTableClassifier
-from sklearn_predtron.losses import CostMatrix, CostTableLoss, CountLoss, RankingLoss, Reject, SubsetLoss
+from sklearn_predtron.losses import CostMatrix, CostTableLoss, CountLoss, RankingLoss, Reject, SubsetLoss, ranking_loss
 from sklearn_predtron.norms import RKHS, Group, Norm, PNorm, Trace
 from sklearn_predtron.representations import Code, CodeRepresentation, RankingRepresentation, UserRank
 from sklearn_predtron.updates import Update
@@ -22,9 +22,7 @@ from sklearn_predtron.updates import Update
 from . import lessons
 from .lessons import Lesson
 
-# Updates that the families of other lists than theirs refuse; they are drawn for rankers, and now and then for all.
-RANKERS_ONLY = {"slam", "max_pair", "listnet", "mmp"}
-GRADES = {"ap": (0, 1), "swapped_pairs": (0, 2)}
+GRADES = ((0, 1, 2, 3), (0, 2), (0, 1))  # of which the first that a loss takes are drawn
 # Values of the parts' parameters, beside their defaults.
 SETTINGS: dict[str, dict[str, list[Any]]] = {
     "adaptive": {"kappa": [0.2, 3.0]},
@@ -148,7 +146,8 @@ def draw_norm(random: np.random.Generator) -> Any:
 def draw_update(random: np.random.Generator, ranker: bool) -> Any:
     """Draw an update, mostly of those made for the family."""
     strict = random.random() < 0.97
-    known = [kind for kind in kinds(Update) if not strict or ranker or kind.alias not in RANKERS_ONLY]
+    of_rankings = {RANKINGS, RANKED_LABELS}
+    known = [kind for kind in kinds(Update) if not strict or ranker or of_rankings.isdisjoint(kind.needs)]
     return draw_part(random, draw(random, known)) if random.random() < 0.7 else "adaptive"
 
 
@@ -225,9 +224,8 @@ def subset_case(random: np.random.Generator, kind: type) -> Case:
 def ranking_case(random: np.random.Generator, kind: type) -> Case:
     """Draw a ranker of documents or of labels."""
     settings = common_settings(random, kind, True)
-    loss = draw(random, kinds(RankingLoss))
-    settings["loss"] = draw_part(random, loss)
-    grades = GRADES.get(loss.alias or "", (0, 1, 2, 3))
+    loss = settings["loss"] = draw_part(random, draw(random, kinds(RankingLoss)))
+    grades = next(grades for grades in GRADES if ranking_loss(loss).takes(grades))
     representation = draw(random, [*kinds(RankingRepresentation), UserRank])
     settings["representation"] = root_rank if representation is UserRank else draw_part(random, representation)
     if issubclass(kind, PredtronRanker):

@@ -18,6 +18,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._core.learner import Average, Learner, LinearAverage
 from sklearn_predtron._core.rows import dense_rows
+from sklearn_predtron._core.score_map import ScoreMap
 from sklearn_predtron.norms import Group, PNorm
 from sklearn_predtron.norms import _p_norms as p_norms
 from sklearn_predtron.norms._intercept import Intercept
@@ -43,7 +44,7 @@ def q_of(p):
 
 
 def learner(kind, d, p, q, update, average=None, fitted=True, sparse=False):
-    weights = kind[2](q).build(d, p, intercept=Intercept(fitted, 1.0), sparse=sparse, average=True, block=False)
+    weights = kind[2](q).build(ScoreMap(d), p, intercept=Intercept(fitted, 1.0), sparse=sparse, average=True)
     return Learner(weights, (Sign() if d == 1 else OneHot()).compiled(max(d, 2), None), update, average or Average())
 
 

@@ -1,0 +1,62 @@
+"""Leads of sigma_y over the other predictions, listed: what a margin is the least of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_NUMBERS = 2e7  # in the vectors of a data set
+
+
+class Leads(NamedTuple):
+    """n leads factor (<code[own], t_row> - <code[other], t_other_row>), for the scores t of the rows."""
+
+    code: NDArray  # shape (k, d)
+    own: NDArray  # shape (n,), of sigma_y, or of the more relevant item
+    other: NDArray  # shape (n,)
+    row: NDArray  # shape (n,)
+    other_row: NDArray  # shape (n,)
+    factor: NDArray  # shape (n,)
+    loses: NDArray  # shape (n,), whether the other prediction does
+
+
+def check_room(numbers: float) -> None:
+    """Refuse data whose vectors would hold too many numbers."""
+    if numbers > MOST_NUMBERS:
+        raise ValueError(
+            f"The vectors of the data hold {numbers:.2g} numbers, and at most {MOST_NUMBERS:.2g} are accepted; take fewer rows."
+        )
+
+
+def leads_of_all(code: NDArray, costs: NDArray, right: NDArray, labels: NDArray) -> Leads:
+    """The leads over every prediction that loses, or is not sigma_y, of numbered labels with sigma_y = right[y]."""
+    row, other = np.nonzero((costs[labels] > 0) | (np.arange(len(code)) != right[labels][:, None]))
+    own = right[labels[row]]
+    return Leads(code, own, other, row, row, np.ones(len(row)), costs[labels[row], other] > 0)
+
+
+def leads_of_pairs(lists: Any, n_labels: int, values: Callable[[int], NDArray] | None, width: float) -> Leads:
+    """The leads of more relevant items over others, times what a ranking by f makes of a lead; n_labels = 0 is of documents."""
+    y = lists.relevances
+    high, low, factor = [], [], []
+    for begin, end in pairwise(lists.starts):
+        i, j = np.nonzero(y[begin:end, None] > y[None, begin:end])
+        high.append(begin + i)
+        low.append(begin + j)
+        factor.append(np.full(len(i), 1.0 if values is None else least_gap(values(end - begin))))
+    i, j, factors = np.concatenate(high), np.concatenate(low), np.concatenate(factor)
+    check_room(len(i) * width)
+    loses = np.ones(len(i), dtype=bool)
+    if n_labels == 0:
+        item = np.zeros(len(i), dtype=np.intp)
+        return Leads(np.ones((1, 1)), item, item, i, j, factors, loses)
+    return Leads(np.eye(n_labels), i % n_labels, j % n_labels, i // n_labels, j // n_labels, factors, loses)
+
+
+def least_gap(f: NDArray) -> float:
+    """min f(j) - f(j + 1) over neighbouring positions, over |f|; of a single position anything."""
+    return float(-np.diff(f).max(initial=-np.inf) / np.linalg.norm(f)) if len(f) > 1 else 0.0

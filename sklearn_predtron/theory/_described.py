@@ -1,0 +1,65 @@
+"""A data set as an estimator sees it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_array
+
+from sklearn_predtron._parts import resolve
+from sklearn_predtron._queries import Queries, read_document_relevances
+from sklearn_predtron.families._base import BasePredtron, check_lengths
+from sklearn_predtron.families.label_ranking import PredtronLabelRanker
+from sklearn_predtron.families.ranking import PredtronRanker
+from sklearn_predtron.problems._relevance import Relevances
+from sklearn_predtron.updates import Update
+
+
+class Described(NamedTuple):
+    """A data set as an estimator sees it."""
+
+    model: Any
+    problem: Any
+    X: Any
+    labels: Any
+    feature: float  # of the intercept; 0 is none
+    pairwise: bool
+
+
+def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Described:
+    """What the estimator makes of a data set, itself left as it is."""
+    if not isinstance(estimator, BasePredtron):
+        raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
+    fitted = hasattr(estimator, "_learner")
+    model: Any = copy.copy(estimator) if fitted else clone(estimator)
+    model._validate_params()
+    X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    update = resolve(Update, model.update, "update")
+    if model._build_intercept().fitted and model._scaling() == "auto":
+        raise ValueError("intercept_scaling='auto' moves with the inputs; margins are for a number or fit_intercept=False.")
+    feature = float(model._scaling()) if model._build_intercept().fitted else 0.0
+    if classes is not None and isinstance(model, (PredtronRanker, PredtronLabelRanker)):
+        raise ValueError(f"classes={classes!r} is for classifiers; {type(model).__name__} takes None.")
+    if isinstance(model, PredtronRanker):
+        X, labels = queries_of(X, y, qid)
+    elif qid is not None:
+        raise ValueError(f"qid is for PredtronRanker; {type(model).__name__} takes None.")
+    else:
+        labels = model._read_labels(y, classes, fresh=not fitted, partial=fitted or classes is not None)
+        check_lengths(X.shape[0], labels.n)
+    problem = model._build_problem()
+    problem.prepare(labels)
+    if not problem.predictions_known:
+        raise ValueError(f"estimator={estimator!r} has a problem of the user's own, whose predictions are not known.")
+    return Described(model, problem, X, labels, feature, update.pairwise)
+
+
+def queries_of(X: Any, y: Any, qid: Any) -> tuple[Any, Relevances]:
+    """Documents and relevances, query by query."""
+    y = read_document_relevances(y)
+    check_lengths(X.shape[0], len(y))
+    queries = Queries(qid, len(y))
+    return queries.take(X), Relevances(queries.take(y), queries.start)

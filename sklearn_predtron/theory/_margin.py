@@ -1,0 +1,70 @@
+"""The margin of given weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sklearn_predtron._core.rows import OVERFLOW
+from sklearn_predtron._parts import resolve
+from sklearn_predtron.norms import Norm
+from sklearn_predtron.theory._described import describe
+from sklearn_predtron.updates._comparator import as_weights
+
+
+def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, qid: Any = None, classes: Any = None) -> float:
+    """The margin of given weights, at unit norm, on a data set.
+
+    gamma = min <rep(sigma_y) - rep(sigma), W x + b> / |(W, b / s)| over the rows and the predictions sigma that lose (Jain et al.
+    2015, section 2.2), for rankings over pairs of items: what the estimator's own `margin` is of its own weights.
+
+    Parameters
+    ----------
+    estimator : estimator of sklearn_predtron
+        Its loss, representation, norm, intercept and update say what a margin is; it need not be fitted.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Inputs, or documents.
+    y : array-like
+        Labels as for the estimator's `fit`.
+    coef : array-like of shape (d, n_features), or (n_features,) for d = 1
+        The weights W.
+    intercept : array-like of shape (d,), default=None
+        The offsets b; None is 0.
+    qid : array-like of shape (n_samples,), default=None
+        The query of each document; None is one query.
+    classes : array-like of shape (k,), default=None
+        The classes of an estimator that is not fitted, as for `partial_fit`: predictions of classes that y lacks count, too.
+        None takes those of y.  A fitted estimator has its own.
+
+    Returns
+    -------
+    margin : float
+        The margin gamma, for `loss_bound`; infinite where nothing can be predicted wrongly.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.theory import margin
+    >>> model = PredtronClassifier(representation="onehot", fit_intercept=False)
+    >>> round(margin(model, [[1, 0], [0, 1], [-1, -1]], [0, 1, 2], [[3, 0], [0, 3], [0, 0]]), 6)
+    0.707107
+    """
+    data = describe(estimator, X, y, qid, classes)
+    d = data.problem.d
+    W = as_weights(coef, "coef", (data.problem.score_map.n_directions, data.X.shape[1]))
+    b = np.zeros(d) if intercept is None else as_weights(intercept, "intercept", (d,))
+    if b.any() and data.feature == 0:
+        raise ValueError(f"intercept={intercept!r} must be None or zeros: the estimator has no intercept.")
+    size = max(np.abs(W).max(), np.abs(b).max() / (data.feature or 1.0))
+    if size == 0:
+        raise ValueError("coef is zero; weights of a positive length have a margin.")
+    W, b = W / size, b / size  # no square over- or underflows
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = np.ascontiguousarray(data.X @ W.T + b, dtype=np.float64)
+    if not np.isfinite(scores).all():
+        raise ValueError(OVERFLOW)
+    length = resolve(Norm, data.model.norm, "norm").length(
+        W, b / data.feature if data.feature > 0 else b[:0], apart=data.problem.score_map.offsets_apart
+    )
+    return float(data.problem.margins(scores, data.labels, data.pairwise).min(initial=np.inf) / length)

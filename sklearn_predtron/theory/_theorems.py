@@ -1,0 +1,98 @@
+"""The radius of the bounds, and the theorems behind them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_predtron._parts import resolve
+from sklearn_predtron._queries import Queries
+from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.norms import Norm
+from sklearn_predtron.updates import Update
+
+
+def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
+    """The largest length R of the inputs, as the estimator's `loss_bound` takes it.
+
+    It is that of (x, s) with the intercept's feature s = intercept_scaling: Euclidean, or under the norms "l1" and "group" the
+    q-norm; with representation="shared", whose thresholds have a norm of their own, sqrt(|x|_q^2 + s^2).  Of queries it is the
+    spectral norm of their documents (under "l1" and "group" the q-norm of the Euclidean lengths of their features), and for
+    updates of pairs the largest length of a document.
+
+    Parameters
+    ----------
+    estimator : estimator of sklearn_predtron
+        A fitted estimator.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Inputs, or documents.
+    qid : array-like of shape (n_samples,), default=None
+        The query of each document; None is one query.
+
+    Returns
+    -------
+    radius : float
+        The radius R.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.theory import radius
+    >>> X = [[3.0, 0.0], [0.0, -1.0]]
+    >>> radius(PredtronBinaryClassifier(intercept_scaling=4.0).fit(X, [1, 0]), X)
+    5.0
+    """
+    if not isinstance(estimator, BasePredtron):
+        raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
+    check_is_fitted(estimator)
+    estimator._check_fixed()
+    weights, problem = estimator._learner.weights, estimator._learner.problem
+    norm = resolve(Norm, estimator.norm, "norm")
+    norm.check_measured()
+    if weights.intercept.automatic:
+        raise ValueError("intercept_scaling='auto' moves with the inputs; a radius is for a number or fit_intercept=False.")
+    if qid is not None and not problem.score_map.offsets_cancel:
+        raise ValueError(f"qid is for PredtronRanker; {type(estimator).__name__} takes None.")
+    X = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
+    if problem.score_map.offsets_cancel and not resolve(Update, estimator.update, "update").pairwise:
+        queries = Queries(qid, X.shape[0])
+        documents = queries.take(X)
+        parts = [documents[start:end] for start, end in pairwise(queries.start)]
+        return max(norm.query_length(part) for part in parts)
+    return norm.largest_length(X, weights.intercept.fixed**0.5, apart=problem.score_map.offsets_apart)
+
+
+def theorem_of(estimator: Any) -> str:
+    """The name of the theorem behind the estimator's `loss_bound`.
+
+    Parameters
+    ----------
+    estimator : estimator of sklearn_predtron
+        A fitted estimator.
+
+    Returns
+    -------
+    theorem : str
+        The theorem for its update, and what carries it over to rankings and to other norms.  An error where no bound is proven
+        for the parts, as from `loss_bound`.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.theory import theorem_of
+    >>> from sklearn_predtron.updates import LossAugmented
+    >>> model = PredtronClassifier(update=LossAugmented(eta="theory"), fit_intercept=False, norm="l1")
+    >>> theorem_of(model.fit([[1.0], [-1.0]], [1, 0]))
+    'Theorem 1 (Jain et al. 2015), Theorem 15 for its norm'
+    """
+    if not isinstance(estimator, BasePredtron):
+        raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
+    check_is_fitted(estimator)
+    theorem = estimator._theorem()
+    update, norm = resolve(Update, estimator.update, "update"), resolve(Norm, estimator.norm, "norm")
+    if estimator._learner.problem.margin_of_pairs and not update.pairwise:
+        theorem += ", with the margin of pairs"
+    return theorem if norm.theorem is None else f"{theorem}, {norm.theorem}"

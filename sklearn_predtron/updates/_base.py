@@ -1,0 +1,115 @@
+"""What all updates have in common."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+from sklearn_predtron._compat import Interval
+from sklearn_predtron._names import series
+from sklearn_predtron._parts import Part, kinds
+from sklearn_predtron.problems._base import Problem
+from sklearn_predtron.updates._comparator import Comparator
+from sklearn_predtron.updates._competitor import Rule
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+class Update(Part):
+    """Base of the updates W <- W + eta (rep(sigma_y) - rep(competitor)) x^T.
+
+    `needs` names what a problem must offer; `auto_scaling` is what intercept_scaling="auto" stands for under the update;
+    `pairwise` says that its margin is that of pairs of items.
+    """
+
+    needs: tuple[str, ...] = ()
+    auto_scaling: Any = "auto"
+    pairwise = False
+    _parameter_constraints: dict[str, list] = {}
+
+    def build(self, problem: Problem) -> Rule:
+        """Make the compiled rule.
+
+        Parameters
+        ----------
+        problem : Problem
+            The compiled problem, for its c_L and C_L.
+
+        Returns
+        -------
+        rule : Rule
+            The compiled rule, with nothing learned.
+        """
+        raise TypeError(f"{type(self).__name__} does not define build(); an update must.")
+
+    def theorem(self, problem: Problem) -> str:
+        """Name the theorem behind `loss_bound`.
+
+        Parameters
+        ----------
+        problem : Problem
+            The compiled problem.
+
+        Returns
+        -------
+        theorem : str
+            Its name, and the paper that has it.
+        """
+        raise ValueError(f"No loss bound is proven for update={self}.")
+
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
+        """Bound the loss suffered online on data that are separable with a margin, where `theorem` names one that says so.
+
+        Parameters
+        ----------
+        problem : Problem
+            The compiled problem.
+        margin : float
+            Margin gamma of unit-norm weights on the data.
+        radius : float
+            The largest length R of an input, with its intercept feature.
+        c_L : float
+            The least positive loss, not finite where it is not known.
+
+        Returns
+        -------
+        bound : float
+            What the sum of the losses cannot exceed.
+        """
+        raise TypeError(f"{type(self).__name__} does not define loss_bound(); an update with a theorem must.")
+
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
+        """Bound the loss suffered online on any data by that of given weights, where such a bound is proven.
+
+        Parameters
+        ----------
+        problem : Problem
+            The compiled problem.
+        against : Comparator
+            The given weights U: their length, their surrogate losses on the rows, and the radius R of these.
+        c_L : float
+            The least positive loss, not finite where it is not known.
+
+        Returns
+        -------
+        bound : float
+            What the sum of the losses cannot exceed.
+        """
+        raise ValueError(f"No bound against given weights is proven for update={self}.")
+
+
+def build_rule(update: Update, problem: Problem) -> Rule:
+    """Return the compiled rule of an update for a problem; refuse a problem that does not offer what the update needs."""
+    for need in update.needs:
+        if need not in problem.offers:
+            raise ValueError(lacks(update, need, problem))
+    return update.build(problem)
+
+
+def lacks(update: Update, need: str, problem: Problem) -> str:
+    """What to say where a problem does not offer what an update needs: which parts offer it, and which updates work."""
+    offering = [repr(kind.alias) for kind in kinds(Part) if need in kind.offers]
+    have = f", which {series(offering)} {'have' if len(offering) > 1 else 'has'}" if offering else ""
+    fitting = [repr(kind.alias) for kind in kinds(Update) if set(kind.needs) <= set(problem.offers)]
+    name = update if update.alias is None else repr(update.alias)
+    return f"update={name} needs {need}{have}; accepted here are {', '.join(fitting)} and other instances of Update."

@@ -1,0 +1,351 @@
+"""The updates of every family: their competitor is the prediction made, or the loss-augmented one."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+import sklearn_predtron.updates._competitor as core
+from sklearn_predtron._compat import Interval, StrOptions
+from sklearn_predtron.problems._base import Problem
+from sklearn_predtron.updates._base import POSITIVE, Update
+from sklearn_predtron.updates._bounds import (
+    bound_of_fixed_step,
+    bound_of_step,
+    check_fixed_competitor,
+    check_fixed_step,
+    counts_thresholds,
+    largest_total,
+    least_loss,
+    theory_step,
+)
+from sklearn_predtron.updates._comparator import Comparator
+from sklearn_predtron.updates._pairwise import RankingLossAugmentedRule
+
+
+class LossAugmented(Update):
+    """Algorithm 1 of Jain et al. (2015) (alias "predtron").
+
+    On a mistake the competitor is argmax_sigma L(sigma, y) + <rep(sigma), t>, equation (2), and the step is eta.  For 0-1
+    losses this is the perceptron.
+
+    Parameters
+    ----------
+    eta : float or "theory", default=1.0
+        The step; "theory" is Theorem 1's c_L / (D^2 R^2), with R the largest length of an input so far.  Under a norm of dual
+        exponent q, R^2 has the factor q - 1 (Theorem 15); for rankings c_L is that of the lists that lost so far.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.updates import LossAugmented
+    >>> PredtronClassifier(update=LossAugmented(eta="theory"))
+    PredtronClassifier(update=LossAugmented(eta='theory'))
+    """
+
+    alias = "predtron"
+    synonyms = ("predtron_la", "structured_perceptron")
+    _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory"})]}
+
+    def __init__(self, eta: Any = 1.0):
+        self.eta = eta
+
+    def build(self, problem: Problem) -> core.Rule:
+        self._validate_params()
+        if self.eta != "theory":
+            return core.LossAugmentedRule(self.eta)
+        if problem.constants_vary and problem.no_theorem_because is None:
+            return RankingLossAugmentedRule()
+        return core.LossAugmentedRule(0.0, theory_step("LossAugmented", problem, problem.c_L / problem.D2))
+
+    def theorem(self, problem: Problem) -> str:
+        return "Theorem 1 (Jain et al. 2015)"
+
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
+        """D^2 R^2 C_L^2 / (c_L gamma^2) for eta = "theory", with D^2 = max |rep(sigma) - rep(sigma')|^2.
+
+        For a number below 2 c_L / (D R)^2 the same proof gives C_L^2 / (eta gamma^2 (2 - eta D^2 R^2 / c_L)).  For rankings,
+        whose c_L depends on the lists, a number makes at most (2 C_L / eta + D^2 R^2) / gamma^2 mistakes.
+        """
+        C = problem.C_L
+        if self.eta != "theory" and problem.constants_vary:
+            return C * (2 * C / self.eta + problem.D2 * radius**2) / margin**2
+        c = least_loss(problem, c_L)
+        return bound_of_step(self.eta, c, C, margin, problem.D2 * radius**2)
+
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
+        """(|U|^2 + 2 eta sum phi(U x, y)) / (eta (2 - eta D^2 R^2 / c_L)), phi being the surrogate of equation (2)."""
+        check_fixed_competitor(self, problem)
+        check_fixed_step(self)
+        excess = float(against.hinges().sum())
+        return bound_of_fixed_step(self.eta, least_loss(problem, c_L), against.length, excess, problem.D2 * against.radius**2)
+
+
+class LossDriven(Update):
+    """Predtron.LD, Algorithm 2 of Jain et al. (2015) (alias "loss_driven").
+
+    On a mistake the competitor is the best prediction outside Sigma_y, which is the prediction made, and the step is
+    eta L(sigma, y).
+
+    Parameters
+    ----------
+    eta : float or "theory", default=1.0
+        Factor of the loss in the step; "theory" is Theorem 14's 1 / (C_L D^2 R^2), for queries
+        with D^2 = 4.  The predictions do not depend on it.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.updates import LossDriven
+    >>> LossDriven(eta=0.5)
+    LossDriven(eta=0.5)
+    """
+
+    alias = "loss_driven"
+    synonyms = ("predtron_ld",)
+    _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory"})]}
+
+    def __init__(self, eta: Any = 1.0):
+        self.eta = eta
+
+    def build(self, problem: Problem) -> core.Rule:
+        self._validate_params()
+        if self.eta == "theory":
+            # The longest list of documents is not known beforehand, and any step will do.
+            most = 4.0 if problem.score_map.offsets_cancel else problem.D2
+            return core.LossDrivenRule(0.0, theory_step("LossDriven", problem, 1 / (most * problem.C_L)))
+        return core.LossDrivenRule(self.eta)
+
+    def theorem(self, problem: Problem) -> str:
+        return "Theorem 14 (Jain et al. 2015, supplement)"
+
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
+        """D^2 R^2 C_L / gamma^2, for any constant eta."""
+        return problem.D2 * radius**2 * problem.C_L / margin**2
+
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
+        """The largest S with S - C_L E <= D R |U| sqrt(C_L S), where E = sum max(0, 1 - margin of U)."""
+        check_fixed_competitor(self, problem)
+        excess = problem.C_L * float(against.shortfalls().sum())
+        return largest_total(excess, problem.C_L * problem.D2 * (against.radius * against.length) ** 2)
+
+
+class PerceptronUpdate(Update):
+    """The perceptron: on a mistake, a constant step away from the prediction made (alias "perceptron").
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        The step.  It scales the weights and changes no prediction.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.updates import PerceptronUpdate
+    >>> PerceptronUpdate()
+    PerceptronUpdate()
+    """
+
+    alias = "perceptron"
+    _parameter_constraints = {"eta": [POSITIVE]}
+
+    def __init__(self, eta: float = 1.0):
+        self.eta = eta
+
+    def build(self, problem: Problem) -> core.Rule:
+        self._validate_params()
+        return core.PerceptronRule(self.eta)
+
+    def theorem(self, problem: Problem) -> str:
+        return "Corollary 3 (Milidiú and Rocha 2019)" if counts_thresholds(problem) else "the perceptron's bound (Novikoff 1962)"
+
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
+        """At most D^2 R^2 / gamma^2 mistakes (Novikoff), so D^2 R^2 C_L / gamma^2.
+
+        For ordered thresholds on one direction, and losses up to the absolute, Corollary 3's R^2 / delta^2 with the least
+        distance delta = sqrt(r - 1) gamma / 2 from a threshold: 4 R^2 / ((r - 1) gamma^2).
+        """
+        return problem.D2 * radius**2 / margin**2 * (1 / problem.d if counts_thresholds(problem) else problem.C_L)
+
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
+        """C_L times the largest M with M - E <= D R |U| sqrt(M), where E = sum max(0, 1 - margin of U)."""
+        check_fixed_competitor(self, problem)
+        excess = float(against.shortfalls().sum())
+        return problem.C_L * largest_total(excess, problem.D2 * (against.radius * against.length) ** 2)
+
+
+class PassiveAggressive(Update):
+    """Passive-aggressive updates: the least change that meets a target margin (Crammer et al. 2006).
+
+    With Delta = rep(sigma_y) - rep(competitor) and h = delta L - <Delta, t> (or delta - <Delta, t>), a step where h > 0:
+    eta = h / |Delta x^T|^2, capped by C ("pa1") or softened by it ("pa2").
+
+    Parameters
+    ----------
+    C : float, default=inf
+        Aggressiveness; the step of "pa1" is at most C, that of "pa2" is h / (|Delta x^T|^2 + 1 / (2 C)).
+    variant : {"pa", "pa1", "pa2"}, default="pa1"
+        Which of the three; "pa" takes no C.
+    competitor : {"augmented", "predicted"}, default="augmented"
+        The loss-augmented competitor, or the prediction made (then a step on mistakes only).
+    target : {"loss", "constant"}, default="loss"
+        Whether the target margin is delta times the competitor's loss, or delta.
+    delta : float, default=1.0
+        Scale of the target margin.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.updates import PassiveAggressive
+    >>> PredtronClassifier(update=PassiveAggressive(C=0.1)).get_params()["update__C"]
+    0.1
+    """
+
+    alias = "passive_aggressive"
+    synonyms = ("pa1", "pa_i")
+    variants = {"pa": {"variant": "pa"}, "pa2": {"variant": "pa2"}, "pa_ii": {"variant": "pa2"}}
+    _parameter_constraints = {
+        "C": [Interval(Real, 0, None, closed="right")],
+        "variant": [StrOptions({"pa", "pa1", "pa2"})],
+        "competitor": [StrOptions({"augmented", "predicted"})],
+        "target": [StrOptions({"loss", "constant"})],
+        "delta": [POSITIVE],
+    }
+
+    def __init__(
+        self,
+        C: float = np.inf,
+        variant: str = "pa1",
+        competitor: str = "augmented",
+        target: str = "loss",
+        delta: float = 1.0,
+    ):
+        self.C = C
+        self.variant = variant
+        self.competitor = competitor
+        self.target = target
+        self.delta = delta
+
+    def build(self, problem: Problem) -> core.Rule:
+        self._validate_params()
+        if self.variant == "pa" and np.isfinite(self.C):
+            raise ValueError(f"C={self.C} has no effect with variant='pa'; use 'pa1' or 'pa2'.")
+        softened = {"pa": 0, "pa1": 1, "pa2": 2}[self.variant]
+        return core.PassiveAggressiveRule(self.C, softened, self.competitor == "predicted", self.target == "constant", self.delta)
+
+    def theorem(self, problem: Problem) -> str:
+        if self.competitor == "augmented" and (self.target, self.delta) != ("loss", 1.0):
+            return super().theorem(problem)
+        return "the passive-aggressive bound (Crammer et al. 2006)"
+
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
+        """Bound the loss by delta C_L^2 / (gamma^2 eta), eta being the least step of a mistake.
+
+        It is min(C, delta c_L / (D R)^2) for "pa" and "pa1", and delta c_L / ((D R)^2 + 1 / (2 C)) for "pa2".  With
+        target="constant" delta C_L / (gamma^2 eta), with 1 in the place of c_L in eta.  Proven for the prediction made as
+        competitor, and for the loss-augmented one with target="loss" and delta = 1.
+        """
+        C, constant = problem.C_L, self.target == "constant"
+        h = self.delta * (1.0 if constant else least_loss(problem, c_L))  # of a mistake, at least
+        longest2 = problem.D2 * radius**2  # of a change of the weights by a step of 1
+        step = h / (longest2 + 1 / (2 * self.C)) if self.variant == "pa2" else min(self.C, h / longest2)
+        return self.delta * C * (1 if constant else C) / (margin**2 * step)
+
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
+        """Bound the loss by the surrogates phi(U x, y) of equation (2), for target="loss" and delta = 1.
+
+        (|U|^2 + 2 C sum phi) / min(C, c_L / (D R)^2) for "pa1" with a finite C, and
+        ((D R)^2 + 1 / (2 C)) (|U|^2 + 2 C sum phi^2) / c_L for "pa2" (Crammer et al. 2006, Theorems 4 and 5).
+        """
+        if (self.target, self.delta) != ("loss", 1.0) or self.variant == "pa" or not np.isfinite(self.C):
+            return super().comparator_bound(problem, against, c_L)
+        check_fixed_competitor(self, problem)
+        phi, longest2, c = against.hinges(), problem.D2 * against.radius**2, least_loss(problem, c_L)
+        if self.variant == "pa2":
+            return float((longest2 + 1 / (2 * self.C)) * (against.length**2 + 2 * self.C * (phi**2).sum()) / c)
+        return float((against.length**2 + 2 * self.C * phi.sum()) / min(self.C, c / longest2))
+
+
+class Adaptive(Update):
+    """Passive-aggressive with a cap that scales itself: the default, free of step sizes (alias "adaptive").
+
+    A step min(cap, h / g2) wherever the hinge h = L(competitor, y) - <Delta, t> of equation (2) is positive, with
+    g2 = |Delta x^T|^2 and cap = kappa exp(running mean of log(L(competitor, y) / g2)).  Multiplying X or L by a constant
+    changes no prediction.
+
+    Parameters
+    ----------
+    kappa : float or None, default=None
+        Factor of the cap; None is 0.3 for queries of documents, and 1 for all others.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.updates import Adaptive
+    >>> Adaptive(kappa=0.3)
+    Adaptive(kappa=0.3)
+    """
+
+    alias = "adaptive"
+    _parameter_constraints = {"kappa": [POSITIVE, None]}
+
+    def __init__(self, kappa: float | None = None):
+        self.kappa = kappa
+
+    def build(self, problem: Problem) -> core.Rule:
+        self._validate_params()
+        return core.AdaptiveRule(self._factor(problem))
+
+    def _factor(self, problem: Problem) -> float:
+        return problem.kappa if self.kappa is None else self.kappa
+
+    def theorem(self, problem: Problem) -> str:
+        return "the adaptive update's bound"
+
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
+        """D^2 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without knowing R or c_L."""
+        kappa = min(1.0, self._factor(problem))
+        return problem.D2 * radius**2 * problem.C_L**2 / (kappa * least_loss(problem, c_L) * margin**2)
+
+
+class Subgradient(Update):
+    """Subgradient steps on the generalised hinge with an L2 penalty (alias "subgradient").
+
+    Each round W <- (1 - eta alpha) W, and a step eta wherever the hinge of equation (2) is positive.  The intercept is one
+    more weight and is penalised with the others.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        The penalty alpha / 2 |W|^2; 0 is subgradient descent without one, for which eta must be a number.
+    eta : float or "pegasos", default="pegasos"
+        The step; "pegasos" is 1 / (alpha t) in round t.  A number must be below 1 / alpha.
+
+    Notes
+    -----
+    Shalev-Shwartz and Ben-David (2014): for T rows of lengths up to R and weights of norms up to B, ``alpha=0`` with
+    eta = B / (2 R sqrt(T + 1)) and average="uniform" is Corollary 17.2, alpha = 4 sqrt(2) R / (B sqrt(T)) Corollary 17.1.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.updates import Subgradient
+    >>> Subgradient(alpha=1e-3)
+    Subgradient(alpha=0.001)
+    """
+
+    alias = "subgradient"
+    synonyms = ("sgd", "pegasos", "hinge", "svm")
+    _parameter_constraints = {"alpha": [Interval(Real, 0, None, closed="left")], "eta": [POSITIVE, StrOptions({"pegasos"})]}
+
+    def __init__(self, alpha: float = 1e-4, eta: Any = "pegasos"):
+        self.alpha = alpha
+        self.eta = eta
+
+    def build(self, problem: Problem) -> core.Rule:
+        self._validate_params()
+        if self.eta == "pegasos":
+            if self.alpha == 0:
+                raise ValueError("eta='pegasos' is 1 / (alpha t), and alpha=0; give eta as a number.")
+            return core.SubgradientRule(self.alpha, 0.0)
+        if self.eta * self.alpha >= 1:
+            raise ValueError(f"eta={self.eta} must be below 1 / alpha = {1 / self.alpha:g}, or the penalty undoes all weights.")
+        return core.SubgradientRule(self.alpha, self.eta)

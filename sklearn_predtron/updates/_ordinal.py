@@ -1,0 +1,50 @@
+"""The update of ordered thresholds."""
+
+from __future__ import annotations
+
+from sklearn_predtron._parts import ORDERED_THRESHOLDS
+from sklearn_predtron.problems._base import Problem
+from sklearn_predtron.updates._base import Update
+from sklearn_predtron.updates._bounds import counts_thresholds, largest_total
+from sklearn_predtron.updates._comparator import Comparator
+from sklearn_predtron.updates._prank import PRankRule
+
+
+class PRank(Update):
+    """PRank as printed: each threshold on the wrong side of <u, x>, or on it, moves by 1 (Crammer and Singer 2001).
+
+    Where the predicted rank is not the label, tau_j = +1 for the thresholds below the label that <u, x> does not exceed and -1
+    for those above it that <u, x> reaches; u <- u + (sum of tau) x, and threshold j falls by tau_j.  For
+    representation="shared" only.  The loss decides nothing; intercept_scaling="auto" is 1.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronOrdinalClassifier
+    >>> from sklearn_predtron.updates import PRank
+    >>> model = PredtronOrdinalClassifier(representation="shared", update=PRank(), average=False, shuffle=False, max_iter=1)
+    >>> model.fit([[1.0], [2.0], [4.0]], [0, 1, 2]).intercept_
+    array([1., 0.])
+    """
+
+    alias = "prank"
+    needs = (ORDERED_THRESHOLDS,)
+    auto_scaling = 1.0
+
+    def build(self, problem: Problem) -> PRankRule:
+        return PRankRule()
+
+    def theorem(self, problem: Problem) -> str:
+        return "PRank's bound (Crammer and Singer 2001)" if counts_thresholds(problem) else super().theorem(problem)
+
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
+        """4 R^2 / ((r - 1) gamma^2) for the absolute loss and any that is nowhere larger, with R^2 = (r - 1) |x|^2 + s^2.
+
+        Crammer and Singer's theorem, (r - 1) (|x|^2 + 1) / gamma'^2 with the least distance gamma' = sqrt(r - 1) gamma / 2 from
+        a threshold, for s = 1; their proof gives the R^2 above.
+        """
+        return 4 * radius**2 / (problem.d * margin**2)
+
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
+        """The largest S with S - E <= R |U| sqrt(S), where E sums max(0, 1 - distance) over rows and thresholds."""
+        excess = float(against.threshold_shortfalls().sum())
+        return largest_total(excess, (against.radius * against.length) ** 2)

@@ -1,0 +1,217 @@
+"""The updates of rankings, which take their direction from pairs of items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sklearn_predtron._compat import StrOptions
+from sklearn_predtron._parts import ITEM_WEIGHTS, RANKED_LABELS, RANKINGS
+from sklearn_predtron.problems._base import Problem
+from sklearn_predtron.updates._base import POSITIVE, Update
+from sklearn_predtron.updates._bounds import bound_of_fixed_step, bound_of_step, check_fixed_step, largest_total
+from sklearn_predtron.updates._comparator import Comparator
+from sklearn_predtron.updates._competitor import Rule
+from sklearn_predtron.updates._pairwise import ListNetRule, MaxPairRule, MMPRule, SlamRule
+
+
+class Slam(Update):
+    """SLAM perceptron: the subgradient of a large-margin surrogate that bounds the list's loss (alias "slam").
+
+    On a mistake t <- t - eta sum_i v_i (e_k(i) - e_i) over the items with a less relevant one whose score is not 1 below, k(i)
+    being the best of those.  The weights v are those of loss="ndcg" (also with k) or loss="ap", averaged within each grade
+    (Chaudhuri and Tewari 2015, eq. 9 to 11 and 16, Algorithm 1).
+
+    Parameters
+    ----------
+    eta : float, "theory" or "invsqrt", default="theory"
+        The step; "theory" is v / (D^2 R^2), with the least positive weight v, the largest length R of a document so far and
+        D^2 = 4, or 2 for rankings of labels, whose R is that of a row;
+        "invsqrt" is 1 / sqrt(t) in round t.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronRanker
+    >>> from sklearn_predtron.updates import Slam
+    >>> PredtronRanker(update=Slam(eta=0.1)).get_params()["update__eta"]
+    0.1
+    """
+
+    alias = "slam"
+    synonyms = ("slam_perceptron",)
+    needs = (RANKINGS, ITEM_WEIGHTS)
+    pairwise = True
+    _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory", "invsqrt"})]}
+
+    def __init__(self, eta: Any = "theory"):
+        self.eta = eta
+
+    def build(self, problem: Problem) -> Rule:
+        self._validate_params()
+        number = 1.0 if isinstance(self.eta, str) else self.eta
+        return SlamRule(number, self.eta == "invsqrt", self.eta == "theory")
+
+    def theorem(self, problem: Problem) -> str:
+        if self.eta == "invsqrt":
+            return super().theorem(problem)
+        return f"{'Corollary 7' if getattr(problem.measure, 'k', None) is None else 'Theorem 8'} (Chaudhuri and Tewari 2015)"
+
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
+        """D^2 R^2 / (v gamma^2) for eta = "theory", with the least positive weight v (for c_L) of the lists that lost.
+
+        R is the largest length of a document, and D^2 = 4, or that of a row of ranked labels, and D^2 = 2; gamma is the margin
+        of pairs.  For a number below 2 v / (D R)^2 the same proof gives 1 / (eta gamma^2 (2 - eta D^2 R^2 / v)).
+        """
+        if not np.isfinite(c_L):
+            raise ValueError("loss_bound knows the least weight v with update='slam' only after a mistake; there was none.")
+        return bound_of_step(self.eta, c_L, 1.0, margin, problem.D2_of_pairs * radius**2)
+
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
+        """(|U|^2 + 2 eta sum f(U)) / (eta (2 - eta D^2 R^2 / v)), f being the surrogate (Chaudhuri, Tewari 2015, Theorem 6)."""
+        check_fixed_step(self)
+        if not np.isfinite(c_L):
+            raise ValueError("c_L=None is the least weight v with update='slam', known only after a mistake; there was none.")
+        excess = float(against.slam_surrogates().sum())
+        return bound_of_fixed_step(self.eta, c_L, against.length, excess, problem.D2_of_pairs * against.radius**2)
+
+
+class MaxPair(Update):
+    """The pair of items that is furthest from the right order, on a mistake (alias "max_pair").
+
+    t <- t + eta L (e_i - e_j), with (i, j) = argmax t_j - t_i over pairs in which i is more relevant (Chaudhuri and Tewari 2015,
+    section 4).
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        The step.  It scales the weights and changes no
+    weighted : bool, default=True
+        Whether the step is multiplied by the list's loss L.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.updates import MaxPair
+    >>> MaxPair(weighted=False)
+    MaxPair(weighted=False)
+    """
+
+    alias = "max_pair"
+    needs = (RANKINGS,)
+    pairwise = True
+    _parameter_constraints = {"eta": [POSITIVE], "weighted": ["boolean"]}
+
+    def __init__(self, eta: float = 1.0, weighted: bool = True):
+        self.eta = eta
+        self.weighted = weighted
+
+    def build(self, problem: Problem) -> Rule:
+        self._validate_params()
+        return MaxPairRule(self.eta, self.weighted)
+
+    def theorem(self, problem: Problem) -> str:
+        return "Theorem 10 (Chaudhuri and Tewari 2015)"
+
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
+        """4 R^2 / gamma^2, with the largest length R of a document and gamma over pairs; 2 R^2 / gamma^2 for ranked labels."""
+        return problem.D2_of_pairs * radius**2 / margin**2
+
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
+        """The largest S with S - E <= D R |U| sqrt(S), where E = sum max(0, 1 - margin of U) over lists."""
+        excess = float(against.shortfalls().sum())
+        return largest_total(excess, problem.D2_of_pairs * (against.radius * against.length) ** 2)
+
+
+class ListNet(Update):
+    """Online ListNet: the gradient of the cross entropy of softmax(relevance) and softmax(scores), every round.
+
+    t <- t - eta (softmax(t) - softmax(y)) (alias "listnet"; Chaudhuri and Tewari 2015, section 6).  There is no bound on the
+    loss.
+
+    Parameters
+    ----------
+    eta : float or "invsqrt", default="invsqrt"
+        The step; "invsqrt" is 1 / sqrt(t) in round t.  It depends on the scale of X.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.updates import ListNet
+    >>> ListNet(eta=0.01)
+    ListNet(eta=0.01)
+    """
+
+    alias = "listnet"
+    needs = (RANKINGS,)
+    _parameter_constraints = {"eta": [POSITIVE, StrOptions({"invsqrt"})]}
+
+    def __init__(self, eta: Any = "invsqrt"):
+        self.eta = eta
+
+    def build(self, problem: Problem) -> Rule:
+        self._validate_params()
+        fading = isinstance(self.eta, str)
+        return ListNetRule(1.0 if fading else self.eta, fading)
+
+
+class MMP(Update):
+    """Multiclass multilabel perceptron for the ranking of labels (alias "mmp"; Crammer and Singer 2003).
+
+    E are the pairs of labels of which the more relevant one does not lead.  Where there are any, a total weight c is spread
+    over E, and t <- t + eta sum of the weights times (e_i - e_j).
+
+    Parameters
+    ----------
+    cost : {"is_error", "error_set", "normalised"}, default="is_error"
+        c: 1, |E|, or the share of E among all pairs of different relevance.
+    weights : {"uniform", "max", "random"}, default="uniform"
+        How c is spread: evenly, on the pair that is furthest from the right order, or at random (always the same numbers).
+    eta : float, default=1.0
+        The step.  It scales the weights and changes no
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronLabelRanker
+    >>> from sklearn_predtron.updates import MMP
+    >>> PredtronLabelRanker(update=MMP(weights="max")).get_params()["update__weights"]
+    'max'
+    """
+
+    alias = "mmp"
+    needs = (RANKED_LABELS,)
+    pairwise = True
+    _parameter_constraints = {
+        "cost": [StrOptions({"is_error", "error_set", "normalised"})],
+        "weights": [StrOptions({"uniform", "max", "random"})],
+        "eta": [POSITIVE],
+    }
+
+    def __init__(self, cost: str = "is_error", weights: str = "uniform", eta: float = 1.0):
+        self.cost = cost
+        self.weights = weights
+        self.eta = eta
+
+    def build(self, problem: Problem) -> Rule:
+        self._validate_params()
+        return MMPRule(self.eta, self.cost, self.weights)
+
+    def theorem(self, problem: Problem) -> str:
+        return "the bound of MMP (Crammer and Singer 2003)"
+
+    def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
+        """2 R^2 C / gamma^2, with gamma over pairs of labels: C is 1 for "is_error", else the number m (m - 1) / 2 of pairs.
+
+        The costs c sum to 2 R^2 / gamma^2 times the largest c.  The losses are at most 1, and so at most c, except that
+        "normalised" may be as small as 2 / (m (m - 1)).
+        """
+        pairs = 1 if self.cost == "is_error" else problem.d * (problem.d - 1) / 2
+        return 2 * radius**2 * pairs / margin**2
+
+    def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
+        """The largest S with S - C E <= R |U| sqrt(2 C S), E = sum max(0, 1 - margin of U); for "normalised" m (m - 1) / 2 times.
+
+        C is 1, and m (m - 1) / 2 for "error_set".
+        """
+        pairs, excess = problem.d * (problem.d - 1) / 2, float(against.shortfalls().sum())
+        most = pairs if self.cost == "error_set" else 1.0
+        found = largest_total(most * excess, 2 * most * (against.radius * against.length) ** 2)
+        return found * (pairs if self.cost == "normalised" else 1.0)
