@@ -1,6 +1,7 @@
 """Mistake-driven online learning for general prediction problems, as scikit-learn estimators."""
 
 from sklearn_predtron._version import __version__ as __version__
+from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
@@ -9,6 +10,7 @@ from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.structured import Predtron, Problem
 
 __all__ = [
+    "Patience",
     "Predtron",
     "PredtronBinaryClassifier",
     "PredtronClassifier",

@@ -9,27 +9,29 @@ from difflib import get_close_matches
 from typing import Any
 
 
-def plain(name: str) -> str:
-    """The letters and digits of a name, in lower case."""
+def letters_and_digits(name: str) -> str:
+    """Return the letters and digits of a name, in lower case."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def meant(kinds: Iterable[Any], name: str) -> str | None:
-    """What to write for a name of the papers or another library, or for a misspelt one; None if it is like no other."""
+    """Return what to write for a name of the papers or another library, or for a misspelt one; None if it is like no other."""
     stem, at, k = name.partition("@")
     spellings: dict[str, str] = {}
     for kind in kinds:
         if at and "k" not in kind._get_param_names():
             continue
         alias = f"{kind.__name__}(k={k if k.isdecimal() else 10})" if at else repr(kind.alias)
-        spellings |= dict.fromkeys(map(plain, (kind.alias, kind.__name__, *kind.synonyms)), alias)
-        spellings |= {plain(variant): repr(kind(**settings)) for variant, settings in kind.variants.items() if not at}
-    close = get_close_matches(plain(stem), spellings, n=1, cutoff=0.8)
+        spellings |= dict.fromkeys(map(letters_and_digits, (kind.alias, kind.__name__, *kind.synonyms)), alias)
+        spellings |= {
+            letters_and_digits(variant): repr(kind(**settings)) for variant, settings in kind.variants.items() if not at
+        }
+    close = get_close_matches(letters_and_digits(stem), spellings, n=1, cutoff=0.8)
     return spellings[close[0]] if close else None
 
 
 def unknown(parameter: str, value: Any, kinds: Sequence[Any], base: type) -> str:
-    """The message about a value that is no part, where some kinds of parts would do."""
+    """Return the message about a value that is no part, where some kinds of parts would do."""
     names = ", ".join(repr(kind.alias) for kind in kinds)
     message = f"{parameter}={value!r} is not known; accepted are {names} and instances of {base.__name__}."
     advice = meant(kinds, value) if isinstance(value, str) else None
@@ -37,7 +39,7 @@ def unknown(parameter: str, value: Any, kinds: Sequence[Any], base: type) -> str
 
 
 def no_parameter(parameter: str, alias: str, inner: str, value: Any, kinds: Sequence[Any]) -> str:
-    """The message about a parameter that is set while its part is an alias."""
+    """Return the message about a parameter that is set while its part is an alias."""
     start = f"{parameter}__{inner}={value!r} cannot be set"
     kind = next((kind for kind in kinds if kind.alias == alias), None)
     own = [] if kind is None else kind._get_param_names()
@@ -53,20 +55,20 @@ def no_parameter(parameter: str, alias: str, inner: str, value: Any, kinds: Sequ
 
 
 def without_parameters(name: str, value: Any, parameter: str, part: Any, kinds: Sequence[type]) -> str:
-    """The message about a parameter that is set of what has none."""
+    """Return the message about a parameter that is set of what has none."""
     message = f"{name}={value!r} cannot be set: {parameter}={part!r} has no parameters"
     return f"{message}; pass an instance of {series([kind.__name__ for kind in kinds])}." if kinds else f"{message}."
 
 
 def listed(what: str, names: Sequence[str]) -> str:
-    """The names, quoted, behind what they are."""
+    """Return the names, quoted, behind what they are."""
     if not names:
         return "no parameters"
     return f"{what}{'s' if len(names) > 1 else ''} {series([repr(name) for name in names])}"
 
 
 def series(words: Sequence[str]) -> str:
-    """The words with commas, and "and" before the last."""
+    """Return the words with commas, and "and" before the last."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
@@ -78,7 +80,7 @@ def refuse_class(parameter: str, value: Any) -> None:
 
 
 def needs_arguments(kind: type) -> bool:
-    """Whether the constructor has parameters without a default, as far as it tells."""
+    """Return whether the constructor has parameters without a default, as far as it tells."""
     try:
         parameters = inspect.signature(kind).parameters.values()
     except (TypeError, ValueError):

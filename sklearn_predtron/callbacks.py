@@ -51,8 +51,8 @@ class LossHistory:
     >>> stream = PredtronClassifier().set_callbacks(history).partial_fit(X[:1], y[:1], classes=[0, 1, 2])
     >>> for i in range(1, 60):
     ...     stream = stream.partial_fit(X[i : i + 1], y[i : i + 1])
-    >>> history.curve(stream)[0].max()
-    np.int64(60)
+    >>> int(history.curve(stream)[0].max())
+    60
     """
 
     def __init__(self, size: int = 1000):
@@ -97,7 +97,7 @@ class LossHistory:
 
     @staticmethod
     def curve(estimator: Any) -> tuple[NDArray, NDArray]:
-        """What was recorded of an estimator.
+        """Return what was recorded of an estimator.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class LossHistory:
         check_kind(estimator)
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Nothing to do after a fit.
+        """Do nothing after a fit.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class LossHistory:
         self.watch(estimator)
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Nothing to do after an epoch.
+        """Do nothing after an epoch.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class LossHistory:
 
 
 def check_kind(estimator: Any) -> None:
-    """An estimator of this package."""
+    """Return an estimator of this package."""
     if not isinstance(estimator, BasePredtron):
         raise ValueError(
             f"estimator={shortened(estimator)} has no rounds to record; accepted are Predtron estimators.  In a pipeline or a "
@@ -188,7 +188,7 @@ def check_kind(estimator: Any) -> None:
 
 
 def check_predtron(estimator: Any) -> Any:
-    """A fitted estimator of this package."""
+    """Return a fitted estimator of this package."""
     check_kind(estimator)
     check_is_fitted(estimator)
     return estimator

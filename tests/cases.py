@@ -4,6 +4,9 @@ from collections import Counter
 from itertools import combinations
 
 import numpy as np
+import pytest
+import sklearn
+from packaging.version import Version
 from reference.learner import Reference
 from scipy import sparse
 
@@ -67,6 +70,14 @@ def pairs_of(case, k, c, longest):
     """Return the pairs that the value c of factor k makes with those of a case."""
     before = set(longest[: longest.index(k)])
     return {(i, k, a, c) if i in before else (k, i, c, a) for i, a in case.items() if i != k}
+
+
+def needs_scikit_learn(version, what):
+    """Skip a test of what older versions of scikit-learn cannot do."""
+    return pytest.mark.skipif(Version(sklearn.__version__) < Version(version), reason=f"scikit-learn {version}: {what}")
+
+
+needs_callbacks = needs_scikit_learn("1.9", "callbacks")
 
 
 def kinds_of_updates():

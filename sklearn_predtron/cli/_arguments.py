@@ -41,7 +41,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def average(text: str) -> Any:
-    """The parameter `average` from the command line."""
+    """Return the parameter `average` from the command line."""
     if text in ("linear", "uniform", "none"):
         return False if text == "none" else text
     try:
@@ -54,7 +54,7 @@ def average(text: str) -> Any:
 
 
 def costs(text: str) -> Any:
-    """The parameter `loss` from the command line."""
+    """Return the parameter `loss` from the command line."""
     names = list(dict.fromkeys(name for task in TASKS.values() for name in task.loss_names))
     if text in names:
         return text
@@ -68,7 +68,7 @@ def costs(text: str) -> Any:
 
 
 def integer(least: int, most: int | None = None) -> Callable[[str], int]:
-    """What reads an integer from the command line."""
+    """Return what reads an integer from the command line."""
     accepted = f"of at least {least}" if most is None else f"from {least} to {most}"
 
     def parsed(text: str) -> int:
@@ -81,7 +81,7 @@ def integer(least: int, most: int | None = None) -> Callable[[str], int]:
 
 
 def label(text: str) -> float:
-    """A label from the command line."""
+    """Return a label from the command line."""
     try:
         value = float(text)
     except ValueError:
@@ -92,7 +92,7 @@ def label(text: str) -> float:
 
 
 def build_parser() -> Parser:
-    """All options; None is "not given"."""
+    """Return all options; None is "not given"."""
     parser = Parser(prog="python -m sklearn_predtron", description="Mistake-driven online learning.", epilog=EPILOG)
     switch = argparse.BooleanOptionalAction
     parser.add_argument(
@@ -104,13 +104,13 @@ def build_parser() -> Parser:
     parser.add_argument(
         "--predictions",
         metavar="FILE",
-        help="write the prediction of each row of TEST, with commas where it is several labels; for rankings its score",
+        help="write the prediction of each row of TEST, with commas if it is several labels; for rankings its score",
     )
     learner = parser.add_argument_group("the learner")
     learner.add_argument(
         "--task",
         choices=list(TASKS),
-        help="default: rank where the first row has qid: (with --features and --classes a pipe is not looked into), else binary "
+        help="default: rank if the first row has qid: (with --features and --classes a pipe is not looked into), else binary "
         "for two labels, else multiclass; ordinal: the labels are ranks, in the order of the numbers; multilabel: a row has any "
         "number of labels, with commas between them (1,3 5:0.2); rank: rows are documents of queries, with a relevance each "
         "(2 qid:10 5:0.2), and a run of rows with one id is a query.  Other tasks skip qid:",
@@ -199,12 +199,12 @@ def check_files(paths: dict[str, Any]) -> None:
 
 
 def option(name: str) -> str:
-    """How the user writes an argument."""
+    """Return how the user writes an argument."""
     return "TRAIN" if name == "train" else "--" + name.replace("_", "-")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the main job; the exit code."""
+    """Run the main job and return the exit code."""
     parser, bar = build_parser(), Bar()
     try:
         args = parser.parse_args(argv)

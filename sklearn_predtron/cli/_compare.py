@@ -14,8 +14,8 @@ from scipy import sparse
 from sklearn.linear_model import Perceptron, SGDRegressor
 from sklearn.multioutput import MultiOutputClassifier
 
-from sklearn_predtron.families._base import as_rows
 from sklearn_predtron.families._labels import encode
+from sklearn_predtron.families._validation import as_rows
 from sklearn_predtron.losses import costs_of, ranking_loss, subset_loss, table_loss
 from sklearn_predtron.metrics import ndcg
 from sklearn_predtron.problems._relevance import Relevances
@@ -38,7 +38,7 @@ class ResultRow:
     tested: int = 0
     score: float = 0.0
     rejected: int | None = None
-    # Sums of NDCG@1, @5 and @10, where they are wanted: before the update, and on held-out queries.
+    # Sums of NDCG@1, @5 and @10, if they are wanted: before the update, and on held-out queries.
     top: dict[str, NDArray] | None = None
 
     def count_top(self, when: str, scores: NDArray, y: ByQuery) -> None:
@@ -47,7 +47,7 @@ class ResultRow:
             self.top[when] += [ndcg(y.values, scores, y.query, k=k).sum() for k in CUTS]
 
     def cells(self) -> list[str]:
-        """What the table shows."""
+        """Return what the table shows."""
         return [
             self.data,
             self.learner,
@@ -61,11 +61,11 @@ class ResultRow:
 
     @property
     def accepted(self) -> int:
-        """Rows that were tested and not rejected; 0 where no row may be."""
+        """Rows that were tested and not rejected; 0 if no row may be."""
         return 0 if self.rejected is None else self.tested - self.rejected
 
     def top_cells(self) -> list[list[str]]:
-        """What the table of the first positions shows, if any."""
+        """Return what the table of the first positions shows, if any."""
         counts = {BEFORE: self.progressive_rounds, HELD_OUT: self.tested}
         return [
             ["" if i else self.learner, when, *(f"{value / counts[when]:.4f}" if counts[when] else "-" for value in sums)]
@@ -82,7 +82,7 @@ class ByQuery:
 
     @classmethod
     def of(cls, values: Any, qid: NDArray) -> ByQuery:
-        """The values of documents; an id that returns after another one is another query's."""
+        """Return the values of documents; an id that returns after another one is another query's."""
         edges = np.flatnonzero(qid[1:] != qid[:-1]) + 1
         return cls(values, np.concatenate([[0], edges, [len(qid)]]).astype(np.intp))
 
@@ -99,21 +99,21 @@ class ByQuery:
 
     @property
     def shape(self) -> tuple[int]:
-        """As of an array of queries."""
+        """Return the shape, as of an array of queries."""
         return (len(self),)
 
     @property
     def query(self) -> NDArray:
-        """The number of each document's query."""
+        """Return the number of each document's query."""
         return np.repeat(np.arange(len(self)), np.diff(self.start))
 
     def worst_first(self) -> NDArray:
-        """The documents, those of least relevance first in each query, so that ties are broken at their worst."""
+        """Return the documents, those of least relevance first in each query, so that ties are broken at their worst."""
         return np.lexsort((self.values, self.query))
 
 
 def blocks(n: int, rounds: int) -> Iterator[slice]:
-    """n rows in blocks of at most a tenth of the rounds before them."""
+    """Yield n rows in blocks of at most a tenth of the rounds before them."""
     start = 0
     while start < n:
         stop = min(n, start + max(1, (rounds + start) // 10))
@@ -144,7 +144,7 @@ class PredtronContestant:
             result.loss += estimator.cumulative_loss_ - loss
 
     def why_refused(self, X: Any) -> str | None:
-        """What is wrong with the first of the rows that cannot be learned from, if there is one."""
+        """Return what is wrong with the first of the rows that cannot be learned from, if there is one."""
         rows = as_rows(X)
         row = rows.first_outside()
         return None if row < 0 else self.estimator._length_refused(rows, row)
@@ -154,7 +154,7 @@ class PredtronContestant:
         self.estimator.partial_fit(X, y, **({"classes": self.classes} if first else {}))
 
     def test(self, X: Any, y: Any) -> NDArray:
-        """Score held-out rows; their predictions."""
+        """Score held-out rows and return their predictions."""
         predicted, score = self.estimator.predict(X), self.estimator.score(X, y)
         self.result.tested += X.shape[0]
         self.result.score += score * X.shape[0]
@@ -176,7 +176,7 @@ class RankerContestant(PredtronContestant):
         return super().why_refused(X.values)
 
     def _scores_ahead(self, X: ByQuery, y: ByQuery) -> NDArray:
-        """Scores by the last iterate, of each query before its update."""
+        """Return scores by the last iterate, of each query before its update."""
         # A copy goes ahead query by query, so that the calls that are timed are as long as the other learner's.
         ahead, scores = deepcopy(self.estimator), np.zeros((X.start[-1], 1))
         for first, documents, relevance in zip(X.start, X, y, strict=False):
@@ -224,7 +224,7 @@ class Baseline:
         self.rounds += n
 
     def _predictions_ahead(self, X: Any, y: Any) -> Iterator[tuple[NDArray, Any]]:
-        """Predictions of each block before it is learned, and the labels."""
+        """Return the predictions of each block before it is learned, and the labels."""
         # A copy goes ahead block by block, so that the calls that are timed are as long as the other learner's.
         ahead = self.estimator
         for block in blocks(len(y), self.rounds):
@@ -250,7 +250,7 @@ class Baseline:
         self.result.score += len(y) - flaws
 
     def _rows_of_labels(self, y: Any) -> NDArray:
-        """The labels as an array."""
+        """Return the labels as an array."""
         return y
 
     def _fit(self, estimator: Any, X: Any, y: Any) -> None:
@@ -258,15 +258,15 @@ class Baseline:
         raise NotImplementedError
 
     def _predict(self, estimator: Any, X: Any) -> NDArray:
-        """Predictions of the estimator; None has not learned yet."""
+        """Return the predictions of the estimator, or None if it has not learned yet."""
         raise NotImplementedError
 
     def _losses(self, predicted: NDArray, y: Any) -> NDArray:
-        """The loss of each row."""
+        """Return the loss of each row."""
         raise NotImplementedError
 
     def _flaws(self, predicted: NDArray, y: Any) -> NDArray:
-        """What the score of each row is short of 1."""
+        """Return what the score of each row is short of 1."""
         raise NotImplementedError
 
 
@@ -374,16 +374,16 @@ class Comparison:
 
     @property
     def rounds(self) -> int:
-        """What the first has learned."""
+        """Return what the first has learned."""
         return self.contestants[0].result.rounds
 
     @property
     def tested(self) -> int:
-        """What the first was scored on."""
+        """Return what the first was scored on."""
         return self.contestants[0].result.tested
 
     def why_refused(self, X: Any) -> str | None:
-        """Why the first cannot learn from the rows, if it cannot because of their lengths."""
+        """Return why the first cannot learn from the rows, if it cannot because of their lengths."""
         return self.contestants[0].why_refused(X)
 
     def learn(self, X: Any, y: Any, *, progressive: bool = True) -> None:
@@ -392,6 +392,6 @@ class Comparison:
             contestant.learn(X, y, progressive=progressive)
 
     def test(self, X: Any, y: Any) -> NDArray:
-        """Score all on held-out rows; the predictions of the first."""
+        """Score all on held-out rows and return the predictions of the first."""
         predictions = [contestant.test(X, y) for contestant in self.contestants]
         return predictions[0]

@@ -11,7 +11,7 @@ NOBODY_READS = 128 + 13  # what a shell says of a program that SIGPIPE ended
 
 
 def report(text: str) -> int:
-    """Write to standard output, all of it at once; the exit code."""
+    """Write to standard output, all of it at once, and return the exit code."""
     try:
         emit(text, sys.stdout)
     except BrokenPipeError:
@@ -22,7 +22,7 @@ def report(text: str) -> int:
 
 
 def complain(error: BaseException | str, rest: str = "") -> int:
-    """Say on standard error what went wrong and what is left; the exit code."""
+    """Say on standard error what went wrong and what is left, and return the exit code."""
     stopped = isinstance(error, KeyboardInterrupt)
     message = "stopped from the keyboard" if stopped else str(error)
     with suppress(OSError):  # The exit code says it too.

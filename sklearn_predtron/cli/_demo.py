@@ -57,22 +57,22 @@ class Task:
 
     @property
     def multilabel(self) -> bool:
-        """Whether a row has a set of labels."""
+        """Return whether a row has a set of labels."""
         return self.losses is SubsetLoss
 
     @property
     def rank(self) -> bool:
-        """Whether a round is a query, whose documents are rows with a relevance each."""
+        """Return whether a round is a query, whose documents are rows with a relevance each."""
         return self.losses is RankingLoss
 
     @property
     def costs(self) -> bool:
-        """Whether errors may have a cost each."""
+        """Return whether errors may have a cost each."""
         return self.losses is CostTableLoss
 
     @property
     def loss_names(self) -> list[str]:
-        """The losses that have a name."""
+        """Return the losses that have a name."""
         return [str(kind.alias) for kind in kinds(self.losses)]
 
 
@@ -80,7 +80,7 @@ HEADER = ["data", "learner", "rounds", "rounds/s", "progressive loss", "held-out
 
 
 def table(results: Sequence[ResultRow]) -> str:
-    """The table as text; without the last two columns where nobody may reject."""
+    """Return the table as text, without the last two columns if nobody may reject."""
     lines = [HEADER] + [result.cells() for result in results]
     if all(result.rejected is None for result in results):
         lines = [line[:-2] for line in lines]
@@ -88,13 +88,13 @@ def table(results: Sequence[ResultRow]) -> str:
 
 
 def top_table(results: Sequence[ResultRow]) -> str:
-    """NDCG@k as a table, after an empty line; nothing where it is not wanted."""
+    """Return NDCG@k as a table after an empty line, or nothing if it is not wanted."""
     lines = [line for result in results for line in result.top_cells()]
     return "\n" + aligned([["learner", "queries", *(f"NDCG@{k}" for k in CUTS)], *lines]) + "\n\n" if lines else ""
 
 
 def aligned(lines: list[list[str]]) -> str:
-    """Cells as text, the first two of a line to the left; the first line is the header."""
+    """Return cells as text, the first two of a line to the left; the first line is the header."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines = [lines[0], ["-" * width for width in widths], *lines[1:]]
     return "\n".join(
@@ -106,7 +106,7 @@ def aligned(lines: list[list[str]]) -> str:
 
 
 def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool, note: str) -> str:
-    """What the table's columns are."""
+    """Return what the table's columns are."""
     scores = "; ".join(dict.fromkeys(task.score for task in tasks))
     predictor = "the last iterate" if average is False else f"the average of the iterates ({average})"
     queries, rows = any(task.rank for task in tasks), any(not task.rank for task in tasks)
@@ -114,7 +114,7 @@ def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool
     lines = [
         f"rounds/s: of the learning calls alone.{round_is}{note}",
         "progressive loss: the mean loss of the last iterate's predictions, each made before its round's update"
-        + (", of its best class where it may reject" if rejects else "")
+        + (", of its best class if it may reject" if rejects else "")
         + (", scores that tie ranked at their worst." if queries else "."),
         f"held-out score: {scores}; on {'rows' if rows else 'queries'} that were not learned from, of {predictor}.",
     ]
@@ -177,12 +177,12 @@ TASKS = {
 
 
 def start_lines(data: str, task: Task, *, compare: bool) -> list[ResultRow]:
-    """The lines of the table for a data set."""
+    """Return the lines of the table for a data set."""
     return [ResultRow(data, task.estimator.__name__), ResultRow("", task.baseline.name)][: 1 + compare]
 
 
 def start_comparison(task: Task, estimator: Any, labels: Any, results: Sequence[ResultRow]) -> Comparison:
-    """The estimator, and its baseline if it has a line in the table."""
+    """Return the estimator, and its baseline if it has a line in the table."""
     # The first validation in a process looks for data frame plug-ins, which is no learner's time.
     StandardScaler().fit(np.zeros((1, 1)))
     classes = np.arange(len(labels)) if task.multilabel else labels
@@ -204,7 +204,7 @@ class Demo:
     labels: Callable[[NDArray], NDArray] = np.asarray
 
     def draw(self, seed: int) -> tuple[Any, Any, Any, Any, Any]:
-        """X and y to learn and to test, each learned first, and the labels."""
+        """Return X and y to learn and to test, the rows to learn first, and the labels."""
         if TASKS[self.task].rank:
             X, y = self.load(random_state=seed)
             cut = 3 * len(y) // 4
@@ -228,17 +228,17 @@ ATTRIBUTES = {
 
 
 def attributes(digits: NDArray) -> NDArray:
-    """Which of the attributes a digit has, a column each."""
+    """Return which of the attributes a digit has, a column each."""
     return np.column_stack([np.isin(digits, having) for having in ATTRIBUTES.values()]).astype(np.int64)
 
 
 def fifths(target: NDArray) -> NDArray:
-    """Ranks from 0 to 4, each of a fifth of the rows."""
+    """Return ranks from 0 to 4, each of a fifth of the rows."""
     return np.searchsorted(np.quantile(target, [0.2, 0.4, 0.6, 0.8]), target)
 
 
 def generated_queries(random_state: int) -> tuple[ByQuery, ByQuery]:
-    """Documents and relevances of the simulation of Jain et al. (2015), section 6."""
+    """Return documents and relevances of the simulation of Jain et al. (2015), section 6."""
     X, y, qid = make_ranking_queries(400, random_state=random_state)
     return ByQuery.of(X, qid), ByQuery.of(y.astype(np.float64), qid)
 

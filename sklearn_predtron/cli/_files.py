@@ -18,8 +18,8 @@ from sklearn_predtron.cli._compare import BEFORE, CUTS, HELD_OUT, ByQuery, Compa
 from sklearn_predtron.cli._console import complain, report
 from sklearn_predtron.cli._demo import TASKS, Bar, Task, caption, start_comparison, start_lines, table, top_table
 from sklearn_predtron.cli._paths import DataFile, DataFileReader, FileError, lines_to, named, replacing
-from sklearn_predtron.datasets import BrokenLineError, SvmlightSummary, shortened
-from sklearn_predtron.datasets._svmlight import decompressed, rows_of_queries
+from sklearn_predtron.datasets import BrokenLineError, SvmlightSummary
+from sklearn_predtron.datasets._svmlight import decompressed, rows_of_queries, shortened
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
@@ -43,7 +43,7 @@ class Files(NamedTuple):
     test: DataFile | None
 
     def named(self) -> dict[str, DataFile]:
-        """Those that are there, by what the user calls them."""
+        """Return those that are there, by what the user calls them."""
         return {f"{name}={file.path!r}": file for name, file in zip(("TRAIN", "--test"), self, strict=True) if file}
 
 
@@ -61,7 +61,7 @@ class FileFormat:
 
     @classmethod
     def of(cls, args: argparse.Namespace, task: Task | None) -> FileFormat:
-        """What the arguments and the task say."""
+        """Return what the arguments and the task say."""
         return cls(
             n_features=args.features,
             zero_based=args.zero_based,
@@ -73,7 +73,7 @@ class FileFormat:
         )
 
     def is_known(self) -> bool:
-        """Whether nothing is left for a first pass to find."""
+        """Return whether nothing is left for a first pass to find."""
         return None not in (self.n_features, self.zero_based) and (self.query_id or self.classes is not None)
 
     def reader(self, file: DataFile) -> DataFileReader:
@@ -87,13 +87,13 @@ class FileFormat:
 
 
 def learner_parameters(args: argparse.Namespace) -> dict[str, Any]:
-    """The parameters of the estimator that were given."""
+    """Return the parameters of the estimator that were given."""
     parameters = {name: getattr(args, name) for name in LEARNER_OPTIONS if getattr(args, name) is not None}
     return parameters if args.reject_cost is None else {**parameters, "reject": Reject(args.reject_cost, args.reject_label)}
 
 
 def run_files(args: argparse.Namespace, bar: Bar) -> int:
-    """Learn, save, score, print the table; the exit code."""
+    """Learn, save, score, print the table, and return the exit code."""
     loaded = load_model(args.load) if args.load else None
     with ExitStack() as stack:
         files = Files(*(stack.enter_context(DataFile(path)) if path else None for path in (args.train, args.test)))
@@ -124,7 +124,7 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
 def learn_save_score(
     comparison: Comparison, args: argparse.Namespace, files: Files, file_format: FileFormat, bar: Bar
 ) -> list[tuple[BaseException, str]]:
-    """Learn from TRAIN, save, score on TEST, as is wanted; each with what ended it early, and what is left."""
+    """Learn from TRAIN, save, score on TEST, as is wanted, and return what ended each early, and what is left."""
     model = comparison.contestants[0].estimator
     unlearned = learn_file(comparison, args, files.train, file_format, bar) if files.train else None
     fitted, unsaved, untested = model.__sklearn_is_fitted__(), None, None
@@ -140,7 +140,7 @@ def learn_save_score(
 
 
 def load_model(path: str) -> Any:
-    """A fitted estimator of a known task."""
+    """Return a fitted estimator of a known task."""
     try:
         model = joblib.load(path)
         check_is_fitted(model)
@@ -159,12 +159,12 @@ def load_model(path: str) -> Any:
 
 
 def task_of(model: Any) -> Task:
-    """The task that the estimator is for."""
+    """Return the task that the estimator is for."""
     return next(task for task in TASKS.values() if task.estimator is type(model))
 
 
 def save_model(model: Any, file_format: FileFormat, path: str) -> FileError | None:
-    """Write the model and how its files are read; why that failed, if so."""
+    """Write the model and how its files are read, and return why that failed, if so."""
     model.svmlight_zero_based_ = file_format.zero_based
     if file_format.multilabel:
         model.svmlight_labels_ = file_format.classes
@@ -177,7 +177,7 @@ def save_model(model: Any, file_format: FileFormat, path: str) -> FileError | No
 
 
 def known_task(args: argparse.Namespace, files: Files, bar: Bar) -> Task | None:
-    """The task that is asked for, or that the first row of TRAIN shows; None depends on the labels."""
+    """Return the task that is asked for, or that the first row of TRAIN shows; None depends on the labels."""
     train = files.train
     if args.task is not None or train is None:
         return TASKS.get(args.task)
@@ -188,7 +188,7 @@ def known_task(args: argparse.Namespace, files: Files, bar: Bar) -> Task | None:
 
 
 def has_queries(file: DataFile, size: int) -> bool:
-    """Whether the first row has qid: after its label."""
+    """Return whether the first row has qid: after its label."""
     with file.open() as raw, decompressed(raw, file.path) as lines:
         _, line, *_ = next(rows_of_queries(lines, size), (0, b""))
     return b"".join(line.split(None, 2)[1:2]).startswith(b"qid:")
@@ -210,7 +210,7 @@ def check_options(args: argparse.Namespace, task: Task) -> None:
 
 
 def build_model(args: argparse.Namespace, loaded: Any, task: Task, classes: Any) -> Any:
-    """The estimator, new or loaded, with the parameters that were given."""
+    """Return the estimator, new or loaded, with the parameters that were given."""
     parameters = learner_parameters(args)
     if "loss" in parameters:
         check_loss(parameters["loss"], task, classes)
@@ -230,7 +230,7 @@ def check_loss(loss: str | dict, task: Task, classes: Any) -> None:
 
 
 def build_comparison(task: Task, model: Any, data: str, classes: Any, compare: bool) -> Comparison:
-    """The estimator, and its baseline beside it."""
+    """Return the estimator, and its baseline beside it."""
     results = start_lines(data, task, compare=compare)
     for result in results if task.rank else []:
         result.top = {BEFORE: np.zeros(len(CUTS)), HELD_OUT: np.zeros(len(CUTS))}
@@ -244,7 +244,7 @@ def build_comparison(task: Task, model: Any, data: str, classes: Any, compare: b
 
 
 def find_format(args: argparse.Namespace, files: Files, loaded: Any, task: Task | None, bar: Bar) -> FileFormat:
-    """How all files are read: from the model, the arguments, or a first pass over the files."""
+    """Return how all files are read: from the model, the arguments, or a first pass over the files."""
     file_format = FileFormat.of(args, task)
     if loaded is not None:
         file_format.n_features = loaded.n_features_in_
@@ -259,7 +259,7 @@ def find_format(args: argparse.Namespace, files: Files, loaded: Any, task: Task 
 
 
 def scan_files(files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any]:
-    """What a first pass finds, for what is not known; the width holds both files, the classes are TRAIN's."""
+    """Return what a first pass finds, for what is not known; the width holds both files, the classes are TRAIN's."""
     found = {name: scan_file(name, file, file_format, bar) for name, file in files.named().items()}
     name, first = next(iter(found.items()))
     zero_based = any(summary.zero_based for summary in found.values())
@@ -273,7 +273,7 @@ def scan_files(files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any
 
 
 def scan_file(name: str, file: DataFile, file_format: FileFormat, bar: Bar) -> SvmlightSummary:
-    """The first pass over one file."""
+    """Return the first pass over one file."""
     file.keep(bar)
     reader = file_format.scanner(file)
     try:
@@ -288,7 +288,7 @@ def scan_file(name: str, file: DataFile, file_format: FileFormat, bar: Bar) -> S
 def learn_file(
     comparison: Comparison, args: argparse.Namespace, train: DataFile, file_format: FileFormat, bar: Bar
 ) -> BaseException | None:
-    """Learn from TRAIN; what ended it early."""
+    """Learn from TRAIN and return what ended it early, if anything."""
     reader, random, epochs = file_format.reader(train), np.random.default_rng(args.seed or 0), args.epochs or 1
     try:
         if epochs > 1:
@@ -307,7 +307,7 @@ def learn_file(
 
 
 def chunks(reader: DataFileReader) -> Iterator[tuple[Any, Any, str]]:
-    """X and y of each chunk, for rankings as lists, and where it begins."""
+    """Yield X and y of each chunk, for rankings as lists, and where it begins."""
     for X, y, found in reader:
         if reader.query_id:
             yield ByQuery.of(X, found), ByQuery.of(y, found), f"{reader.path}: in the chunk that begins with qid:{found[0]}"
@@ -333,7 +333,7 @@ def learn_chunk(comparison: Comparison, X: Any, y: Any, progressive: bool, place
 
 
 def score_chunk(comparison: Comparison, X: Any, y: Any, place: str) -> NDArray:
-    """The predictions of a chunk, which is scored."""
+    """Return the predictions of a chunk, which is scored."""
     try:
         return comparison.test(X, y)
     except (ValueError, MemoryError) as error:
@@ -341,14 +341,14 @@ def score_chunk(comparison: Comparison, X: Any, y: Any, place: str) -> NDArray:
 
 
 def refused(place: str, error: Exception) -> RefusedError:
-    """The learners' reason, and where."""
+    """Return an error with the learners' reason, and the place."""
     return RefusedError(f"{place}: {str(error).removesuffix('.')}")
 
 
 def score_file(
     comparison: Comparison, args: argparse.Namespace, test: DataFile, file_format: FileFormat, bar: Bar
 ) -> BaseException | None:
-    """Score on TEST, and write the predictions; what ended it early."""
+    """Score on TEST, write the predictions, and return what ended it early, if anything."""
     reader, labels = file_format.reader(test), file_format.classes if file_format.multilabel else None
     try:
         with lines_to(args.predictions, f"--predictions={args.predictions!r}") as write:
@@ -361,7 +361,7 @@ def score_file(
 
 
 def format_predictions(predicted: NDArray, labels: NDArray | None) -> Iterator[str]:
-    """The predictions as lines: a label, or where `labels` are of the columns, those that are on."""
+    """Yield the predictions as lines: a label, or if `labels` are those of columns, the labels that are on."""
     for row in predicted:
         found = [row] if labels is None else labels[row > 0]
         yield ",".join(f"{label:.17g}" for label in found) + "\n"

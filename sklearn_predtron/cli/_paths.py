@@ -45,11 +45,11 @@ class DataFile:
 
     @property
     def is_pipe(self) -> bool:
-        """Whether it is no regular file."""
+        """Return whether it is no regular file."""
         return not os.path.isfile(self.path)
 
     def keep(self, bar: Bar) -> None:
-        """Make sure that it can be read again: copy a pipe to a temporary file, unless that is done."""
+        """Make sure that the file can be read again: copy a pipe to a temporary file, unless that is done."""
         if self._copy is not None or not self.is_pipe:
             return
         with self.open() as pipe, named(f"{self.path} could not be copied to a temporary file (TMPDIR names its folder)"):
@@ -60,7 +60,7 @@ class DataFile:
             self._copy.flush()
 
     def open(self) -> IO[bytes]:
-        """Open it, at its start."""
+        """Open the file at its start."""
         if self._copy is None:
             with named(self.path):
                 return open(self.path, "rb")
@@ -81,7 +81,7 @@ class DataFileReader(SvmlightReader):
 
 
 def can_be_written(path: str, *, replaced: bool) -> bool:
-    """Whether a file can be made, or be written over; where it is replaced by another, only a regular one in an open folder."""
+    """Return whether a file can be made, or written over; one that is replaced must be regular, in an open folder."""
     target = os.path.realpath(path)
     folder = os.access(os.path.dirname(target), os.W_OK)
     if not os.path.exists(path):
@@ -90,20 +90,20 @@ def can_be_written(path: str, *, replaced: bool) -> bool:
 
 
 def same_file(path: str, other: str) -> bool:
-    """Whether two names are of one regular file, be it one that is not there yet."""
+    """Return whether two names are of one regular file, be it one that is not there yet."""
     if os.path.exists(path) and os.path.exists(other):
         return os.path.isfile(path) and os.path.samefile(path, other)
     return os.path.realpath(path) == os.path.realpath(other)
 
 
 def same_pipe(path: str, other: str) -> bool:
-    """Whether two names are of one file that can be read once."""
+    """Return whether two names are of one file that can be read once."""
     return not os.path.isfile(path) and os.path.samefile(path, other)
 
 
 @contextmanager
 def replacing(path: str) -> Iterator[IO[bytes]]:
-    """A new file that takes the place of an old one when it is complete; links stay, and so does the mode."""
+    """Yield a new file that takes the place of an old one when it is complete; links stay, and so does the mode."""
     target = os.path.realpath(path)
     part = f"{target}.{os.getpid()}.part"
     file = open(part, "xb")  # noqa: SIM115
@@ -122,7 +122,7 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def lines_to(path: str | None, what: str) -> Iterator[Callable[[Iterable[str]], None]]:
-    """What writes lines to a file, if there is to be one, as long as somebody reads them; an error says `what` it is."""
+    """Yield what writes lines to a file, if there is to be one, as long as somebody reads them; an error says `what` it is."""
     if path is None:
         yield lambda lines: None
         return

@@ -25,7 +25,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # which some editors put before UTF-8
 
 
 def decompressed(raw: IO[bytes], path: str) -> IO[bytes]:
-    """The file itself, or its contents if its name says that it is compressed."""
+    """Return the file itself, or its contents if its name says that it is compressed."""
     if path.endswith(".gz"):
         return BufferedReader(gzip.GzipFile(fileobj=raw))
     return BufferedReader(BZ2File(raw)) if path.endswith(".bz2") else raw
@@ -47,7 +47,7 @@ class Block:
     error: tuple[int, str] | None = None
 
     def whole_before(self, good: int) -> int:
-        """How many rows are of whole queries if only the first `good` can be read."""
+        """Return how many rows are of whole queries if only the first `good` can be read."""
         if self.qid is None or good == len(self.lines):
             return self.whole
         others = np.flatnonzero(self.qid[:good] != self.qid[good])
@@ -55,7 +55,7 @@ class Block:
 
 
 def line_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
-    """Blocks of lines, up to `most` and to the one that makes `size` bytes; the last has none, unless a line cannot be read."""
+    """Yield blocks of up to `most` lines, or to the line that makes `size` bytes; the last is empty, unless a line is broken."""
     first, source = 1, read_lines(file, size)
     while True:
         lines: list[bytes] = []
@@ -74,7 +74,7 @@ def line_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
 
 
 def query_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
-    """Blocks of whole queries; each ends with the query that makes it `most` lines or `size` bytes long, or longer.
+    """Yield blocks of whole queries; each ends with the query that makes it `most` lines or `size` bytes long, or longer.
 
     No id returns within a block: two queries of one id would be taken for one.
     """
@@ -105,7 +105,7 @@ def query_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
 
 
 def rows_of_queries(file: IO[bytes], size: int) -> Iterator[tuple[int, bytes, int, str | None]]:
-    """The lines with rows, each with its number and its query; and why a line cannot be read, if so: that one is the last."""
+    """Yield the lines with rows: number, line, query, and the reason why the line, which is then the last, cannot be read."""
     for number, (line, reason) in enumerate(read_lines(file, size), 1):
         if reason is not None:
             yield number, b"", 0, reason
@@ -119,14 +119,14 @@ def rows_of_queries(file: IO[bytes], size: int) -> Iterator[tuple[int, bytes, in
 
 
 def read_lines(file: IO[bytes], size: int) -> Iterator[tuple[bytes, str | None]]:
-    """The lines, the first without its byte order mark, and at the end empty ones; and why one cannot be read, if so."""
+    """Yield lines, the first without its byte order mark, empty ones at the end, and the reason why one cannot be read."""
     yield read_line(file, size, BYTE_ORDER_MARK)
     while True:
         yield read_line(file, size)
 
 
 def read_line(file: IO[bytes], size: int, mark: bytes = b"") -> tuple[bytes, str | None]:
-    """The next line, without the mark it may begin with; and why it cannot be read, if so."""
+    """Return the next line, without the mark it may begin with, and the reason why it cannot be read, if so."""
     try:
         line = file.readline(size + 1 + len(mark)).removeprefix(mark)
     except (EOFError, OSError, zlib.error) as error:
@@ -135,7 +135,7 @@ def read_line(file: IO[bytes], size: int, mark: bytes = b"") -> tuple[bytes, str
 
 
 def query_id(fields: list[bytes]) -> tuple[int, str | None]:
-    """The id of the query that a row belongs to, by the row's first two fields; and why there is none, if so."""
+    """Return the id of a row's query, by the row's first two fields, and the reason why there is none, if so."""
     field = fields[min(1, len(fields) - 1)]
     reason = "expected qid:ID, with an integer of 64 bits, after the label"
     if len(fields) > 1 and field.startswith(b"qid:"):
@@ -143,7 +143,7 @@ def query_id(fields: list[bytes]) -> tuple[int, str | None]:
         qid = int(digits) if re.fullmatch(rb"[+-]?\d{1,20}", digits) else 2**63
         if -(2**63) <= qid < 2**63:
             return qid, None
-    return 0, f"{place(field)}: {reason}"
+    return 0, f"{at_field(field)}: {reason}"
 
 
 class RowLabels:
@@ -155,11 +155,11 @@ class RowLabels:
         self.values = np.fromiter(chain.from_iterable(y), dtype=np.float64) if several else y
 
     def first(self, n: int) -> RowLabels:
-        """The labels of the first n rows, which have one each."""
+        """Return the labels of the first n rows, which have one each."""
         return RowLabels(self.values[:n])
 
     def indicators(self, classes: NDArray) -> sparse.csr_matrix:
-        """Zeros and ones, a column for each of the sorted classes."""
+        """Return zeros and ones, a column for each of the sorted classes."""
         ones, shape = np.ones(len(self.values), dtype=np.int64), (len(self.start) - 1, len(classes))
         matrix = sparse.csr_matrix((ones, np.searchsorted(classes, self.values), self.start), shape=shape)
         # A label that a line names twice is in its set.
@@ -189,7 +189,7 @@ class Lines:
         self.dtype = dtype
 
     def parse(self, lines: list[bytes]) -> tuple[sparse.csr_matrix, RowLabels]:
-        """X and the labels of the lines."""
+        """Return X and the labels of the lines."""
         X, y = load_svmlight_file(
             BytesIO(b"".join(lines)),
             n_features=self.n_features,
@@ -213,7 +213,7 @@ class Lines:
         return X, labels
 
     def parse_good(self, lines: list[bytes]) -> tuple[sparse.csr_matrix, RowLabels, int]:
-        """X and the labels of the lines before the first that cannot be read, and how many those are."""
+        """Return X and the labels of the lines before the first that cannot be read, and how many those are."""
         try:
             return *self.parse(lines), len(lines)
         except (ValueError, OverflowError):
@@ -221,7 +221,7 @@ class Lines:
         return *self.parse(lines[:good]), good
 
     def error(self, lines: list[bytes]) -> str | None:
-        """Why the lines cannot be read, if so."""
+        """Return why the lines cannot be read, if so."""
         try:
             self.parse(lines)
         except (ValueError, OverflowError) as error:
@@ -229,7 +229,7 @@ class Lines:
         return None
 
     def explain(self, line: bytes) -> str:
-        """What is wrong with a line, and where in it."""
+        """Return what is wrong with a line, and where in it."""
         fields = line.partition(b"#")[0].split()
         wrong = first_true(len(fields), lambda _, high: self.error([b" ".join(fields[:high])]) is not None)
         reason = self.error([b" ".join(fields[: wrong + 1])])
@@ -239,11 +239,11 @@ class Lines:
             reason = f"the indices count from {0 if self.zero_based else 1} (zero_based={self.zero_based})"
         elif "too large" in reason:
             reason = f"the index is beyond {MOST_FEATURES - bool(self.zero_based)}"
-        return f"{place(fields[wrong])}: {reason}"
+        return f"{at_field(fields[wrong])}: {reason}"
 
 
 def first_true(n: int, holds: Callable[[int, int], bool]) -> int:
-    """The least i for which holds(low, i + 1), for any low <= i; it must hold for some i < n."""
+    """Return the least i for which holds(low, i + 1), for any low <= i; it must hold for some i < n."""
     low, high = 0, n
     while high - low > 1:
         middle = (low + high) // 2
@@ -255,10 +255,10 @@ def first_true(n: int, holds: Callable[[int, int], bool]) -> int:
 
 
 def shortened(labels: NDArray) -> str:
-    """The labels for a message, the first ten of them."""
+    """Return the labels for a message, the first ten of them."""
     return "[" + ", ".join(f"{label:g}" for label in labels[:10]) + (", ...]" if len(labels) > 10 else "]")
 
 
-def place(field: bytes) -> str:
-    """Where in a line, for a message."""
+def at_field(field: bytes) -> str:
+    """Return the position in a line, for a message."""
     return f"at {field[:40].decode(errors='replace')!r}"

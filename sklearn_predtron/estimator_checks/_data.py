@@ -32,23 +32,23 @@ class Data:
 
     @property
     def n(self) -> int:
-        """Number of rounds."""
+        """Return the number of rounds."""
         return len(self.y)
 
     def rows(self, rounds: Any) -> Any:
-        """The index of the rows of some rounds."""
+        """Return the index of the rows of some rounds."""
         return rounds
 
     def beside(self, rounds: Any = ALL) -> dict[str, Any]:
-        """What goes with X and y of some rounds into any call."""
+        """Return what goes with X and y of some rounds into any call."""
         return {}
 
     def at_first(self) -> dict[str, Any]:
-        """What the first `partial_fit` needs besides."""
+        """Return what the first `partial_fit` needs besides."""
         return {}
 
     def map(self, change: Any) -> Any:
-        """The same data with every array changed that has an entry for each row."""
+        """Return the same data with every array changed that has an entry for each row."""
         return replace(self, **{name: change(getattr(self, name)) for name in self.by_row})
 
     def call(self, method: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None, **more: Any) -> Any:
@@ -61,7 +61,7 @@ class Data:
         return method(X, y, **self.beside(rounds), **more)
 
     def fit(self, estimator: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
-        """A clone of the estimator with seed 0, fitted to some rounds."""
+        """Return a clone of the estimator with seed 0, fitted to some rounds."""
         return self.call(seeded(estimator).fit, rounds, X=X, weight=weight)
 
     def learn(self, model: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
@@ -70,21 +70,21 @@ class Data:
         return self.call(model.partial_fit, rounds, X=X, weight=weight, **first)
 
     def stream(self, estimator: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
-        """A clone of the estimator that has learned some rounds in one call."""
+        """Return a clone of the estimator that has learned some rounds in one call."""
         return self.learn(seeded(estimator), rounds, X=X, weight=weight)
 
     def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
-        """What a model makes of some rounds."""
+        """Predict some rounds by a model."""
         X = self.X if X is None else X
         return model.predict(X if rounds == ALL else X[self.rows(rounds)])
 
     def measures(self, model: Any, *, X: Any = None, weight: Any = None) -> dict[str, Any]:
-        """What a model says of itself on these data."""
+        """Return score, losses and margin of a model on these data, as far as it has them."""
         names = [name for name in ["score", "sample_loss", "margin"] if hasattr(model, name)]
         return {name: self.call(getattr(model, name), X=X, weight=weight if name == "score" else None) for name in names}
 
     def bad_labels(self) -> list[BadCall]:
-        """Calls that must fail for their labels."""
+        """Return calls that must fail for their labels."""
         return []
 
 
@@ -179,7 +179,7 @@ class QueryData(RelevanceData):
 
     @property
     def start(self) -> NDArray:
-        """Where each query begins, and where the last one ends."""
+        """Return where each query begins, and where the last one ends."""
         return np.concatenate([[0], np.flatnonzero(np.diff(self.qid)) + 1, [len(self.qid)]])
 
     @property
@@ -191,7 +191,7 @@ class QueryData(RelevanceData):
         return slice(start[first], start[end])
 
     def beside(self, rounds: Any = ALL) -> dict[str, Any]:
-        """Ids, unless there is one query."""
+        """Return ids, unless there is one query."""
         qid = self.qid[self.rows(rounds)]
         return {"qid": qid} if (qid != qid[0]).any() else {}
 
@@ -219,7 +219,7 @@ class QueryData(RelevanceData):
 
 
 def make_data(estimator: Any, seed: int = 0) -> Data:
-    """Rows whose labels are those of a noisy linear predictor."""
+    """Make rows whose labels are those of a noisy linear predictor."""
     tags = estimator.__sklearn_tags__()
     if tags.estimator_type == "ranker":
         return make_relevances(estimator, seed)
@@ -243,14 +243,14 @@ def make_data(estimator: Any, seed: int = 0) -> Data:
 
 
 def make_rows(random: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:
-    """Rows with zeros among their features, and weights."""
+    """Make rows with zeros among their features, and weights."""
     X = random.standard_normal((n, N_FEATURES)) * random.uniform(0.2, 3, N_FEATURES) + 0.3
     X[random.random(X.shape) < 0.3] = 0
     return X, random.uniform(0.1, 2, n)
 
 
 def make_relevances(estimator: Any, seed: int) -> RelevanceData:
-    """Relevances that the estimator's loss takes: of labels, or of the documents of queries of which some cannot be wrong."""
+    """Make relevances that the loss takes: of labels, or of the documents of queries of which some cannot be wrong."""
     random, loss = np.random.default_rng(seed), ranking_loss(estimator.loss)
     refusal = refusal_of(loss, STEEP)
     grades = np.array(next(grades for grades in GRADES if loss.takes(grades)))
@@ -269,7 +269,7 @@ def make_relevances(estimator: Any, seed: int) -> RelevanceData:
 
 
 def refusal_of(loss: RankingLoss, relevances: Sequence[float]) -> str | None:
-    """What the loss says of a list that it does not take, as a pattern."""
+    """Return what the loss says of a list that it does not take, as a pattern."""
     try:
         loss.gain_table(list_of(relevances))
     except ValueError as error:
@@ -282,7 +282,7 @@ def seeded(estimator: Any) -> Any:
 
 
 def forms_of(X: NDArray) -> dict[str, Any]:
-    """The same rows dense and sparse, in double and single precision (values that single precision holds)."""
+    """Return the same rows dense and sparse, in double and single precision (values that single precision holds)."""
     X = X.astype(np.float32).astype(np.float64)
     forms: dict[str, Any] = {"float64": X, "float32": X.astype(np.float32)}
     for name, dense in list(forms.items()):
@@ -291,7 +291,7 @@ def forms_of(X: NDArray) -> dict[str, Any]:
 
 
 def splits(n: int) -> Iterator[list[slice]]:
-    """Row by row, and at random."""
+    """Yield splits: row by row, and at random."""
     yield [slice(i, i + 1) for i in range(n)]
     cuts = [0, *np.flatnonzero(np.random.default_rng(0).random(n) < 0.2).tolist(), n]
     yield [slice(a, b) for a, b in pairwise(cuts) if a < b]
@@ -316,14 +316,14 @@ class BadCall:
 
 
 def spoiled(array: NDArray, value: float) -> NDArray:
-    """A copy whose last row is the value."""
+    """Return a copy whose last row is the value."""
     array = array.copy()
     array[-1] = value
     return array
 
 
 def bad_calls(data: Data) -> list[BadCall]:
-    """Calls that must fail once the rows of `data` are learned."""
+    """Return calls that must fail once the rows of `data` are learned."""
     X, y, weight = data.X, data.y, data.weight
     n = len(X)
     S = sparse.csr_array(X)
@@ -362,7 +362,7 @@ def bad_calls(data: Data) -> list[BadCall]:
 
 
 def malformed(X: NDArray) -> dict[str, Any]:
-    """CSR matrices of the shape of X that are none."""
+    """Return CSR matrices of the shape of X that are malformed."""
     broken = {}
     for kind in ["an index too high", "a negative index", "offsets that fall", "offsets that leap", "offsets that go too far"]:
         S = sparse.csr_array(X)
@@ -382,7 +382,7 @@ def malformed(X: NDArray) -> dict[str, Any]:
 
 
 def bad_parameters(estimator: Any) -> dict[str, Any]:
-    """A value that is not accepted, for each parameter the estimator has."""
+    """Return a value that is not accepted, for each parameter the estimator has."""
     values = {
         "average": "median",
         "class_weight": "heavy",
@@ -403,12 +403,12 @@ def bad_parameters(estimator: Any) -> dict[str, Any]:
 
 
 def stored(X: Any) -> list[Any]:
-    """The arrays that X consists of."""
+    """Return the arrays that X consists of."""
     return [getattr(X, part) for part in ["data", "indices", "indptr", "row", "col", "rows"] if hasattr(X, part)]
 
 
 def disordered(S: Any, duplicates: bool) -> Any:
-    """The same CSR matrix with each row's entries backwards, and each value in two halves."""
+    """Return the same CSR matrix with each row's entries backwards, and each value in two halves."""
     data, indices, indptr = [], [], [0]
     for start, stop in pairwise(S.indptr):
         times = 2 if duplicates else 1

@@ -18,7 +18,7 @@ from sklearn_predtron.updates._comparator import Comparator
 
 
 class Bounded:
-    """The theorem and the bound of an estimator."""
+    """Knows the theorem behind an estimator and its bound."""
 
     _learner: Learner
     update: Any
@@ -27,11 +27,11 @@ class Bounded:
     _rows_and_labels: Callable[..., tuple[Any, Any]]
 
     def _differs(self, problem: Problem, update: Any) -> bool:
-        """Whether rounds so far had another loss, representation or update."""
+        """Return whether rounds so far had another loss, representation or update."""
         return getattr(self, "_learned_with", None) not in (None, fingerprint(problem, update))
 
     def _theorem(self) -> str:
-        """The theorem behind the bound; an error where none is proven for the parts and the rounds so far."""
+        """Return the theorem behind the bound; raise ValueError if none is proven for the parts and the rounds so far."""
         check_is_fitted(self)
         weights, problem = self._learner.weights, self._learner.problem
         if weights.no_theorem_because is not None:
@@ -60,7 +60,7 @@ class Bounded:
         X: Any = None,
         y: Any = None,
     ) -> float:
-        """Bound on the loss suffered online, where the theory of the parts has one.
+        """Bound the loss suffered online, if the theory of the parts has a bound.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Bounded:
             return float(update.loss_bound(self._learner.problem, margin, radius, c_L))
 
     def _effective_radius(self, radius: float | None) -> float:
-        """The radius by which a step is measured, of that of the rows or of what an update has seen."""
+        """Return the radius by which a step is measured, of that of the rows or of what an update has seen."""
         weights = self._learner.weights
         if radius is not None:
             return weights.effective_radius(radius)
@@ -129,7 +129,7 @@ class Bounded:
         return weights.radius2**0.5
 
     def _least_loss(self, c_L: float | None) -> float:
-        """The least positive loss as given, as the loss states it, or as the update has seen it."""
+        """Return the least positive loss as given, as the loss states it, or as the update has seen it."""
         stated, most = self._learner.problem.c_L, self._learner.problem.C_L
         if c_L is None:
             return stated if np.isfinite(stated) else self._learner.update.c_L_seen

@@ -11,10 +11,10 @@ from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._compat import StrOptions
 from sklearn_predtron._parts import as_numbers, checked_build
-from sklearn_predtron.families._base import BasePredtron, check_lengths
-from sklearn_predtron.families._fast_path import CodeReader, Stream
+from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._fitted import AfterFit
-from sklearn_predtron.families._labels import class_list, encode, find_classes, one_dimensional
+from sklearn_predtron.families._labels import ClassReader, class_list, encode, find_classes, one_dimensional
+from sklearn_predtron.families._validation import check_lengths
 from sklearn_predtron.losses import CostTableLoss, ZeroOne, costs_of, table_loss
 from sklearn_predtron.problems._base import Codes, Labels
 from sklearn_predtron.problems._finite import FiniteProblem
@@ -39,26 +39,29 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
 
     def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
         given = self._given_classes(y)
-        y = one_dimensional(y)
         if not fresh:
             self._check_same_classes(classes, given)
-            return Codes(encode(y, self.classes_))
+            return self._build_reader().labels(y)
+        codes = None
         if given is not None:
             self._check_same_set(classes, given, "in categories")
-            found, codes = given, encode(y, given)
+            found = given
         elif not partial:
-            found, codes = find_classes(y)
+            found, codes = find_classes(one_dimensional(y))  # one search finds the classes and their numbers
         elif classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         else:
             found = find_classes(class_list(classes), targets=False)[0]
-            codes = encode(y, found)
+        labels = ClassReader(found).labels(y) if codes is None else Codes(codes)
         self._check_classes(found, ordered=given is not None)
         self.classes_ = found
-        return Codes(codes)
+        return labels
+
+    def _build_reader(self) -> ClassReader:
+        return ClassReader(self.classes_)
 
     def _given_classes(self, y: Any) -> NDArray | None:
-        """The classes in their order, where they are known without looking at the rows."""
+        """Return the classes in their order, if they are known without a look at the rows."""
         return None
 
     def _check_same_classes(self, classes: Any, given: NDArray | None) -> None:
@@ -90,7 +93,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         return (counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0)))[codes]
 
     def _class_weights(self) -> NDArray:
-        """The weight of each class, where they are given as a dict.
+        """Return the weight of each class, if they are given as a dict.
 
         A label that is no class may be a class that is missing from a fold, or a typo, which leaves a class without a weight.
         """
@@ -107,11 +110,10 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
             raise ValueError(f"class_weight={self.class_weight} must hold finite weights that are not negative.")
         return weights
 
-    def _open_stream(self) -> Stream | None:
-        if hasattr(self, "feature_names_in_") or self.class_weight == "balanced":
+    def _stream_reader(self) -> ClassReader | None:
+        if self.class_weight == "balanced":
             return None
-        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
-        return Stream(self._learner, CodeReader(codes, None if self.class_weight is None else self._class_weights()), self._busy)
+        return ClassReader(self.classes_, None if self.class_weight is None else self._class_weights())
 
     # ------------------------------------------------------------------------------------------------------------ problem
 
@@ -121,19 +123,19 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         return checked_build(loss, loss.build(representation, classes), FiniteProblem, k=len(classes))
 
     def _costs(self) -> NDArray:
-        """L(sigma, y), a row for each true class and a column for each prediction, as the parameters have it now."""
+        """Return L(sigma, y), a row for each true class and a column for each prediction, as the parameters have it now."""
         cost = costs_of(table_loss(self.loss), self.classes_)
         return 1.0 - np.eye(len(self.classes_)) if cost is None else cost
 
     def _counts_mistakes(self) -> bool:
-        """Whether the loss is 0-1: with many classes a table of costs is worth avoiding."""
+        """Return whether the loss is 0-1: with many classes a table of costs is worth avoiding."""
         loss = table_loss(self.loss)
         return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
 
     # --------------------------------------------------------------------------------------------------------- prediction
 
     def decision_function(self, X: Any) -> NDArray:
-        """Decoded scores <rep(sigma), t> of the classes.
+        """Compute the decoded scores <rep(sigma), t> of the classes.
 
         Parameters
         ----------
@@ -169,12 +171,12 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         return self.classes_[predicted]
 
     def _predict_codes(self, X: Any) -> NDArray:
-        """Numbers of the predictions, of shape (n_samples,)."""
+        """Return the numbers of the predictions, of shape (n_samples,)."""
         scores = self._scores(X)
         return self._learner.problem.predict(scores)
 
     def sample_loss(self, X: Any, y: Any) -> NDArray:
-        """The estimator's own loss L(sigma, y) of each prediction.
+        """Compute the estimator's own loss L(sigma, y) of each prediction.
 
         Parameters
         ----------
@@ -194,14 +196,14 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         return self._costs()[codes, predicted]
 
     def _true_and_predicted(self, X: Any, y: Any) -> tuple[NDArray, NDArray]:
-        """Numbers of the labels and of the predictions."""
+        """Return the numbers of the labels and of the predictions."""
         predicted = self._predict_codes(X)
         codes = encode(column_or_1d(y), self.classes_)
         check_lengths(len(predicted), len(codes))
         return codes, predicted
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy, whatever the loss, its costs and the reject option: a rejected row is not right.
+        """Compute the accuracy, whatever the loss, its costs and the reject option: a rejected row is not right.
 
         Searches over losses compare by it; `metrics.cost_scorer` and `metrics.reject_scorer` make scorers of costs, and
         `sample_loss` has the estimator's own loss.
@@ -223,7 +225,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         return super().score(X, y, sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
-        """The margin of the weights, at unit norm, on a data set.
+        """Measure the margin of the weights, at unit norm, on a data set.
 
         The least, over the rows, of <rep(sigma_y), t> less the best score of a prediction that loses (Jain et al. 2015, section
         2.2), or of any that is ahead of sigma_y.  Positive only if every row is predicted without loss.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def declared_order(y: Any) -> NDArray | None:
-    """The labels in the order that y, or the only column of a frame, declares; None where it declares none."""
+    """Return the labels in the order that y, or the only column of a frame, declares; None if it declares none."""
     column = only_column(y)
     dtype = getattr(column, "dtype", None)
     if getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum":  # of pandas; of polars
@@ -20,13 +20,13 @@ def declared_order(y: Any) -> NDArray | None:
 
 
 def only_column(y: Any) -> Any:
-    """The column of a frame that has one; anything else as it is."""
+    """Return the column of a frame that has one; anything else as it is."""
     names = getattr(y, "column_names", getattr(y, "columns", None))  # of an Arrow table; of pandas and polars
     return y if names is None or len(names) != 1 else y[names[0]]
 
 
 def order_of_dictionaries(column: Any) -> NDArray | None:
-    """The order of an Arrow array of ordered dictionaries; its chunks may each leave out some labels of the longest one."""
+    """Return the order of an Arrow array of ordered dictionaries, whose chunks may each leave out labels of the longest one."""
     orders = [np.asarray(chunk.dictionary) for chunk in getattr(column, "chunks", [column])]
     longest = max(orders, key=len, default=None)
     for order in orders:

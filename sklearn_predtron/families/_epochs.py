@@ -1,11 +1,70 @@
-"""The rounds of each epoch: which rows, how often, in which order."""
+"""Epochs of `fit`: which rows, how often, in which order, and until when."""
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron.families._patience import checked_patience
+from sklearn_predtron.families._validation import Batch
+
+
+class Trained:
+    """Learns a data set in epochs."""
+
+    _learner: Learner
+    _epochs: int
+    _check_rows: Callable[..., None]
+    _init_callback_context: Callable[..., Any]
+    max_iter: int | None
+    tol: Any
+    shuffle: bool
+    random_state: Any
+
+    def _run_epochs(self, batch: Batch, y: Any, metadata: dict[str, Any] | None, unchecked: bool) -> None:
+        """Learn epoch by epoch until nothing more is gained; `unchecked` says that the learner finds rows of no good."""
+        X, rows, labels, weight, order = batch
+        learner, patience = self._learner, checked_patience(self.tol)
+        epochs = self._epochs if self.max_iter is None else self.max_iter
+        rounds = Epochs(rows.n, order, weight, self._generator())
+        self.loss_curve_, self.n_iter_ = [], 0
+        data = {"X": X, "y": y, "metadata": metadata}
+        task = self._init_callback_context(max_subtasks=epochs)
+        task.call_on_fit_task_begin(estimator=self, **data)
+        for number in range(epochs):
+            epoch = task.subcontext(task_name="epoch")
+            epoch.call_on_fit_task_begin(estimator=self, **data)
+            steps, loss, t = learner.n_updates, learner.cumulative_loss, learner.t
+            new = number == 0
+            drawn = rounds.draw(counted=new and learner.observer is not None)
+            refused = learner.learn(rows, labels, **drawn, fresh=new, unchecked=unchecked and new)
+            if refused >= 0:
+                self._check_rows(X, rows)
+                raise ValueError(f"{learner.why_refused(refused, learner.t)}  The fit is undone.")
+            self.n_iter_ += 1
+            self.loss_curve_.append((learner.cumulative_loss - loss) / (learner.t - t))
+            stopped = epoch.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
+            if stopped or learner.n_updates == steps or (patience is not None and patience._is_over(self.loss_curve_)):
+                break
+        task.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
+
+    def _generator(self) -> np.random.Generator | None:
+        """Return the source of the epochs' shuffles, if there are any."""
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31)) if self.shuffle else None
+
+    def _snapshot(self) -> dict[str, Any]:
+        """Return what a callback's own copy of the fitted estimator needs."""
+        return {
+            "_learner": copy.deepcopy(self._learner),
+            "_stream": None,
+            "loss_curve_": list(self.loss_curve_),
+        }
 
 
 class Epochs:

@@ -20,18 +20,24 @@ def plain_rows(X):
 
 
 cdef class LabelReader:
-    """Reads the labels of a batch, or gives up."""
+    """Reads the labels of a batch: plain ones at once, any others by `read_any`, which a family adds."""
+
+    def labels(self, y):
+        """Return the labels of y, or raise ValueError if they are no good."""
+        cdef bint listed = type(y) is list or (type(y) is np.ndarray and y.ndim > 0)
+        cdef Labels plain = self.read(y, len(y)) if listed else None
+        return self.read_any(y) if plain is None else plain
 
     cdef Labels read(self, y, Py_ssize_t n):
-        """n labels of known kind; None where the long way is needed."""
+        """Return n labels of known kind; None if the long way is needed."""
         return None
 
     cdef const double[::1] weight(self, Labels labels):
-        """The weight of each label; None for ones."""
+        """Return the weight of each label; None for ones."""
         return None
 
     cdef Rows rounds(self, Rows rows):
-        """The rows as rounds."""
+        """Return the rows as rounds."""
         return rows
 
 

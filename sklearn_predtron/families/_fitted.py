@@ -79,7 +79,7 @@ class Fitted:
         return self._of_expansion(lambda expansion: expansion.truncation_loss)
 
     def _of_expansion(self, reader: Callable[[Any], Any]) -> Any:
-        """What a reader finds in the weights of a kernel."""
+        """Return what a reader finds in the weights of a kernel."""
         if self._learner.weights.expansion is None:
             raise AttributeError("dual_coef_, support_ and budget_loss_ are for norm=RKHS(...); other norms have coef_.")
         return self._learner.read(lambda weights: reader(weights.expansion))

@@ -10,16 +10,29 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.problems._base import presence
+from sklearn_predtron.families._fast_path import CodeReader
+from sklearn_predtron.problems._base import Codes, presence
+
+
+class ClassReader(CodeReader):
+    """Reads class labels, each as its number among the classes."""
+
+    def __init__(self, classes: NDArray, class_weight: NDArray | None = None):
+        super().__init__({label: code for code, label in enumerate(classes.tolist())}, class_weight)
+        self.classes = classes
+
+    def read_any(self, y: Any) -> Codes:
+        """Return the numbers of labels in any form; refuse what is no class."""
+        return Codes(encode(one_dimensional(y), self.classes))
 
 
 def one_dimensional(y: Any) -> NDArray:
-    """The labels as an array of shape (n,); what already is one passes."""
+    """Return the labels as an array of shape (n,); what already is one passes."""
     return y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
 
 
 def class_list(classes: Any) -> NDArray:
-    """The parameter `classes` as an array of shape (n_classes,)."""
+    """Return the parameter `classes` as an array of shape (n_classes,)."""
     try:
         found = np.asarray(classes)
     except ValueError:  # rows of different lengths
@@ -32,7 +45,7 @@ def class_list(classes: Any) -> NDArray:
 
 
 def find_classes(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
-    """The sorted distinct labels, and the number of each row's; without a sort of all rows.
+    """Return the sorted distinct labels, and the number of each row's; without a sort of all rows.
 
     y may be a list of classes in place of the targets of rows.
     """
@@ -62,7 +75,7 @@ def _find_hashed(y: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
-    """The number of each label among known classes, in any order."""
+    """Return the number of each label among known classes, in any order."""
     order = np.argsort(classes)
     try:
         codes = order[np.minimum(np.searchsorted(classes, y, sorter=order), len(classes) - 1)]
@@ -82,6 +95,6 @@ def _distinct(labels: NDArray) -> list[Any]:
 
 
 def column_names(y: Any) -> NDArray | None:
-    """Names of the columns of a data frame, where they are text."""
+    """Return the names of the columns of a data frame, if they are text."""
     names = np.asarray(getattr(y, "columns", []), dtype=object)
     return names if len(names) > 0 and all(isinstance(name, str) for name in names) else None

@@ -34,11 +34,11 @@ class BaseRanker(BasePredtron):
         return checked_build(loss, loss.build(copy.copy(representation), n), RankingProblem, d=max(n, 1), n_labels=n)
 
     def _losses(self, scores: NDArray, labels: Relevances) -> NDArray:
-        """The learned loss of each list."""
+        """Return the learned loss of each list."""
         return self._own_problem().losses(scores, labels)
 
     def _own_problem(self) -> RankingProblem:
-        """The problem with scratch memory of its own: the caller may be one of several threads."""
+        """Return the problem with scratch memory of its own: the caller may be one of several threads."""
         return copy.copy(self._learner.problem)
 
     def _list_margins(self, scores: NDArray, labels: Relevances) -> NDArray:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 import sklearn_predtron
+from sklearn_predtron._core.busy import BUSY, Busy
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.score_map import QueryMap, SharedMap
 from sklearn_predtron._core.state import Captured
+from sklearn_predtron._version import __version__
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
 
 FORMAT = 2  # of the models that this version writes
@@ -36,10 +41,37 @@ FORMER = {
 OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport)}
 PART = "part"
 # Where a flag stood for a map from inputs to scores: of queries' blocks, or with one direction for all thresholds.
-MAPS = {
+MAPS: dict[str, Callable[[list], Any]] = {
     **{f"{name}Weights": lambda arguments: QueryMap() for name in ("L2", "PNorm", "Scaled", "RKHS", "Budgeted")},
     "ThermometerProblem": lambda arguments: SharedMap(arguments[0] - 1),
 }
+
+
+class Saved(BaseEstimator):
+    """Saves what was learned, and takes it back."""
+
+    _busy: Busy
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to save, in which the learner is names, numbers and arrays."""
+        busy = self._busy
+        calls = busy.calls
+        busy.check_free_elsewhere()
+        state = super().__getstate__().copy()
+        if busy.calls != calls:  # another thread began to fit in between: it is the copy that gives way
+            raise RuntimeError(BUSY)
+        state = {name: value for name, value in state.items() if name not in ("_stream", "_flag")}
+        if "_learner" in state:
+            state |= {"_learner": pack(state["_learner"]), "_saved": {"format": FORMAT, "version": __version__}}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over a saved state, whose parts are checked as they are made."""
+        state = dict(state)
+        saved = state.pop("_saved", None)
+        if "_learner" in state and not isinstance(state["_learner"], Learner):  # as a subclass may have kept it
+            state["_learner"] = unpack(state["_learner"], format_of(saved))
+        super().__setstate__(state)
 
 
 @cache

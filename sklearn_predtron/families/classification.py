@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Observer
 from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron.families._classes import BaseTableClassifier
+from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.losses import Reject, names_label, table_loss
 from sklearn_predtron.losses.reject import check_label, checked_reject, costs_by_class
 from sklearn_predtron.problems._finite import FiniteProblem
@@ -88,7 +90,7 @@ class RejectingClassifier(BaseTableClassifier):
         return np.append(self.classes_, reject.label)[predicted]
 
     def _predict_codes(self, X: Any) -> NDArray:
-        """Numbers of the predictions; one past the last class rejects."""
+        """Return the numbers of the predictions; one past the last class rejects."""
         reject = checked_reject(self.reject)
         if reject is None or reject.rule == "code":
             return super()._predict_codes(X)
@@ -96,12 +98,12 @@ class RejectingClassifier(BaseTableClassifier):
         return np.where(margin < self._least_margin(best), len(self.classes_), best[:, 0])
 
     def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
-        """The two best classes of each row, best first, and the margin between them."""
+        """Return the two best classes of each row, best first, and the margin between them."""
         scores = self._scores(X)
         return top_two(self._learner.problem.decision(scores)[:, : len(self.classes_)])
 
     def _least_margin(self, best: NDArray) -> NDArray | float:
-        """The margin that a row must have so as not to be rejected, given its two best predictions."""
+        """Return the margin that a row must have so as not to be rejected, given its two best predictions."""
         costs = self._costs()
         beta = costs[:, -1]
         if self.reject.rule == "margin":
@@ -115,12 +117,12 @@ class RejectingClassifier(BaseTableClassifier):
 
 
 def reject_code(k: int) -> NDArray:
-    """The paper's code with a reject option: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
+    """Return the paper's code with a rejection: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
     return np.vstack([np.eye(k), np.full(k, k**-0.5)])
 
 
 def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
-    """The two best predictions of each row, best first, and the difference of their scores."""
+    """Return the two best predictions of each row, best first, and the difference of their scores."""
     rows = np.arange(len(decision))
     first = decision.argmax(axis=1)
     rest = decision.copy()
@@ -129,46 +131,30 @@ def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
     return np.column_stack([first, second]), decision[rows, first] - decision[rows, second]
 
 
+@documented({"classes_": np.arange(3)}, d="d")
 class PredtronClassifier(RejectingClassifier):
     """Multiclass classifier.
 
     Parameters
     ----------
-    loss : "zero_one", array-like of shape (k, k), dict or CostTableLoss, default="zero_one"
+    loss : {losses}, array-like of shape (k, k), dict or CostTableLoss, default="zero_one"
         L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
         instance, where `CostMatrix(costs, labels=[...])` declares them all.
-    representation : "onehot", "simplex", array-like of shape (k, d) or CodeRepresentation, default="onehot"
+    representation : {representations}, array-like of shape (k, d) or CodeRepresentation, default="onehot"
         rep(sigma), one unit vector a class.
-    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
-        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
-    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
-            default="adaptive"
-        When to change the weights, towards which competitor, and how far.
-    average : "linear", "uniform", float or False, default="linear"
-        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
-        last iterate, the choice for streams that drift.
-    fit_intercept : bool, default=True
-        Whether scores have an offset.
-    intercept_scaling : "auto" or float, default="auto"
-        Length of the intercept's virtual feature; "auto" is the running geometric mean of the lengths of the inputs, with
-        which multiplying X by a constant changes no prediction.
-    max_iter : int, default=None
-        Epochs of `fit`; None is 10.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows in each epoch.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the weights of the previous call.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the rows by class, 1 for those left out; "balanced" (in `fit` only) gives all classes the same total weight.
-        A dict may name a label that is not among `classes_` (one missing from a fold) where it has a weight for each that is.
-    reject : Reject or None, default=None
-        The reject option, as ``Reject(cost=0.1, label=-1)``; None predicts classes only.
+    {norm}
+    {update}
+    {average}
+    {fit_intercept}
+    {intercept_scaling}
+    {max_iter}
+    {tol}
+    {shuffle}
+    {random_state}
+    {warm_start}
+    {class_weight}
+    {reject}
 
     Attributes
     ----------
@@ -178,28 +164,18 @@ class PredtronClassifier(RejectingClassifier):
         Weights that predict; d = k for "onehot".
     intercept_ : ndarray of shape (d,)
         Offsets of the scores.
-    last_coef_ : ndarray of shape (d, n_features)
-        Weights of the last iterate.
-    last_intercept_ : ndarray of shape (d,)
-        Offsets of the last iterate.
-    dual_coef_, support_ : ndarrays of shape (d, n_support) and (n_support,)
-        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
-    t_ : int
-        Rounds so far.
-    n_mistakes_ : int
-        Rounds in which a maximiser of the score lost.
-    n_updates_ : int
-        Rounds that took a step.
+    {last_coef_}
+    {last_intercept_}
+    {dual_coef_}
+    {t_}
+    {n_mistakes_}
+    {n_updates_}
     cumulative_loss_ : float
         Loss suffered online by the last iterate, before each update; with a reject option, that of its best class.
-    loss_curve_ : list of float
-        Mean progressive loss of each epoch of `fit`.
-    n_iter_ : int
-        Epochs of the last `fit`.
-    n_features_in_ : int
-        Features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had them.
+    {loss_curve_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -231,7 +207,7 @@ class PredtronClassifier(RejectingClassifier):
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
@@ -254,46 +230,30 @@ class PredtronClassifier(RejectingClassifier):
         self.reject = reject
 
 
+@documented({"classes_": np.arange(2)}, d="1")
 class PredtronBinaryClassifier(RejectingClassifier):
     """Binary classifier, with asymmetric costs and a reject option.
 
     Parameters
     ----------
-    loss : "zero_one", array-like of shape (2, 2), dict or CostTableLoss, default="zero_one"
+    loss : {losses}, array-like of shape (2, 2), dict or CostTableLoss, default="zero_one"
         L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
         instance, where `CostMatrix(costs, labels=[...])` declares them all.
-    representation : "sign", "onehot", array-like of shape (2, d) or CodeRepresentation, default="sign"
+    representation : {representations}, array-like of shape (2, d) or CodeRepresentation, default="sign"
         rep(sigma): -1 and +1 with one row of weights, or any two unit vectors.
-    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
-        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
-    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
-            default="adaptive"
-        When to change the weights and how far.
-    average : "linear", "uniform", float or False, default="linear"
-        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
-        last iterate, the choice for streams that drift.
-    fit_intercept : bool, default=True
-        Whether scores have an offset.
-    intercept_scaling : "auto" or float, default="auto"
-        Length of the intercept's virtual feature; "auto" is the running geometric mean of the lengths of the inputs, with
-        which multiplying X by a constant changes no prediction.
-    max_iter : int, default=None
-        Epochs of `fit`; None is 10.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows in each epoch.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the weights of the previous call.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the rows by class, 1 for those left out; "balanced" (in `fit` only) gives both classes the same total weight.
-        A dict may name a label that is not among `classes_` (one missing from a fold) where it has a weight for each that is.
-    reject : Reject or None, default=None
-        The reject option, as ``Reject(cost=0.1, label=-1)``; None predicts classes only.
+    {norm}
+    {update}
+    {average}
+    {fit_intercept}
+    {intercept_scaling}
+    {max_iter}
+    {tol}
+    {shuffle}
+    {random_state}
+    {warm_start}
+    {class_weight}
+    {reject}
 
     Attributes
     ----------
@@ -303,28 +263,18 @@ class PredtronBinaryClassifier(RejectingClassifier):
         Weights that predict.
     intercept_ : ndarray of shape (1,)
         Offset of the score.
-    last_coef_ : ndarray of shape (1, n_features)
-        Weights of the last iterate.
-    last_intercept_ : ndarray of shape (1,)
-        Offset of the last iterate.
-    dual_coef_, support_ : ndarrays of shape (d, n_support) and (n_support,)
-        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
-    t_ : int
-        Rounds so far.
-    n_mistakes_ : int
-        Rounds in which a maximiser of the score lost.
-    n_updates_ : int
-        Rounds that took a step.
+    {last_coef_}
+    {last_intercept_}
+    {dual_coef_}
+    {t_}
+    {n_mistakes_}
+    {n_updates_}
     cumulative_loss_ : float
         Loss suffered online by the last iterate, before each update; with a reject option, that of its best class.
-    loss_curve_ : list of float
-        Mean progressive loss of each epoch of `fit`.
-    n_iter_ : int
-        Epochs of the last `fit`.
-    n_features_in_ : int
-        Features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had them.
+    {loss_curve_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -359,7 +309,7 @@ class PredtronBinaryClassifier(RejectingClassifier):
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,82 +10,63 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._queries import read_relevances
-from sklearn_predtron.families._base import check_lengths
-from sklearn_predtron.families._fast_path import RelevanceReader, Stream
+from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._fast_path import RelevanceReader
 from sklearn_predtron.families._labels import column_names
+from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._rankings import BaseRanker
+from sklearn_predtron.families._validation import check_lengths
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.problems._relevance import Relevances
+
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
 
 __all__ = ["PredtronLabelRanker"]
 
 
+@documented({"_n_labels": 3}, d="m")
 class PredtronLabelRanker(BaseRanker):
     """Multilabel ranking: learns to rank a fixed set of m labels for each input.
 
     Parameters
     ----------
-    loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
+    loss : {losses} or RankingLoss, default="ndcg"
         L(sigma, y) of rankings.  `NDCG(k=10)` looks at the first 10 positions; "ap" is for relevances 0 and 1,
         "swapped_pairs" for two grades a row, "ranking_zero_one" asks for wholly right rankings.
-    representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
+    representation : {representations}, callable or RankingRepresentation, default="log"
         rep(sigma)_i = f(position of label i) / |f| by a strictly decreasing f of the positions 1, 2, ...;
         `PowerRank(alpha=2)` carries its parameter, a callable takes the positions as an array.
-    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
-        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
-    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient", "slam", "max_pair", \
-            "listnet", "mmp" or Update, default="adaptive"
-        When to change the weights, towards which competitor, and how far.
-    average : "linear", "uniform", float or False, default="linear"
-        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
-        last iterate, the choice for streams that drift.
-    fit_intercept : bool, default=True
-        Whether scores have an offset.
-    intercept_scaling : "auto" or float, default="auto"
-        Length of the intercept's virtual feature; "auto" is the running geometric mean of the lengths of the inputs, with
-        which multiplying X by a constant changes no prediction.
-    max_iter : int, default=None
-        Epochs of `fit`; None is 20.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows in each epoch.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the weights of the previous call.
+    {norm}
+    {update}
+    {average}
+    {fit_intercept}
+    {intercept_scaling}
+    {max_iter}
+    {tol}
+    {shuffle}
+    {random_state}
+    {warm_start}
 
     Attributes
     ----------
-    label_names_ : ndarray of shape (m,)
-        Names of the labels, where y is a data frame whose columns have names.
+    {label_names_}
     coef_ : ndarray of shape (m, n_features)
         Weights that predict.
     intercept_ : ndarray of shape (m,)
         Offsets of the scores.
-    last_coef_ : ndarray of shape (m, n_features)
-        Weights of the last iterate.
-    last_intercept_ : ndarray of shape (m,)
-        Offsets of the last iterate.
-    dual_coef_, support_ : ndarrays of shape (m, n_support) and (n_support,)
-        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
-    t_ : int
-        Rounds so far.
+    {last_coef_}
+    {last_intercept_}
+    {dual_coef_}
+    {t_}
     n_mistakes_ : int
         Rounds in which a ranking by the scores lost, ties taken at their worst.
-    n_updates_ : int
-        Rounds that took a step.
-    cumulative_loss_ : float
-        Loss suffered online by the last iterate, before each update.
-    loss_curve_ : list of float
-        Mean progressive loss of each epoch of `fit`.
-    n_iter_ : int
-        Epochs of the last `fit`.
-    n_features_in_ : int
-        Features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had them.
+    {n_updates_}
+    {cumulative_loss_}
+    {loss_curve_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -121,7 +102,7 @@ class PredtronLabelRanker(BaseRanker):
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
@@ -141,7 +122,7 @@ class PredtronLabelRanker(BaseRanker):
 
     # --------------------------------------------------------------------------------------------------------- learning
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> PredtronLabelRanker:  # type: ignore[override]
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn from rows in the given order, one pass.
 
         The result is, to the last bit, the same for any way of splitting a stream into calls.
@@ -167,27 +148,24 @@ class PredtronLabelRanker(BaseRanker):
 
     def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Relevances:
         names = column_names(y)
-        y = read_relevances(y.toarray() if sparse.issparse(y) else y)
-        if y.ndim != 2 or y.shape[1] == 0:
-            raise ValueError(f"y must have shape (n_samples, n_labels), a relevance for each label; got shape {y.shape}.")
         if fresh:
+            y = relevance_matrix(y)
             self._n_labels = y.shape[1]
             self.__dict__.pop("label_names_", None)
             if names is not None:
                 self.label_names_ = names
-        elif y.shape[1] != self._n_labels:
-            raise ValueError(f"y has shape {y.shape}, and learning began with {self._n_labels} label(s).")
-        elif names is not None and not np.array_equal(names, getattr(self, "label_names_", names)):
+        labels = self._build_reader().labels(y)
+        if names is not None and not np.array_equal(names, getattr(self, "label_names_", names)):
             raise ValueError(f"y has the columns {names.tolist()}, and learning began with {self.label_names_.tolist()}.")
-        return Relevances(y.ravel(), np.arange(len(y) + 1, dtype=np.intp) * y.shape[1])
+        return labels
 
-    def _open_stream(self) -> Stream | None:
-        return None if hasattr(self, "feature_names_in_") else Stream(self._learner, RelevanceReader(self._n_labels), self._busy)
+    def _build_reader(self) -> ListReader:
+        return ListReader(self._n_labels)
 
     # -------------------------------------------------------------------------------------------------------- prediction
 
     def decision_function(self, X: Any) -> NDArray:
-        """Scores of the labels.
+        """Compute the scores of the labels.
 
         Parameters
         ----------
@@ -220,7 +198,7 @@ class PredtronLabelRanker(BaseRanker):
         return positions
 
     def sample_loss(self, X: Any, y: Any) -> NDArray:
-        """The estimator's own loss L(sigma, y) of each row.
+        """Compute the estimator's own loss L(sigma, y) of each row.
 
         Parameters
         ----------
@@ -237,7 +215,7 @@ class PredtronLabelRanker(BaseRanker):
         return self._losses(*self._scored_rows(X, y))
 
     def _scored_rows(self, X: Any, y: Any) -> tuple[NDArray, Relevances]:
-        """Scores and relevances, row by row."""
+        """Return scores and relevances, row by row."""
         check_is_fitted(self)
         self._check_labels_given(y)
         scores, labels = self._scores(X), self._read_labels(y, None, fresh=False, partial=True)
@@ -245,7 +223,7 @@ class PredtronLabelRanker(BaseRanker):
         return scores.ravel(), labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
+        """Compute the mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
 
         Parameters
         ----------
@@ -267,7 +245,7 @@ class PredtronLabelRanker(BaseRanker):
         return mean_over_queries(ndcg, y, scores.reshape(shape), sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
-        """The margin of the weights, at unit norm, on a data set.
+        """Measure the margin of the weights, at unit norm, on a data set.
 
         The least lead of a label over a less relevant one; times the least difference of f between neighbouring positions /
         |f|, unless the update is of pairs ("slam", "max_pair", "mmp").
@@ -303,3 +281,26 @@ class PredtronLabelRanker(BaseRanker):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         return tags
+
+
+class ListReader(RelevanceReader):
+    """Reads the relevances of m labels."""
+
+    def __init__(self, m: int):
+        super().__init__(m)
+        self.n_labels = m
+
+    def read_any(self, y: Any) -> Relevances:
+        """Return relevances in any form; refuse those of another number of labels."""
+        y = relevance_matrix(y)
+        if y.shape[1] != self.n_labels:
+            raise ValueError(f"y has shape {y.shape}, and learning began with {self.n_labels} label(s).")
+        return Relevances(y.ravel(), np.arange(len(y) + 1, dtype=np.intp) * self.n_labels)
+
+
+def relevance_matrix(y: Any) -> NDArray:
+    """Return relevances as an array of shape (n_samples, n_labels), checked."""
+    y = read_relevances(y.toarray() if sparse.issparse(y) else y)
+    if y.ndim != 2 or y.shape[1] == 0:
+        raise ValueError(f"y must have shape (n_samples, n_labels), a relevance for each label; got shape {y.shape}.")
+    return y

@@ -9,90 +9,67 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._parts import checked_build, resolve
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.families._base import BasePredtron, check_lengths, mean_loss
-from sklearn_predtron.families._fast_path import CodeReader, IndicatorReader, Stream, indicator_rows
+from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fitted import AfterFit
-from sklearn_predtron.families._labels import class_list, column_names, encode, find_classes
+from sklearn_predtron.families._label_sets import SetReader, as_array, flat
+from sklearn_predtron.families._labels import class_list, column_names, find_classes
+from sklearn_predtron.families._patience import Patience
+from sklearn_predtron.families._validation import check_lengths, mean_loss
 from sklearn_predtron.losses import Hamming, SubsetLoss, subset_loss
 from sklearn_predtron.problems._base import Labels
-from sklearn_predtron.problems._label_sets import Indicators, LabelSets, SparseIndicators
+from sklearn_predtron.problems._label_sets import LabelSets
 from sklearn_predtron.representations import SubsetRepresentation
 
 __all__ = ["PredtronMultilabelClassifier"]
 
 
+@documented({"_n_labels": 3}, d="m")
 class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     """Multilabel classifier: learns all labels in one pass, for the measure that counts.
 
     Parameters
     ----------
-    loss : "hamming", "subset_zero_one", "error_set_size", "f1", "jaccard", "precision_at_k", "recall_at_k", callable or \
-            SubsetLoss, default="hamming"
+    loss : {losses}, callable or SubsetLoss, default="hamming"
         L(sigma, y) of sets of labels.  A callable takes true positives, false positives, false negatives and true negatives
         of a row; `FBeta(beta=2.0)`, `PrecisionAtK(k=3)` and the others carry their parameters.
-    representation : "sign_vector" or SubsetRepresentation, default="sign_vector"
+    representation : {representations} or SubsetRepresentation, default="sign_vector"
         rep(sigma): signs / sqrt(m).
-    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
-        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
-    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
-            default="adaptive"
-        When to change the weights, towards which competitor, and how far.
-    average : "linear", "uniform", float or False, default="linear"
-        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
-        last iterate, the choice for streams that drift.
-    fit_intercept : bool, default=True
-        Whether scores have an offset.
-    intercept_scaling : "auto" or float, default="auto"
-        Length of the intercept's virtual feature; "auto" is the running geometric mean of the lengths of the inputs, with
-        which multiplying X by a constant changes no prediction.
-    max_iter : int, default=None
-        Epochs of `fit`; None is 10.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows in each epoch.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the weights of the previous call.
+    {norm}
+    {update}
+    {average}
+    {fit_intercept}
+    {intercept_scaling}
+    {max_iter}
+    {tol}
+    {shuffle}
+    {random_state}
+    {warm_start}
 
     Attributes
     ----------
     classes_ : ndarray of shape (m,)
         0, ..., m - 1; the two labels where y has one dimension.
-    label_names_ : ndarray of shape (m,)
-        Names of the labels, where y is a data frame whose columns have names.
+    {label_names_}
     coef_ : ndarray of shape (m, n_features)
         Weights that predict.
     intercept_ : ndarray of shape (m,)
         Offsets of the scores.
-    last_coef_ : ndarray of shape (m, n_features)
-        Weights of the last iterate.
-    last_intercept_ : ndarray of shape (m,)
-        Offsets of the last iterate.
-    dual_coef_, support_ : ndarrays of shape (m, n_support) and (n_support,)
-        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
-    t_ : int
-        Rounds so far.
+    {last_coef_}
+    {last_intercept_}
+    {dual_coef_}
+    {t_}
     n_mistakes_ : int
         Rounds in which a maximiser of the score lost more than some set would have.
-    n_updates_ : int
-        Rounds that took a step.
-    cumulative_loss_ : float
-        Loss suffered online by the last iterate, before each update.
-    loss_curve_ : list of float
-        Mean progressive loss of each epoch of `fit`.
-    n_iter_ : int
-        Epochs of the last `fit`.
-    n_features_in_ : int
-        Features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had them.
+    {n_updates_}
+    {cumulative_loss_}
+    {loss_curve_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -112,8 +89,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     >>> model.predict(X[:2])
     array([[0, 0, 0, 1, 1],
            [0, 0, 1, 0, 0]])
-    >>> 1 - model.sample_loss(X, y).mean() > 0.7  # mean F1 of the rows
-    np.True_
+    >>> bool(1 - model.sample_loss(X, y).mean() > 0.7)  # mean F1 of the rows
+    True
     """
 
     classes_: Any = AfterFit()
@@ -134,7 +111,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
@@ -169,7 +146,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             raise ValueError(f"y has the columns {names.tolist()}, and learning began with {self.label_names_.tolist()}.")
         elif single and classes is not None and set(classes.tolist()) != set(self.classes_.tolist()):
             raise ValueError(f"classes={classes.tolist()} is not the same as on the first call: {self.classes_.tolist()}.")
-        return self._indicators(y)
+        return self._build_reader().labels(y)
 
     def _check_shape(self, y: Any, *, fresh: bool) -> None:
         if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
@@ -201,22 +178,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             self.classes_ = found
         self._label_dtype = "int64" if y.dtype.kind not in "iufb" else y.dtype.str
 
-    def _indicators(self, y: Any) -> Labels:
-        """The labels of checked shape as the loop takes them."""
-        if self._single:
-            return Indicators(encode(flat(y, warn=True), self.classes_).astype(np.uint8)[:, None])
-        if sparse.issparse(y):
-            return sparse_indicators(y)
-        rows = indicator_rows(y)
-        if rows is None:
-            raise ValueError(f"y must hold zeros and ones, an indicator for each label; got {strange_values(y)}.")
-        return Indicators(rows)
-
-    def _open_stream(self) -> Stream | None:
-        if hasattr(self, "feature_names_in_"):
-            return None
-        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
-        return Stream(self._learner, IndicatorReader(self._n_labels, CodeReader(codes) if self._single else None), self._busy)
+    def _build_reader(self) -> SetReader:
+        return SetReader(self._n_labels, self.classes_ if self._single else None)
 
     def _build_problem(self) -> LabelSets:
         representation, m = resolve(SubsetRepresentation, self.representation, "representation"), self._n_labels
@@ -228,7 +191,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     # --------------------------------------------------------------------------------------------------------- prediction
 
     def decision_function(self, X: Any) -> NDArray:
-        """Scores of the labels.
+        """Compute the scores of the labels.
 
         Parameters
         ----------
@@ -266,7 +229,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return self._learner.problem.predict(scores)
 
     def sample_loss(self, X: Any, y: Any) -> NDArray:
-        """The estimator's own loss L(sigma, y) of each prediction.
+        """Compute the estimator's own loss L(sigma, y) of each prediction.
 
         Parameters
         ----------
@@ -296,7 +259,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return labels.dense().astype(bool)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """1 - Hamming loss: the share of labels that are predicted rightly, whatever `loss` is.
+        """Compute 1 - Hamming loss, the share of labels that are predicted rightly, whatever `loss` is.
 
         Parameters
         ----------
@@ -315,7 +278,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return 1 - mean_loss(Hamming().of_counts(*self._counts(X, y)), sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
-        """The margin of the weights, at unit norm, on a data set.
+        """Measure the margin of the weights, at unit norm, on a data set.
 
         The least, over the rows, of <rep(sigma_y), t> less the best score of a set that loses (Jain et al. 2015, section 2.2), or
         of any that is ahead of sigma_y.
@@ -371,47 +334,11 @@ def check_label_numbers(classes: Any, m: int) -> None:
 
 
 def are_values(given: Any) -> bool:
-    """Whether it is a list of zeros and ones."""
+    """Return whether it is a list of zeros and ones."""
     return isinstance(given, list) and len(given) > 0 and all(value in (0, 1) for value in given)
 
 
 def values_of_one(classes: Any) -> NDArray:
-    """The values of one label, which may be in a list by themselves, as scikit-learn's multi-output classifiers take them."""
+    """Return the values of one label, which may be in a list of its own, as for scikit-learn's multi-output classifiers."""
     alone = isinstance(classes, (list, tuple, np.ndarray)) and len(classes) == 1 and np.iterable(classes[0])
     return class_list(classes[0] if alone and not isinstance(classes[0], str) else classes)
-
-
-def as_array(y: Any) -> NDArray:
-    """The labels as an array."""
-    if isinstance(y, np.ma.MaskedArray):
-        raise ValueError("y is a masked array; it must hold zeros and ones everywhere.")
-    try:
-        return np.asarray(y)
-    except ValueError:
-        raise ValueError(
-            "y has rows of different lengths; it must be an indicator matrix (sklearn.preprocessing.MultiLabelBinarizer)."
-        ) from None
-
-
-def flat(y: Any, *, warn: bool) -> NDArray:
-    """One label as an array of shape (n_samples,)."""
-    return column_or_1d(y.toarray() if sparse.issparse(y) else y, warn=warn)
-
-
-def sparse_indicators(y: Any) -> SparseIndicators:
-    """A CSR matrix of zeros and ones."""
-    if not np.isin(y.data, (0, 1)).all():
-        raise ValueError(f"y must hold zeros and ones, an indicator for each label; got {strange_values(y.data)}.")
-    SparseIndicators(y.indptr.astype(np.intp), y.indices.astype(np.intp), y.shape[1])  # checks what the next lines trust
-    y = y.astype(np.int64)
-    y.sum_duplicates()
-    y.eliminate_zeros()
-    if y.data.size and y.data.max() > 1:
-        raise ValueError("y must hold zeros and ones, an indicator for each label; got the same place twice.")
-    return SparseIndicators(y.indptr.astype(np.intp), y.indices.astype(np.intp), y.shape[1])
-
-
-def strange_values(y: NDArray) -> list[Any]:
-    """Some of what is neither 0 nor 1."""
-    values = [value for value in np.ravel(y).tolist() if not (isinstance(value, (int, float, complex)) and value in (0, 1))]
-    return list(dict.fromkeys(map(str, values)))[:5] if y.dtype.kind == "O" else values[:5]

@@ -8,54 +8,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._warning import warn
-from sklearn_predtron.families._base import mean_loss
 from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.families._declared_order import declared_order
+from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._labels import encode
+from sklearn_predtron.families._patience import Patience
+from sklearn_predtron.families._validation import mean_loss
 
 __all__ = ["PredtronOrdinalClassifier"]
 
 
+@documented({"classes_": np.arange(3)}, {"classes_": np.arange(3), "representation": "shared"}, d="d")
 class PredtronOrdinalClassifier(BaseTableClassifier):
     """Ordinal regression: classification whose labels have an order, and whose mistakes cost more the further they go.
 
     Parameters
     ----------
-    loss : "absolute", "squared", "zero_one", array-like of shape (r, r), dict or CostTableLoss, default="absolute"
+    loss : {losses}, array-like of shape (r, r), dict or CostTableLoss, default="absolute"
         L(sigma, y) of ranks.  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  A rank may be missing, from a fold of a search for
         instance, where `categories` or `CostMatrix(costs, labels=[...])` declares them all.
-    representation : "thermometer", "shared", "onehot", "simplex", array-like of shape (r, d) or CodeRepresentation, \
-            default="thermometer"
+    representation : {representations}, array-like of shape (r, d) or CodeRepresentation, default="thermometer"
         rep(k), one unit vector a rank.  "thermometer" (CuSum Rank) asks r - 1 questions, whether the rank is above each
         threshold, each with its own weights; "shared" (PRank) has one direction and r - 1 ordered thresholds on it.
-    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
-        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
-    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient", "prank" or Update, \
-            default="adaptive"
+    {norm}
+    update : {updates} or Update, default="adaptive"
         When to change the weights, towards which competitor, and how far; "prank" is for representation="shared".
-    average : "linear", "uniform", float or False, default="linear"
-        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
-        last iterate, the choice for streams that drift.
-    fit_intercept : bool, default=True
-        Whether scores have an offset.
-    intercept_scaling : "auto" or float, default="auto"
-        Length of the intercept's virtual feature; "auto" is the running geometric mean of the lengths of the inputs, with
-        which multiplying X by a constant changes no prediction.
-    max_iter : int, default=None
-        Epochs of `fit`; None is 10.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows in each epoch.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the weights of the previous call.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the rows by label, 1 for those left out; "balanced" (in `fit` only) gives all labels the same total weight.
-        A dict may name a label that is not among `classes_` (one missing from a fold) where it has a weight for each that is.
+    {average}
+    {fit_intercept}
+    {intercept_scaling}
+    {max_iter}
+    {tol}
+    {shuffle}
+    {random_state}
+    {warm_start}
+    {class_weight}
     categories : array-like of shape (r,), default=None
         The labels from the lowest rank to the highest.  None is the order that y declares, an ordered pandas Categorical, polars
         Enum or ordered Arrow dictionary; else that of the sorted labels, for strings the alphabet, and a warning says so.
@@ -68,28 +55,17 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         Weights that predict; d = r - 1 for "thermometer", and one row for "shared".
     intercept_ : ndarray of shape (d,)
         Offsets of the scores, r - 1 for "shared" (minus the thresholds).
-    last_coef_ : ndarray of shape (d, n_features)
-        Weights of the last iterate.
-    last_intercept_ : ndarray of shape (d,)
-        Offsets of the last iterate.
-    dual_coef_, support_ : ndarrays of shape (d, n_support) and (n_support,)
-        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
-    t_ : int
-        Rounds so far.
-    n_mistakes_ : int
-        Rounds in which a maximiser of the score lost.
-    n_updates_ : int
-        Rounds that took a step.
-    cumulative_loss_ : float
-        Loss suffered online by the last iterate, before each update.
-    loss_curve_ : list of float
-        Mean progressive loss of each epoch of `fit`.
-    n_iter_ : int
-        Epochs of the last `fit`.
-    n_features_in_ : int
-        Features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had them.
+    {last_coef_}
+    {last_intercept_}
+    {dual_coef_}
+    {t_}
+    {n_mistakes_}
+    {n_updates_}
+    {cumulative_loss_}
+    {loss_curve_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -131,7 +107,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
@@ -184,7 +160,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
             warn(f"The labels are text, and their order is that of the alphabet: {classes.tolist()}; categories= gives another.")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """1 - mean absolute error / (r - 1) on the scale of ranks, whatever the loss and its costs.
+        """Compute 1 - mean absolute error / (r - 1) on the scale of ranks, whatever the loss and its costs.
 
         Searches over losses compare by it; `metrics.cost_scorer` makes scorers of costs.
 
@@ -207,7 +183,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
 
 
 def unlike(labels: NDArray) -> bool:
-    """Whether labels cannot be compared, or do not equal themselves."""
+    """Return whether labels cannot be compared, or do not equal themselves."""
     try:
         return bool((np.sort(labels) != np.sort(labels)).any())
     except TypeError:

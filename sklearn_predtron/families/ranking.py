@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._core.rows import QueryRows, Rows
+from sklearn_predtron._compat import with_callbacks
+from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._queries import (
     Queries,
     check_qid,
@@ -22,13 +22,19 @@ from sklearn_predtron._queries import (
     split_ids,
     warn_of_one_query,
 )
-from sklearn_predtron.families._base import as_rows, check_lengths
-from sklearn_predtron.families._fast_path import QueryReader, Stream
+from sklearn_predtron._typing import keeping_type
+from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._fast_path import QueryReader
 from sklearn_predtron.families._fitted import learned
+from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._rankings import BaseRanker
+from sklearn_predtron.families._validation import Batch, as_rows, check_lengths
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._relevance import Relevances
+
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
 
 __all__ = ["PredtronRanker"]
 
@@ -40,6 +46,7 @@ NO_QID = (
 )
 
 
+@documented({}, rows="queries")
 class PredtronRanker(BaseRanker):
     """Subset ranking: learns from queries, whose documents are rows with a relevance each, to score documents.
 
@@ -47,60 +54,42 @@ class PredtronRanker(BaseRanker):
 
     Parameters
     ----------
-    loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
+    loss : {losses} or RankingLoss, default="ndcg"
         L(sigma, y) of rankings.  `NDCG(k=10)` looks at the first 10 positions; "ap" is for relevances 0 and 1,
         "swapped_pairs" for two grades a query, "ranking_zero_one" asks for wholly right rankings.
-    representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
+    representation : {representations}, callable or RankingRepresentation, default="log"
         rep(sigma)_i = f(position of i) / |f| by a strictly decreasing f of the positions 1, 2, ...; `PowerRank(alpha=2)`
         carries its parameter, a callable takes the positions as an array.
-    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
-        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
-    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient", "slam", "max_pair", \
-            "listnet" or Update, default="adaptive"
-        When to change the weights, towards which competitor, and how far.
-    average : "linear", "uniform", float or False, default="linear"
-        The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
-        last iterate, the choice for streams that drift.
-    max_iter : int, default=None
-        Epochs of `fit`; None is 10.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the queries in each epoch.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the weights of the previous call.
+    {norm}
+    {update}
+    {average}
+    {max_iter}
+    {tol}
+    {shuffle}
+    {random_state}
+    {warm_start}
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
         Weights that predict.
     intercept_ : float
-        0.0: what all documents of a query share ranks none of them.
+        Always 0.0: an offset common to a query cannot change its ranking.
     last_coef_ : ndarray of shape (n_features,)
         Weights of the last iterate.
     last_intercept_ : float
         0.0.
     dual_coef_, support_ : ndarrays of shape (n_support,) and (n_support,)
         With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
-    t_ : int
-        Rounds (queries) so far.
+    {t_}
     n_mistakes_ : int
         Rounds in which a ranking by the scores lost, ties taken at their worst.
-    n_updates_ : int
-        Rounds that took a step.
-    cumulative_loss_ : float
-        Loss suffered online by the last iterate, before each update.
-    loss_curve_ : list of float
-        Mean progressive loss of each epoch of `fit`.
-    n_iter_ : int
-        Epochs of the last `fit`.
-    n_features_in_ : int
-        Features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had them.
+    {n_updates_}
+    {cumulative_loss_}
+    {loss_curve_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -147,7 +136,7 @@ class PredtronRanker(BaseRanker):
         update: Any = "adaptive",
         average: Any = "linear",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
@@ -165,8 +154,8 @@ class PredtronRanker(BaseRanker):
 
     # --------------------------------------------------------------------------------------------------------- learning
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> PredtronRanker:
+    @keeping_type(with_callbacks)
+    def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn from queries in shuffled epochs.
 
         Parameters
@@ -199,7 +188,7 @@ class PredtronRanker(BaseRanker):
         if n > 1:
             warn_of_one_query(n)
 
-    def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> PredtronRanker:
+    def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:
         """Learn from queries in the given order, one pass.
 
         The result is, to the last bit, the same for any way of splitting a stream of queries into calls.  The same id in two
@@ -230,7 +219,7 @@ class PredtronRanker(BaseRanker):
 
     def _read(  # type: ignore[override]
         self, X: Any, y: Any, *, qid: Any = None, sample_weight: Any = None, fresh: bool, partial: bool = False
-    ) -> tuple[Any, Rows, Relevances, NDArray | None, NDArray | None]:
+    ) -> Batch:
         self._check_labels_given(y)
         X, rows = self._read_rows(X, reset=fresh)
         y = read_document_relevances(y)
@@ -248,14 +237,15 @@ class PredtronRanker(BaseRanker):
         self._several = queries.n > 1 or (not fresh and self._several)
         if queries.order is not None:
             rows = as_rows(X[queries.order])
-        return X, QueryRows(rows, queries.start, queries.order, given), Relevances(queries.take(y), queries.start), weight, None
+        rounds = QueryRows(rows, queries.start, queries.order, given)
+        return Batch(X, rounds, Relevances(queries.take(y), queries.start), weight, None)
 
     def _shown_to_callbacks(self, given: dict[str, Any]) -> dict[str, Any]:
         name = "groups" if get_config()["enable_metadata_routing"] else "qid"  # as scorers ask for it
         return super()._shown_to_callbacks({name if key == "qid" else key: value for key, value in given.items()})
 
-    def _open_stream(self) -> Stream | None:
-        return None if hasattr(self, "feature_names_in_") else Stream(self._learner, QueryReader(), self._busy)
+    def _build_reader(self) -> QueryReader:
+        return QueryReader()
 
     def _build_intercept(self) -> Intercept:
         return Intercept(False, 1.0)
@@ -285,12 +275,12 @@ class PredtronRanker(BaseRanker):
 
     @learned
     def intercept_(self) -> float:
-        """0.0: what all documents of a query share ranks none of them."""
+        """Always 0.0: an offset common to a query cannot change its ranking."""
         return float(super().intercept_[0])
 
     @learned
     def last_intercept_(self) -> float:
-        """0.0."""
+        """Always 0.0."""
         return float(super().last_intercept_[0])
 
     # -------------------------------------------------------------------------------------------------------- prediction
@@ -334,7 +324,7 @@ class PredtronRanker(BaseRanker):
         return queries.put_back(positions)
 
     def sample_loss(self, X: Any, y: Any, qid: Any = None) -> NDArray:
-        """The estimator's own loss L(sigma, y) of each query.
+        """Compute the estimator's own loss L(sigma, y) of each query.
 
         Parameters
         ----------
@@ -353,7 +343,7 @@ class PredtronRanker(BaseRanker):
         return self._losses(*self._scored_queries(X, y, qid))
 
     def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[NDArray, Relevances]:
-        """Scores and relevances, query by query."""
+        """Return scores and relevances, query by query."""
         X, qid = self._ids_to_score(X, qid)
         scores, y = self._scored_documents(X, y)
         queries = Queries(qid, len(y))
@@ -374,7 +364,7 @@ class PredtronRanker(BaseRanker):
         return scores, y
 
     def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
-        """Mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
+        """Compute the mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
 
         Parameters
         ----------
@@ -402,7 +392,7 @@ class PredtronRanker(BaseRanker):
         return mean_over_queries(ndcg, y, scores, qid, sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any, qid: Any = None) -> float:
-        """The margin of the weights, at unit norm, on queries.
+        """Measure the margin of the weights, at unit norm, on queries.
 
         The least lead of a document over a less relevant one of its query; times the least difference of f between
         neighbouring positions / |f|, unless the update is of pairs ("slam", "max_pair"): by so much a right
@@ -446,7 +436,7 @@ class PredtronRanker(BaseRanker):
         y: Any = None,
         qid: Any = None,
     ) -> float:
-        """Bound on the loss suffered online, where the theory of the parts has one.
+        """Bound the loss suffered online, if the theory of the parts has a bound.
 
         Parameters
         ----------

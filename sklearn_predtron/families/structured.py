@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from sklearn_predtron._compat import HasMethods
-from sklearn_predtron.families._base import BasePredtron, mean_loss
+from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._patience import Patience
+from sklearn_predtron.families._validation import mean_loss
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._user import Objects, PythonProblem
 
@@ -67,8 +70,8 @@ class Problem(BaseEstimator):
     >>> X = rng.standard_normal((300, 2))
     >>> y = np.floor(np.arctan2(X[:, 1], X[:, 0]) * 6 / np.pi).astype(int) % 12
     >>> model = Predtron(Clock(), max_iter=5, random_state=0).fit(X, y)
-    >>> model.sample_loss(X, y).mean() < 1
-    np.True_
+    >>> bool(model.sample_loss(X, y).mean() < 1)
+    True
     """
 
     n_scores: int
@@ -92,7 +95,7 @@ class Problem(BaseEstimator):
         raise TypeError(f"{type(self).__name__} does not define decode(t); a problem must.")
 
     def loss(self, prediction: Any, y: Any) -> float:
-        """L(sigma, y), not negative, and 0 for a right prediction.
+        """Compute L(sigma, y), not negative, and 0 for a right prediction.
 
         Parameters
         ----------
@@ -158,6 +161,14 @@ class Problem(BaseEstimator):
         return y
 
 
+def of_two_scores() -> Problem:
+    """Return a problem that is good for nothing but to be built."""
+    problem = Problem()
+    problem.n_scores = 2
+    return problem
+
+
+@documented({"problem": of_two_scores()}, d="n_scores")
 class Predtron(BasePredtron):
     """Learner for a prediction problem written in Python.
 
@@ -167,28 +178,16 @@ class Predtron(BasePredtron):
     ----------
     problem : Problem
         The prediction space with its loss, representation and decoders.
-    norm : "l2", "l1", "group", "trace", "scaled", "rkhs" or Norm, default="l2"
-        The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-        scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
-    update : "adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient" or Update, \
-            default="adaptive"
-        When to change the weights, towards which competitor, and how far.
-    average : "linear", "uniform", float or False, default="linear"
-        The average of the iterates that predicts; a number is a half-life in rounds.
-    fit_intercept : bool, default=True
-        Whether scores have an offset.
-    intercept_scaling : "auto" or float, default="auto"
-        Length of the intercept's virtual feature.
-    max_iter : int, default=None
-        Epochs of `fit`; None is 10.
-    tol : float, default=None
-        `fit` stops when an epoch's mean progressive loss falls by less; None is never.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows in each epoch.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the weights of the previous call.
+    {norm}
+    {update}
+    {average}
+    {fit_intercept}
+    {intercept_scaling}
+    {max_iter}
+    {tol}
+    {shuffle}
+    {random_state}
+    {warm_start}
 
     Attributes
     ----------
@@ -196,16 +195,17 @@ class Predtron(BasePredtron):
         Weights that predict.
     intercept_ : ndarray of shape (n_scores,)
         Offsets of the scores.
-    dual_coef_, support_ : ndarrays of shape (n_scores, n_support) and (n_support,)
-        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
-    t_, n_mistakes_, n_updates_, cumulative_loss_
-        Rounds, rounds that lost, rounds that took a step, and the loss suffered online.
-    loss_curve_ : list of float
-        Mean progressive loss of each epoch of `fit`.
-    n_iter_ : int
-        Epochs of the last `fit`.
-    n_features_in_ : int
-        Features.
+    {last_coef_}
+    {last_intercept_}
+    {dual_coef_}
+    {t_}
+    {n_mistakes_}
+    {n_updates_}
+    {cumulative_loss_}
+    {loss_curve_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -231,7 +231,7 @@ class Predtron(BasePredtron):
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
@@ -255,7 +255,7 @@ class Predtron(BasePredtron):
         return PythonProblem(self.problem)
 
     def decision_function(self, X: Any) -> NDArray:
-        """Scores t = W x + b.
+        """Compute the scores t = W x + b.
 
         Parameters
         ----------
@@ -295,7 +295,7 @@ class Predtron(BasePredtron):
         return self._learner.problem.decode(scores)
 
     def sample_loss(self, X: Any, y: Sequence[Any]) -> NDArray:
-        """The problem's loss of each prediction.
+        """Compute the problem's loss of each prediction.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class Predtron(BasePredtron):
         return np.array([loss_of(prediction, label) for prediction, label in zip(predictions, y, strict=True)], dtype=np.float64)
 
     def score(self, X: Any, y: Sequence[Any], sample_weight: Any = None) -> float:
-        """1 - the mean loss of the problem.
+        """Compute 1 - the mean loss of the problem.
 
         Parameters
         ----------

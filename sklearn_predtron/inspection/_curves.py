@@ -13,7 +13,7 @@ from sklearn_predtron._compat import check_sample_weight
 
 
 def losses_of(loss: Callable | None, y_true: NDArray, y_pred: NDArray) -> NDArray:
-    """The loss of each row; 0-1 where none is given."""
+    """Return the loss of each row, which is 0-1 if none is given."""
     if loss is None:
         return (y_true != y_pred).reshape(len(y_true), -1).any(axis=1).astype(np.float64)
     losses = check_array(loss(y_true, y_pred), ensure_2d=False, dtype=np.float64, input_name="loss")
@@ -27,17 +27,17 @@ def check_rows(parameter: str, values: NDArray, n: int) -> None:
 
 
 def read_weight(sample_weight: Any, losses: NDArray) -> NDArray:
-    """The weight of each row, not negative and not all zero."""
+    """Return the weight of each row, not negative and not all zero."""
     return check_sample_weight(sample_weight, losses, dtype=np.float64, ensure_non_negative=True)
 
 
 def mean(losses: NDArray, weight: NDArray) -> float:
-    """The weighted mean; nan of no weight."""
+    """Return the weighted mean, or nan if there is no weight."""
     return float(np.average(losses, weights=weight)) if weight.any() else float("nan")
 
 
 def risk_at_coverages(losses: NDArray, margins: NDArray, weight: NDArray) -> tuple[NDArray, NDArray]:
-    """Share and mean loss of the rows whose margin is at least a threshold, for each threshold that makes a difference."""
+    """Return share and mean loss of the rows whose margin reaches a threshold, for each threshold that makes a difference."""
     order = np.argsort(-margins, kind="stable")
     order = order[weight[order] > 0]
     last = np.append(np.flatnonzero(np.diff(margins[order])), len(order) - 1)  # of the rows of equal margins
@@ -46,7 +46,7 @@ def risk_at_coverages(losses: NDArray, margins: NDArray, weight: NDArray) -> tup
 
 
 def leads(scores: NDArray, codes: NDArray) -> NDArray:
-    """The score of the right class less the best of the others."""
+    """Return the score of the correct class less the best of the others."""
     rows = np.arange(len(scores))
     others = scores.copy()
     others[rows, codes] = -np.inf

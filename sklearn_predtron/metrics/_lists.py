@@ -33,7 +33,7 @@ def read_lists(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None) -> L
 
 
 def read_arguments(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None) -> tuple[Floats, Floats, Indices]:
-    """Relevance, scores and the number of each row's query."""
+    """Return relevance, scores and the number of each row's query."""
     y = read_numbers(y_true, "y_true", "relevances, finite and not negative")
     if y.ndim not in (1, 2) or y.size == 0:
         raise ValueError(f"y_true has shape {y.shape}; accepted are (n_documents,) and (n, m), with a document at least.")
@@ -79,13 +79,13 @@ def read_numbers(values: ArrayLike, parameter: str, accepted: str) -> Floats:
 
 
 def rank_documents(lists: Lists, values: Floats, by: Floats | None = None) -> tuple[Floats, Indices]:
-    """The values of the documents query by query, each by descending score, and their ranks from 1."""
+    """Return the values of the documents query by query, each by descending score, and their ranks from 1."""
     order = np.lexsort((-(lists.scores if by is None else by), lists.query))
     return values[order], np.arange(1, len(values) + 1) - np.repeat(lists.starts, lists.sizes)
 
 
 def scaled_gains(lists: Lists, gain: str) -> Floats:
-    """The gains divided by what no gain of the query exceeds: NDCG does not change, and nothing overflows."""
+    """Return the gains divided by what no gain of the query exceeds: NDCG does not change, and nothing overflows."""
     gathered = lists.relevance[np.argsort(lists.query, kind="stable")]
     largest = np.maximum.reduceat(gathered, lists.starts)[lists.query]
     if gain == "linear":
@@ -103,7 +103,7 @@ def dcg(lists: Lists, gains: Floats, by: Floats, k: int | None) -> Floats:
 
 
 def running(values: Floats, lists: Lists) -> Floats:
-    """Running sums within each query of what `rank_documents` returned."""
+    """Return the running sums within each query of what `rank_documents` returned."""
     sums = np.cumsum(values)
     return sums - np.repeat((sums - values)[lists.starts], lists.sizes)
 
@@ -113,7 +113,7 @@ def divide(numerator: Floats, denominator: Floats, otherwise: float) -> Floats:
 
 
 def tied_pairs(query: Indices, *keys: Floats) -> Floats:
-    """The number of pairs in each query that agree on all keys."""
+    """Return the number of pairs in each query that agree on all keys."""
     order = np.lexsort((*keys, query))
     new = np.ones(len(order), dtype=bool)
     new[1:] = np.logical_or.reduce([key[order[1:]] != key[order[:-1]] for key in (query, *keys)])
@@ -123,7 +123,7 @@ def tied_pairs(query: Indices, *keys: Floats) -> Floats:
 
 
 def inversions(values: Indices, starts: Indices, sizes: Indices) -> Floats:
-    """The number of pairs in each query whose first value is larger; a query's values are those of a permutation from 0.
+    """Return the number of pairs in each query whose first value is larger; a query's values are those of a permutation from 0.
 
     From the highest bit down: among values that agree on the bits above, each 1 before a 0 is an inversion; a stable partition by
     the bit then gathers the values that agree on it as well.  Value v is then within 2^bit of position v.

@@ -15,9 +15,9 @@ from sklearn.utils.validation import column_or_1d
 from sklearn_predtron._compat import Scorer
 from sklearn_predtron._parts import as_numbers
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.families._base import mean_loss
 from sklearn_predtron.families._fast_path import indicator_rows
 from sklearn_predtron.families._labels import encode
+from sklearn_predtron.families._validation import mean_loss
 from sklearn_predtron.losses import AtK, CostTableLoss, SubsetLoss, ZeroOne, costs_of, subset_loss, table_loss
 
 
@@ -90,7 +90,7 @@ def requesting(kind: type, scorer: Any, **requests: bool | str) -> Any:
 
 
 def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any = None) -> Callable[..., float]:
-    """Scorer of the mean cost of predictions, with its sign reversed so that larger is better.
+    """Make a scorer of the mean cost of predictions, with its sign reversed so that larger is better.
 
     `score` of a classifier is its accuracy whatever it was trained for; this compares estimators, thresholds and parameters by
     what their errors cost.
@@ -143,7 +143,7 @@ def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any
 
 
 def reject_scorer(cost: Any) -> Callable[..., float]:
-    """Scorer of classifiers that may reject: a mistake costs 1, a rejected row `cost`.
+    """Make a scorer of classifiers that may reject: a mistake costs 1, a rejected row `cost`.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def checked_reject_cost(cost: Any) -> NDArray | None:
 
 
 def subset_scorer(loss: Any) -> Callable[..., float]:
-    """Scorer of sets of labels: 1 - the mean of a loss over the rows.
+    """Make a scorer of sets of labels: 1 - the mean of a loss over the rows.
 
     For ``"f1"`` it is the mean F1 of the rows, for ``"jaccard"`` their mean Jaccard index, for ``"subset_zero_one"`` the share
     of sets that are predicted without a mistake.
@@ -234,7 +234,7 @@ def subset_scorer(loss: Any) -> Callable[..., float]:
 
 
 def mean_of_sets(y_true: Any, y_pred: Any, /, *, loss: SubsetLoss, sample_weight: ArrayLike | None = None) -> float:
-    """What the scorer of a loss of sets calls."""
+    """Average 1 - loss over the rows, as the scorer of a loss of sets calls it."""
     true, predicted = indicators(y_true, "y"), indicators(y_pred, "predictions")
     if true.shape != predicted.shape:
         raise ValueError(f"y has shape {true.shape} and the predictions have shape {predicted.shape}; both must be the same.")

@@ -405,8 +405,7 @@ cdef class Expansion(Weights):
     cdef Py_ssize_t next
 
     def __init__(self, Py_ssize_t p, W, b, support):
-        self.p = p
-        self.d = W.shape[1]
+        self.map_scores(W.shape[1], p, None)
         self.W = W
         self.b = b
         self.support = support

@@ -11,7 +11,8 @@ from sklearn.utils import check_array
 
 from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import Queries, read_document_relevances
-from sklearn_predtron.families._base import BasePredtron, check_lengths
+from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._validation import check_lengths
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.problems._relevance import Relevances

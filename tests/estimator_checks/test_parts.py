@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from cases import Hours, losses, name, representations
 from numpy.testing import assert_array_equal
+from refusals import QID, RELEVANCE, X, Y, y3
 
 from sklearn_predtron import (
     PredtronClassifier,
@@ -43,25 +44,11 @@ from sklearn_predtron.representations import (
     UserRank,
 )
 from sklearn_predtron.updates import LossAugmented
-from tests.estimator_checks.test_user_parts import (
-    BAD_ANSWERS,
-    BAD_CODES,
-    BAD_COUNTS,
-    BAD_TABLES,
-    COUNT,
-    QID,
-    RELEVANCE,
-    Given,
-    GivenCode,
-    GivenGains,
-    GivenRank,
-    NoRanking,
-    Saboteur,
-    X,
-    Y,
-    balanced,
-    y3,
-)
+from tests.losses.test_user_losses import BAD_COUNTS, BAD_TABLES, Given, GivenGains, NoRanking, balanced
+from tests.problems.test_user_problems import BAD_ANSWERS, Saboteur
+from tests.test_user_representations import BAD_CODES, GivenCode, GivenRank
+
+COUNT = itertools.count()
 
 
 def test_checks_of_parts_are_none_of_estimators():

@@ -7,16 +7,15 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
-from cases import Hours, make_data
+from cases import Hours, make_data, needs_callbacks
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.callback import FitCallback, ProgressBar, ScoringMonitor
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron import Patience, Predtron, PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import L2
 from sklearn_predtron.representations import Code
@@ -224,11 +223,49 @@ def test_epochs_and_loss_curve():
 def test_tol():
     X, y = make_data(noise=3.0, n=300)
     long = PredtronClassifier(max_iter=50, random_state=0).fit(X, y)
-    short = PredtronClassifier(max_iter=50, tol=0.02, random_state=0).fit(X, y)
-    falls = -np.diff(long.loss_curve_)
-    assert short.n_iter_ == np.flatnonzero(falls < 0.02)[0] + 2 < 50
-    assert short.loss_curve_ == long.loss_curve_[: short.n_iter_]
-    assert PredtronClassifier(max_iter=50, tol=1.0).fit(X, y).n_iter_ == 2
+    curve = long.loss_curve_
+    for tol, patience in [(0.02, 5), (0.005, 5), (0.0, 5), (0.0, 1), (0.0, 3), (0.02, 2)]:
+        given = tol if patience == 5 else Patience(tol, n_iter_no_change=patience)
+        short = PredtronClassifier(max_iter=50, tol=given, random_state=0).fit(X, y)
+        better = [i == 0 or curve[i] < min(curve[:i]) - tol for i in range(50)]
+        ends = [i + 1 for i in range(patience, 50) if not any(better[i - patience + 1 : i + 1])]
+        assert short.n_iter_ == ends[0] < 50
+        assert short.loss_curve_ == curve[: short.n_iter_]
+    assert PredtronClassifier(max_iter=50, tol=1.0).fit(X, y).n_iter_ == 6
+    assert PredtronClassifier(max_iter=50, tol=Patience(1.0, 1)).fit(X, y).n_iter_ == 2
+
+
+@pytest.mark.parametrize(
+    ("tol", "message"),
+    [
+        (Patience(-1), r"^tol=Patience\(tol=-1\) has tol=-1; accepted is a number of at least 0\.$"),
+        (Patience("low"), r"has tol='low'; accepted is a number of at least 0"),
+        (Patience(np.nan), "has tol=nan; accepted is a number"),
+        (Patience(0.1, 0), "has n_iter_no_change=0; accepted is an integer of at least 1"),
+        (Patience(0.1, 2.5), r"has n_iter_no_change=2\.5; accepted is an integer"),
+        (Patience, r"^tol=Patience is a class; pass an instance"),
+        ("never", "The 'tol' parameter of PredtronClassifier must be .*Patience"),
+    ],
+    ids=str,
+)
+def test_patience_that_says_nothing(tol, message):
+    X, y = make_data()
+    model = PredtronClassifier(random_state=0).fit(X, y)
+    before = model.coef_.copy()
+    with pytest.raises(ValueError, match=message):
+        model.set_params(tol=tol).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_a_search_over_patience():
+    X, y = make_data(noise=3.0)
+    model = PredtronClassifier(tol=Patience(0.01), max_iter=20, random_state=0)
+    epochs = [clone(model).set_params(tol__n_iter_no_change=n).fit(X, y).n_iter_ for n in (1, 3, 5)]
+    assert epochs == sorted(epochs) and epochs[0] < epochs[-1]
+    with pytest.raises(
+        ValueError, match=r"tol__n_iter_no_change=3 cannot be set: tol=0\.1 has no parameters; pass an instance of Patience"
+    ):
+        PredtronClassifier(tol=0.1).set_params(tol__n_iter_no_change=3)
 
 
 def test_shuffle_and_seeds():
@@ -295,7 +332,7 @@ def test_metadata_routing():
 # --------------------------------------------------------------------------------------------------------------- callbacks
 
 
-class Watcher(FitCallback):
+class Watcher:
     """Counts epochs; stops or fails at one."""
 
     def __init__(self, stop_at=None, fail_at=None):
@@ -320,6 +357,7 @@ class Watcher(FitCallback):
         return context.task_name == "epoch" and len(self.seen) == self.stop_at
 
 
+@needs_callbacks
 def test_callbacks_see_every_epoch():
     X, y = make_data(noise=3.0)
     watcher = Watcher()
@@ -328,6 +366,7 @@ def test_callbacks_see_every_epoch():
     np.testing.assert_array_equal(model.coef_, PredtronClassifier(random_state=0).fit(X, y).coef_)
 
 
+@needs_callbacks
 def test_a_callback_may_stop_the_fit():
     X, y = make_data(noise=3.0)
     model = PredtronClassifier(random_state=0).set_callbacks(Watcher(stop_at=3)).fit(X, y)
@@ -336,6 +375,7 @@ def test_a_callback_may_stop_the_fit():
     np.testing.assert_array_equal(model.coef_, short.coef_)
 
 
+@needs_callbacks
 def test_a_callback_that_fails_leaves_a_usable_model():
     X, y = make_data(noise=3.0)
     model = PredtronClassifier(random_state=0).fit(X + 1, 2 - y)
@@ -352,15 +392,21 @@ def test_a_callback_that_fails_leaves_a_usable_model():
     assert model.set_callbacks(Watcher()).fit(X, y).n_iter_ == 10
 
 
+@needs_callbacks
 def test_progress_bar(capsys):
     pytest.importorskip("rich")
+    from sklearn.callback import ProgressBar
+
     X, y = make_data()
     model = PredtronClassifier(random_state=0).set_callbacks(ProgressBar()).fit(X, y)
     assert "PredtronClassifier" in capsys.readouterr().out
     np.testing.assert_array_equal(model.coef_, PredtronClassifier(random_state=0).fit(X, y).coef_)
 
 
+@needs_callbacks
 def test_scoring_monitor():
+    from sklearn.callback import ScoringMonitor
+
     X, y = make_data(noise=2.0)
     monitor = ScoringMonitor(scoring="accuracy")
     model = PredtronClassifier(random_state=0, max_iter=4).set_callbacks(monitor).fit(X, y)

@@ -186,7 +186,7 @@ def shortened(case: Case, rounds: int) -> Any:
 
     model.set_params(max_iter=max(1, -(-rounds // n)))
     Count.learned += 1
-    with patch("sklearn_predtron.families._base.Epochs", Some):
+    with patch("sklearn_predtron.families._epochs.Epochs", Some):
         case.lesson.fit(model)
     return model
 

@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, fbeta_score, hamming_loss, jaccard_s
 
 from sklearn_predtron._core.learner import Average, Learner
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.families._base import as_rows
+from sklearn_predtron.families._validation import as_rows
 from sklearn_predtron.losses import (
     AtK,
     CountLoss,

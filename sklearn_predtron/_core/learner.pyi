@@ -1,0 +1,51 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._core.loss_curve import LossCurve
+from sklearn_predtron._core.rows import Rows
+from sklearn_predtron.norms._base import Weights
+from sklearn_predtron.problems._base import Labels, Problem
+from sklearn_predtron.updates._competitor import Rule
+
+class Average:
+    keep: float
+    def __init__(self, half_life: Any = ...) -> None: ...
+
+class LinearAverage(Average): ...
+
+class Observer:
+    def watch(self, problem: Problem) -> Any: ...
+
+class Learner:
+    weights: Any
+    problem: Any
+    update: Rule
+    average: Average
+    observer: Any
+    history: LossCurve
+    t: int
+    n_mistakes: int
+    n_updates: int
+    cumulative_loss: float
+    refused: bool
+    weighted: bool
+    def __init__(self, weights: Weights, problem: Problem, update: Rule, average: Average) -> None: ...
+    def change(self, problem: Problem, update: Rule, average: Average | None, observer: Observer | None) -> Any: ...
+    def parts(self) -> Any: ...
+    def record(self, history: LossCurve | None) -> Any: ...
+    def read(self, reader: Any) -> Any: ...
+    def learn(
+        self,
+        rows: Rows,
+        labels: Labels,
+        order: NDArray[np.intp] | None = ...,
+        weight: NDArray[np.float64] | None = ...,
+        usual: float = ...,
+        fresh: bool = ...,
+        counts: NDArray[np.float64] | None = ...,
+        unchecked: bool = ...,
+    ) -> Any: ...
+    def why_refused(self, row: Any, before: Any) -> Any: ...
+    def scores(self, rows: Rows, out: NDArray[np.float64], mean: bool = ...) -> Any: ...

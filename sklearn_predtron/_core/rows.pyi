@@ -1,0 +1,24 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEAST_LENGTH: float
+LARGEST_LENGTH: float
+OVERFLOW: str
+
+def dense_rows(X: NDArray[Any]) -> Any: ...
+def sparse_rows(value: NDArray[Any], index: NDArray[Any], start: NDArray[np.intp], p: int) -> Any: ...
+
+class Rows:
+    n: int
+    p: int
+    longest: int
+    sparse: bool
+    row_numbers: Any
+    def matrix(self) -> Any: ...
+    def finite(self) -> bool: ...
+    def first_outside(self) -> int: ...
+
+class QueryRows(Rows):
+    def __init__(self, documents: Rows, start: NDArray[np.intp], row_numbers: Any = ..., given: Any = ...) -> None: ...

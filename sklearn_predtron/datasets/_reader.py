@@ -1,0 +1,313 @@
+"""A reader of svmlight files that need not fit in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from sklearn_predtron.datasets._counts import check_counts
+from sklearn_predtron.datasets._svmlight import (
+    MOST_BYTES,
+    MOST_FEATURES,
+    Lines,
+    RowLabels,
+    decompressed,
+    line_blocks,
+    query_blocks,
+)
+
+
+class BrokenLineError(ValueError):
+    """A line of a data file cannot be read.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    line_number : int
+        The line, counted from 1.
+    reason : str
+        What is wrong with it.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.datasets import BrokenLineError
+    >>> print(BrokenLineError("train.svm", 17, "expected INDEX:VALUE"))
+    train.svm, line 17: expected INDEX:VALUE
+    """
+
+    def __init__(self, path: str, line_number: int, reason: str):
+        super().__init__(path, line_number, reason)
+        self.path = path
+        self.line_number = line_number
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.line_number}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class SvmlightSummary:
+    """What a first pass finds in an svmlight file.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows.
+    n_features : int
+        Width: the largest feature index, counted from 1.
+    classes : ndarray of shape (n_classes,)
+        The distinct labels of all rows, sorted.
+    zero_based : bool
+        Whether indices are read as counted from 0; for ``zero_based="auto"``, whether the index 0 occurs.
+    error : BrokenLineError or None
+        The first line that cannot be read; the rest of the summary is of the rows that were yielded before it.
+    n_queries : int or None, default=None
+        Queries, with `query_id`; an id that returns after another one is a new query.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_predtron.datasets import SvmlightSummary
+    >>> SvmlightSummary(150, 4, np.array([0.0, 1.0, 2.0]), False, None).n_features
+    4
+    """
+
+    n_rows: int
+    n_features: int
+    classes: NDArray
+    zero_based: bool
+    error: BrokenLineError | None
+    n_queries: int | None = None
+
+
+class SvmlightReader:
+    """An svmlight file, read in chunks: memory is bounded by the chunk, not by the file.
+
+    Iterating yields ``(X, y, first_line)``: a CSR matrix, the labels, and the number (from 1) of the chunk's first line.  With
+    `multilabel` a line begins with any number of labels and commas between them, as "1,3 5:0.2", and y is an indicator matrix:
+    CSR, zeros and ones.  A chunk without rows is left out.  Comments, blank lines, ``qid:`` columns and a byte order mark at the
+    start of the file are skipped.  A line that cannot be read raises `BrokenLineError`, after the rows before it were yielded: a
+    label or value that is not a finite number, an index that is not greater than the one before it, an index beyond
+    `n_features`, a label not in `classes`.
+
+    With `query_id` iterating yields ``(X, y, qid)``, as the rankers' ``partial_fit(X, y, qid=qid)`` takes them: for each row
+    (document) its relevance, float64 and at least 0, and its query's id, int64, as in "2 qid:10 1:0.5 3:1.2 # comment".  A query
+    is a run of rows with one id, whatever blank lines and comments are between them; **an id that returns after another one is a
+    new query**, and begins a chunk, for one call of partial_fit would gather both.  A chunk holds whole queries: it ends with the
+    query that makes it `chunk_rows` rows or `chunk_bytes` bytes long, or longer.  **A query of more than `chunk_bytes` bytes of
+    rows cannot be read**, so that a chunk has less than twice as many: the row that exceeds them is a broken line.  So are a row
+    without ``qid:`` and an integer of 64 bits after its label, and a row of negative relevance.  Before the error the queries
+    known to be whole are yielded: a row of another id follows, or the file's end.  The broken line may be that row; if its own id
+    cannot be read, the query before it is not known to be whole.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; ``.gz`` and ``.bz2`` files are decompressed as they are read.  A pipe can be read only once: what `scan` finds
+        must be given.
+    n_features : int, default=None
+        Width of X; None is what `scan` finds.
+    zero_based : bool or "auto", default="auto"
+        Whether indices count from 0; "auto" is whether `scan` finds the index 0.
+    classes : array-like, default=None
+        The labels that may occur; None is any number, and with `multilabel` what `scan` finds.
+    multilabel : bool, default=False
+        Whether a row has a set of labels; column j of y is the j-th label of the sorted `classes`.
+    chunk_rows : int, default=10_000
+        Lines in a chunk, at most; with `query_id` the rows that end a chunk, at the end of their query.
+    chunk_bytes : int, default=8 * 2**20
+        A chunk ends with the line that makes it this long; a longer line cannot be read.  With `query_id` a chunk ends with the
+        query that makes it this long, and a longer query cannot be read.
+    dtype : {float64, float32}, default=float64
+        Type of X.
+    query_id : bool, default=False
+        Whether rows are the documents of queries; not together with `multilabel`.
+
+    Attributes
+    ----------
+    fraction_read : float or None
+        How much of the file the present pass has read; None if the size is not known, as of a pipe.
+
+    See Also
+    --------
+    sklearn.datasets.load_svmlight_file : Reads a file as a whole; it parses the chunks.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import dump_svmlight_file, load_iris
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.datasets import SvmlightReader
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "iris.svm")
+    >>> dump_svmlight_file(*load_iris(return_X_y=True), path, zero_based=False)
+    >>> reader = SvmlightReader(path, chunk_rows=50)
+    >>> found = reader.scan()
+    >>> found.n_rows, found.n_features, found.classes
+    (150, 4, array([0., 1., 2.]))
+    >>> model = PredtronClassifier()
+    >>> for X, y, first_line in reader:
+    ...     print(first_line, X.shape)
+    ...     model = model.partial_fit(X, y, classes=found.classes)
+    1 (50, 4)
+    51 (50, 4)
+    101 (50, 4)
+
+    Rows with several labels, or none:
+
+    >>> with open(path, "w") as file:
+    ...     print("10,30 1:0.5", "2:1", "20 1:2", sep="\\n", file=file)
+    >>> reader = SvmlightReader(path, multilabel=True)
+    >>> reader.scan().classes
+    array([10., 20., 30.])
+    >>> for X, y, first_line in reader:
+    ...     print(y.toarray())
+    [[1 0 1]
+     [0 0 0]
+     [0 1 0]]
+
+    Documents of queries; the id 7 returns and is a third query:
+
+    >>> with open(path, "w") as file:
+    ...     print("2 qid:7 1:0.5", "0 qid:7 2:1", "1 qid:3 1:2", "0 qid:7 1:1", sep="\\n", file=file)
+    >>> reader = SvmlightReader(path, query_id=True, chunk_rows=1)
+    >>> reader.scan().n_queries
+    3
+    >>> for X, y, qid in reader:
+    ...     print(X.shape, y, qid)
+    (2, 2) [2. 0.] [7 7]
+    (1, 2) [1.] [3]
+    (1, 2) [0.] [7]
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        n_features: int | None = None,
+        zero_based: bool | str = "auto",
+        classes: ArrayLike | None = None,
+        multilabel: bool = False,
+        chunk_rows: int = 10_000,
+        chunk_bytes: int = 8 * 2**20,
+        dtype: Any = np.float64,
+        query_id: bool = False,
+    ):
+        width = 1 if n_features is None else n_features
+        check_counts(n_features=width, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes)
+        if width > MOST_FEATURES:
+            raise ValueError(f"n_features={n_features} must be at most {MOST_FEATURES}: indices have 32 bits.")
+        if chunk_bytes > MOST_BYTES:
+            raise ValueError(f"chunk_bytes={chunk_bytes} must be at most {MOST_BYTES}.")
+        if zero_based not in (True, False, "auto"):
+            raise ValueError(f"zero_based={zero_based!r} is not known; accepted are True, False and 'auto'.")
+        for name, flag in {"multilabel": multilabel, "query_id": query_id}.items():
+            if flag not in (True, False):
+                raise ValueError(f"{name}={flag!r} is not known; accepted are True and False.")
+        if multilabel and query_id:
+            raise ValueError("query_id=True is not accepted with multilabel=True: a document has one relevance.")
+        if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
+            raise ValueError(f"dtype={dtype!r} is not known; accepted are float64 and float32.")
+        self.path = os.fspath(path)
+        self.n_features = n_features
+        self.zero_based = zero_based
+        self.classes = None if classes is None else np.unique(np.asarray(classes, dtype=np.float64))
+        self.multilabel = bool(multilabel)
+        self.chunk_rows = chunk_rows
+        self.chunk_bytes = chunk_bytes
+        self.dtype = np.dtype(dtype)
+        self.query_id = bool(query_id)
+        self.fraction_read: float | None = None
+        self._summary: SvmlightSummary | None = None
+
+    def __iter__(self) -> Iterator[tuple[sparse.csr_matrix, Any, Any]]:
+        n_features, zero_based = self.n_features, self.zero_based
+        classes: Any = self.classes
+        unknown = {"n_features": n_features is None, "zero_based": zero_based == "auto"}
+        unknown["classes"] = self.multilabel and classes is None
+        if any(unknown.values()):
+            found = self._summary or self._first_pass([name for name, is_unknown in unknown.items() if is_unknown])
+            n_features = found.n_features if n_features is None else n_features
+            zero_based = found.zero_based
+            classes = found.classes if self.multilabel and classes is None else classes
+        for X, labels, first, qid in self._chunks(n_features, bool(zero_based), classes):
+            yield X, labels.indicators(classes) if self.multilabel else labels.values, first if qid is None else qid
+
+    def _first_pass(self, unknown: list[str]) -> SvmlightSummary:
+        """Find what is not known, unless the rows would then be gone."""
+        if os.path.exists(self.path) and not os.path.isfile(self.path):
+            raise ValueError(f"path={self.path!r} can be read only once, so {', '.join(unknown)} must be given.")
+        return self.scan()
+
+    def scan(self, *, max_classes: int = 100_000, callback: Callable[[], Any] | None = None) -> SvmlightSummary:
+        """Read the file once, for its width, labels and number of rows, whatever `n_features` and `classes` are.
+
+        Parameters
+        ----------
+        max_classes : int, default=100_000
+            How many distinct labels there may be.
+        callback : callable, default=None
+            Called after each chunk.
+
+        Returns
+        -------
+        summary : SvmlightSummary
+            What the file holds, up to the first line that cannot be read.
+        """
+        auto = self.zero_based == "auto"
+        n_rows, n_queries, width, lowest, classes, error = 0, 0, 1, 1, np.empty(0), None
+        try:
+            for X, labels, first, qid in self._chunks(None, bool(self.zero_based), None):
+                n_queries += 0 if qid is None else 1 + int(np.count_nonzero(np.diff(qid)))
+                n_rows, width = n_rows + X.shape[0], max(width, X.shape[1])
+                lowest = min(lowest, X.indices.min(initial=1))
+                classes = np.union1d(classes, labels.values)
+                if len(classes) > max_classes:
+                    raise ValueError(
+                        f"{self.path} has more than max_classes={max_classes} distinct labels by the chunk from line {first} on; "
+                        f"labels must be {'grades of relevance' if self.query_id else 'classes'}."
+                    )
+                if callback is not None:
+                    callback()
+        except BrokenLineError as broken:
+            error = broken
+        zero_based = lowest == 0 if auto else bool(self.zero_based)
+        if auto and not zero_based:
+            width = max(1, width - 1)
+        counted = n_queries if self.query_id else None
+        self._summary = SvmlightSummary(n_rows, width, classes, zero_based, error, counted)
+        return self._summary
+
+    def _open(self) -> IO[bytes]:
+        """Open the file, at its start."""
+        return open(self.path, "rb")
+
+    def _chunks(
+        self, n_features: int | None, zero_based: bool, classes: NDArray | None
+    ) -> Iterator[tuple[sparse.csr_matrix, RowLabels, int, NDArray[np.int64] | None]]:
+        """Yield X, the labels, the number of the first line and the queries' ids, if any."""
+        lines = Lines(n_features, zero_based, classes, multilabel=self.multilabel, relevance=self.query_id, dtype=self.dtype)
+        blocks = query_blocks if self.query_id else line_blocks
+        with self._open() as raw, decompressed(raw, self.path) as file:
+            size = os.fstat(raw.fileno()).st_size
+            for block in blocks(file, self.chunk_rows, self.chunk_bytes):
+                self.fraction_read = raw.tell() / size if size else None
+                X, labels, good = lines.parse_good(block.lines)
+                qid = block.qid
+                if qid is not None:
+                    whole = block.whole_before(good)
+                    X, labels, qid = X[:whole], labels.first(whole), qid[:whole]
+                if X.shape[0]:
+                    yield X, labels, block.numbers[0], qid
+                if good < len(block.lines):
+                    raise BrokenLineError(self.path, block.numbers[good], lines.explain(block.lines[good]))
+                if block.error is not None:
+                    raise BrokenLineError(self.path, *block.error)

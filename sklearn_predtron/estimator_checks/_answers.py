@@ -1,0 +1,103 @@
+"""What checks of parts ask: copies, random scores, and whether answers are maximisers."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from sklearn_predtron._queries import shortened
+from sklearn_predtron.problems._inquiry import ask
+from sklearn_predtron.problems._kendall import KendallTauProblem
+
+CLOSE = 1e-9  # what rounding may change, relatively
+SCALES = (1e-3, 1.0, 1e3)
+
+
+def kept(call: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
+    """Return what the call returns; the package's own refusal is a broken promise."""
+    try:
+        return call(*arguments, **more)
+    except ValueError as error:
+        raise AssertionError(str(error)) from error
+
+
+def draws(d: int, n: int, seed: int = 0) -> Iterator[NDArray]:
+    """Yield scores of several sizes, with ties and without."""
+    random = np.random.default_rng(seed)
+    yield np.zeros(d)
+    for i in range(n):
+        for scale in SCALES:
+            t = random.standard_normal(d)
+            yield scale * (np.round(t) if i % 2 else t)
+
+
+def copies_of(part: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the part itself, and what should be the same: copies, and pickles of what can be pickled (a local class cannot)."""
+    yield "asked again", part
+    yield "cloned", clone(part, safe=False)
+    yield "copied", copy.deepcopy(part)
+    try:
+        dumped = pickle.dumps(part)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return
+    yield "pickled", pickle.loads(dumped)
+
+
+def assert_same_table(part: Any, what: str, tabulate: Callable[[Any], Any]) -> None:
+    """Assert that what is tabulated is the same whenever it is asked for, also by copies."""
+    expected = kept(tabulate, part)
+    for way, other in copies_of(part):
+        found = kept(tabulate, other)
+        same = found is None if expected is None else found is not None and np.array_equal(found, expected)
+        assert same, f"{what} of {part!r}, {way}: found {shortened(found)}, expected {shortened(expected)}"
+
+
+def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, reps: NDArray, costs: NDArray, what: str) -> None:
+    """Assert that the compiled answers for label i are maximisers among all predictions, whose rows are reps and costs."""
+    scores, least = reps @ t, costs.min()
+    allowed = CLOSE * (np.linalg.norm(t) + costs.max())
+    at = f"{what} at t = {shortened(t.tolist())}"
+    loss = kept(ask, problem, labels, i, t, False)[0]
+    best = np.flatnonzero(scores >= scores.max() - allowed)
+    suffered = costs[best] - least
+    assert np.abs(suffered - loss).min() <= allowed, (
+        f"{part!r}: the loss of the prediction for {at}: found {loss:.9g}, expected {sorted(set(suffered.tolist()))}"
+    )
+    if isinstance(problem, KendallTauProblem) or costs.max() == least:  # its competitor is no ranking; or nothing can be learned
+        return
+    for augmented in [False, True]:
+        loss, _, competitor_loss, gap, change = kept(ask, problem, labels, i, t, augmented)
+        if not augmented and loss == 0:
+            continue
+        value = scores + (costs - least if augmented else 0)
+        which = "loss-augmented" if augmented else "predicted"
+        top = np.flatnonzero(value >= value.max() - allowed)
+        free = np.flatnonzero(costs == least)
+        off = (
+            np.abs(reps[top][:, None] - reps[free][None] - change).max(axis=2)
+            + np.abs(costs[top] - least - competitor_loss)[:, None]
+        )
+        assert off.min() <= max(allowed, CLOSE), (
+            f"{part!r}: the {which} competitor for {at} is no maximiser: found one of loss {competitor_loss:.9g} and "
+            f"rep(competitor) - rep(sigma_y) = {shortened(change.tolist())}, expected the value {value.max():.9g}, as of loss "
+            f"{costs[top[0]] - least:.9g} and rep = {shortened(reps[top[0]].tolist())}"
+        )
+        assert abs(gap - change @ t) <= allowed, (
+            f"{part!r}: the gap of the {which} competitor for {at}: found {gap:.9g}, expected {change @ t:.9g}"
+        )
+
+
+def assert_constants(part: Any, problem: Any, costs: NDArray, what: str) -> None:
+    """Assert that no positive loss is below c_L, and none above C_L."""
+    excess = costs - costs.min()
+    wrong = (excess > CLOSE * costs.max()) & (excess < problem.c_L * (1 - CLOSE)) | (excess > problem.C_L * (1 + CLOSE))
+    assert not wrong.any(), (
+        f"{part!r}: losses for {what}: found {excess[wrong][0]:.9g}, expected 0 or from c_L = {problem.c_L:.9g} to C_L = "
+        f"{problem.C_L:.9g}"
+    )

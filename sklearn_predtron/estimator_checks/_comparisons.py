@@ -1,0 +1,83 @@
+"""When two models are the same, and calls that must fail."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+HOW_CALLED = ["_several"]  # what a model keeps of its last call, beside what it has learned
+STATE = ["coef_", "intercept_", "last_coef_", "last_intercept_", "t_", "n_mistakes_", "n_updates_", "cumulative_loss_"]
+
+
+def frozen(model: Any, but: Iterable[str] = ()) -> bytes:
+    """Return all that pickling keeps of a model, parameters and fitted state, to the last bit."""
+    return pickle.dumps({name: value for name, value in model.__getstate__().items() if name not in but})
+
+
+def is_same(state: bytes, other: bytes) -> bool:
+    """Return whether two frozen states are equal, which need not make their bytes equal."""
+    return state == other or joblib.hash(pickle.loads(state)) == joblib.hash(pickle.loads(other))
+
+
+def scores_of(model: Any, X: Any) -> NDArray:
+    """Return the scores of rows, which a ranker of documents predicts."""
+    return getattr(model, "decision_function", model.predict)(X)
+
+
+def assert_same_bits(model: Any, other: Any, what: str) -> None:
+    """Assert that two models have learned the same, to the last bit; their parameters may differ in form."""
+    for attribute in STATE:
+        if hasattr(model, attribute):
+            assert_array_equal(getattr(model, attribute), getattr(other, attribute), err_msg=f"{attribute}: {what}")
+    alike = is_same(frozen(model, but=HOW_CALLED), frozen(other, but=HOW_CALLED))
+    assert alike, f"{what}: coef_ and counts agree, but something else in the state does not"
+
+
+def assert_same(model: Any, other: Any, what: str) -> None:
+    """Assert that two models have learned the same: to the last bit, or but for rounding with a kernel's blocks."""
+    if not hasattr(model, "dual_coef_"):
+        assert_same_bits(model, other, what)
+        return
+    for attribute in ["t_", "n_mistakes_", "n_updates_"]:
+        assert getattr(model, attribute) == getattr(other, attribute), f"{attribute}: {what}"
+    for attribute in ["dual_coef_", "last_dual_coef_"]:
+        assert_near(getattr(other, attribute), getattr(model, attribute), f"{attribute}: {what}")
+    steps = np.abs(model.dual_coef_).max(initial=1e-300)  # of which offsets are sums, perhaps of nothing but rounding
+    assert_near(other.intercept_ / steps, model.intercept_ / steps, f"intercept_: {what}", least=1.0)
+
+
+def assert_near(found: Any, expected: Any, what: str, least: float = 1e-300) -> None:
+    """Assert that two values are equal but for rounding."""
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max(initial=least), err_msg=what)
+
+
+def assert_same_scores(model: Any, found: Any, expected: Any, what: str) -> None:
+    """Assert that scores are equal: to the last bit, or with a kernel, which is computed block by block, but for rounding."""
+    compare = assert_near if hasattr(model, "dual_coef_") else assert_array_equal
+    compare(found, expected, what)
+
+
+def assert_close(model: Any, other: Any, X: Any, what: str) -> None:
+    """Assert that two models predict with the same scores, but for rounding, and have had the same rounds."""
+    for attribute in ["t_", "n_mistakes_", "n_updates_"]:
+        assert getattr(model, attribute) == getattr(other, attribute), f"{attribute}: {what}"
+    assert_near(scores_of(other, X), scores_of(model, X), what)
+    if hasattr(model, "coef_"):
+        assert_near(other.coef_, model.coef_, f"coef_: {what}")
+
+
+def assert_fails(what: str, pattern: str, call: Callable[..., Any], *arguments: Any, **more: Any) -> None:
+    """Assert that the call raises a ValueError whose message has the pattern."""
+    try:
+        call(*arguments, **more)
+    except ValueError as error:
+        assert re.search(pattern, str(error)), f"{what}: the message {str(error)!r} does not say {pattern!r}"
+    else:
+        raise AssertionError(f"{what}: no ValueError was raised")

@@ -1,0 +1,121 @@
+"""Checks of streams: split anywhere, in any form, pickled or changed on the way."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+
+from sklearn_predtron.estimator_checks._comparisons import assert_close, assert_same, assert_same_bits, scores_of
+from sklearn_predtron.estimator_checks._data import forms_of, make_data, seeded, splits
+from sklearn_predtron.norms import Scaled
+from sklearn_predtron.updates import PerceptronUpdate
+
+
+def check_partial_fit_in_any_split(name: str, estimator: Any) -> None:
+    """Check that a batch teaches the same as its rounds one by one, and as any other split, to the last bit."""
+    data = make_data(estimator)
+    for form, X in forms_of(data.X).items():
+        weight = data.weight if form in ["float32", "CSR float64"] else None
+        whole = data.stream(estimator, X=X, weight=weight)
+        assert whole.t_ == data.n, f"{name}: {data.n} rounds in one call of partial_fit count as {whole.t_}"
+        for split in splits(data.n):
+            model = seeded(estimator)
+            for rounds in split:
+                data.learn(model, rounds, X=X, weight=weight)
+            assert_same(model, whole, f"{name}: {form} in {len(split)} calls of partial_fit, not one")
+
+
+def check_single_rounds_by_any_way(name: str, estimator: Any) -> None:
+    """Check that a row on the fast path (a C-contiguous array, labelled by a list or an array) teaches the same as any other.
+
+    So do the rows of any single round.
+    """
+    data = make_data(estimator)
+    half = data.n // 2
+    start = data.stream(estimator, slice(0, half))
+    ways: dict[str, Callable[[NDArray, NDArray], tuple[Any, Any]]] = {
+        "array, array": lambda X, y: (X, y),
+        "array, list": lambda X, y: (X, list(y)),
+        "array, tuple": lambda X, y: (X, tuple(y)),
+        "array, lists of numbers": lambda X, y: (X, y.tolist()),
+        "list of lists": lambda X, y: (X.tolist(), y),
+        "Fortran order": lambda X, y: (np.asfortranarray(np.vstack([X, X]))[: len(X)], y),
+        "other byte order": lambda X, y: (X.astype(X.dtype.newbyteorder()), y),
+    }
+    models = {way: copy.deepcopy(start) for way in ways}
+    for i in range(half, data.n):
+        rows = data.rows(slice(i, i + 1))
+        for way, form in ways.items():
+            models[way].partial_fit(*form(data.X[rows], data.y[rows]))
+    for way, model in models.items():
+        assert model.t_ == data.n, f"{name}: {data.n} rounds count as {model.t_}"
+        assert_same(model, models["list of lists"], f"{name}: single rounds as {way}, or as lists of lists")
+
+
+def check_dense_and_sparse_may_alternate(name: str, estimator: Any) -> None:
+    """Check that dense and CSR rows teach the same but for rounding, also in turns; under norm="scaled" if no entry is 0."""
+    data = make_data(estimator)
+    if getattr(estimator, "norm", None) == "scaled" or isinstance(getattr(estimator, "norm", None), Scaled):
+        data = replace(data, X=np.where(data.X == 0, np.linspace(-2, 2, data.X.size).reshape(data.X.shape), data.X))
+    S = sparse.csr_array(data.X)
+    short = clone(estimator).set_params(max_iter=3)  # rows learned to the letter have competitors that tie but for rounding
+    assert_close(data.fit(short), data.fit(short, X=S), data.X, f"{name}: fit, dense or CSR")
+    dense = data.stream(estimator)
+    assert_close(dense, data.stream(estimator, X=S), data.X, f"{name}: partial_fit, dense or CSR")
+    assert_close(dense, dense, S, f"{name}: prediction, dense or CSR")
+    assert_allclose(scores_of(dense, S), scores_of(dense, data.X), rtol=1e-9, atol=1e-12)
+    for first in range(2):
+        model = seeded(estimator)
+        for i in range(data.n):
+            data.learn(model, slice(i, i + 1), X=[data.X, S][(i + first) % 2])
+        assert_close(dense, model, data.X, f"{name}: dense, or dense and CSR rows in turns")
+
+
+def check_pickled_in_mid_stream(name: str, estimator: Any) -> None:
+    """Check that a pickled or deeply copied model goes on as the model itself, to the last bit."""
+    data = make_data(estimator)
+    half = data.n // 2
+    ways = [data.stream, data.fit, data.fit, data.stream]
+    for (form, X), begin in zip(forms_of(data.X).items(), ways, strict=True):
+        model = begin(estimator, slice(0, half), X=X)
+        copies = {
+            "pickled": pickle.loads(pickle.dumps(model)),
+            "pickled by protocol 2": pickle.loads(pickle.dumps(model, protocol=2)),
+            "copied": copy.deepcopy(model),
+        }
+        for way, other in copies.items():
+            assert_same_bits(other, model, f"{name}: {way} with {form}")
+            assert_array_equal(other.predict(X), model.predict(X))
+        for rounds in [slice(i, i + 1) for i in range(half, half + 4)] + [slice(half + 4, data.n)]:
+            for other in [model, *copies.values()]:
+                data.learn(other, rounds, X=X)
+        for way, other in copies.items():
+            assert_same_bits(other, model, f"{name}: {way} in mid-stream with {form}, then taught on")
+
+
+def check_set_params_in_mid_stream(name: str, estimator: Any) -> None:
+    """Check that a changed parameter changes nothing until the next call, and then acts, for single rows too."""
+    data = make_data(estimator)
+    half, rest = slice(0, data.n // 2), slice(data.n // 2, data.n)
+    model = data.stream(estimator, half)
+    scores = scores_of(model, data.X)
+    model.set_params(update=PerceptronUpdate(eta=1e6), average=False)
+    assert_array_equal(scores_of(model, data.X), scores, err_msg=f"{name}: set_params alone changed the predictions")
+    singly = copy.deepcopy(model)
+    data.learn(model, rest)
+    changed = np.abs(scores_of(model, data.X) - scores).max() > 1e3
+    assert model.n_updates_ > 0 and changed, f"{name}: a new update had no effect"
+    kind = "coef_" if hasattr(model, "coef_") else "dual_coef_"
+    assert_array_equal(getattr(model, kind), getattr(model, f"last_{kind}"), err_msg=f"{name}: average=False had no effect")
+    for i in range(rest.start, rest.stop):
+        data.learn(singly, slice(i, i + 1))
+    assert_same(singly, model, f"{name}: single rounds after set_params, or one batch")

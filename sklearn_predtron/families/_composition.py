@@ -1,0 +1,92 @@
+"""From parameters to a learner: its problem, weights, update and average."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sklearn_predtron._core.learner import Average, Learner, LinearAverage, Observer
+from sklearn_predtron._core.rows import Rows
+from sklearn_predtron._parts import resolve
+from sklearn_predtron.families._bounded import Bounded
+from sklearn_predtron.families._parameters import Parameterized
+from sklearn_predtron.norms import Norm
+from sklearn_predtron.norms._base import Weights
+from sklearn_predtron.norms._intercept import Intercept
+from sklearn_predtron.problems._base import Labels, Problem
+from sklearn_predtron.updates import Update, build_rule
+from sklearn_predtron.updates._bounds import fingerprint
+
+AVERAGES = {"linear": LinearAverage, "uniform": Average}
+
+
+class Composed(Bounded, Parameterized):
+    """Makes a learner of the parameters, or changes the parts of the one that there is."""
+
+    average: Any
+    representation: Any
+    _learned_with: Any
+    _build_observer: Callable[..., Observer | None]
+
+    def _prepare_learner(self, rows: Rows, labels: Labels, fresh: bool) -> None:
+        """Make a learner for these rows and labels, or give the one that there is the present parts."""
+        problem = self._build_problem()
+        problem.prepare(labels)
+        observer = self._build_observer(problem, None if fresh else self._learner.observer)
+        update = self._build_update(problem)
+        average = self._build_average()
+        if fresh:
+            weights = self._build_weights(problem, rows, average=average is not None)
+            self._learner = Learner(weights, problem, update, average or Average())
+            self._learner.change(problem, update, average, observer)
+            self._fixed, self._learned_with = self._fixed_parameters(), fingerprint(problem, update)
+        else:
+            self._change_parts(problem, update, average, observer)
+
+    def _build_weights(self, problem: Problem, rows: Rows, *, average: bool) -> Weights:
+        norm, intercept = resolve(Norm, self.norm, "norm"), self._build_intercept()
+        return problem.score_map.build(norm, rows.p, intercept, sparse=rows.sparse, average=average)
+
+    def _build_update(self, problem: Problem) -> Any:
+        return build_rule(resolve(Update, self.update, "update", lambda update: build_rule(update, problem)), problem)
+
+    def _build_intercept(self) -> Intercept:
+        return Intercept(self.fit_intercept, self._scaling())
+
+    def _build_average(self) -> Average | None:
+        if isinstance(self.average, (bool, np.bool_)) and not self.average:
+            return None
+        if isinstance(self.average, (bool, np.bool_)):
+            raise ValueError("average=True is ambiguous; accepted are 'linear', 'uniform', a half-life in rounds and False.")
+        if isinstance(self.average, str):
+            return AVERAGES[self.average]()
+        return Average(float(self.average))
+
+    def _change_parts(self, problem: Problem, update: Any, average: Average | None, observer: Observer | None) -> None:
+        """Take over what `set_params` changed since the last call."""
+        learner = self._learner
+        self._check_fixed()
+        if problem.d != learner.problem.d or type(problem.score_map) is not type(learner.problem.score_map):
+            raise ValueError(
+                f"representation={self.representation!r} has {number_of_scores(problem)} and the weights so far have "
+                f"{number_of_scores(learner.problem)}; call fit to start anew."
+            )
+        if type(update) is type(learner.update):
+            update.restore(learner.update.state())
+        if learner.weights.averaging != (average is not None):
+            self._learner = learner = copy.deepcopy(learner)  # others may be reading the average
+            if average is None:
+                learner.weights.stop_average()
+            else:
+                learner.weights.start_average()
+        learner.change(problem, update, average, observer)
+        if learner.t > 0 and self._differs(problem, update):
+            self._learned_with = "several"
+
+
+def number_of_scores(problem: Problem) -> str:
+    """Say how many scores a problem has."""
+    return f"{problem.d} scores" + (" of one direction" if problem.score_map.offsets_apart else "")

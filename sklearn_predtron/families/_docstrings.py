@@ -1,0 +1,173 @@
+"""What the docstrings of all families share, written once."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from sklearn_predtron._parts import Part, kinds
+
+K = TypeVar("K", bound=type)
+
+SHARED = """
+norm : {norms} or Norm, default="l2"
+    The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
+    scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
+
+update : {updates} or Update, default="adaptive"
+    When to change the weights, towards which competitor, and how far.
+
+average : "linear", "uniform", float or False, default="linear"
+    The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
+    last iterate, the choice for streams that drift.
+
+fit_intercept : bool, default=True
+    Whether scores have an offset.
+
+intercept_scaling : "auto" or float, default="auto"
+    Length of the intercept's virtual feature; "auto" is the running geometric mean of the lengths of the inputs, with
+    which multiplying X by a constant changes no prediction.
+
+max_iter : int, default=None
+    Epochs of `fit`; None is {epochs}.
+
+tol : float, Patience or None, default=None
+    `fit` stops after 5 epochs in a row whose mean progressive loss is not lower than the best so far by more than this;
+    `Patience(tol, n_iter_no_change)` takes another number of epochs; None disables it.
+
+shuffle : bool, default=True
+    Whether `fit` shuffles the {rows} in each epoch.
+
+random_state : int, RandomState instance or None, default=None
+    Seed of the shuffles.
+
+warm_start : bool, default=False
+    Whether `fit` goes on from the weights of the previous call.
+
+class_weight : dict, "balanced" or None, default=None
+    Weights of the rows by class, 1 for those left out; "balanced" (in `fit` only) gives all classes the same total weight.
+    A dict may name a label that is not among `classes_` (one missing from a fold) if it has a weight for each that is.
+
+reject : Reject or None, default=None
+    The reject option, as ``Reject(cost=0.1, label=-1)``; None predicts classes only.
+
+label_names_ : ndarray of shape (m,)
+    Names of the labels, if y is a data frame whose columns have names.
+
+last_coef_ : ndarray of shape ({d}, n_features)
+    Weights of the last iterate.
+
+last_intercept_ : ndarray of shape ({d},)
+    Offsets of the last iterate.
+
+dual_coef_, support_ : ndarrays of shape ({d}, n_support) and (n_support,)
+    With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
+
+t_ : int
+    Rounds so far.
+
+n_mistakes_ : int
+    Rounds in which a maximiser of the score lost.
+
+n_updates_ : int
+    Rounds that took a step.
+
+cumulative_loss_ : float
+    Loss suffered online by the last iterate, before each update.
+
+loss_curve_ : list of float
+    Mean progressive loss of each epoch of `fit`.
+
+n_iter_ : int
+    Epochs of the last `fit`.
+
+n_features_in_ : int
+    Features.
+
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Names of the features, if X had them.
+"""
+PARAGRAPHS = {text.partition(" ")[0].rstrip(","): text for text in SHARED.strip().split("\n\n")}
+PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
+
+
+def documented(*examples: Mapping[str, Any], **words: str) -> Callable[[K], K]:
+    """Fill in the docstring of a family, in which ``{name}`` on a line by itself stands for a paragraph of all families.
+
+    Within a line ``{losses}``, ``{norms}``, ``{representations}`` and ``{updates}`` are the aliases that work in the family.
+
+    Parameters
+    ----------
+    *examples : dicts
+        Attributes with which an estimator can build a problem.  A part works if it does in one of them.
+    **words : str
+        What other names in braces stand for.
+
+    Returns
+    -------
+    decorator : callable
+        What takes the class and returns it.
+    """
+
+    def fill(family: K) -> K:
+        if family.__doc__ is None:  # python -OO
+            return family
+        text = PLACEHOLDER.sub(lambda found: indented(PARAGRAPHS[found[2]], found[1]), family.__doc__)
+        values = {"epochs": str(family._epochs), "rows": "rows", **words}  # type: ignore[attr-defined]
+        models = [example_of(family, attributes) for attributes in examples]
+        for parameter, base in bases_of(family).items():
+            values["losses" if parameter == "loss" else f"{parameter}s"] = aliases(models, parameter, base)
+        for name, value in values.items():
+            text = text.replace(f"{{{name}}}", value)
+        family.__doc__ = text
+        return family
+
+    return fill
+
+
+def bases_of(family: Any) -> dict[str, type[Part]]:
+    """Return the base of the parts that a parameter may be, for those that may."""
+    accepted = family._parameter_constraints.items()
+    found = {
+        parameter: [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Part)] for parameter, kinds in accepted
+    }
+    return {parameter: bases[0] for parameter, bases in found.items() if bases}
+
+
+def indented(paragraph: str, margin: str) -> str:
+    """Return a paragraph with a margin before each line."""
+    return "\n".join(margin + line for line in paragraph.split("\n"))
+
+
+def example_of(family: Any, attributes: Mapping[str, Any]) -> Any:
+    """Return an estimator with default parameters and these attributes."""
+    model = family.__new__(family)
+    defaults = {parameter.name: parameter.default for parameter in inspect.signature(family).parameters.values()}
+    for name, value in (defaults | dict(attributes)).items():
+        setattr(model, name, value)
+    return model
+
+
+def aliases(models: Sequence[Any], parameter: str, base: type[Part]) -> str:
+    """Return the names of the parts that work in one of the models, those that they have first."""
+    own = [getattr(model, parameter) for model in models]
+    fitting = [str(kind.alias) for kind in kinds(base) if any(works(model, parameter, kind) for model in models)]
+    return ", ".join(f'"{alias}"' for alias in sorted(fitting, key=lambda alias: alias != own[0]))
+
+
+def works(model: Any, parameter: str, kind: type[Part]) -> bool:
+    """Return whether a part goes together with the others of an estimator; norms go with all."""
+    before = getattr(model, parameter)
+    setattr(model, parameter, kind.alias)
+    try:
+        if parameter != "norm":
+            problem = model._build_problem()
+        if parameter == "update":
+            model._build_update(problem)
+    except (TypeError, ValueError):
+        return False
+    finally:
+        setattr(model, parameter, before)
+    return True

@@ -1,0 +1,184 @@
+"""The margins of the rows."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, column_or_1d
+
+from sklearn_predtron._compat import check_matplotlib_support
+from sklearn_predtron._queries import shortened
+from sklearn_predtron.families._labels import encode
+from sklearn_predtron.families.ranking import PredtronRanker
+from sklearn_predtron.inspection._curves import leads
+from sklearn_predtron.inspection._display import Display, last_step
+
+
+class MarginDisplay(Display):
+    """The distribution of the margins of the rows, under weights of norm 1.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n_samples,)
+        Margins; those that are infinite, of rows that cannot be wrong, are not drawn.
+    items : str, default="rows"
+        What has a margin each.
+    name : str, default=None
+        What the bars are called in the legend.
+
+    Attributes
+    ----------
+    bars_ : matplotlib Artist
+        The bars of the histogram.
+    zero_line_ : matplotlib Artist
+        The vertical line at 0, below which rows are predicted wrongly.
+    least_line_ : matplotlib Artist
+        The vertical line at the least margin.
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        The figure.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.inspection import MarginDisplay
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = PredtronClassifier(random_state=0).fit(X, y)
+    >>> display = MarginDisplay.from_estimator(model, X, y)
+    >>> bool(display.margins.min() == model.margin(X, y))
+    True
+    >>> plt.show()
+    """
+
+    def __init__(self, *, margins: NDArray, items: str = "rows", name: str | None = None):
+        self.margins = margins
+        self.items = items
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, qid: Any = None, *, name: str | None = None, ax: Any = None, **kwargs: Any
+    ) -> MarginDisplay:
+        """Draw the margins of the rows, or queries, under the weights that predict; the least is `margin(X, y)`.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted Predtron estimator that has a `margin`, or a pipeline whose last step is one.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            True labels.
+        qid : array-like of shape (n_samples,), default=None
+            The query of each document, for a `PredtronRanker` only.
+        name : str, default=None
+            What the bars are called in the legend; None is the estimator's class.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **kwargs : dict
+            Passed to matplotlib's `hist`.
+
+        Returns
+        -------
+        display : MarginDisplay
+            What was drawn.
+        """
+        check_matplotlib_support(f"{cls.__name__}.from_estimator")
+        model, X = last_step(estimator, X)
+        ranker = isinstance(model, PredtronRanker)
+        if not hasattr(model, "_margins"):
+            raise ValueError(f"estimator={shortened(model)} has no margins; accepted are Predtron's classifiers and rankers.")
+        if qid is not None and not ranker:
+            raise ValueError(
+                f"qid is for PredtronRanker only, and estimator={shortened(model)} ranks no queries; accepted is None."
+            )
+        margins = model._margins(X, y, qid) if ranker else model._margins(X, y)
+        name = type(model).__name__ if name is None else name
+        return cls(margins=margins, items="queries" if ranker else "rows", name=name).plot(ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        classes: Any = None,
+        length: float = 1.0,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> MarginDisplay:
+        """Draw the lead of the correct class over the best other one.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True labels.
+        y_score : array-like of shape (n_samples, n_classes), or (n_samples,) for two classes
+            Scores; of two classes the lead of the second.
+        classes : array-like of shape (n_classes,), default=None
+            The labels in the order of the scores; None is the sorted labels of `y_true`.
+        length : float, default=1.0
+            The norm of the weights that gave the scores, by which they are divided.
+        name : str, default=None
+            What the bars are called in the legend.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **kwargs : dict
+            Passed to matplotlib's `hist`.
+
+        Returns
+        -------
+        display : MarginDisplay
+            What was drawn.
+        """
+        check_matplotlib_support(f"{cls.__name__}.from_predictions")
+        if not isinstance(length, Real) or not 0 < length < np.inf:
+            raise ValueError(f"length={length!r} must be a finite number above 0.")
+        y_true = column_or_1d(y_true)
+        classes = np.unique(y_true) if classes is None else column_or_1d(classes)
+        y_score = check_array(y_score, ensure_2d=False, dtype=np.float64, input_name="y_score")
+        k = len(classes)
+        if y_score.shape != (len(y_true), k) and (k != 2 or y_score.shape != (len(y_true),)):
+            raise ValueError(
+                f"y_score has shape {y_score.shape}; for {len(y_true)} rows and {k} classes it must have {(len(y_true), k)}."
+            )
+        if y_score.ndim == 1:
+            y_score = np.column_stack([np.zeros(len(y_score)), y_score])
+        return cls(margins=leads(y_score, encode(y_true, classes)) / length, name=name).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> MarginDisplay:
+        """Draw the histogram, 0 and the least margin.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        name : str, default=None
+            What the bars are called in the legend; None is `name` of the display.
+        **kwargs : dict
+            Passed to matplotlib's `hist`.
+
+        Returns
+        -------
+        display : MarginDisplay
+            This object.
+        """
+        margins = np.asarray(self.margins)
+        finite = margins[np.isfinite(margins)]
+        if np.isnan(margins).any() or len(finite) == 0:
+            raise ValueError("margins holds no finite margin, or nan, as weights that are zero have; there is nothing to draw.")
+        name = self._open(ax, name)
+        self.bars_ = self.ax_.hist(finite, **{"bins": "auto", "label": name, **kwargs})[2]
+        self.zero_line_ = self.ax_.axvline(0, color="black", linewidth=1)
+        label = f"least: {finite.min():.3g}"
+        self.least_line_ = self.ax_.axvline(finite.min(), color="tab:red", linestyle="--", label=label)
+        self.ax_.margins(y=0.2)  # room for the legend
+        self._finish("margin at unit norm of the weights (units of the inputs)", f"number of {self.items}")
+        return self

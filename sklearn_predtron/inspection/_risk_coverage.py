@@ -1,0 +1,197 @@
+"""The risk of the accepted rows against coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, column_or_1d
+
+from sklearn_predtron._compat import check_matplotlib_support
+from sklearn_predtron._queries import shortened
+from sklearn_predtron.families._labels import encode
+from sklearn_predtron.families.classification import RejectingClassifier
+from sklearn_predtron.inspection._curves import check_rows, losses_of, mean, read_weight, risk_at_coverages
+from sklearn_predtron.inspection._display import Display, last_step
+
+
+class RiskCoverageDisplay(Display):
+    """The mean loss of the accepted rows against their share, rows of small margin being rejected first.
+
+    Parameters
+    ----------
+    coverage : ndarray of shape (n_thresholds,)
+        The share of rows whose margin is at least the threshold, rising.
+    risk : ndarray of shape (n_thresholds,)
+        Their mean loss.
+    operating_point : tuple of (float, float), default=None
+        Coverage and risk of the classifier's own rule; None draws none.
+    name : str, default=None
+        What the curve is called in the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Artist
+        The curve.
+    point_ : matplotlib Artist or None
+        The operating point.
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        The figure.
+
+    Notes
+    -----
+    El-Yaniv and Wiener, *On the Foundations of Noise-free Selective Classification* (2010).  Rows of equal margins are
+    accepted together.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.preprocessing import scale
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.inspection import RiskCoverageDisplay
+    >>> from sklearn_predtron.losses import Reject
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, X_test, y, y_test = train_test_split(scale(X), y, random_state=0)
+    >>> triage = PredtronBinaryClassifier(reject=Reject(cost=0.1, label=-1), random_state=0).fit(X, y)
+    >>> RiskCoverageDisplay.from_estimator(triage, X_test, y_test)
+    <...>
+    >>> plt.show()
+    """
+
+    def __init__(
+        self, *, coverage: NDArray, risk: NDArray, operating_point: tuple[float, float] | None = None, name: str | None = None
+    ):
+        self.coverage = coverage
+        self.risk = risk
+        self.operating_point = operating_point
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, name: str | None = None, ax: Any = None, **kwargs: Any
+    ) -> RiskCoverageDisplay:
+        """Sweep the threshold on the margin of a classifier, the difference of its two best decoded scores.
+
+        Parameters
+        ----------
+        estimator : PredtronBinaryClassifier or PredtronClassifier
+            A fitted classifier, or a pipeline whose last step is one.  With `reject` its operating point is marked: it is
+            on the curve if the rule has one threshold for all classes.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in shares and means.
+        name : str, default=None
+            What the curve is called in the legend; None is the estimator's class.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **kwargs : dict
+            Passed to matplotlib's `plot`.
+
+        Returns
+        -------
+        display : RiskCoverageDisplay
+            What was drawn.
+        """
+        check_matplotlib_support(f"{cls.__name__}.from_estimator")
+        model, X = last_step(estimator, X)
+        if not isinstance(model, RejectingClassifier):
+            raise ValueError(
+                f"estimator={shortened(model)} cannot reject; accepted are PredtronBinaryClassifier and PredtronClassifier, and "
+                "from_predictions takes the predictions of any classifier."
+            )
+        best, margins = model._two_best(X)
+        codes = encode(column_or_1d(y), model.classes_)
+        check_rows("y", codes, len(margins))
+        loss = model._costs()[codes, best[:, 0]]
+        weight = read_weight(sample_weight, loss)
+        point = None
+        if model.reject is not None:
+            accepted = model._predict_codes(X) < len(model.classes_)
+            point = float(weight[accepted].sum() / weight.sum()), mean(loss[accepted], weight[accepted])
+        coverage, risk = risk_at_coverages(loss, margins, weight)
+        name = type(model).__name__ if name is None else name
+        return cls(coverage=coverage, risk=risk, operating_point=point, name=name).plot(ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        confidence: Any,
+        *,
+        loss: Callable | None = None,
+        sample_weight: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> RiskCoverageDisplay:
+        """Sweep the threshold on the confidence of any predictions.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True labels.
+        y_pred : array-like of shape (n_samples,)
+            Predictions, without rejections.
+        confidence : array-like of shape (n_samples,)
+            The less of it, the sooner a row is rejected: a margin, or a probability.
+        loss : callable, default=None
+            ``loss(y_true, y_pred)`` gives the loss of each row, of shape (n_samples,); None is 0-1.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in shares and means.
+        name : str, default=None
+            What the curve is called in the legend.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **kwargs : dict
+            Passed to matplotlib's `plot`.
+
+        Returns
+        -------
+        display : RiskCoverageDisplay
+            What was drawn.
+        """
+        check_matplotlib_support(f"{cls.__name__}.from_predictions")
+        y_true, y_pred = column_or_1d(y_true), column_or_1d(y_pred)
+        check_rows("y_pred", y_pred, len(y_true))
+        confidence = check_array(confidence, ensure_2d=False, dtype=np.float64, input_name="confidence")
+        check_rows("confidence", confidence, len(y_true))
+        losses = losses_of(loss, y_true, y_pred)
+        coverage, risk = risk_at_coverages(losses, confidence, read_weight(sample_weight, losses))
+        return cls(coverage=coverage, risk=risk, name=name).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> RiskCoverageDisplay:
+        """Draw the curve, and the operating point if there is one.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        name : str, default=None
+            What the curve is called in the legend; None is `name` of the display.
+        **kwargs : dict
+            Passed to matplotlib's `plot`.
+
+        Returns
+        -------
+        display : RiskCoverageDisplay
+            This object.
+        """
+        name = self._open(ax, name)
+        (self.line_,) = self.ax_.plot(self.coverage, self.risk, **{"label": name, **kwargs})
+        self.point_ = None
+        if self.operating_point is not None:
+            share, risk = self.operating_point
+            label = f"operating point ({share:.3f}, {risk:.3g})"
+            (self.point_,) = self.ax_.plot(share, risk, "o", color=self.line_.get_color(), label=label)
+        self._finish("coverage (share of rows)", "mean loss of the accepted rows")
+        return self

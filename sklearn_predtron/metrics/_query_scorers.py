@@ -1,0 +1,221 @@
+"""Scorers of measures of rankings, for ``scoring=`` of searches: a mean over the queries of the test part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.metrics import make_scorer
+
+from sklearn_predtron._compat import Scorer, asked_of_any
+from sklearn_predtron._queries import split_ids
+from sklearn_predtron.metrics._query_means import mean_over_queries
+from sklearn_predtron.metrics._rankings import average_precision, kendall_tau, ndcg, precision_at_k, reciprocal_rank
+from sklearn_predtron.metrics._scorers import requesting
+
+NO_QID = (
+    "qid=None is ambiguous to a scorer: several queries would be scored as one. Accepted are query ids, which arrive as "
+    "`groups` with metadata routing on: sklearn.set_config(enable_metadata_routing=True), then cross_validate(..., "
+    "params={'groups': qid}) or GridSearchCV(...).fit(X, y, groups=qid), or in a column 'qid' of a data frame X. For rows that "
+    "are one list make the scorer with one_query=True."
+)
+
+
+def make_query_scorer(
+    measure: Callable[..., Any],
+    *,
+    one_query: bool = False,
+    response_method: str | Sequence[str] = ("decision_function", "predict"),
+    **params: Any,
+) -> Callable[..., float]:
+    """Make a scorer of the mean of a measure over the queries, for ``scoring=`` of searches and `cross_validate`.
+
+    It requests the query ids under the name ``groups``, which splitters such as `GroupKFold` read as well, and `sample_weight`
+    (see `mean_over_queries`), both by metadata routing.  `set_score_request` of the scorer asks for others.
+    Without routing it reads the ids from a column ``qid`` of X, if X is a data frame that has one.
+
+    Parameters
+    ----------
+    measure : callable
+        One of this module, or any ``measure(y_true, scores, qid=None, **params)`` with a value per query.
+    one_query : bool, default=False
+        Whether rows that come without query ids are one list (of a test part of `LeaveOneGroupOut`, say).  False raises, for
+        without metadata routing scikit-learn passes no ids to scorers, and different queries would be ranked together.
+    response_method : str or sequence of str, default=("decision_function", "predict")
+        The methods that may give the scores; the first that the estimator has is used.
+    **params : dict
+        Parameters of the measure.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``, with `qid` too if metadata routing is on; larger is better.
+
+    Raises
+    ------
+    ValueError
+        If the measure refuses its parameters.
+
+    Notes
+    -----
+    With 2-d y each row is a list: routing is not needed, and ``groups`` serve the splitter only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn import config_context
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.model_selection import GroupKFold, cross_validate
+    >>> from sklearn_predtron.metrics import make_query_scorer, ndcg
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.normal(size=(60, 3)), np.arange(60) // 6
+    >>> y = (X[:, 0] > 0) + (X[:, 0] > 1)
+    >>> with config_context(enable_metadata_routing=True):
+    ...     found = cross_validate(
+    ...         LinearRegression(), X, y, params={"groups": qid}, cv=GroupKFold(), scoring=make_query_scorer(ndcg, k=3)
+    ...     )
+    >>> bool(found["test_score"].mean() > 0.9)
+    True
+    """
+    # A search would turn the error of a wrong parameter into a score of nan.
+    measure(np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.intp), **params)
+    plain = make_scorer(mean_of_lists, response_method=response_method, measure=measure, one_query=bool(one_query), **params)
+    return requesting(QueryScorer, plain, qid="groups", sample_weight=True)
+
+
+class QueryScorer(Scorer):
+    """A scorer that reads the ids from a column of X, if there is one."""
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
+        _, ids = split_ids(X, kwargs.get("qid", kwargs.get("groups")))
+        if ids is not None:
+            kwargs["qid"] = ids
+        return super()._score(asked_of_any(method_caller), estimator, X, y_true, **kwargs)
+
+
+def ndcg_scorer(*, k: int | None = None, gain: str = "exponential", one_query: bool = False) -> Callable[..., float]:
+    """Make a scorer of the mean `ndcg`; see `make_query_scorer`.
+
+    Parameters
+    ----------
+    k : int, default=None
+        Only the first k ranks count; None is all.
+    gain : {"exponential", "linear"}, default="exponential"
+        G(y) = 2^y - 1, or y.
+    one_query : bool, default=False
+        Whether rows that come without query ids are one list; False raises.
+
+    Returns
+    -------
+    scorer : callable
+        For ``scoring=``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not as above.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_predtron.metrics import ndcg_scorer
+    >>> X, y = [[0.0], [1.0], [2.0]], [0, 1, 2]
+    >>> ndcg_scorer(k=2, one_query=True)(LinearRegression().fit(X, y), X, y)
+    1.0
+    """
+    return make_query_scorer(ndcg, one_query=one_query, k=k, gain=gain)
+
+
+def average_precision_scorer(*, one_query: bool = False) -> Callable[..., float]:
+    """Make a scorer of the mean `average_precision` (MAP); see `make_query_scorer`.
+
+    Parameters
+    ----------
+    one_query : bool, default=False
+        Whether rows that come without query ids are one list; False raises.
+
+    Returns
+    -------
+    scorer : callable
+        For ``scoring=``.
+    """
+    return make_query_scorer(average_precision, one_query=one_query)
+
+
+def kendall_tau_scorer(*, one_query: bool = False) -> Callable[..., float]:
+    """Make a scorer of the mean `kendall_tau`; see `make_query_scorer`.
+
+    Parameters
+    ----------
+    one_query : bool, default=False
+        Whether rows that come without query ids are one list; False raises.
+
+    Returns
+    -------
+    scorer : callable
+        For ``scoring=``.
+    """
+    return make_query_scorer(kendall_tau, one_query=one_query)
+
+
+def reciprocal_rank_scorer(*, one_query: bool = False) -> Callable[..., float]:
+    """Make a scorer of the mean `reciprocal_rank` (MRR); see `make_query_scorer`.
+
+    Parameters
+    ----------
+    one_query : bool, default=False
+        Whether rows that come without query ids are one list; False raises.
+
+    Returns
+    -------
+    scorer : callable
+        For ``scoring=``.
+    """
+    return make_query_scorer(reciprocal_rank, one_query=one_query)
+
+
+def precision_at_k_scorer(*, k: int, one_query: bool = False) -> Callable[..., float]:
+    """Make a scorer of the mean `precision_at_k`; see `make_query_scorer`.
+
+    Parameters
+    ----------
+    k : int
+        Ranks that count, at least 1.
+    one_query : bool, default=False
+        Whether rows that come without query ids are one list; False raises.
+
+    Returns
+    -------
+    scorer : callable
+        For ``scoring=``.
+
+    Raises
+    ------
+    ValueError
+        If k is below 1.
+    """
+    return make_query_scorer(precision_at_k, one_query=one_query, k=k)
+
+
+def mean_of_lists(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    /,
+    *,
+    measure: Callable[..., Any],
+    one_query: bool,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    **params: Any,
+) -> float:
+    """Average the measure over the queries, as a scorer calls it."""
+    # `score` of a search with several scorers passes the ids by the name under which they were requested.
+    qid = groups if qid is None else qid
+    if np.ndim(y_true) == 2:
+        qid = None
+    elif qid is None and not one_query:
+        raise ValueError(NO_QID)
+    return mean_over_queries(measure, y_true, y_pred, qid, sample_weight=sample_weight, **params)

@@ -1,0 +1,269 @@
+"""Measures of rankings: one value per query."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_predtron.metrics._lists import (
+    Floats,
+    dcg,
+    divide,
+    inversions,
+    rank_documents,
+    read_lists,
+    running,
+    scaled_gains,
+    tied_pairs,
+)
+
+GAINS = ("exponential", "linear")
+
+
+def ndcg(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    k: int | None = None,
+    gain: str = "exponential",
+) -> Floats:
+    """Compute the normalised discounted cumulative gain of each query.
+
+    DCG / (the largest DCG of any ranking), where DCG = sum over the ranks i = 1..min(k, m) of G(y of the document at rank i)
+    / log2(1 + i).  It is 1 if the largest DCG is 0.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n, m)
+        Relevance, at least 0.
+    scores : array-like of the shape of y_true
+        Scores; the larger, the higher the rank.
+    qid : array-like of shape (n_documents,), default=None
+        Query of each document; None is one query, or one per row if y_true is 2-d.
+    k : int, default=None
+        Only the first k ranks count; None is all.
+    gain : {"exponential", "linear"}, default="exponential"
+        G(y) = 2^y - 1, or y.  Relevance may be large: gains are computed relative to the largest of the query.
+
+    Returns
+    -------
+    values : ndarray of shape (n_queries,)
+        From 0 to 1, in order of first appearance of the query.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as above, with its name and value.
+
+    Notes
+    -----
+    Jarvelin and Kekalainen, *Cumulated gain-based evaluation of IR techniques*, ACM TOIS 20 (2002); the exponential gain is
+    that of Burges et al., *Learning to rank using gradient descent*, ICML 2005.  With the linear gain and scores that do not tie
+    it is :func:`sklearn.metrics.ndcg_score`, but for lists without relevant documents, which have 0 there.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.metrics import ndcg
+    >>> ndcg([2, 0, 1, 0, 1], [0.9, 0.8, 0.7, 0.1, 0.2], qid=["a", "a", "a", "b", "b"]).round(3)
+    array([0.964, 1.   ])
+    >>> ndcg([[0, 1, 0], [0, 0, 0]], [[3, 2, 1], [3, 2, 1]], k=1)
+    array([0., 1.])
+    """
+    check_k(k, accepted_none=True)
+    if not (isinstance(gain, str) and gain in GAINS):
+        raise ValueError(f"gain={gain!r} is not known; accepted are {' and '.join(map(repr, GAINS))}.")
+    lists = read_lists(y_true, scores, qid)
+    gains = scaled_gains(lists, gain)
+    reached, largest = dcg(lists, gains, lists.scores, k), dcg(lists, gains, gains, k)
+    return np.minimum(divide(reached, largest, otherwise=1.0), 1.0)
+
+
+def average_precision(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> Floats:
+    """Compute the average precision of each query, for relevance 0 or 1.
+
+    (1/r) sum over the ranks j of relevant documents of (relevant documents at ranks 1..j) / j, where r is the number of
+    relevant documents.  It is 1 for r = 0.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n, m)
+        Relevance, 0 or 1.
+    scores : array-like of the shape of y_true
+        Scores; the larger, the higher the rank.
+    qid : array-like of shape (n_documents,), default=None
+        Query of each document; None is one query, or one per row if y_true is 2-d.
+
+    Returns
+    -------
+    values : ndarray of shape (n_queries,)
+        Above 0, up to 1, in order of first appearance of the query.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as above, with its name and value.
+
+    Notes
+    -----
+    Manning, Raghavan and Schutze, *Introduction to Information Retrieval* (2008), section 8.4.  The mean over queries is MAP.
+    For scores that do not tie it is :func:`sklearn.metrics.average_precision_score` of each query.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.metrics import average_precision
+    >>> average_precision([1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.1, 0.2], qid=[5, 5, 5, 3, 3]).round(3)
+    array([0.833, 1.   ])
+    """
+    lists = read_lists(y_true, scores, qid)
+    graded = lists.relevance[~np.isin(lists.relevance, (0, 1))]
+    if graded.size:
+        raise ValueError(f"y_true holds {graded[0]:g}; average precision is for relevance 0 or 1.")
+    relevant, rank = rank_documents(lists, lists.relevance)
+    hits = running(relevant, lists)
+    total = np.add.reduceat(relevant * hits / rank, lists.starts)
+    return divide(total, np.add.reduceat(relevant, lists.starts), otherwise=1.0)
+
+
+def kendall_tau(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> Floats:
+    """Compute Kendall's tau of each query, over the pairs of documents whose relevance differs.
+
+    (C - D) / P, where P is the number of pairs with y_i > y_j, C that of pairs among them with s_i > s_j, and D of pairs with
+    s_i < s_j.  Equal scores count as half right: it is 1 - 2 (D + T/2) / P with T pairs of equal scores.  It is 1 for P = 0.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n, m)
+        Relevance, at least 0.
+    scores : array-like of the shape of y_true
+        Scores; the larger, the higher the rank.
+    qid : array-like of shape (n_documents,), default=None
+        Query of each document; None is one query, or one per row if y_true is 2-d.
+
+    Returns
+    -------
+    values : ndarray of shape (n_queries,)
+        From -1 to 1, in order of first appearance of the query.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as above, with its name and value.
+
+    Notes
+    -----
+    Kendall, *A new measure of rank correlation*, Biometrika 30 (1938).  Without ties it is :func:`scipy.stats.kendalltau`; with
+    ties it is Somers' D of the scores given the relevance (:func:`scipy.stats.somersd`), for two grades 2 AUC - 1.  It takes
+    O(m log m) for a list of m documents.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.metrics import kendall_tau
+    >>> kendall_tau([2, 1, 0, 1, 1], [0.9, 0.2, 0.7, 0.1, 0.3], qid=[0, 0, 0, 1, 1]).round(3)
+    array([0.333, 1.   ])
+    >>> kendall_tau([1, 0], [0.5, 0.5])
+    array([0.])
+    """
+    y, s, query, sizes, starts = read_lists(y_true, scores, qid)
+    pairs = sizes * (sizes - 1) / 2 - tied_pairs(query, y)
+    ties = tied_pairs(query, s) - tied_pairs(query, s, y)
+    # Documents of equal relevance are by ascending score, which is no inversion.
+    ascending = np.lexsort((s, y, query))
+    by_score = np.empty_like(ascending)
+    by_score[np.lexsort((s[ascending], query[ascending]))] = np.arange(len(s)) - np.repeat(starts, sizes)
+    discordant = inversions(by_score, starts, sizes)
+    return divide(pairs - 2 * discordant - ties, pairs, otherwise=1.0)
+
+
+def reciprocal_rank(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> Floats:
+    """Compute the reciprocal rank of each query: 1 / (the rank of the first relevant document).
+
+    A document is relevant if its relevance is above 0.  It is 0 for a query without relevant documents.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n, m)
+        Relevance, at least 0.
+    scores : array-like of the shape of y_true
+        Scores; the larger, the higher the rank.
+    qid : array-like of shape (n_documents,), default=None
+        Query of each document; None is one query, or one per row if y_true is 2-d.
+
+    Returns
+    -------
+    values : ndarray of shape (n_queries,)
+        From 0 to 1, in order of first appearance of the query.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as above, with its name and value.
+
+    Notes
+    -----
+    Voorhees, *The TREC-8 question answering track report* (1999).  The mean over queries is MRR.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.metrics import reciprocal_rank
+    >>> reciprocal_rank([0, 2, 1, 0, 0], [0.9, 0.8, 0.7, 0.1, 0.2], qid=["a", "a", "a", "b", "b"])
+    array([0.5, 0. ])
+    """
+    lists = read_lists(y_true, scores, qid)
+    relevance, rank = rank_documents(lists, lists.relevance)
+    return 1 / np.minimum.reduceat(np.where(relevance > 0, rank, np.inf), lists.starts)
+
+
+def precision_at_k(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, *, k: int) -> Floats:
+    """Compute the precision at k of each query: the share of relevant documents among the first k.
+
+    (Documents of relevance above 0 at the ranks 1..min(k, m)) / min(k, m) for a list of m documents.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n, m)
+        Relevance, at least 0.
+    scores : array-like of the shape of y_true
+        Scores; the larger, the higher the rank.
+    qid : array-like of shape (n_documents,), default=None
+        Query of each document; None is one query, or one per row if y_true is 2-d.
+    k : int
+        Ranks that count, at least 1.
+
+    Returns
+    -------
+    values : ndarray of shape (n_queries,)
+        From 0 to 1, in order of first appearance of the query.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as above, with its name and value.
+
+    Notes
+    -----
+    Manning, Raghavan and Schutze, *Introduction to Information Retrieval* (2008), section 8.4, where a list shorter than k is
+    divided by k all the same; here its length is what can be reached.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.metrics import precision_at_k
+    >>> precision_at_k([0, 2, 1, 1, 0], [0.9, 0.8, 0.7, 0.1, 0.2], qid=[7, 7, 7, 8, 8], k=3).round(3)
+    array([0.667, 0.5  ])
+    """
+    check_k(k)
+    lists = read_lists(y_true, scores, qid)
+    relevance, rank = rank_documents(lists, lists.relevance)
+    found = np.add.reduceat(((relevance > 0) & (rank <= k)).astype(np.float64), lists.starts)
+    return found / np.minimum(lists.sizes, k)
+
+
+def check_k(k: Any, accepted_none: bool = False) -> None:
+    """Refuse what is no number of ranks."""
+    if k is None and accepted_none:
+        return
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+        raise ValueError(f"k={k!r}; accepted are integers of at least 1{' and None' if accepted_none else ''}.")

@@ -1,0 +1,23 @@
+from typing import Any
+
+from sklearn_predtron._core.score_map import ScoreMap
+from sklearn_predtron.norms._base import Weights
+from sklearn_predtron.norms._intercept import Intercept
+
+class L2Weights(Weights):
+    radius_needed: bool
+    intercept: Intercept
+    radius2: float
+    def __init__(
+        self,
+        d: int,
+        p: int,
+        intercept: Intercept,
+        by_feature: bool = ...,
+        averaging: bool = ...,
+        score_map: ScoreMap | None = ...,
+    ) -> None: ...
+    def start_average(self) -> Any: ...
+    def stop_average(self) -> Any: ...
+    def last(self) -> Any: ...
+    def mean(self) -> Any: ...

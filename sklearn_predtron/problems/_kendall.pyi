@@ -1,0 +1,3 @@
+from sklearn_predtron.problems._ranking import RankingProblem
+
+class KendallTauProblem(RankingProblem): ...

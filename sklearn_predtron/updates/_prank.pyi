@@ -1,0 +1,3 @@
+from sklearn_predtron.updates._competitor import Rule
+
+class PRankRule(Rule): ...

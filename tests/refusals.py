@@ -1,0 +1,56 @@
+"""Data and models on which a user's part is refused, and what must be as before then."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+)
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((60, 4))
+y3 = np.arange(60) % 3
+Y = (X @ RNG.standard_normal((4, 3)) > 0).astype(int)
+RELEVANCE = RNG.integers(0, 3, (60, 3))
+QID = np.repeat(np.arange(12), 5)
+TABLES = (PredtronClassifier, PredtronBinaryClassifier, PredtronOrdinalClassifier)
+
+
+def frozen(model):
+    """All that a model has, parts aside, which need not pickle."""
+    kept = {key: value for key, value in model.__getstate__().items() if key not in model.get_params(deep=False)}
+    kept.pop("_learner", None)
+    learner = vars(model).get("_learner")
+    kept.pop("_stream", None), kept.pop("_learned_loss", None), kept.pop("_fixed", None)
+    if learner is not None:
+        kept["learned"] = (learner.t, learner.n_updates, learner.cumulative_loss, pickle.dumps(learner.weights.last()))
+    return pickle.dumps(kept)
+
+
+def refused(make, setting, message, X=X, y=y3, **more):
+    """A fresh, a fitted and a streaming model refuse the setting in every call, and stay as they were."""
+    with np.errstate(all="ignore"):
+        for model in [make(), make().fit(X, y, **more), make().partial_fit(X, y, **more, **first(make, y))]:
+            model.set_params(**setting)
+            before = frozen(model)
+            for learn in [model.fit, model.partial_fit]:
+                given = first(make, y) if learn == model.partial_fit else {}
+                with pytest.raises(ValueError, match=message):
+                    learn(X, y, **more, **given)
+                assert frozen(model) == before
+
+
+def first(make, y):
+    """What the first `partial_fit` of a classifier needs."""
+    return {"classes": np.unique(y)} if isinstance(make(), TABLES) and np.ndim(y) == 1 else {}
+
+
+def rankers():
+    yield PredtronRanker, X, RELEVANCE[:, 0], {"qid": QID}
+    yield PredtronLabelRanker, X, RELEVANCE, {}
