@@ -1,5 +1,8 @@
 """What several test modules ask of: parts by discovery, small data sets, comparisons."""
 
+from collections import Counter
+from itertools import combinations
+
 import numpy as np
 import pytest
 import sklearn
@@ -39,6 +42,34 @@ VARIANTS = [
     Subgradient(alpha=0.01),
     Subgradient(alpha=0.0, eta=0.2317),
 ]
+
+
+def pairwise(*factors):
+    """Return few cases in which every two values of different factors occur together: the pairs in turn, greedily completed."""
+    factors = [list(factor) for factor in factors]
+    longest = sorted(range(len(factors)), key=lambda i: -len(factors[i]))
+    pairs = [(i, j, a, b) for i, j in combinations(longest, 2) for a in range(len(factors[i])) for b in range(len(factors[j]))]
+    missing, used = dict.fromkeys(pairs), Counter()
+    cases = []
+    while missing:
+        i, j, a, b = next(iter(missing))
+        case = {i: a, j: b}
+        for k in longest:
+            if k not in case:
+                gain = [len(pairs_of(case, k, c, longest) & missing.keys()) for c in range(len(factors[k]))]
+                case[k] = min((-of_c, used[k, c], c) for c, of_c in enumerate(gain))[-1]
+        for k in longest:
+            for pair in pairs_of(case, k, case[k], longest):
+                missing.pop(pair, None)
+            used[k, case[k]] += 1
+        cases.append(tuple(factors[k][case[k]] for k in range(len(factors))))
+    return cases
+
+
+def pairs_of(case, k, c, longest):
+    """Return the pairs that the value c of factor k makes with those of a case."""
+    before = set(longest[: longest.index(k)])
+    return {(i, k, a, c) if i in before else (k, i, c, a) for i, a in case.items() if i != k}
 
 
 def needs_scikit_learn(version, what):

@@ -31,7 +31,8 @@ cdef class ThermometerProblem(FiniteProblem):
         return 4.0
 
     def __reduce__(self):
-        return type(self), (self.k, self.cost_matrix, self.score_map)
+        # The weights have a plain map too: whether they have this very one must not show in what is saved.
+        return type(self), (self.k, self.cost_matrix, self.score_map if self.score_map.offsets_apart else None)
 
     cdef double* decoded(self, double* t, double* room) noexcept nogil:
         # Scaled at the end: sums of whole numbers are exact, and so are their ties.

@@ -14,6 +14,7 @@ from cases import (
     layouts,
     losses,
     name,
+    pairwise,
     random_costs,
     reference_for,
     representations,
@@ -35,8 +36,13 @@ from sklearn_predtron.updates import _competitor as core
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 K = 4
-PROBLEMS = [(k, rep, loss) for k in (2, K) for rep in representations(k) for loss in losses(k)]
-PROBLEM_NAMES = [f"{k}-{name(rep)[:12]}-{type(loss).__name__}" for k, rep, loss in PROBLEMS]
+CODES = [(k, representation) for k in (2, K) for representation in representations(k)]
+OFFSETS = [
+    ("auto", False),
+    ("auto", True),
+    (0.7, True),
+    (None, False),
+]  # the intercept's feature, and whether rounds have weights
 
 
 def make(update, average="linear", representation="onehot", loss="zero_one", **settings):
@@ -54,11 +60,14 @@ def test_the_reference_has_a_rule_for_every_public_update():
     assert public == {update.alias for update in updates_of_the_reference()}
 
 
-@pytest.mark.parametrize(("intercept", "weighted"), [("auto", False), ("auto", True), (0.7, True), (None, False)])
-@pytest.mark.parametrize("problem", PROBLEMS, ids=PROBLEM_NAMES)
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
-def test_iterates_and_averages(update, problem, intercept, weighted):
-    k, representation, loss = problem
+@pytest.mark.parametrize(
+    ("update", "k_and_code", "number", "offset"),
+    pairwise(updates_of_the_reference(), CODES, range(len(losses(K))), OFFSETS),
+    ids=lambda part: name(part)[:30],
+)
+def test_iterates_and_averages(update, k_and_code, number, offset):
+    (k, representation), (intercept, weighted) = k_and_code, offset
+    loss = losses(k)[number]
     if intercept is None and isinstance(representation, SharedThermometer):
         intercept = 1.3  # thresholds are offsets: there is no learner without
     X, y = data(n=40, k=k)
@@ -72,10 +81,11 @@ def test_iterates_and_averages(update, problem, intercept, weighted):
 
 
 @pytest.mark.parametrize("first", ["class-major", "feature-major"])
-@pytest.mark.parametrize("representation", representations(K), ids=name)
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
-def test_rows_of_every_form(update, representation, first):
+@pytest.mark.parametrize("number", range(len(updates_of_the_reference())), ids=lambda i: name(updates_of_the_reference()[i]))
+def test_rows_of_every_form(number, first):
+    """Updates meet the representations in turn."""
     X, y = data(k=K)
+    update, representation = updates_of_the_reference()[number], representations(K)[number % len(representations(K))]
     reference = reference_for(update, representation, ZeroOne(), K, X.shape[1]).learn(X, y)
     for rows in layouts(X).values():
         model = make(update, representation=representation)
@@ -85,17 +95,15 @@ def test_rows_of_every_form(update, representation, first):
         assert_close(model.decision_function(rows), (X @ model.coef_.T + model.intercept_) @ representation.code(K).T)
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 9, 18, 47])
-@pytest.mark.parametrize("p", [1, 3, 4, 8, 21, 67])
-def test_all_widths(k, p):
+@pytest.mark.parametrize(("k", "p", "number"), pairwise([2, 3, 5, 9, 18, 47], [1, 3, 4, 8, 21, 67], range(-4, 0)))
+def test_all_widths(k, p, number):
     """Every tail of the kernels, in classes and in features."""
     X, y = data(n=50, p=p, k=k, seed=k + p)
-    for representation in representations(k)[-3:] + [OneHot()]:
-        update = Subgradient(alpha=0.05, eta=0.3)
-        reference = reference_for(update, representation, ZeroOne(), k, p).learn(X, y)
-        for rows in layouts(X).values():
-            model = make(update, representation=representation).partial_fit(rows, y, classes=np.arange(k))
-            assert_agrees(model, reference, "linear")
+    update, representation = Subgradient(alpha=0.05, eta=0.3), [OneHot(), *representations(k)[-3:]][number]
+    reference = reference_for(update, representation, ZeroOne(), k, p).learn(X, y)
+    for rows in layouts(X).values():
+        model = make(update, representation=representation).partial_fit(rows, y, classes=np.arange(k))
+        assert_agrees(model, reference, "linear")
 
 
 def test_loss_table_of_zero_one_equals_none():
@@ -126,15 +134,14 @@ def stream(model, X, y, parts, weight=None):
     return model
 
 
-@pytest.mark.parametrize("form", ["dense float64", "dense float32", "csr float64 int32", "csr float32 int64"])
 @pytest.mark.parametrize("update", updates(), ids=name)
-def test_partial_fit_is_the_same_in_any_split(update, form):
+def test_partial_fit_is_the_same_in_any_split(update):
     X, y = data(n=40, k=3)
-    rows = layouts(X)[form]
+    forms = layouts(X)
     one_by_one = [slice(i, i + 1) for i in range(len(y))]
-    for weight in (None, weights_of(len(y))):
+    for rows, weight in ((forms["dense float64"], weights_of(len(y))), (forms["csr float32 int64"], None)):
         whole = state(stream(make(update), rows, y, [slice(0, len(y))], weight))
-        for parts in (one_by_one, split(len(y), 0), split(len(y), 1)):
+        for parts in (one_by_one, split(len(y), 0)):
             assert state(stream(make(update), rows, y, parts, weight)) == whole
 
 
@@ -160,14 +167,13 @@ def test_dense_and_sparse_batches_alternate(update):
         assert_agrees(model, reference, "linear")
 
 
-@pytest.mark.parametrize("sparse_rows", [False, True])
 @pytest.mark.parametrize("update", updates(), ids=name)
-def test_float32_rows_give_the_bits_of_their_float64_copies(update, sparse_rows):
+def test_float32_rows_give_the_bits_of_their_float64_copies(update):
     X, y = data(n=80, k=5)
-    narrow = sparse.csr_matrix(X.astype(np.float32)) if sparse_rows else X.astype(np.float32)
-    models = [make(update).partial_fit(rows, y, classes=np.arange(5)) for rows in (narrow, narrow.astype(np.float64))]
-    assert state(models[0]) == state(models[1])
-    assert np.array_equal(models[0].decision_function(narrow), models[0].decision_function(narrow.astype(np.float64)))
+    for narrow in (X.astype(np.float32), sparse.csr_matrix(X.astype(np.float32))):
+        models = [make(update).partial_fit(rows, y, classes=np.arange(5)) for rows in (narrow, narrow.astype(np.float64))]
+        assert state(models[0]) == state(models[1])
+        assert np.array_equal(models[0].decision_function(narrow), models[0].decision_function(narrow.astype(np.float64)))
 
 
 @pytest.mark.parametrize("update", updates(), ids=name)
@@ -275,30 +281,29 @@ def long_stream(n, p=3):
     return X, (X @ [1.0, -0.5, 0.25] + rng.standard_normal(n) > 0).astype(int)
 
 
-def assert_agrees_on_a_long_stream(update, average, n, rtol=1e-7):
+def assert_agrees_on_a_long_stream(update, averages, n, rtol=1e-7):
     X, y = long_stream(n)
-    model = make(update, average, "sign", intercept_scaling=1.0).partial_fit(X, y, classes=[0, 1])
     reference = reference_for(update, Sign(), ZeroOne(), 2, X.shape[1], 1.0).learn(X, y)
-    coef, intercept = reference.mean(average)
-    assert_close(model.last_coef_, reference.W, rtol)
-    assert_close(model.last_intercept_, reference.b, rtol)
-    assert_close(model.coef_, coef, rtol)
-    assert_close(model.intercept_, intercept, rtol)
-    assert model.n_mistakes_ == reference.n_mistakes
+    for average in averages:
+        model = make(update, average, "sign", intercept_scaling=1.0).partial_fit(X, y, classes=[0, 1])
+        coef, intercept = reference.mean(average)
+        assert_close(model.last_coef_, reference.W, rtol)
+        assert_close(model.last_intercept_, reference.b, rtol)
+        assert_close(model.coef_, coef, rtol)
+        assert_close(model.intercept_, intercept, rtol)
+        assert model.n_mistakes_ == reference.n_mistakes
 
 
-@pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("update", [Subgradient(alpha=0.1, eta=0.5), Subgradient(alpha=0.01, eta=1.0)], ids=name)
-def test_penalty_over_many_rounds(update, average):
+def test_penalty_over_many_rounds(update):
     """0.95**6000 = 1e-134: the running scale of the weights has to be multiplied out."""
-    assert_agrees_on_a_long_stream(update, average, 6_000)
+    assert_agrees_on_a_long_stream(update, AVERAGES, 6_000)
 
 
 @pytest.mark.parametrize("update", [Subgradient(alpha=0.1, eta=0.5), Subgradient(alpha=0.01), Adaptive()], ids=name)
-@pytest.mark.parametrize("half_life", [2, 300])
-def test_short_half_life_over_many_rounds(update, half_life):
+def test_short_half_life_over_many_rounds(update):
     """0.5**3000 is no floating-point number: the running scale of the average has to be multiplied out."""
-    assert_agrees_on_a_long_stream(update, half_life, 6_000)
+    assert_agrees_on_a_long_stream(update, [2, 300], 3_000)
 
 
 def test_stationary_average_of_a_penalised_stream():
@@ -367,9 +372,11 @@ def test_inputs_of_extreme_size(scale):
 # ------------------------------------------------------------------------------------------------------------ rows of zeros
 
 
-@pytest.mark.parametrize("form", ["dense float64", "csr float64 int32"])
-@pytest.mark.parametrize("intercept", ["auto", 0.5, None])
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
+@pytest.mark.parametrize(
+    ("update", "intercept", "form"),
+    pairwise(updates_of_the_reference(), ["auto", 0.5, None], ["dense float64", "csr float64 int32"]),
+    ids=name,
+)
 def test_first_rows_of_zeros(update, intercept, form):
     X, y = data(n=40, k=3)
     X[:2] = 0
@@ -384,13 +391,13 @@ def test_first_rows_of_zeros(update, intercept, form):
     np.testing.assert_allclose(model.last_intercept_, reference.b, rtol=1e-9, atol=1e-9 * np.abs(reference.b).max())
 
 
-@pytest.mark.parametrize("form", ["dense float64", "csr float64 int32"])
 @pytest.mark.parametrize("update", updates(), ids=name)
-def test_rows_of_zeros_change_nothing(update, form):
+def test_rows_of_zeros_change_nothing(update):
     X, y = np.zeros((5, 4)), np.array([1, 0, 2, 1, 0])
-    model = make(update, fit_intercept=False).partial_fit(layouts(X)[form], y, classes=[0, 1, 2])
-    assert (model.n_mistakes_, model.cumulative_loss_) == (5, 5.0)
-    assert not model.coef_.any()
+    for rows in (X, sparse.csr_matrix(X)):
+        model = make(update, fit_intercept=False).partial_fit(rows, y, classes=[0, 1, 2])
+        assert (model.n_mistakes_, model.cumulative_loss_) == (5, 5.0)
+        assert not model.coef_.any()
 
 
 # ------------------------------------------------------------------------------------------------------------------- ties

@@ -48,13 +48,14 @@ def mutated(text: str, mutant: Mutant) -> str:
 
 
 def build(root: Path) -> set[str]:
-    """Build what changed in a checkout; return the names of the libraries that are new."""
+    """Build what changed in a checkout; return the libraries that are new, as paths that end before the interpreter's tag."""
     before = {path: path.stat().st_mtime_ns for path in root.rglob("sklearn_predtron/**/*.so")}
     done = subprocess.run(BUILD, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         raise RuntimeError(f"The build failed:\n{done.stdout}")
     after = root.rglob("sklearn_predtron/**/*.so")
-    return {path.name.partition(".")[0] for path in after if path.stat().st_mtime_ns != before.get(path)}
+    new = (path.relative_to(root) for path in after if path.stat().st_mtime_ns != before.get(path))
+    return {path.as_posix().partition(".")[0] for path in new}
 
 
 def first_failure(root: Path, tests: list[str], limit: float | None = None) -> str | None:
@@ -79,8 +80,8 @@ def killer(whole: Path, place: Path, mutant: Mutant) -> str | None:
     try:
         path = place / mutant.file
         path.write_text(mutated(path.read_text(), mutant))
-        if path.suffix == ".pyx" and path.stem not in build(place):
-            raise RuntimeError(f"{mutant.name}: {path.stem} was not built again.")
+        if path.suffix == ".pyx" and mutant.file.removesuffix(".pyx") not in build(place):
+            raise RuntimeError(f"{mutant.name}: {mutant.file} was not built again.")
         return first_failure(place, list(mutant.tests), LIMIT)
     finally:
         shutil.rmtree(place)

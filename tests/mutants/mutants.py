@@ -5,21 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 CORE = "sklearn_predtron/_core"
+FAMILIES = "sklearn_predtron/families"
+NORMS = "sklearn_predtron/norms"
+PROBLEMS = "sklearn_predtron/problems"
+UPDATES = "sklearn_predtron/updates"
 
-TABLES = ("tests/test_properties.py", "tests/test_ties.py")
-SETS = ("tests/test_ties.py", "tests/test_multilabel_inference.py", "tests/test_multilabel.py")
-RANKS = ("tests/test_ordinal.py", "tests/test_ordinal_theory.py")
-RANKINGS = ("tests/test_ties.py", "tests/test_ranking.py")
-INFERENCE = ("tests/test_ranking_inference.py", "tests/test_ties.py")
-UPDATES = ("tests/test_core.py",)
-PAIRWISE = ("tests/test_ranking.py", "tests/test_ranking_theory.py")
-ENGINE = ("tests/test_core.py", "tests/test_range.py")
-LINKS = ("tests/test_link.py", "tests/test_link_numbers.py")
-FAST_PATH = ("tests/test_core.py", "tests/test_changed_parts.py", "tests/test_weights.py")
-QUERIES = ("tests/test_ranking_queries.py", "tests/test_ranking_face.py")
-WEIGHTS = ("tests/test_weights.py",)
-THEORY = ("tests/test_theory_functions.py",)
-BOUNDS = ("tests/test_competitor_bounds.py",)
+TABLES = ("tests/core/test_properties.py", "tests/problems/test_ties.py")
+SETS = ("tests/problems/test_ties.py", "tests/problems/test_label_sets.py", "tests/families/test_multilabel.py")
+RANKS = ("tests/families/test_ordinal.py", "tests/theory/test_ordinal_theory.py")
+RANKINGS = ("tests/problems/test_ties.py", "tests/families/test_ranking.py")
+INFERENCE = ("tests/problems/test_chains.py", "tests/problems/test_ties.py")
+RULES = ("tests/core/test_learner.py",)
+PAIRWISE = ("tests/families/test_ranking.py", "tests/theory/test_ranking_theory.py")
+ENGINE = ("tests/core/test_learner.py", "tests/norms/test_range.py")
+DUAL = ("tests/norms/test_dual.py", "tests/norms/test_dual_numbers.py")
+FAST_PATH = ("tests/core/test_learner.py", "tests/families/test_changed_parts.py", "tests/families/test_sample_weights.py")
+QUERIES = ("tests/families/test_ranking_queries.py", "tests/families/test_ranking_estimator.py")
+WEIGHTS = ("tests/families/test_sample_weights.py",)
+THEORY = ("tests/theory/test_functions.py",)
+BOUNDS = ("tests/updates/test_comparator_bounds.py",)
 
 
 @dataclass(frozen=True)
@@ -37,46 +41,50 @@ MUTANTS = [
     # ------------------------------------------------------------------------------------------- losses and predictions
     Mutant(
         "table-search-skips-every-fourth-score",
-        f"{CORE}/table.pyx",
+        f"{PROBLEMS}/_finite.pyx",
         "d = larger(s[sigma + 3], d)",
         "d = larger(s[sigma + 2], d)",
         TABLES,
     ),
-    Mutant("table-right-prediction-is-the-first-free-one", f"{CORE}/table.pyx", "        right[own] = own\n", "", TABLES),
+    Mutant("table-right-prediction-is-the-first-free-one", f"{PROBLEMS}/_finite.pyx", "        right[own] = own\n", "", TABLES),
     Mutant(
-        "table-margin-forgets-free-predictions-ahead", f"{CORE}/table.pyx", "loses | (decision > right[:, None])", "loses", TABLES
+        "table-margin-forgets-free-predictions-ahead",
+        f"{PROBLEMS}/_finite.pyx",
+        "loses | (decision > right[:, None])",
+        "loses",
+        TABLES,
     ),
     Mutant(
         "sets-jaccard-search-off-by-one",
-        f"{CORE}/subset.pyx",
+        f"{PROBLEMS}/_label_sets.pyx",
         "self.positive[a].key > 1 / <double> (self.P + more)",
         "self.positive[a].key > 1 / <double> (self.P + more + 1)",
         SETS,
     ),
     Mutant(
         "sets-at-k-margin-of-too-few-labels",
-        f"{CORE}/counts.pyx",
+        f"{PROBLEMS}/_counts.pyx",
         "range(max(0, self.k - self.N), self.most() + 1)",
         "range(0, self.most() + 1)",
         SETS,
     ),
     Mutant(
         "ranks-tie-goes-to-the-lower",
-        f"{CORE}/ordinal.pyx",
+        f"{PROBLEMS}/_thermometer.pyx",
         "self.k - 1 - self.decision(scores)[:, ::-1].argmax(axis=1)",
         "self.decision(scores).argmax(axis=1)",
         RANKS,
     ),
     Mutant(
         "ndcg-least-loss-of-a-grade-that-ends-here",
-        f"{CORE}/ranking.pyx",
+        f"{PROBLEMS}/_ranking.pyx",
         "if self.y.first[grade] > begin and self.y.first[grade + 1] > x + 1:",
         "if self.y.first[grade] > begin:",
         THEORY,
     ),
     Mutant(
         "kendall-lead-that-meets-the-target-is-short",
-        f"{CORE}/pairwise.pyx",
+        f"{PROBLEMS}/_kendall.pyx",
         "self.order[high].key - self.order[low].key < target",
         "self.order[high].key - self.order[low].key <= target",
         RANKINGS,
@@ -84,35 +92,35 @@ MUTANTS = [
     # ------------------------------------------------------------------------------------------------------- inference
     Mutant(
         "chains-by-the-largest-fall-of-the-discount",
-        f"{CORE}/inference.pyx",
+        f"{PROBLEMS}/inference/_chains.pyx",
         "if self.dD[x] * self.df[hi] > self.dD[hi] * self.df[x]:",
         "if self.dD[x] > self.dD[hi]:",
         INFERENCE,
     ),
     Mutant(
         "precision-gain-off-by-one",
-        f"{CORE}/inference.pyx",
+        f"{PROBLEMS}/inference/_chains.pyx",
         "- self.curve[x - 1] * (n + 1))",
         "- self.curve[x - 1] * n)",
         INFERENCE,
     ),
     Mutant(
         "lanes-do-not-look-left-again",
-        f"{CORE}/lanes.pyx",
+        f"{PROBLEMS}/inference/_residual.pyx",
         "                        lanes.from_left[x + 1] = True\n                    lanes.from_right[x - 1] = True\n",
         "                        lanes.from_left[x + 1] = True\n",
         INFERENCE,
     ),
     Mutant(
         "sort-of-long-lists-is-not-stable",
-        f"{CORE}/sorting.pyx",
+        f"{PROBLEMS}/inference/_sorting.pyx",
         "spare[i].key < items[j].key",
         "spare[i].key <= items[j].key",
         INFERENCE,
     ),
     Mutant(
         "sets-tie-goes-to-the-larger",
-        f"{CORE}/subset.pyx",
+        f"{PROBLEMS}/_label_sets.pyx",
         "            sigma[i] = t[i] > 0",
         "            sigma[i] = t[i] >= 0",
         SETS,
@@ -120,88 +128,90 @@ MUTANTS = [
     # --------------------------------------------------------------------------------------------------------- updates
     Mutant(
         "theory-step-forgets-the-weight",
-        f"{CORE}/updates.pyx",
+        f"{UPDATES}/_competitor.pyx",
         "return r.weight * self.theory / r.radius2",
         "return self.theory / r.radius2",
-        UPDATES,
+        RULES,
     ),
-    Mutant("pa2-softening-forgets-the-weight", f"{CORE}/updates.pyx", "1 / (2 * self.C * r.weight)", "1 / (2 * self.C)", UPDATES),
+    Mutant(
+        "pa2-softening-forgets-the-weight", f"{UPDATES}/_competitor.pyx", "1 / (2 * self.C * r.weight)", "1 / (2 * self.C)", RULES
+    ),
     Mutant(
         "rounding-is-a-hinge",
-        f"{CORE}/updates.pyx",
-        "r.hinge > 1e-12 * (r.competitor_loss + fabs(r.gap))",
+        f"{UPDATES}/_competitor.pyx",
+        "r.hinge > 1e-12 * (r.competitor_loss + fabs(r.score_gap))",
         "r.hinge > 0",
-        UPDATES,
+        RULES,
     ),
-    Mutant("prank-score-on-a-threshold-above", f"{CORE}/ordinal.pyx", "else t[j] >= 0:", "else t[j] > 0:", RANKS),
+    Mutant("prank-score-on-a-threshold-above", f"{UPDATES}/_prank.pyx", "else t[j] >= 0:", "else t[j] > 0:", RANKS),
     Mutant(
         "slam-step-by-the-weight-of-the-lowest-grade",
-        f"{CORE}/ranking_updates.pyx",
+        f"{UPDATES}/_pairwise.pyx",
         "if weight > 0 and grade < ranking.y.n_grades - 1:",
         "if weight > 0:",
         PAIRWISE,
     ),
     Mutant(
         "max-pair-of-neighbouring-grades",
-        f"{CORE}/ranking.pyx",
+        f"{PROBLEMS}/_ranking.pyx",
         "            if self.top[g + 1] > self.top[top]:\n                top = g + 1\n            if self.top[top] - self",
         "            top = g + 1\n            if self.top[top] - self",
         PAIRWISE,
     ),
     # ----------------------------------------------------------------------------------------------------------- norms
     Mutant(
-        "l2-average-owed-without-the-scale-of-the-sum",
-        f"{CORE}/weights.pyx",
+        "l2-average-pending-without-the-scale-of-the-sum",
+        f"{NORMS}/_l2.pyx",
         "-change * self.weight / self.total_scale if",
         "-change * self.weight if",
         ENGINE,
     ),
     Mutant(
         "l2-scale-multiplied-out-but-for-the-offsets",
-        f"{CORE}/weights.pyx",
-        "        self.settle(self.b, self.b_total)\n",
+        f"{NORMS}/_l2.pyx",
+        "        self.flush_average(self.b, self.b_total)\n",
         "",
         ENGINE,
     ),
     Mutant(
         "intercept-keeps-its-length-of-a-round-called-off",
-        f"{CORE}/weights.pyx",
+        f"{NORMS}/_intercept.pyx",
         "        self.known_at = -1\n",
         "",
         ENGINE,
     ),
-    Mutant("link-settles-with-a-stale-sum", f"{CORE}/link.pyx", "        self.had[:] = 0\n", "", LINKS),
+    Mutant("dual-average-flushed-with-a-stale-sum", f"{NORMS}/_dual.pyx", "        self.had[:] = 0\n", "", DUAL),
     Mutant(
         "trace-square-scaled-once",
-        f"{CORE}/trace.pyx",
+        f"{NORMS}/_trace.pyx",
         "self.K[i] *= square",
         "self.K[i] *= self.scale",
-        ("tests/test_trace.py",),
+        ("tests/norms/test_trace.py",),
     ),
     Mutant(
         "scaled-average-loses-its-centre",
-        f"{CORE}/scaled.pyx",
-        "                self.C_total[c] += owed * along * g.value[i]\n",
+        f"{NORMS}/_scaled.pyx",
+        "                self.C_total[c] += pending * along * g.value[i]\n",
         "",
-        ("tests/test_scaled.py",),
+        ("tests/norms/test_scaled.py",),
     ),
     Mutant(
         "budget-keeps-a-stale-nearest-row",
-        f"{CORE}/budget.pyx",
+        f"{NORMS}/_budget.pyx",
         """\
-            if self.nearest[other] == place:
+            if self.nearest[other] == slot:
                 self.find_nearest(other)
             else:
-                self.compare(other, place)
+                self.compare(other, slot)
 """,
         """\
-            self.compare(other, place)
+            self.compare(other, slot)
 """,
-        ("tests/test_rkhs.py",),
+        ("tests/norms/test_rkhs.py",),
     ),
     Mutant(
         "shared-thresholds-pooled-at-half-way",
-        f"{CORE}/shared.pyx",
+        f"{NORMS}/_shared_direction.pyx",
         "* self.pooled[pools] / j",
         "/ 2",
         RANKS,
@@ -228,7 +238,7 @@ MUTANTS = [
     ),
     Mutant(
         "fast-path-learns-classes-of-weight-zero",
-        f"{CORE}/stream.pyx",
+        f"{FAMILIES}/_fast_path.pyx",
         """\
                 if self.class_weight is not None and self.class_weight[code[i]] == 0:
                     return None
@@ -238,39 +248,39 @@ MUTANTS = [
     ),
     Mutant(
         "fast-path-outlives-its-learner",
-        f"{CORE}/stream.pyx",
+        f"{FAMILIES}/_fast_path.pyx",
         "return not self.closed and self.learn(X, y)",
         "return self.learn(X, y)",
-        ("tests/test_busy.py",),
+        ("tests/families/test_busy.py",),
     ),
     Mutant(
         "fast-path-takes-negative-relevances",
-        f"{CORE}/stream.pyx",
+        f"{FAMILIES}/_fast_path.pyx",
         "good &= 0 <= flat[i] < INFINITY",
         "good &= flat[i] < INFINITY",
-        ("tests/test_ranking_labels.py", *QUERIES),
+        ("tests/families/test_label_ranking.py", *QUERIES),
     ),
     # -------------------------------------------------------------------------------------------------- labels and epochs
     Mutant(
         "balanced-weights-count-rows",
-        "sklearn_predtron/_table.py",
+        f"{FAMILIES}/_classes.py",
         "np.bincount(codes, weights=relative, minlength",
         "np.bincount(codes, minlength",
-        ("tests/test_classification.py", *WEIGHTS),
+        ("tests/families/test_classification.py", *WEIGHTS),
     ),
     Mutant(
         "epoch-shows-the-last-appearance",
-        "sklearn_predtron/_epochs.py",
+        f"{FAMILIES}/_epochs.py",
         "first[order[::-1]] = np.arange(len(order))[::-1]",
         "first[order] = np.arange(len(order))",
         WEIGHTS,
     ),
     Mutant(
         "tol-stops-at-equality",
-        "sklearn_predtron/_base.py",
+        f"{FAMILIES}/_base.py",
         "curve[-2] - curve[-1] < self.tol",
         "curve[-2] - curve[-1] <= self.tol",
-        ("tests/test_classification.py", "tests/test_tools.py"),
+        ("tests/families/test_classification.py", "tests/families/test_sklearn_integration.py"),
     ),
     Mutant(
         "queries-are-gathered-in-any-order",
@@ -280,14 +290,12 @@ MUTANTS = [
         QUERIES,
     ),
     # ------------------------------------------------------------------------------------------------ theory and metrics
-    Mutant(
-        "largest-total-of-half-the-excess", "sklearn_predtron/_bounds.py", "slope2 + 4 * excess", "slope2 + 2 * excess", BOUNDS
-    ),
+    Mutant("largest-total-of-half-the-excess", f"{UPDATES}/_bounds.py", "slope2 + 4 * excess", "slope2 + 2 * excess", BOUNDS),
     Mutant(
         "query-weight-is-a-sum",
-        "sklearn_predtron/metrics.py",
+        "sklearn_predtron/metrics/__init__.py",
         "of_query = np.bincount(rows, weights) / np.bincount(rows)",
         "of_query = np.bincount(rows, weights)",
-        ("tests/test_metrics.py",),
+        ("tests/metrics/test_metrics.py",),
     ),
 ]

@@ -16,6 +16,7 @@ from cases import (
     layouts,
     losses,
     name,
+    pairwise,
     random_costs,
     representations,
     state,
@@ -86,17 +87,15 @@ def make(kind, q, update="adaptive", average="linear", representation="onehot", 
 
 # ---------------------------------------------------------------------------------------------------------- the reference
 
-PROBLEMS = [(k, representation, loss) for k in (2, 4) for representation in representations(k) for loss in losses(k)]
-CASES = [(update, *problem) for update in updates_of_the_reference() for problem in PROBLEMS]
+CODES = [(k, representation) for k in (2, 4) for representation in representations(k)]
+CASES = pairwise(updates_of_the_reference(), CODES, range(len(losses(4))), KINDS, QS, INTERCEPTS)
 
 
-@each_kind
-@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda i: "-".join(name(part)[:12] for part in CASES[i]))
-def test_iterates_and_averages(number, kind):
-    """Every problem and update; exponents, intercepts, weights, averages and forms of the rows in turn."""
-    update, k, representation, loss = CASES[number]
-    turn = number + number // len(PROBLEMS)  # so that an update does not always meet a problem in the same way
-    q, (intercept, weighted) = QS[turn % 4], INTERCEPTS[turn // 4 % 4]
+@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda i: "-".join(name(part)[:12] for part in CASES[i][:2]))
+def test_iterates_and_averages(number):
+    """Averages and forms of the rows in turn."""
+    update, (k, representation), of_loss, kind, q, (intercept, weighted) = CASES[number]
+    loss = losses(k)[of_loss]
     if isinstance(representation, SharedThermometer) and intercept is None:
         intercept = 1.3
     X, y = data(n=40, k=k)
@@ -112,11 +111,10 @@ def test_iterates_and_averages(number, kind):
         assert_close(scores, X @ np.broadcast_to(model.coef_, (scores.shape[1], X.shape[1])).T + model.intercept_)
 
 
-@each_kind
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("intercept", ["auto", 0.7, None])
-@pytest.mark.parametrize("q", QS)
-@pytest.mark.parametrize("update", [Adaptive(), Subgradient(alpha=0.1, eta=0.5)], ids=name)
+@pytest.mark.parametrize(
+    ("update", "q", "intercept", "form", "kind"),
+    pairwise([Adaptive(), Subgradient(alpha=0.1, eta=0.5)], QS, ["auto", 0.7, None], FORMS, KINDS),
+)
 def test_every_exponent_intercept_and_form(update, q, intercept, form, kind):
     X, y = data()
     weight = weights_of(len(X))
@@ -208,7 +206,14 @@ def ranking_reference(kind, q, X, y, loss, update, weight, n_labels=None, interc
     return reference
 
 
-RANKING = [(update, loss) for loss in LOSSES for update in BY_COMPETITOR + PAIRWISE if goes_with(update, loss)]
+def two_losses_each(updates):
+    """Every update with two of the losses, the losses in turn."""
+    for i, update in enumerate(updates):
+        fitting = [loss for loss in LOSSES if goes_with(update, loss)]
+        yield from ((update, fitting[(i + step) % len(fitting)]) for step in (0, 3))
+
+
+RANKING = list(two_losses_each(BY_COMPETITOR + PAIRWISE))
 
 
 @pytest.mark.parametrize("number", range(len(RANKING)), ids=lambda i: f"{name(RANKING[i][0])}-{RANKING[i][1]}")
@@ -224,7 +229,7 @@ def test_rankers_of_documents(number):
         assert_rankers_agree(model, reference, average)
 
 
-BY_LABELS = [(update, loss) for loss in LOSSES for update in BY_COMPETITOR + PAIRWISE + FOR_LABELS if goes_with(update, loss)]
+BY_LABELS = list(two_losses_each(BY_COMPETITOR + PAIRWISE + FOR_LABELS))
 
 
 @pytest.mark.parametrize("number", range(len(BY_LABELS)), ids=lambda i: f"{name(BY_LABELS[i][0])}-{BY_LABELS[i][1]}")
@@ -253,10 +258,15 @@ def test_the_radius_of_queries():
 # ----------------------------------------------------------------------------------------------------- states and streams
 
 
-@each_kind
-@each_average
-@pytest.mark.parametrize("form", ["dense float64", "csr float32 int64"])
-@pytest.mark.parametrize("update", [Subgradient(alpha=0.1, eta=0.5), Adaptive(), PerceptronUpdate()], ids=name)
+@pytest.mark.parametrize(
+    ("update", "form", "average", "kind"),
+    pairwise(
+        [Subgradient(alpha=0.1, eta=0.5), Adaptive(), PerceptronUpdate()],
+        ["dense float64", "csr float32 int64"],
+        AVERAGES,
+        KINDS,
+    ),
+)
 def test_pickles_copies_and_splits_go_on(update, form, average, kind, tmp_path):
     X, y = data(n=400)
     rows = layouts(X)[form]

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from cases import Hours, cost_table, intercept_settings, layouts, name, random_costs, state, updates_of_the_reference
+from cases import Hours, cost_table, intercept_settings, layouts, name, pairwise, random_costs, state, updates_of_the_reference
 from reference.scaled import ScaledRankingReference, ScaledReference
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
@@ -79,10 +79,14 @@ def assert_agrees(model, reference, average, rtol=1e-9):
 # ------------------------------------------------------------------------------------------------------- by the reference
 
 
-@pytest.mark.parametrize(("intercept", "weighted"), [("auto", False), ("auto", True), (0.7, True), (None, False)])
-@pytest.mark.parametrize("problem", PROBLEMS, ids=[type(problem[1]).__name__ for problem in PROBLEMS])
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
-def test_iterates_and_averages(update, problem, intercept, weighted):
+INTERCEPTS = [("auto", False), ("auto", True), (0.7, True), (None, False)]  # its feature, and whether rounds have weights
+
+
+@pytest.mark.parametrize(
+    ("update", "problem", "offset"), pairwise(updates_of_the_reference(), PROBLEMS, INTERCEPTS), ids=lambda part: name(part)[:40]
+)
+def test_iterates_and_averages(update, problem, offset):
+    intercept, weighted = offset
     if isinstance(problem[1], SharedThermometer) and intercept is None:
         intercept = 1.3
     X, y = raw(k=problem[0])
@@ -109,10 +113,7 @@ def test_statistics_are_frozen_after_the_first_epoch_of_fit(problem, form):
     assert_agrees(model.partial_fit(layouts(X)[form][:20], y[:20]), reference.learn(X[:20], y[:20]), "linear")
 
 
-@pytest.mark.parametrize("form", LAYOUTS)
-@pytest.mark.parametrize("first", ["class-major", "feature-major"])
-@pytest.mark.parametrize("k", [2, 3, 9])
-@pytest.mark.parametrize("p", [7, 8, 20])
+@pytest.mark.parametrize(("form", "first", "k", "p"), pairwise(LAYOUTS, ["class-major", "feature-major"], [2, 3, 9], [7, 8, 20]))
 def test_all_widths_and_layouts(first, form, k, p):
     X, y = raw(p=p, k=k, seed=p + k)
     reference = reference_for(Adaptive(), (k, OneHot(), ZeroOne()), p)
@@ -239,9 +240,11 @@ def frequencies(n=500, p=24, seed=0):
 OFFSETS = [1.0, -7.0, np.arange(24) % 5 * 30.0]
 
 
-@pytest.mark.parametrize("offset", OFFSETS, ids=["1", "-7", "several"])
-@pytest.mark.parametrize("settings", [{}, {"reject": Reject(0.2, -1)}, {"average": False}], ids=str)
-@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
+@pytest.mark.parametrize(
+    ("update", "settings", "offset"),
+    pairwise(updates_of_the_reference(), [{}, {"reject": Reject(0.2, -1)}, {"average": False}], OFFSETS),
+    ids=lambda part: str(part).replace("\n", "")[:40],
+)
 def test_an_offset_of_dense_rows_with_zeros_changes_no_prediction(update, settings, offset):
     X, y = frequencies()
     for way in ("partial_fit", "fit"):

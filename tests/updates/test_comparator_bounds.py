@@ -92,7 +92,7 @@ def test_the_loss_is_within_the_bound_of_any_weights(update, norm):
 
 
 @pytest.mark.parametrize("update", UPDATES, ids=str)
-def test_a_separating_competitor_has_the_bound_of_its_margin(update):
+def test_a_separating_comparator_has_the_bound_of_its_margin(update):
     """U = W / gamma (for surrogates with losses, C_L W / gamma) loses nothing, and the bounds agree."""
     X, _, W = noisy(3)
     y = (X @ W.T).argmax(axis=1)
@@ -279,7 +279,7 @@ def test_a_radius_is_that_of_rows_that_fit():
         ([1e200, -1e200], "overflow"),
     ],
 )
-def test_competitors_that_are_no_weights(comparator, message):
+def test_comparators_that_are_no_weights(comparator, message):
     X, y = np.array([[1e120, 0.0], [0.0, 1.0]]), [0, 1]
     model = PredtronBinaryClassifier(update="perceptron", fit_intercept=False).fit(X, y)
     with pytest.raises(ValueError, match=message):
