@@ -1,25 +1,53 @@
-"""The one place that imports what scikit-learn keeps private."""
+"""The one place that imports what scikit-learn keeps private, or what its older versions do not have."""
+
+from __future__ import annotations
 
 import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
 
-from sklearn.base import BaseEstimator
+import numpy as np
+import sklearn
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.metrics import make_scorer
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+from sklearn.utils.validation import _check_sample_weight
 
 # What callbacks and searches know a scorer by.
 Scorer: type = type(make_scorer(min))
 
 __all__ = [
     "CachedParameterNames",
+    "CallbackSupport",
     "HasMethods",
     "Interval",
     "Scorer",
     "StrOptions",
+    "asked_of_any",
     "check_matplotlib_support",
     "check_sample_weight",
+    "with_callbacks",
 ]
+
+# Weights may all be zero; scikit-learn before 1.9 does not ask.
+ALL_ZERO = {name: True for name in inspect.signature(_check_sample_weight).parameters if name == "allow_all_zero_weights"}
+check_sample_weight = functools.partial(_check_sample_weight, dtype=np.float64, ensure_non_negative=True, **ALL_ZERO)
+
+
+def asked_of_any(method_caller: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a scorer's way to ask for predictions, for `decision_function` of what is no classifier before 1.9, too."""
+
+    def ask(estimator: Any, method: str, X: Any, **how: Any) -> Any:
+        try:
+            return method_caller(estimator, method, X, **how)
+        except ValueError:
+            if is_classifier(estimator):
+                raise
+            return getattr(estimator, method)(X)
+
+    return ask
 
 
 class CachedParameterNames(BaseEstimator):
@@ -29,3 +57,56 @@ class CachedParameterNames(BaseEstimator):
     @functools.cache
     def _get_param_names(cls) -> list[str]:
         return super()._get_param_names()
+
+
+class OwnCallbackSupport:
+    """Runs `LossHistory` where scikit-learn, before 1.9, has no callbacks."""
+
+    def set_callbacks(self, *callbacks: Any) -> Any:
+        from sklearn_predtron.callbacks import LossHistory
+
+        for callback in callbacks:
+            if type(callback) is not LossHistory:
+                raise ImportError(
+                    f"set_callbacks({callback!r}) needs scikit-learn 1.9 or later, and this is {sklearn.__version__}, with which "
+                    "sklearn_predtron.callbacks.LossHistory alone is accepted."
+                )
+        self.__dict__.pop("_skl_callbacks", None)
+        if callbacks:
+            self._skl_callbacks = list(callbacks)
+        return self
+
+    def __sklearn_clone__(self) -> Any:
+        """Hand the callbacks on, as scikit-learn's `clone` does from 1.9 on."""
+        twin = super().__sklearn_clone__()  # type: ignore[misc]
+        return twin.set_callbacks(*getattr(self, "_skl_callbacks", ()))
+
+    def _init_callback_context(self, **task: Any) -> OwnFitTask:
+        for callback in getattr(self, "_skl_callbacks", ()):
+            callback.setup(self, None)
+        return OwnFitTask()
+
+
+class OwnFitTask:
+    """What a fit tells its callbacks, of which `LossHistory` heeds the beginning alone."""
+
+    def subcontext(self, **task: Any) -> OwnFitTask:
+        return self
+
+    def call_on_fit_task_begin(self, *, estimator: Any, **data: Any) -> None:
+        for callback in getattr(estimator, "_skl_callbacks", ()):
+            callback.on_fit_task_begin(estimator, self)
+
+    def call_on_fit_task_end(self, **data: Any) -> bool:
+        return False
+
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupport
+    from sklearn.callback import with_callbacks
+except ImportError:
+    CallbackSupport = OwnCallbackSupport
+
+    def with_callbacks(fit: Any) -> Any:
+        """Return the method as it is: `LossHistory` has nothing to do after a fit."""
+        return fit

@@ -187,4 +187,4 @@ def shortened(value: Any) -> str:
 
 def document_weights(sample_weight: Any, X: Any) -> NDArray:
     """Weights of the documents, checked."""
-    return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True)
+    return check_sample_weight(sample_weight, X)

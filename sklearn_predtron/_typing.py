@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from typing_extensions import Self as Self  # noqa: UP035  (typing has it from Python 3.11 on)
+    from typing_extensions import Self as Self
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

@@ -51,8 +51,8 @@ class LossHistory:
     >>> stream = PredtronClassifier().set_callbacks(history).partial_fit(X[:1], y[:1], classes=[0, 1, 2])
     >>> for i in range(1, 60):
     ...     stream = stream.partial_fit(X[i : i + 1], y[i : i + 1])
-    >>> history.curve(stream)[0].max()
-    np.int64(60)
+    >>> int(history.curve(stream)[0].max())
+    60
     """
 
     def __init__(self, size: int = 1000):

@@ -1,6 +1,9 @@
 """What several test modules ask of: parts by discovery, small data sets, comparisons."""
 
 import numpy as np
+import pytest
+import sklearn
+from packaging.version import Version
 from reference.learner import Reference
 from scipy import sparse
 
@@ -36,6 +39,14 @@ VARIANTS = [
     Subgradient(alpha=0.01),
     Subgradient(alpha=0.0, eta=0.2317),
 ]
+
+
+def needs_scikit_learn(version, what):
+    """Skip a test of what older versions of scikit-learn cannot do."""
+    return pytest.mark.skipif(Version(sklearn.__version__) < Version(version), reason=f"scikit-learn {version}: {what}")
+
+
+needs_callbacks = needs_scikit_learn("1.9", "callbacks")
 
 
 def kinds_of_updates():

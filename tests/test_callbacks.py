@@ -7,9 +7,8 @@ from itertools import pairwise
 import joblib
 import numpy as np
 import pytest
-from cases import Hours, make_data
+from cases import Hours, make_data, needs_callbacks
 from sklearn.base import clone
-from sklearn.callback import FitCallback
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -321,23 +320,36 @@ def test_sizes_that_are_not_accepted(size):
     assert LossHistory(np.int64(4)).size == 4
 
 
+NO_ROUNDS = r"estimator=.* has no rounds to record; accepted are Predtron estimators"
+
+
+@needs_callbacks
+def test_meta_estimators_are_not_accepted():
+    X, y = make_data()
+    for estimator in [make_pipeline(StandardScaler(), PredtronClassifier()), GridSearchCV(PredtronClassifier(), {})]:
+        with pytest.raises(ValueError, match=NO_ROUNDS):
+            estimator.set_callbacks(LossHistory()).fit(X, y)
+
+
 def test_estimators_that_are_not_accepted():
     X, y = make_data()
-    message = r"estimator=.* has no rounds to record; accepted are Predtron estimators"
-    for estimator in [make_pipeline(StandardScaler(), PredtronClassifier()), GridSearchCV(PredtronClassifier(), {})]:
-        with pytest.raises(ValueError, match=message):
-            estimator.set_callbacks(LossHistory()).fit(X, y)
     for estimator in [LogisticRegression().fit(X, y), None, 3]:
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=NO_ROUNDS):
             LossHistory().watch(estimator)
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=NO_ROUNDS):
             LossHistory.curve(estimator)
     with pytest.raises(NotFittedError):
         LossHistory().watch(PredtronClassifier())
 
 
-def test_protocol_and_repr():
+@needs_callbacks
+def test_protocol():
+    from sklearn.callback import FitCallback
+
     assert isinstance(LossHistory(), FitCallback)
+
+
+def test_repr():
     assert repr(LossHistory(size=10)) == "LossHistory(size=10)"
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_predtron._compat import with_callbacks
 from sklearn_predtron._core.learner import Observer
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._typing import keeping_type

@@ -6,9 +6,8 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin
 
-from sklearn_predtron._compat import CachedParameterNames, Interval, StrOptions
+from sklearn_predtron._compat import CachedParameterNames, CallbackSupport, Interval, StrOptions
 from sklearn_predtron._core.busy import Busy
 from sklearn_predtron._names import no_parameter, refuse_class, without_parameters
 from sklearn_predtron._parts import Part, kinds, resolve
@@ -21,8 +20,11 @@ if TYPE_CHECKING:
 
 PARTS = {"loss", "norm", "problem", "representation", "tol", "update"}
 
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
 
-class Parameterized(CallbackSupportMixin, CachedParameterNames):
+
+class Parameterized(CallbackSupport, CachedParameterNames):
     """Parameters that are set take effect at the next call, or are refused."""
 
     _parameter_constraints: dict[str, list] = {
@@ -110,6 +112,11 @@ class Parameterized(CallbackSupportMixin, CachedParameterNames):
         -------
         self : object
             The estimator.
+
+        Raises
+        ------
+        ImportError
+            If scikit-learn is older than 1.9, and so has no callbacks, for any but `LossHistory`.
         """
         self._check_free()
         self._close_stream()

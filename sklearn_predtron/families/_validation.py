@@ -48,10 +48,7 @@ class Validated:
         check_lengths(rows.n, labels.n)
         weight = None
         if sample_weight is not None:
-            weight = check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True
-            )
-            weight = np.ascontiguousarray(weight)
+            weight = np.ascontiguousarray(check_sample_weight(sample_weight, X))
         of_label = self._label_weight(labels, weight, partial=partial)
         if of_label is not None:
             weight = of_label if weight is None else product(weight, of_label)
@@ -137,7 +134,7 @@ def mean_loss(losses: NDArray, sample_weight: Any) -> float:
     """Return the weighted mean."""
     if sample_weight is None:
         return float(losses.mean())
-    weight = check_sample_weight(sample_weight, losses, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True)
+    weight = check_sample_weight(sample_weight, losses)
     if not weight.any():
         raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
     return float(np.average(losses, weights=weight))
@@ -153,6 +150,7 @@ def as_rows(X: Any) -> Rows:
         X.has_canonical_format = False
         X.sum_duplicates()
         rows = csr_rows(X)
+        assert rows is not None
     return rows
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_predtron._compat import with_callbacks
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._queries import (
     Queries,

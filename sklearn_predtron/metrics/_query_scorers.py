@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import make_scorer
 
-from sklearn_predtron._compat import Scorer
+from sklearn_predtron._compat import Scorer, asked_of_any
 from sklearn_predtron._queries import split_ids
 from sklearn_predtron.metrics._query_means import mean_over_queries
 from sklearn_predtron.metrics._rankings import average_precision, kendall_tau, ndcg, precision_at_k, reciprocal_rank
@@ -92,7 +92,7 @@ class QueryScorer(Scorer):
         _, ids = split_ids(X, kwargs.get("qid", kwargs.get("groups")))
         if ids is not None:
             kwargs["qid"] = ids
-        return super()._score(method_caller, estimator, X, y_true, **kwargs)
+        return super()._score(asked_of_any(method_caller), estimator, X, y_true, **kwargs)
 
 
 def ndcg_scorer(*, k: int | None = None, gain: str = "exponential", one_query: bool = False) -> Callable[..., float]:

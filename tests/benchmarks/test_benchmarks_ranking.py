@@ -247,7 +247,7 @@ def test_figure1_growth_is_by_index():
     """The finding, on few seeds: the loss of longer queries grows by index, and not with the repaired choice."""
     arguments = figure1.parse(["--seeds", "8", "--test", "100", "--documents", "5", "30"])
     grown = {rule: of_rule["-i^1.1"] @ [-1, 1] for rule, of_rule in figure1.by_documents(arguments).items()}
-    assert grown[figure1.BY_INDEX].mean() > 0.008 > 0.004 > grown[figure1.RE_SORTED].mean()
+    assert grown[figure1.BY_INDEX].mean() > 0.007 > 0.004 > grown[figure1.RE_SORTED].mean()
 
 
 def test_figure1_growths_are_compared():

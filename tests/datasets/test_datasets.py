@@ -21,8 +21,8 @@ START = b"1 1:1\n# a comment\n\n2 2:1 3:0.5\n"
 
 
 def random_data(rng, n=103, p=31):
-    X = sparse.random_array((n, p), density=0.2, rng=rng, format="csr")
-    return sparse.csr_matrix(X), rng.integers(-1, 4, n)
+    X = sparse.csr_matrix(rng.uniform(size=(n, p)) * (rng.uniform(size=(n, p)) < 0.2))
+    return X, rng.integers(-1, 4, n)
 
 
 def read(path, **parameters):

@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from cases import needs_callbacks
 from numpy.testing import assert_array_equal
 
 from sklearn_predtron import (
@@ -107,6 +108,7 @@ class Callback:
         self.call(estimator)
 
 
+@needs_callbacks
 @pytest.mark.parametrize("norm", NORMS, ids=str)
 @pytest.mark.parametrize("call", ["partial_fit", "partial_fit of a row", "fit", "set_params", "set_callbacks", "an attribute"])
 def test_a_callback_that_changes_the_model(call, norm):
@@ -120,6 +122,7 @@ def test_a_callback_that_changes_the_model(call, norm):
     model.partial_fit(X, y)  # and the flag is down again
 
 
+@needs_callbacks
 @pytest.mark.parametrize("norm", NORMS, ids=str)
 def test_a_callback_may_read_the_model(norm):
     X, y = data()

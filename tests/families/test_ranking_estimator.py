@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from cases import needs_callbacks, needs_scikit_learn
 from ranking_cases import label_ranker, make_data, make_labels, ranker, refuses
 from sklearn.base import clone
-from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -50,6 +50,7 @@ GRID = {
 }
 
 
+@needs_scikit_learn("1.8", "searches pass ids and weights to the score of a pipeline")
 def test_grid_search_passes_ids_and_weights(routing):
     X, y, qid = make_data()
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
@@ -170,6 +171,7 @@ class Watcher:
             self.seen.append((estimator.n_iter_, metadata, len(X)))
 
 
+@needs_callbacks
 def test_callbacks_are_shown_the_ids():
     X, y, qid = make_data()
     for given in ({}, {"qid": qid}, {"qid": qid, "sample_weight": np.ones(len(y))}):
@@ -183,8 +185,11 @@ def test_callbacks_are_shown_the_ids():
         assert state(model) == state(ranker(max_iter=3).fit(X, y, **given))
 
 
+@needs_callbacks
 @pytest.mark.parametrize("weighed", [False, True])
 def test_scoring_monitor(weighed):
+    from sklearn.callback import ScoringMonitor
+
     X, y, qid = make_data()
     given = {"qid": qid} | ({"sample_weight": np.random.default_rng(0).uniform(0.5, 2, len(y))} if weighed else {})
     expected = [ranker(max_iter=n).fit(X, y, **given).score(X, y, **given) for n in (1, 2, 3)]
@@ -200,7 +205,10 @@ def test_scoring_monitor(weighed):
     assert scores == [label_ranker(max_iter=n).fit(X, y).score(X, y) for n in (1, 2, 3)]
 
 
+@needs_callbacks
 def test_scoring_monitor_with_routing(routing):
+    from sklearn.callback import ScoringMonitor
+
     X, y, qid = make_data()
     monitor = ScoringMonitor(scoring=ndcg_scorer())
     model = ranker(max_iter=2).set_callbacks(monitor).fit(X, y, qid=qid)
@@ -211,8 +219,11 @@ def ndcg_of_queries(model, X, y, **given):
     return {"score": model.score(X, y, **given)}
 
 
+@needs_callbacks
 def test_progress_bar(capsys):
     pytest.importorskip("rich")
+    from sklearn.callback import ProgressBar
+
     X, y, qid = make_data()
     model = ranker().set_callbacks(ProgressBar()).fit(X, y, qid)
     assert "PredtronRanker" in capsys.readouterr().out

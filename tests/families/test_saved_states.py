@@ -10,6 +10,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from cases import needs_callbacks
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
@@ -442,6 +443,7 @@ class Stopping:
         raise KeyboardInterrupt
 
 
+@needs_callbacks
 @pytest.mark.parametrize("warm_start", [False, True])
 def test_a_fit_that_never_began_leaves_the_old_model(warm_start):
     X, y = data()

@@ -7,11 +7,10 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
-from cases import Hours, make_data
+from cases import Hours, make_data, needs_callbacks
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.callback import FitCallback, ProgressBar, ScoringMonitor
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -333,7 +332,7 @@ def test_metadata_routing():
 # --------------------------------------------------------------------------------------------------------------- callbacks
 
 
-class Watcher(FitCallback):
+class Watcher:
     """Counts epochs; stops or fails at one."""
 
     def __init__(self, stop_at=None, fail_at=None):
@@ -358,6 +357,7 @@ class Watcher(FitCallback):
         return context.task_name == "epoch" and len(self.seen) == self.stop_at
 
 
+@needs_callbacks
 def test_callbacks_see_every_epoch():
     X, y = make_data(noise=3.0)
     watcher = Watcher()
@@ -366,6 +366,7 @@ def test_callbacks_see_every_epoch():
     np.testing.assert_array_equal(model.coef_, PredtronClassifier(random_state=0).fit(X, y).coef_)
 
 
+@needs_callbacks
 def test_a_callback_may_stop_the_fit():
     X, y = make_data(noise=3.0)
     model = PredtronClassifier(random_state=0).set_callbacks(Watcher(stop_at=3)).fit(X, y)
@@ -374,6 +375,7 @@ def test_a_callback_may_stop_the_fit():
     np.testing.assert_array_equal(model.coef_, short.coef_)
 
 
+@needs_callbacks
 def test_a_callback_that_fails_leaves_a_usable_model():
     X, y = make_data(noise=3.0)
     model = PredtronClassifier(random_state=0).fit(X + 1, 2 - y)
@@ -390,15 +392,21 @@ def test_a_callback_that_fails_leaves_a_usable_model():
     assert model.set_callbacks(Watcher()).fit(X, y).n_iter_ == 10
 
 
+@needs_callbacks
 def test_progress_bar(capsys):
     pytest.importorskip("rich")
+    from sklearn.callback import ProgressBar
+
     X, y = make_data()
     model = PredtronClassifier(random_state=0).set_callbacks(ProgressBar()).fit(X, y)
     assert "PredtronClassifier" in capsys.readouterr().out
     np.testing.assert_array_equal(model.coef_, PredtronClassifier(random_state=0).fit(X, y).coef_)
 
 
+@needs_callbacks
 def test_scoring_monitor():
+    from sklearn.callback import ScoringMonitor
+
     X, y = make_data(noise=2.0)
     monitor = ScoringMonitor(scoring="accuracy")
     model = PredtronClassifier(random_state=0, max_iter=4).set_callbacks(monitor).fit(X, y)

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from cases import assert_close, data, layouts, name, state, updates
+from cases import assert_close, data, layouts, name, needs_callbacks, state, updates
 
 from sklearn_predtron import Predtron, PredtronClassifier, Problem
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PerceptronUpdate
@@ -254,6 +254,7 @@ def test_labels_that_are_sets():
         model.sample_loss(X, y[:-1])
 
 
+@needs_callbacks
 def test_callbacks_of_a_problem_that_cannot_be_pickled():
     """A problem defined inside a function, as in a notebook, is copied for the callbacks all the same."""
 

@@ -158,8 +158,9 @@ def test_without_ids(data, switched_on):
     X, y, _ = data
     with config_context(enable_metadata_routing=switched_on):
         with pytest.raises(ValueError, match=r"qid=None is ambiguous to a scorer.*enable_metadata_routing=True"):
-            cross_val_score(Ranker(), X, y, cv=KFold(3), scoring=ndcg_scorer(), error_score="raise")
-        found = cross_val_score(Ranker(), X, y, cv=KFold(3), scoring=ndcg_scorer(one_query=True), error_score="raise")
+            cross_val_score(Ranker(), X, y, cv=KFold(3), scoring=ndcg_scorer(), error_score="raise", params={})
+        one = ndcg_scorer(one_query=True)
+        found = cross_val_score(Ranker(), X, y, cv=KFold(3), scoring=one, error_score="raise", params={})
     for score, (train, test) in zip(found, KFold(3).split(X), strict=True):
         assert score == ndcg(y[test], Ranker().fit(X[train], y[train]).predict(X[test]))[0]
 
@@ -199,7 +200,7 @@ def test_label_ranking(switched_on):
     with config_context(enable_metadata_routing=switched_on):
         given = {"params": {"groups": groups}} if switched_on else {"groups": groups}
         found = cross_val_score(LabelRanker(), X, y, cv=GroupKFold(3), scoring=scorer, error_score="raise", **given)
-        plain = cross_val_score(LabelRanker(), X, y, cv=3, scoring=scorer, error_score="raise")
+        plain = cross_val_score(LabelRanker(), X, y, cv=3, scoring=scorer, error_score="raise", params={})
     for score, (train, test) in zip(found, GroupKFold(3).split(X, y, groups), strict=True):
         assert score == ndcg(y[test], LabelRanker().fit(X[train], y[train]).decision_function(X[test]), k=3).mean()
     assert plain.min() > 0.8
