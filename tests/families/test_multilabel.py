@@ -134,16 +134,17 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("update", "loss", "formula"), PAIRS)
-def test_iterates_and_averages(update, loss, formula):
+@pytest.mark.parametrize("number", range(len(PAIRS)), ids=lambda i: PAIRS[i].id)
+def test_iterates_and_averages(number):
+    update, loss, formula = PAIRS[number].values
+    intercept, weighted = [("auto", False), (0.7, True), (None, False)][number % 3]
     X, y = make_data(n=40, m=5)
-    for i, (intercept, weighted) in enumerate([("auto", False), (0.7, True), (None, False)]):
-        weight = weights_of(len(X)) if weighted else None
-        reference = warmed_reference(X, y, stated(loss), formula, update, weight, intercept)
-        assert reference.n_updates > 8
-        for average in (AVERAGES[i], AVERAGES[-1]):
-            settings = {"average": average, **intercept_settings(intercept)}
-            assert_agrees(warmed(X, y, stated(loss), update, weight, **settings), reference, average)
+    weight = weights_of(len(X)) if weighted else None
+    reference = warmed_reference(X, y, stated(loss), formula, update, weight, intercept)
+    assert reference.n_updates > 8
+    for average in AVERAGES:
+        settings = {"average": average, **intercept_settings(intercept)}
+        assert_agrees(warmed(X, y, stated(loss), update, weight, **settings), reference, average)
 
 
 @each_loss

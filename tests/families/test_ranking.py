@@ -73,6 +73,13 @@ def goes_with(update, loss):
     return not (loss == "kendall" and update.get_params().get("eta") == "theory")
 
 
+def two_losses_each(updates):
+    """Every update with two of the losses, the losses in turn."""
+    for i, update in enumerate(updates):
+        fitting = [loss for loss in LOSSES if goes_with(update, loss)]
+        yield from ((update, fitting[(i + step) % len(fitting)]) for step in (0, 3))
+
+
 each_update = pytest.mark.parametrize("update", BY_COMPETITOR + PAIRWISE, ids=name)
 each_loss = pytest.mark.parametrize("loss", LOSSES)
 
@@ -192,9 +199,17 @@ def state(model):
     return [np.asarray(array).tobytes() for array in arrays] + list(counts)
 
 
-def representations_for(update, loss):
-    """One where it is not used."""
-    return ["log"] if loss == "kendall" or update.alias in BY_ALIAS else list(REPRESENTATIONS)
+def with_every_loss(updates):
+    """Every update with every loss that it goes with; the number of the case, by which the other settings take turns."""
+    pairs = [(update, loss) for i, update in enumerate(updates) for loss in LOSSES if goes_with(update, loss)]
+    return pytest.mark.parametrize(
+        ("update", "loss", "number"), [(*pair, number) for number, pair in enumerate(pairs)], ids=lambda part: str(part)[:40]
+    )
+
+
+def representation_for(update, loss, number):
+    """One in turn; always the same where it is not used."""
+    return "log" if loss == "kendall" or update.alias in BY_ALIAS else list(REPRESENTATIONS)[number % len(REPRESENTATIONS)]
 
 
 # ---------------------------------------------------------------------------------------------- the reference, by itself
@@ -233,48 +248,40 @@ def test_losses_of_the_reference():
 # ---------------------------------------------------------------------------------------------- iterates of the learners
 
 
-@each_loss
-@each_update
-def test_iterates_and_averages(update, loss):
-    if not goes_with(update, loss):
-        pytest.skip("has no weights or no theorem")
+@with_every_loss(BY_COMPETITOR + PAIRWISE)
+def test_iterates_and_averages(update, loss, number):
     X, y = make_queries(LOSSES[loss][2])
-    for i, representation in enumerate(representations_for(update, loss)):
-        weight = weights_of(len(X)) if i % 2 else None
-        reference = reference_of(X, y, loss, representation, update, weight)
-        for average in (AVERAGES[i % 4], AVERAGES[(i + 1) % 4]):
-            model = warmed(ranker(update, loss, representation, average=average), X, y, weight)
-            assert_agrees(model, reference, average)
+    representation, weight = representation_for(update, loss, number), weights_of(len(X)) if number % 3 else None
+    reference = reference_of(X, y, loss, representation, update, weight)
+    for average in AVERAGES:
+        model = warmed(ranker(update, loss, representation, average=average), X, y, weight)
+        assert_agrees(model, reference, average)
 
 
-@each_loss
-@pytest.mark.parametrize("update", BY_COMPETITOR + PAIRWISE + FOR_LABELS, ids=name)
-def test_iterates_and_averages_of_labels(update, loss):
-    if not goes_with(update, loss):
-        pytest.skip("has no weights or no theorem")
+@with_every_loss(BY_COMPETITOR + PAIRWISE + FOR_LABELS)
+def test_iterates_and_averages_of_labels(update, loss, number):
     X, y = make_labels(LOSSES[loss][2])
-    intercepts = ["auto", 0.7, None]
-    for i, representation in enumerate(representations_for(update, loss)):
-        intercept, weight = intercepts[i % 3], weights_of(len(X)) if i % 2 else None
-        settings = {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
-        reference = reference_of(X, y, loss, representation, update, weight, n_labels=y.shape[1], intercept=intercept)
-        for average in (AVERAGES[i % 4], AVERAGES[(i + 1) % 4]):
-            model = warmed_labels(label_ranker(update, loss, representation, average=average, **settings), X, y, weight)
-            assert_agrees(model, reference, average)
+    representation, weight = representation_for(update, loss, number), weights_of(len(X)) if number % 2 else None
+    intercept = ["auto", 0.7, None][number % 3]
+    settings = {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
+    reference = reference_of(X, y, loss, representation, update, weight, n_labels=y.shape[1], intercept=intercept)
+    for average in AVERAGES:
+        model = warmed_labels(label_ranker(update, loss, representation, average=average, **settings), X, y, weight)
+        assert_agrees(model, reference, average)
 
 
 FORMS = list(layouts(np.eye(1)))
 
 
-@pytest.mark.parametrize("form", FORMS)
 @each_update
-def test_rows_of_every_form(update, form):
+def test_rows_of_every_form(update):
     loss = "ap" if isinstance(update, Adaptive) else "ndcg@2"
     X, y = make_queries(LOSSES[loss][2])
     reference = reference_of(X, y, loss, "reciprocal", update)
-    model = warmed(ranker(update, loss, "reciprocal"), X, y, form=form)
-    assert_agrees(model, reference, "linear")
-    assert_close(model.predict(layouts(np.vstack(X))[form]), np.vstack(X) @ model.coef_)
+    for form in FORMS:
+        model = warmed(ranker(update, loss, "reciprocal"), X, y, form=form)
+        assert_agrees(model, reference, "linear")
+        assert_close(model.predict(layouts(np.vstack(X))[form]), np.vstack(X) @ model.coef_)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -328,16 +335,13 @@ def ends(n, seed):
     return [slice(start, stop) for start, stop in zip(np.append(0, stops[:-1]), stops, strict=True)]
 
 
-@each_loss
-@each_update
+@pytest.mark.parametrize(("update", "loss"), two_losses_each(BY_COMPETITOR + PAIRWISE), ids=name)
 def test_partial_fit_is_the_same_in_any_split(update, loss):
-    if not goes_with(update, loss):
-        pytest.skip("has no weights or no theorem")
     X, y = make_queries(LOSSES[loss][2])
     form = FORMS[(len(repr(update)) + len(loss)) % len(FORMS)]
     for weight in (None, weights_of(len(X))):
         states = []
-        for parts in ([slice(None)], [slice(i, i + 1) for i in range(len(X))], ends(len(X), 0), ends(len(X), 1)):
+        for parts in ([slice(None)], [slice(i, i + 1) for i in range(len(X))], ends(len(X), 0)):
             model = ranker(update, loss, "power")
             for part in parts:
                 learn(model, X[part], y[part], None if weight is None else weight[part], form)

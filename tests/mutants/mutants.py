@@ -277,9 +277,9 @@ MUTANTS = [
     ),
     Mutant(
         "tol-stops-at-equality",
-        f"{FAMILIES}/_base.py",
-        "curve[-2] - curve[-1] < self.tol",
-        "curve[-2] - curve[-1] <= self.tol",
+        f"{FAMILIES}/_patience.py",
+        "if loss < best - self.tol:",
+        "if loss <= best - self.tol:",
         ("tests/families/test_classification.py", "tests/families/test_sklearn_integration.py"),
     ),
     Mutant(
@@ -293,7 +293,7 @@ MUTANTS = [
     Mutant("largest-total-of-half-the-excess", f"{UPDATES}/_bounds.py", "slope2 + 4 * excess", "slope2 + 2 * excess", BOUNDS),
     Mutant(
         "query-weight-is-a-sum",
-        "sklearn_predtron/metrics/__init__.py",
+        "sklearn_predtron/metrics/_query_means.py",
         "of_query = np.bincount(rows, weights) / np.bincount(rows)",
         "of_query = np.bincount(rows, weights)",
         ("tests/metrics/test_metrics.py",),

@@ -50,9 +50,9 @@ from tests.families.test_ranking import (
     PAIRWISE,
     REPRESENTATIONS,
     WARM,
-    goes_with,
     make_labels,
     make_queries,
+    two_losses_each,
     warm_up,
     warmed,
     warmed_labels,
@@ -204,13 +204,6 @@ def ranking_reference(kind, q, X, y, loss, update, weight, n_labels=None, interc
     reference.learn(X[WARM:], y[WARM:], weight[WARM:])
     assert reference.n_updates > 3
     return reference
-
-
-def two_losses_each(updates):
-    """Every update with two of the losses, the losses in turn."""
-    for i, update in enumerate(updates):
-        fitting = [loss for loss in LOSSES if goes_with(update, loss)]
-        yield from ((update, fitting[(i + step) % len(fitting)]) for step in (0, 3))
 
 
 RANKING = list(two_losses_each(BY_COMPETITOR + PAIRWISE))
