@@ -63,10 +63,8 @@ class OwnCallbackSupport:
     """Runs `LossHistory` where scikit-learn, before 1.9, has no callbacks."""
 
     def set_callbacks(self, *callbacks: Any) -> Any:
-        from sklearn_predtron.callbacks import LossHistory
-
         for callback in callbacks:
-            if type(callback) is not LossHistory:
+            if not vars(type(callback)).get("runs_without_callbacks"):
                 raise ImportError(
                     f"set_callbacks({callback!r}) needs scikit-learn 1.9 or later, and this is {sklearn.__version__}, with which "
                     "sklearn_predtron.callbacks.LossHistory alone is accepted."

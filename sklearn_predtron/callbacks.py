@@ -55,6 +55,8 @@ class LossHistory:
     60
     """
 
+    runs_without_callbacks = True  # of scikit-learn, which has them from 1.9 on
+
     def __init__(self, size: int = 1000):
         if not isinstance(size, Integral) or isinstance(size, bool) or size < 4:
             raise ValueError(f"size={size!r} must be an integer of at least 4.")
