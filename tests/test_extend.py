@@ -106,9 +106,7 @@ def test_exercises_pass_the_tests_that_find_parts(tree):
 @in_checkout
 def test_the_rule_of_the_exercise_is_that_of_the_reference(tree):
     one = "tests/core/test_learner.py::test_iterates_and_averages"
-    passed = run(
-        tree, sys.executable, "-m", "pytest", "-W", "ignore", "-p", "no:cacheprovider", "-k", "Relaxation and 4-OneHot", one
-    )
+    passed = run(tree, sys.executable, "-m", "pytest", "-W", "ignore", "-p", "no:cacheprovider", "-k", "Relaxation", one)
     assert " passed" in passed or "100%" in passed
 
 
@@ -153,7 +151,7 @@ for model in [
         ours = pickle.loads(pickle.dumps(ours)).partial_fit(form(X), y, **queries)
         plain.partial_fit(form(X * a**0.5), y, **queries)
         np.testing.assert_allclose(ours.coef_, plain.coef_ * a**0.5, rtol=1e-8, atol=1e-10)
-        np.testing.assert_array_equal(ours.predict(form(X)), plain.predict(form(X * a**0.5)))
+        np.testing.assert_allclose(ours.predict(form(X)), plain.predict(form(X * a**0.5)), rtol=1e-8, atol=1e-10)
         np.testing.assert_allclose(ours.margin(X, y, **queries), plain.margin(X * a**0.5, y, **queries), rtol=1e-8)
         if queries or model.intercept_scaling != "auto":
             np.testing.assert_allclose(radius(ours, form(X), **queries), radius(plain, form(X * a**0.5), **queries))
