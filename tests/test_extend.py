@@ -23,6 +23,7 @@ EXERCISES = {
     "representation": (1, 60, ["ErrorCorrect", "error_correcting"]),
     "ranking_loss": (2, 60, ["TopOne", "top_one"]),
     "update": (2, 60, ["Relaxation", "relaxation"]),
+    "norm": (2, 120, ["Diagonal"]),
     "family": (2, 220, ["PredtronCyclicClassifier"]),
 }
 SOURCES = ["sklearn_predtron", "tests", "doc", "setup.py", "pyproject.toml", "setup.cfg", "conftest.py", "README.md", "LICENSE"]
@@ -34,6 +35,7 @@ FINDING = [
     "tests/theory/test_theorems.py",
     "sklearn_predtron/families/cyclic.py",
     "sklearn_predtron/losses",
+    "sklearn_predtron/norms",
     "sklearn_predtron/representations.py",
     "sklearn_predtron/updates",
 ]
@@ -118,6 +120,57 @@ check_predtron_estimator(PredtronCyclicClassifier())
 @in_checkout
 def test_the_family_of_the_exercise_passes_every_check(tree):
     run(tree, sys.executable, "-W", "ignore", "-c", CHECKS)
+
+
+SCALES = """
+import pickle
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn_predtron import PredtronClassifier, PredtronOrdinalClassifier, PredtronRanker
+from sklearn_predtron.norms import Diagonal
+from sklearn_predtron.theory import radius
+from sklearn_predtron.updates import LossAugmented
+
+rng = np.random.default_rng(0)
+a, X, y, qid = 10 ** rng.uniform(-2, 2, 6), rng.standard_normal((60, 6)), rng.integers(0, 3, 60), np.arange(60) // 6
+X[rng.random(X.shape) < 0.3] = 0
+theory = LossAugmented(eta="theory")
+for model in [
+    PredtronClassifier(),
+    PredtronClassifier(update=theory, average=False, intercept_scaling=2.0),
+    PredtronOrdinalClassifier(representation="shared"),
+    PredtronRanker(average=5.0),
+    PredtronRanker(update=theory),
+    PredtronRanker(update="max_pair"),
+]:
+    queries = {"qid": qid} if isinstance(model, PredtronRanker) else {}
+    for form in (np.array, csr_array):
+        plain = clone(model).set_params(random_state=0).fit(form(X * a**0.5), y, **queries)
+        ours = clone(model).set_params(random_state=0, norm=Diagonal(a)).fit(form(X), y, **queries)
+        ours = pickle.loads(pickle.dumps(ours)).partial_fit(form(X), y, **queries)
+        plain.partial_fit(form(X * a**0.5), y, **queries)
+        np.testing.assert_allclose(ours.coef_, plain.coef_ * a**0.5, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(ours.predict(form(X)), plain.predict(form(X * a**0.5)), rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(ours.margin(X, y, **queries), plain.margin(X * a**0.5, y, **queries), rtol=1e-8)
+        if queries or model.intercept_scaling != "auto":
+            np.testing.assert_allclose(radius(ours, form(X), **queries), radius(plain, form(X * a**0.5), **queries))
+
+alike = np.tile(rng.standard_normal(6), (5, 1))
+assert not PredtronRanker(norm=Diagonal(a)).fit(alike, [0, 1, 2, 1, 0], qid="one").coef_.any()
+for scales in [3, a[:5], [a], [1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, np.nan], "xxxxxx"]:
+    try:
+        PredtronClassifier(norm=Diagonal(scales)).fit(X, y)
+    except ValueError as error:
+        assert str(error).startswith("scales=") and "must be 6 numbers" in str(error)
+    else:
+        raise AssertionError(f"scales={scales} are taken")
+"""
+
+
+@in_checkout
+def test_the_norm_of_the_exercise_is_the_euclidean_one_of_scaled_rows(tree):
+    run(tree, sys.executable, "-W", "ignore", "-c", SCALES)
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -3,6 +3,9 @@ from sklearn_predtron._core.rows cimport View
 from sklearn_predtron._core.simd cimport Matrix, Row, ScoreGradient
 
 
+cdef double cancelled(const View* x, const ScoreGradient* g) noexcept nogil
+
+
 cdef class ScoreMap:
     cdef readonly Py_ssize_t d             # scores of a row
     cdef readonly Py_ssize_t n_directions  # rows of the coefficients

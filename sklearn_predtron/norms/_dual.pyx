@@ -4,7 +4,7 @@ from libc.math cimport pow as libm_pow
 
 import numpy as np
 
-from sklearn_predtron._core.score_map cimport ScoreMap
+from sklearn_predtron._core.score_map cimport ScoreMap, cancelled
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, RowOps, Matrix, Row, prefetch_bytes
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport View, of_doubles, row_of
@@ -289,6 +289,8 @@ cdef class DualWeights(Weights):
         r.radius2 = self.radius2
         if self.score_map.whole_input(x) == NULL:
             length = self.norm_of_input(x, g)
+            if length * length <= cancelled(x, g):      # the q-norm is at most the Euclidean one
+                length = 0
             r.update_norm2 = self.inverse_convexity * length * length
             return
         length = self.direction_norm(g)

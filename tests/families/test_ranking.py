@@ -528,6 +528,18 @@ def test_identical_documents_leave_no_trace(loss, sparse_rows):
         np.testing.assert_array_equal(models[0].last_coef_, models[1].last_coef_)
 
 
+@pytest.mark.parametrize("norm", ["l1", "group", "scaled", "rkhs"])
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_identical_documents_take_no_step_under_any_norm(norm, sparse_rows):
+    """What rounding leaves of a sum of equal rows is no direction."""
+    x = np.repeat(np.random.default_rng(0).standard_normal((1, 6)), 5, axis=0)
+    for update in (Adaptive(), PassiveAggressive(variant="pa")):
+        model = PredtronRanker(norm=norm, update=update).partial_fit(
+            sparse.csr_matrix(x) if sparse_rows else x, [2, 0, 1, 0, 1], qid=np.zeros(5)
+        )
+        assert (model.n_mistakes_, model.n_updates_) == (1, 0)
+
+
 def test_right_rankings_cost_nothing_where_the_discount_is_flat():
     """To the last bit, or updates on mistakes would never end; precision at 4 knows no order of the first four."""
     y, flat = np.array([0.7, 0.3, 0.7, 1.1, 0, 0.1]), NDCG(k=4, gain="linear", discount=lambda j: 0 * j + 0.3)
