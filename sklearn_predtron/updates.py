@@ -163,7 +163,8 @@ class LossAugmented(Update):
             return core.LossAugmented(self.eta)
         if isinstance(problem, Ranking) and problem.unproven is None:
             return ranking.RankingLossAugmented()
-        return core.LossAugmented(0.0, theory_step("LossAugmented", problem, problem.c_L / problem.D2))
+        step = problem.c_L / problem.D2 if problem.D2 > 0 else 0.0  # lists of one document are all at one place
+        return core.LossAugmented(0.0, theory_step("LossAugmented", problem, step))
 
     def theorem(self, problem: Problem) -> str:
         return "Theorem 1 (paper 000)"
