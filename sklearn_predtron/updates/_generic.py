@@ -58,7 +58,8 @@ class LossAugmented(Update):
             return core.LossAugmentedRule(self.eta)
         if problem.constants_vary and problem.no_theorem_because is None:
             return RankingLossAugmentedRule()
-        return core.LossAugmentedRule(0.0, theory_step("LossAugmented", problem, problem.c_L / problem.D2))
+        step = problem.c_L / problem.D2 if problem.D2 > 0 else 0.0  # lists of one document are all at one place
+        return core.LossAugmentedRule(0.0, theory_step("LossAugmented", problem, step))
 
     def theorem(self, problem: Problem) -> str:
         return "Theorem 1 (Jain et al. 2015)"
