@@ -253,7 +253,7 @@ STATEFUL = {
 
 @pytest.mark.parametrize(
     ("estimator", "check"),
-    [*shares(own_checks, ESTIMATORS, 1), *shares(own_checks, CONFIGURATIONS, 4, always=STATEFUL)],
+    [*shares(own_checks, ESTIMATORS, 1), *shares(own_checks, CONFIGURATIONS, 6, always=STATEFUL)],
     ids=described,
 )
 def test_own_checks(estimator, check):

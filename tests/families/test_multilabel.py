@@ -291,11 +291,13 @@ def test_perceptron_is_the_binary_one_label_by_label(intercept, average):
         np.testing.assert_array_equal(model.predict(X)[:, i], binary.predict(X))
 
 
-@pytest.mark.parametrize(
-    "loss", ["hamming", "subset_zero_one", "f1", "jaccard", FBeta(beta=2), CountLoss(lambda a, b, c, d: b + c)]
-)
-@pytest.mark.parametrize("update", updates(), ids=name)
-def test_one_label_is_the_binary_classifier(update, loss):
+OF_ONE_LABEL = ["hamming", "subset_zero_one", "f1", "jaccard", FBeta(beta=2), CountLoss(lambda a, b, c, d: b + c)]
+
+
+@pytest.mark.parametrize("number", range(2 * len(updates())), ids=lambda i: name(updates()[i // 2]))
+def test_one_label_is_the_binary_classifier(number):
+    """Every update with two of the losses, the losses in turn."""
+    update, loss = updates()[number // 2], OF_ONE_LABEL[number % len(OF_ONE_LABEL)]
     X, y = make_data(n=60)
     given = {"update": update}
     theirs = PredtronBinaryClassifier(**given).partial_fit(X, y[:, 0], classes=[0, 1])

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from cases import assert_close, cost_table, data, losses, name, random_code, random_costs, state, updates
+from cases import assert_close, cost_table, data, losses, name, pairwise, random_code, random_costs, state, updates
 from scipy import sparse
 
 from sklearn_predtron import PredtronOrdinalClassifier
@@ -310,9 +310,11 @@ def test_thresholds_are_ordered_after_every_round(update, settings):
     assert model.n_updates_ > 10
 
 
-@pytest.mark.parametrize("average", ["linear", 4.0, False])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
-@pytest.mark.parametrize("update", [*updates(), PRank()], ids=name)
+@pytest.mark.parametrize(
+    ("update", "form", "average"),
+    pairwise([*updates(), PRank()], [np.asarray, sparse.csr_matrix], ["linear", 4.0, False]),
+    ids=lambda part: getattr(part, "__name__", name(part)),
+)
 def test_shared_learners_go_on_from_a_pickle(update, form, average):
     X, y = data(n=60, k=5)
     rows = form(X)
