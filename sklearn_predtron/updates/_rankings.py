@@ -85,7 +85,7 @@ class MaxPair(Update):
     Parameters
     ----------
     eta : float, default=1.0
-        The step.  It scales the weights and changes no
+        The step.  It scales the weights and changes no prediction.
     weighted : bool, default=True
         Whether the step is multiplied by the list's loss L.
 
@@ -166,7 +166,7 @@ class MMP(Update):
     weights : {"uniform", "max", "random"}, default="uniform"
         How c is spread: evenly, on the pair that is furthest from the right order, or at random (always the same numbers).
     eta : float, default=1.0
-        The step.  It scales the weights and changes no
+        The step.  It scales the weights and changes no prediction.
 
     Examples
     --------
