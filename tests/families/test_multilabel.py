@@ -128,8 +128,8 @@ def test_hamming_from_the_first_row(update, intercept, weighted):
 
 PAIRS = [
     pytest.param(update, *case, id=f"{name(update)}-{label}")
-    for update in updates_of_the_reference()
-    for case, label in zip(FORMULAS, NAMES, strict=True)
+    for i, update in enumerate(updates_of_the_reference())  # each with a third of the losses, in turn
+    for case, label in list(zip(FORMULAS, NAMES, strict=True))[i % 3 :: 3]
     if not (isinstance(case[0], AtK) and update.get_params().get("eta") == "theory")  # there is no theorem
 ]
 
@@ -137,7 +137,7 @@ PAIRS = [
 @pytest.mark.parametrize("number", range(len(PAIRS)), ids=lambda i: PAIRS[i].id)
 def test_iterates_and_averages(number):
     update, loss, formula = PAIRS[number].values
-    intercept, weighted = [("auto", False), (0.7, True), (None, False)][number % 3]
+    intercept, weighted = [("auto", False), (0.7, True), (None, False)][number // 2 % 3]
     X, y = make_data(n=40, m=5)
     weight = weights_of(len(X)) if weighted else None
     reference = warmed_reference(X, y, stated(loss), formula, update, weight, intercept)
