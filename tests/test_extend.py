@@ -1,74 +1,125 @@
-"""The documentation keeps up with the code: the worked exercises of doc/extend apply and are short,
-the reference is complete, the tests that are named exist."""
+"""The documentation keeps up with the code: the worked exercises of doc/extend apply, build and pass the tests that find parts,
+they are short, the reference is complete, and the tests that are named exist."""
 
-import importlib.util
+import importlib
 import os
 import pkgutil
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import sklearn_predtron
 
 ROOT = Path(__file__).parents[1]
-PATCHES = sorted((ROOT / "doc" / "extend").glob("*.diff"))
-NAMES = [patch.stem for patch in PATCHES]
+EXTEND = ROOT / "doc" / "extend"
+# Of each exercise: what adding such a part costs at most, in files of the package and in lines; and what tests call the new part.
+EXERCISES = {
+    "table_loss": (1, 60, ["Capped", "capped"]),
+    "set_loss": (1, 60, ["WeightedHamming", "weighted_hamming"]),
+    "representation": (1, 60, ["ErrorCorrect", "error_correcting"]),
+    "ranking_loss": (2, 60, ["TopOne", "top_one"]),
+    "update": (2, 60, ["Relaxation", "relaxation"]),
+    "family": (2, 220, ["PredtronCyclicClassifier"]),
+}
+SOURCES = ["sklearn_predtron", "tests", "doc", "setup.py", "pyproject.toml", "setup.cfg", "conftest.py", "README.md", "LICENSE"]
+# The tests that find parts by discovery.
+FINDING = [
+    "tests/core/test_properties.py",
+    "tests/estimator_checks/test_parts.py",
+    "tests/families/test_estimators.py",
+    "tests/theory/test_theorems.py",
+    "sklearn_predtron/families/cyclic.py",
+    "sklearn_predtron/losses",
+    "sklearn_predtron/representations.py",
+    "sklearn_predtron/updates",
+]
 MODULES = ["", *(f".{found.name}" for found in pkgutil.iter_modules(sklearn_predtron.__path__) if not found.name.startswith("_"))]
+MODULES = [module for module in MODULES if hasattr(importlib.import_module(f"sklearn_predtron{module}"), "__all__")]
+in_checkout = pytest.mark.skipif(
+    not EXTEND.exists() or shutil.which("git") is None, reason="the tests do not run from a checkout"
+)
 
 
-@pytest.fixture
-def tree(tmp_path):
-    """A copy of the sources to which patches can be applied."""
-    if not (ROOT / "sklearn_predtron" / "_core" / "updates.pyx").exists():
-        pytest.skip("the tests do not run from a checkout")
-    if shutil.which("git") is None:
-        pytest.skip("git is not installed")
-    for folder in ("sklearn_predtron", "tests"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.so", "*.c", "__pycache__"))
-    return tmp_path
+def run(tree, *command):
+    """Run a command in a tree, on one thread; its output if it succeeds."""
+    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tree.parent), "OPENBLAS_NUM_THREADS": "1"}
+    environment.pop("PYTEST_ADDOPTS", None)
+    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done.stdout + done.stderr
 
 
-def apply(patch, tree):
-    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tree.parent)}
-    done = subprocess.run(["git", "apply", "-v", str(patch)], cwd=tree, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "Skipped" not in done.stderr, done.stderr
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A copy of the checkout with all exercises, compiled: only what they change is compiled again."""
+    tree = tmp_path_factory.mktemp("extended")
+    for name in [*SOURCES, "build"]:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif (ROOT / name).exists():
+            shutil.copy2(ROOT / name, tree / name)
+    for patch in sorted(EXTEND.glob("*.diff")):
+        assert "Skipped" not in run(tree, "git", "apply", "-v", str(patch))
+    run(tree, sys.executable, "setup.py", "-q", "build_ext", "--inplace")
+    return tree
 
 
-def test_there_are_exercises():
-    assert {"representation", "update"} <= set(NAMES) or not (ROOT / "doc").exists()
-
-
-@pytest.mark.parametrize("patch", PATCHES, ids=NAMES)
-def test_exercise_applies(patch, tree):
-    apply(patch, tree)
-    for path in tree.rglob("*.py"):
-        compile(path.read_text(), str(path), "exec")
-
-
-@pytest.mark.parametrize("patch", PATCHES, ids=NAMES)
-def test_exercise_is_short(patch):
+def cost(patch):
+    """The files of a patch, and the lines that it adds."""
     lines = patch.read_text().splitlines()
-    files = [line for line in lines if line.startswith("+++ ")]
-    added = [line for line in lines if line.startswith("+") and line not in files]
-    assert len(files) <= 2
-    assert len(added) <= 60
+    files = [line.removeprefix("+++ b/") for line in lines if line.startswith("+++ ")]
+    return files, len([line for line in lines if line.startswith("+")]) - len(files)
 
 
-@pytest.mark.parametrize("k", [2, 3, 50, 1000])
-def test_representation_of_the_exercise(tree, k):
-    apply(ROOT / "doc" / "extend" / "representation.diff", tree)
-    path = tree / "sklearn_predtron" / "representations.py"
-    spec = importlib.util.spec_from_file_location("patched_representations", path)
-    patched = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(patched)
-    code = patched.ErrorCorrecting().code(k)
-    np.testing.assert_allclose(np.linalg.norm(code, axis=1), 1)
-    assert ((code @ code.T).argmax(axis=1) == np.arange(k)).all()
+@in_checkout
+def test_every_exercise_is_built_and_shown():
+    assert {patch.stem for patch in EXTEND.glob("*.diff")} == {*EXERCISES, "reference"}
+    shown = re.findall(r"^\.\. literalinclude:: (\w+)\.diff", (EXTEND / "index.rst").read_text(), re.M)
+    assert sorted(shown) == sorted([*EXERCISES, "reference"])
+
+
+@in_checkout
+@pytest.mark.parametrize("name", EXERCISES)
+def test_what_an_exercise_costs(name):
+    most_files, most_lines, _ = EXERCISES[name]
+    files, added = cost(EXTEND / f"{name}.diff")
+    print(f"{name}: {len(files)} files, {added} lines")
+    assert len(files) <= most_files and added <= most_lines
+    assert all(file.startswith("sklearn_predtron/") for file in files)
+
+
+@in_checkout
+def test_exercises_pass_the_tests_that_find_parts(tree):
+    names = " or ".join(name for _, _, called in EXERCISES.values() for name in called)
+    passed = run(tree, sys.executable, "-m", "pytest", "-rp", "-W", "ignore", "-p", "no:cacheprovider", "-k", names, *FINDING)
+    for name, (_, _, called) in EXERCISES.items():
+        found = [line for line in passed.splitlines() if "PASSED" in line and any(part in line for part in called)]
+        assert found, f"no test has found the part of the exercise {name!r}"
+
+
+@in_checkout
+def test_the_rule_of_the_exercise_is_that_of_the_reference(tree):
+    one = "tests/core/test_learner.py::test_iterates_and_averages"
+    passed = run(
+        tree, sys.executable, "-m", "pytest", "-W", "ignore", "-p", "no:cacheprovider", "-k", "Relaxation and 4-OneHot", one
+    )
+    assert " passed" in passed or "100%" in passed
+
+
+CHECKS = """
+from sklearn_predtron.estimator_checks import check_predtron_estimator
+from sklearn_predtron.families.cyclic import PredtronCyclicClassifier
+check_predtron_estimator(PredtronCyclicClassifier())
+"""
+
+
+@in_checkout
+def test_the_family_of_the_exercise_passes_every_check(tree):
+    run(tree, sys.executable, "-W", "ignore", "-c", CHECKS)
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -89,6 +140,6 @@ def test_the_tests_that_the_theory_names_exist():
     if not theory.exists():
         pytest.skip("the tests do not run from a checkout")
     defined = {
-        name for path in (ROOT / "tests").glob("test_*.py") for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)
+        name for path in (ROOT / "tests").rglob("test_*.py") for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)
     }
     assert set(re.findall(r"``(test_\w+)``", theory.read_text())) - defined == set()

@@ -80,7 +80,7 @@ cdef class Learner:
         cdef Problem problem = self.problem
         if problem is None or problem.d < 1 or problem.d != self.weights.d or self.weights.p < 1:
             raise ValueError(f"weights for {self.weights.d} scores do not go with a problem of {problem.d}.")
-        if type(problem.score_map) is not type(self.weights.score_map):
+        if problem.score_map is None or problem.score_map.offsets_cancel != self.weights.score_map.offsets_cancel:
             raise ValueError("weights of rows do not go with a problem of queries, nor the other way round.")
         self.update.check(problem)
         if self.observer is not None:

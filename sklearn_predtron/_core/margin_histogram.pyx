@@ -38,7 +38,7 @@ cdef class MarginHistogram(Observer):
     """A histogram of the margins between the two best predictions, each predicted before its row was learned."""
     cdef readonly FiniteProblem problem
     cdef double[:, ::1] seen       # weight of the rounds of each true class in each bin
-    cdef double[::1] lost          # weighted loss of the best prediction in each bin
+    cdef double[::1] losses          # weighted loss of the best prediction in each bin
     cdef double unit               # of weight, grows as the past is forgotten
 
     def __init__(self, FiniteProblem problem not None, Py_ssize_t n_labels):
@@ -46,7 +46,7 @@ cdef class MarginHistogram(Observer):
         if not 0 < n_labels <= problem.sigma_y.shape[0]:
             raise ValueError(f"n_labels={n_labels} must be at least 1 and at most {problem.sigma_y.shape[0]}.")
         self.seen = np.zeros((N_BINS, n_labels))
-        self.lost = np.zeros(N_BINS)
+        self.losses = np.zeros(N_BINS)
         self.unit = 1
 
     def watch(self, FiniteProblem problem not None):
@@ -61,12 +61,12 @@ cdef class MarginHistogram(Observer):
         return 0
 
     def __reduce__(self):
-        state = np.array(self.seen), np.array(self.lost), self.unit
+        state = np.array(self.seen), np.array(self.losses), self.unit
         return type(self), (self.problem, self.seen.shape[1]), state
 
     def __setstate__(self, state):
         pattern = reals(N_BINS, self.seen.shape[1], least=0), reals(N_BINS, least=0), between(1e-300, 1e300)
-        self.seen, self.lost, self.unit = restored(self, state, pattern)
+        self.seen, self.losses, self.unit = restored(self, state, pattern)
 
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
         cdef double* s = self.problem.decoded(t, &self.problem.scratch[0])
@@ -81,14 +81,14 @@ cdef class MarginHistogram(Observer):
         slot = bin_of(s[best] - s[second])
         self.unit /= keep
         self.seen[slot, label] += weight * self.unit
-        self.lost[slot] += weight * self.unit * self.problem.loss_at(best, label)
+        self.losses[slot] += weight * self.unit * self.problem.loss_at(best, label)
         if self.unit > 1e100:
             self.renormalise()
 
     cdef void renormalise(self) noexcept nogil:
         cdef Py_ssize_t i, c
         for i in range(N_BINS):
-            self.lost[i] /= self.unit
+            self.losses[i] /= self.unit
             for c in range(self.seen.shape[1]):
                 self.seen[i, c] /= self.unit
         self.unit = 1
@@ -96,5 +96,5 @@ cdef class MarginHistogram(Observer):
     def threshold(self, beta):
         """The margin below which rejecting, at cost beta[y], would have cost least; 0 before anything was seen."""
         rejected = np.append(0, np.cumsum(np.asarray(self.seen) @ beta))
-        kept = np.append(np.cumsum(self.lost[::-1])[::-1], 0)
+        kept = np.append(np.cumsum(self.losses[::-1])[::-1], 0)
         return EDGES[np.argmin(rejected + kept)]

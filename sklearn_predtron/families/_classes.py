@@ -81,7 +81,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
     def _label_weight(self, labels: Any, weight: NDArray | None, *, partial: bool) -> NDArray | None:
         if self.class_weight is None:
             return None
-        codes = labels.numbers
+        codes = labels.array
         if self.class_weight != "balanced":
             return self._class_weights()[codes]
         if partial:

@@ -72,7 +72,7 @@ cdef class CodeReader(LabelReader):
         return Codes(codes)
 
     cdef const double[::1] weight(self, Labels labels):
-        return None if self.class_weight is None else np.asarray(self.class_weight)[labels.numbers]
+        return None if self.class_weight is None else np.asarray(self.class_weight)[labels.array]
 
 
 ctypedef unsigned char uchar
@@ -139,7 +139,7 @@ cdef class IndicatorReader(LabelReader):
         cdef Labels labels
         if self.codes is not None:
             labels = self.codes.read(y, n)
-            return None if labels is None else Indicators(labels.numbers.astype(np.uint8)[:, None])
+            return None if labels is None else Indicators(labels.array.astype(np.uint8)[:, None])
         if type(y) is not np.ndarray or y.ndim != 2 or y.shape[0] != n or y.shape[1] != self.m:
             return None
         rows = indicator_rows(y)

@@ -71,7 +71,7 @@ class Fitted:
     @learned
     def support_(self) -> NDArray:
         """With a kernel, the rows of the support, numbered in the order in which all rows so far were given."""
-        return read_only(self._of_expansion(lambda expansion: expansion.numbers))
+        return read_only(self._of_expansion(lambda expansion: expansion.row_numbers))
 
     @learned
     def budget_loss_(self) -> float:

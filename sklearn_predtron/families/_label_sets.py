@@ -25,7 +25,7 @@ class SetReader(IndicatorReader):
     def read_any(self, y: Any) -> Labels:
         """Return sets in any form, of checked shape; refuse what is neither 0 nor 1."""
         if self.one is not None:
-            return Indicators(self.one.read_any(flat(y, warn=True)).numbers.astype(np.uint8)[:, None])
+            return Indicators(self.one.read_any(flat(y, warn=True)).array.astype(np.uint8)[:, None])
         if sparse.issparse(y):
             return sparse_indicators(y)
         y = as_array(y)

@@ -15,6 +15,9 @@ from sklearn_predtron.families._patience import Patience, checked_patience
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.updates import Update
 
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
+
 PARTS = {"loss", "norm", "problem", "representation", "tol", "update"}
 
 if TYPE_CHECKING:

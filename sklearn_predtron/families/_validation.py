@@ -144,7 +144,7 @@ def as_rows(X: Any) -> Rows:
     """Return the rows of a validated X, read in place."""
     if not sparse.issparse(X):
         return dense_rows(X)
-    rows = csr_rows(X)
+    rows: Any = csr_rows(X)
     if rows is None:
         X = X.copy()
         X.has_canonical_format = False

@@ -150,7 +150,7 @@ class L2(Norm):
         return spectral_length(documents)
 
 
-class Link(Norm):
+class PNormBase(Norm):
     """Base of the norms |W|_r with 1/r + 1/q = 1: steps change dual weights, of which W is a power."""
 
     q: float | None
@@ -184,7 +184,7 @@ class Link(Norm):
         )
 
 
-class PNorm(Link):
+class PNorm(PNormBase):
     """The r-norm of all weights, r close to 1 (alias "l1"): for few relevant features among many.
 
     The bound on the loss grows with the logarithm of the number of features, and with the number of relevant ones (Jain et al.
@@ -212,7 +212,7 @@ class PNorm(Link):
         self.q = q
 
 
-class Group(Link):
+class Group(PNormBase):
     """The r-norm of the columns' Euclidean lengths, r close to 1 (alias "group"): few features matter, to any score.
 
     A column holds a feature's weights for all scores; with one score it is "l1" (Jain et al. 2015, Corollary 8).

@@ -369,7 +369,7 @@ cdef class RKHSWeights(L2Weights):
         return self
 
     @property
-    def numbers(self):
+    def row_numbers(self):
         """The numbers of the rows kept, in the order in which rows were given."""
         return np.array(self.number[:self.n])
 

@@ -28,7 +28,7 @@ from sklearn_predtron._core.state import count, flag, real, reals, restored
 from sklearn_predtron.norms._base import aligned_zeros
 
 cdef enum:
-    FIELDS = 5      # numbers a feature's statistics take
+    FIELDS = 5      # values that a feature's statistics take
     PAIR = 2        # of them wanted for every row, the others for new rows
     REST = 4        # room for those
     FETCHED = 24    # non-zeros of a row whose statistics are fetched before its turn
@@ -83,21 +83,21 @@ cdef class ScaledWeights(L2Weights):
 
     def __reduce__(self):
         arguments = (self.d, self.p, self.intercept, self.sparse, self.averaging, self.score_map)
-        return type(self), arguments, (L2Weights.__reduce__(self)[2], np.array(self.statistics), self._numbers())
+        return type(self), arguments, (L2Weights.__reduce__(self)[2], np.array(self.statistics), self._counted())
 
     def __setstate__(self, state):
         cdef const double[::1] statistics
-        numbers = (flag, flag, flag, count, real, real), reals(self.d), reals(self.d)
-        inherited, statistics, numbers = restored(self, state, (tuple, reals(self.statistics.shape[0]), numbers))
+        counted = (flag, flag, flag, count, real, real), reals(self.d), reals(self.d)
+        inherited, statistics, counted = restored(self, state, (tuple, reals(self.statistics.shape[0]), counted))
         L2Weights.__setstate__(self, inherited)
         self.statistics[:] = statistics
-        self._set_numbers(numbers)
+        self._set_counted(counted)
 
-    def _numbers(self):
+    def _counted(self):
         flags = self.known, self.following, self.may_step
         return flags + (self.seen, self.D, self.largest), np.array(self.C), np.array(self.C_total)
 
-    def _set_numbers(self, state):
+    def _set_counted(self, state):
         cdef const double[::1] C, C_total
         (self.known, self.following, self.may_step, self.seen, self.D, self.largest), C, C_total = state
         self.C[:] = C
@@ -243,14 +243,14 @@ cdef class ScaledWeights(L2Weights):
         if self.old.shape[0] == 0:
             self.old = np.empty(self.statistics.shape[0])
         memcpy(&self.old[0], &self.statistics[0], self.statistics.nbytes)
-        self.saved = self._numbers(), self.intercept.__reduce__()[2]
+        self.saved = self._counted(), self.intercept.__reduce__()[2]
 
     cdef void abandon_round(self) noexcept nogil:
         if self.undo_needed and self.fresh:
             with gil:
-                numbers, intercept = self.saved
+                counted, intercept = self.saved
                 memcpy(&self.statistics[0], &self.old[0], self.statistics.nbytes)
-                self._set_numbers(numbers)
+                self._set_counted(counted)
                 self.intercept.__setstate__(intercept)
                 self.intercept.known_at = -1
 

@@ -126,7 +126,7 @@ cdef class TraceWeights(L2Weights):
             self.link(self.weight / self.mass, self.M, self.b, product, False, s)
             self.link(self.total_scale / self.mass, self.C, self.zeros, product, True, s)
             x.k.scores[self.W.layout](row, &self.U, self.total_scale / self.mass, True, s)
-        leave(product, near)
+        release(product, near)
 
     cdef void fail(self, const View* x, double* t) noexcept nogil:
         """Scores that no one takes for any, where there is no memory for d numbers."""
@@ -359,7 +359,7 @@ cdef inline double* room(double* near, Py_ssize_t n) noexcept nogil:
     return near if n <= NEAR else <double*> PyMem_RawMalloc(n * sizeof(double))
 
 
-cdef inline void leave(double* product, double* near) noexcept nogil:
+cdef inline void release(double* product, double* near) noexcept nogil:
     if product != near:
         PyMem_RawFree(product)
 

@@ -37,7 +37,7 @@ cdef class Codes(Labels):
         return &self.codes[i]
 
     @property
-    def numbers(self):
+    def array(self):
         """The numbers, as an array."""
         return np.asarray(self.codes)
 

@@ -217,7 +217,7 @@ cdef class FiniteProblem(Problem):
         return True
 
     def margins(self, const double[:, ::1] scores, Codes labels not None, bint pairwise=False):
-        codes, decision = labels.numbers, self.decision(scores)
+        codes, decision = labels.array, self.decision(scores)
         own = np.asarray(self.sigma_y)[codes]
         costs = self.cost_matrix
         loses = np.arange(self.k) != codes[:, None] if costs is None else costs[codes] > 0
@@ -229,7 +229,7 @@ cdef class FiniteProblem(Problem):
         check_room(labels.n * self.k * width)
         code, costs = self.decision(np.eye(self.d)).T, self.cost_matrix
         costs = 1.0 - np.eye(self.k) if costs is None else costs
-        return leads_of_all(code, costs, np.asarray(self.sigma_y), labels.numbers)
+        return leads_of_all(code, costs, np.asarray(self.sigma_y), labels.array)
 
 
 cdef class OneHotProblem(FiniteProblem):

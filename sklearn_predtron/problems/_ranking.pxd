@@ -11,7 +11,7 @@ cdef struct Pair:
 
 cdef class RankingProblem(Problem):
     cdef readonly Py_ssize_t n_labels      # 0 for the documents of queries
-    cdef readonly object representation, measure    # their Python faces
+    cdef readonly object representation, ranking_loss    # their Python faces
     cdef const Relevance* y                # of the list at hand
     cdef Py_ssize_t n                      # its items
     cdef double Z                          # |f| over so many positions

@@ -23,14 +23,14 @@ cdef class RankingProblem(Problem):
     by relevance: an arbitrary right ranking does not learn.  A list of one grade has no wrong ranking: no loss and no step.
     """
 
-    def __init__(self, Py_ssize_t n_labels, representation, measure):
+    def __init__(self, Py_ssize_t n_labels, representation, ranking_loss):
         if not 0 <= n_labels < MOST:
             raise ValueError(f"n_labels={n_labels} must not be negative.")
         self.d = max(n_labels, 1)
         self.n_labels = n_labels
         self.score_map = QueryMap() if n_labels == 0 else ScoreMap(n_labels)
         self.representation = representation
-        self.measure = measure
+        self.ranking_loss = ranking_loss
         self.check_all_scores = True
         self.C_L = 1
         self.c_L = float("nan")
@@ -38,7 +38,7 @@ cdef class RankingProblem(Problem):
         self.reserve(1)
 
     def __reduce__(self):
-        return type(self), (self.n_labels, self.representation, self.measure)
+        return type(self), (self.n_labels, self.representation, self.ranking_loss)
 
     cdef int check(self, Rows rows, Labels labels) except -1:
         cdef Py_ssize_t i
@@ -67,9 +67,9 @@ cdef class RankingProblem(Problem):
         """Find the gains of the labels, and as many positions as the longest list has."""
         cdef Py_ssize_t m = labels.longest
         if labels.gain_of is not self:
-            gain = self.measure.gain_table(labels)
+            gain = self.ranking_loss.gain_table(labels)
             if len(gain) != labels.value.shape[0]:
-                raise ValueError(f"{self.measure!r} must give {labels.value.shape[0]} gains, got {len(gain)}.")
+                raise ValueError(f"{self.ranking_loss!r} must give {labels.value.shape[0]} gains, got {len(gain)}.")
             if m > self.f.shape[0]:
                 self.reserve(m)
             labels.gain = gain
@@ -343,7 +343,7 @@ cdef class RankingProblem(Problem):
     @property
     def offers(self):
         of_labels = (RANKED_LABELS,) if self.n_labels > 0 else ()
-        return (RANKINGS, *of_labels, *getattr(self.measure, "offers", ()))
+        return (RANKINGS, *of_labels, *getattr(self.ranking_loss, "offers", ()))
 
     @property
     def predictions_known(self):
@@ -382,17 +382,17 @@ cdef class NDCGProblem(RankingProblem):
     cdef double[::1] D, total     # D of the positions, and the sums of D before each
     cdef unsigned char[::1] falls  # whether D falls behind a position
     cdef double[::1] level        # gains of the grades, relative to the highest
-    cdef bint plain               # f = D
+    cdef bint f_is_D              # f = D
 
     def lay_positions(self, Py_ssize_t m, f):
-        D = self.measure.discount_table(m)
+        D = self.ranking_loss.discount_table(m)
         if len(D) != m:
-            raise ValueError(f"{self.measure!r} must give {m} discounts, got {len(D)}.")
+            raise ValueError(f"{self.ranking_loss!r} must give {m} discounts, got {len(D)}.")
         self.level = np.empty(m)
         self.D = D / D[0]
         self.total = np.append(0.0, np.cumsum(self.D))
         self.falls = (np.diff(self.D, append=0.0) < 0).astype(np.uint8)
-        self.plain = np.array_equal(self.D, f)
+        self.f_is_D = np.array_equal(self.D, f)
 
     cdef bint bind_label(self, const void* y, Py_ssize_t m) noexcept nogil:
         cdef double W = 0
@@ -442,7 +442,7 @@ cdef class NDCGProblem(RankingProblem):
 
     cdef bint infer(self) noexcept nogil:
         cdef Py_ssize_t x
-        if self.plain:
+        if self.f_is_D:
             for x in range(self.n):     # from the order by score: it is sorted in great part
                 self.order[x].at = self.item[x]
                 self.order[x].key = self.s[self.item[x]] - self.a[self.item[x]]
@@ -528,8 +528,8 @@ cdef class SwappedPairsProblem(RankingProblem):
 cdef class RankingZeroOneProblem(RankingProblem):
     """L = 1 where any item is below a less relevant one."""
 
-    def __init__(self, Py_ssize_t n_labels, representation, measure):
-        RankingProblem.__init__(self, n_labels, representation, measure)
+    def __init__(self, Py_ssize_t n_labels, representation, ranking_loss):
+        RankingProblem.__init__(self, n_labels, representation, ranking_loss)
         self.c_L = 1
 
     cdef double loss(self) noexcept nogil:

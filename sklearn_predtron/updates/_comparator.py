@@ -63,7 +63,7 @@ class Comparator:
 
     def threshold_shortfalls(self) -> NDArray:
         """max(0, 1 - the distance from the right side) of each row and threshold."""
-        sides = np.where(np.asarray(self.labels.numbers)[:, None] > np.arange(self.problem.d), 1.0, -1.0)
+        sides = np.where(np.asarray(self.labels.array)[:, None] > np.arange(self.problem.d), 1.0, -1.0)
         return np.maximum(0.0, 1.0 - sides * self.scores)
 
     def slam_surrogates(self) -> NDArray:

@@ -4,7 +4,7 @@ from sklearn_predtron.problems._base cimport Problem, Round
 
 
 cdef class Rule:
-    cdef readonly bint needs_norm    # size() wants what weights.measure() fills
+    cdef readonly bint needs_norm    # size() wants what weights.update_norm() fills
     cdef readonly bint radius_needed   # size() wants r.radius2
     cdef readonly bint radius_of_rows  # r.radius2 is of single rows, also where a round has several
     cdef readonly bint shrinking   # shrinkage() differs from 1

@@ -88,22 +88,22 @@ cdef class LossDrivenRule(PerceptronRule):
 cdef class PassiveAggressiveRule(Rule):
     """The least change that meets the target margin, softened by C."""
     cdef readonly double C, delta
-    cdef readonly bint predicted, constant
+    cdef readonly bint by_prediction, constant
     cdef readonly int softened            # 0: PA, 1: PA-I, 2: PA-II
 
-    def __init__(self, double C, int softened, bint predicted, bint constant, double delta):
+    def __init__(self, double C, int softened, bint by_prediction, bint constant, double delta):
         self.C = C
         self.softened = softened
-        self.predicted = predicted
+        self.by_prediction = by_prediction
         self.constant = constant
         self.delta = delta
         self.needs_norm = True
 
     def __reduce__(self):
-        return type(self), (self.C, self.softened, self.predicted, self.constant, self.delta)
+        return type(self), (self.C, self.softened, self.by_prediction, self.constant, self.delta)
 
     cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
-        if self.predicted:
+        if self.by_prediction:
             problem.decode_competitor(t, y, m, r)
             if r.loss == 0:
                 return False

@@ -55,7 +55,7 @@ class Slam(Update):
     def theorem(self, problem: Problem) -> str:
         if self.eta == "invsqrt":
             return super().theorem(problem)
-        return f"{'Corollary 7' if getattr(problem.measure, 'k', None) is None else 'Theorem 8'} (Chaudhuri and Tewari 2015)"
+        return f"{'Corollary 7' if getattr(problem.ranking_loss, 'k', None) is None else 'Theorem 8'} (Chaudhuri and Tewari 2015)"
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
         """D^2 R^2 / (v gamma^2) for eta = "theory", with the least positive weight v (for c_L) of the lists that lost.
@@ -85,7 +85,7 @@ class MaxPair(Update):
     Parameters
     ----------
     eta : float, default=1.0
-        The step.  It scales the weights and changes no prediction.
+        The step.  It scales the weights and changes no ranking.
     weighted : bool, default=True
         Whether the step is multiplied by the list's loss L.
 
@@ -166,7 +166,7 @@ class MMP(Update):
     weights : {"uniform", "max", "random"}, default="uniform"
         How c is spread: evenly, on the pair that is furthest from the right order, or at random (always the same numbers).
     eta : float, default=1.0
-        The step.  It scales the weights and changes no prediction.
+        The step.  It scales the weights and changes no ranking.
 
     Examples
     --------

@@ -183,7 +183,7 @@ def test_parts_that_do_not_go_together_make_no_learner():
         (many.weights, few.problem, many.update, many.average),
         (
             ranker.weights,
-            ranker.problem.__class__(2, ranker.problem.representation, ranker.problem.measure),
+            ranker.problem.__class__(2, ranker.problem.representation, ranker.problem.ranking_loss),
             ranker.update,
             few.average,
         ),

@@ -302,7 +302,7 @@ class NoRanking(RankingLoss):
 
 def test_a_ranking_loss_that_builds_something_else():
     for kind, rows, labels, more in rankers():
-        message = r"^NoRanking\.build\(\) returned .*; accepted is a compiled RankingProblem with d = [13] and block = "
+        message = r"^NoRanking\.build\(\) returned .*; accepted is a compiled RankingProblem with d = [13] and n_labels = "
         refused(kind, {"loss": NoRanking()}, message, X=rows, y=labels, **more)
 
 

@@ -149,7 +149,7 @@ def test_constants_that_are_not_known(arguments, message):
 def test_every_public_loss_is_known():
     for part in public.__all__:
         kind = getattr(public, part)
-        assert kind.alias is None or kind in kinds(CostTableLoss) + kinds(SubsetLoss) + kinds(RankingLoss)
+        assert getattr(kind, "alias", None) is None or kind in kinds(CostTableLoss) + kinds(SubsetLoss) + kinds(RankingLoss)
 
 
 # --------------------------------------------------------------------------------------------------- margins of given weights
