@@ -80,30 +80,32 @@ def bases(kind):
     return [base for base in inspect.getmro(kind)[1:] if base.__module__.startswith("sklearn_predtron")] if kind else []
 
 
-@pytest.mark.parametrize("name", OBJECTS)
-def test_docstring(name):
+def errors_of_docstring(name):
     ignored = NOT_OUR_STYLE | (DOCUMENTED_BY_THE_BASE if overrides(name) else set())
-    errors = [f"{code}: {text}" for code, text in numpydoc_validate.validate(name)["errors"] if code not in ignored]
-    assert not errors, "\n".join([name, *errors])
+    return [f"{name}: {code}: {text}" for code, text in numpydoc_validate.validate(name)["errors"] if code not in ignored]
 
 
-@pytest.mark.parametrize("name", OBJECTS)
-def test_names_the_parameters(name):
-    """Parameters of a public function are typed, and so is what it returns."""
+def untyped(name):
+    """Parameters of a public function that are not typed, and what it returns if that is not."""
     item = OBJECTS[name]
     function = item.fget if isinstance(item, property) else item.__init__ if inspect.isclass(item) else item
     if not inspect.isfunction(function) or not function.__module__.startswith("sklearn_predtron"):
-        return
-    annotations = function.__annotations__
-    missing = [p for p in inspect.signature(function).parameters if p != "self" and p not in annotations]
-    assert not missing, f"{name}: {missing} are not typed"
-    assert inspect.isclass(item) or "return" in annotations, f"{name}: what it returns is not typed"
+        return []
+    wanted = [p for p in inspect.signature(function).parameters if p != "self"] + ["return"] * (not inspect.isclass(item))
+    return [f"{name}: {p} is not typed" for p in wanted if p not in function.__annotations__]
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_class_has_an_example(name):
-    kind = CLASSES[name]
-    assert "Examples\n    --------" in (kind.__doc__ or "") or is_base(kind), f"{name} has no Examples"
+@pytest.mark.parametrize("home", [name for name in OBJECTS if name in CLASSES or name.rpartition(".")[0] not in CLASSES])
+def test_docstrings_and_types(home):
+    """Of a function, or of a class and all that is its own."""
+    names = [name for name in OBJECTS if name == home or name.rpartition(".")[0] == home]
+    errors = [error for name in names for error in errors_of_docstring(name) + untyped(name)]
+    assert not errors, "\n".join(errors)
+
+
+def test_classes_have_examples():
+    without = [name for name, kind in CLASSES.items() if "Examples\n    --------" not in (kind.__doc__ or "")]
+    assert not [name for name in without if not is_base(CLASSES[name])]
 
 
 def is_base(kind):

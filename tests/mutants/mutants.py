@@ -296,6 +296,6 @@ MUTANTS = [
         "sklearn_predtron/metrics/_query_means.py",
         "of_query = np.bincount(rows, weights) / np.bincount(rows)",
         "of_query = np.bincount(rows, weights)",
-        ("tests/metrics/test_metrics.py",),
+        ("tests/metrics/test_query_scorers.py", "tests/metrics/test_rankings.py"),
     ),
 ]

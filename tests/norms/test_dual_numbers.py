@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from cases import assert_close, cost_table, losses, name, random_code
+from cases import assert_close, cost_table, losses, name, pairwise, random_code
 from reference import norms as plain_norms
 from reference.learner import Reference
 
@@ -161,9 +161,7 @@ UPDATES = {
 }
 
 
-@each_kind
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize(("update", "scale", "kind"), pairwise(UPDATES, SCALES, KINDS))
 def test_weights_that_change_by_orders_of_magnitude(update, scale, kind):
     X, y = stream(160)
     X = X * SCALES[scale](len(X))[:, None]
@@ -242,18 +240,18 @@ def test_what_is_left_when_the_large_is_gone(q, kind):
 
 @each_kind
 @pytest.mark.parametrize("update", [Subgradient(alpha=0.1, eta=0.5), Subgradient(alpha=0.01), Adaptive()], ids=name)
-@pytest.mark.parametrize("average", ["linear", "uniform", 2.0, 300.0])
-def test_scales_are_multiplied_out(update, average, kind):
+def test_scales_are_multiplied_out(update, kind):
     """0.95**3000 = 1e-67, and 0.5**3000 is no floating-point number."""
     X, y = stream(3000, d=3, p=3, noise=1.0)
     parts = np.eye(3), 1 - np.eye(3), 3, update.alias, update.get_params()
     reference = Reference(*parts, intercept=1.0, norm=kind[1](5.0)).learn(X, y)
     settings = {"norm": kind[2](q=5.0), "representation": "onehot", "intercept_scaling": 1.0}
-    model = PredtronClassifier(update=update, average=average, **settings).partial_fit(X, y, classes=range(3))
-    coef, intercept = reference.mean(average)
-    assert_close(model.last_coef_, reference.W, 1e-7)
-    assert_close(model.coef_, coef, 1e-7)
-    assert_close(model.intercept_, intercept, 1e-7)
+    for average in ("linear", "uniform", 2.0, 300.0):
+        model = PredtronClassifier(update=update, average=average, **settings).partial_fit(X, y, classes=range(3))
+        coef, intercept = reference.mean(average)
+        assert_close(model.last_coef_, reference.W, 1e-7)
+        assert_close(model.coef_, coef, 1e-7)
+        assert_close(model.intercept_, intercept, 1e-7)
 
 
 @each_kind

@@ -480,7 +480,7 @@ def test_predictions_along_the_way_are_the_same_for_dense_and_sparse_rows():
     X, y = np.random.default_rng(0).uniform(1, 2, (120, 9)), np.arange(120) % K
     seen = []
     for rows in (X, sparse.csr_matrix(X)):
-        model = make(reject_cost=0.3, reject_label=-1, reject_rule="online").partial_fit(rows, y, classes=np.arange(K))
+        model = make(reject=Reject(0.3, -1, rule="online")).partial_fit(rows, y, classes=np.arange(K))
         seen.append(model._learner.observer.__reduce__()[2][0])
     np.testing.assert_array_equal(*seen)
     assert np.count_nonzero(seen[0]) > 50

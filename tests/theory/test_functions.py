@@ -1,6 +1,7 @@
 """The functions of the theory: margins by their definition, the largest by other solvers, constants by enumeration, theorems."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -349,7 +350,7 @@ def rows_of(kind, rng, n, p):
 @pytest.mark.parametrize("kind", ["plain", "lengths", "parallel", "repeated"])
 def test_largest_margins_are_proven(kind, norm):
     """Of separable rows of any lengths, the bound is reached by the weights' own margin."""
-    for seed in range(12):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         X, W = rows_of(kind, rng, 9, 3), rng.standard_normal((3, 3))
         W[:, 1] = -W[:, 0]  # one of two labels is on
@@ -698,17 +699,17 @@ def test_theorem_names_norm_and_rankings():
 
 
 @pytest.mark.parametrize("update", [*updates(), *UNPROVEN], ids=name)
-@pytest.mark.parametrize("settings", [{}, {"fit_intercept": False}, {"norm": "scaled"}], ids=str)
-def test_theorem_and_bound_are_proven_together(update, settings):
+def test_theorem_and_bound_are_proven_together(update):
     """For the same parts; but for a step that is a number, which the radius may forbid."""
-    model = PredtronClassifier(update=update, **settings).fit([[1.0], [2.0]], [0, 1])
-    results = []
-    for ask in (lambda: theorem_of(model), lambda: model.loss_bound(1.0, 1e-3)):
-        try:
-            results.append(bool(ask()))
-        except ValueError as error:
-            results.append(str(error))
-    assert results[0] == results[1]
+    for settings in ({}, {"fit_intercept": False}, {"norm": "scaled"}):
+        model = PredtronClassifier(update=update, **settings).fit([[1.0], [2.0]], [0, 1])
+        results = []
+        for ask in (partial(theorem_of, model), partial(model.loss_bound, 1.0, 1e-3)):
+            try:
+                results.append(bool(ask()))
+            except ValueError as error:
+                results.append(str(error))
+        assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("model", [PredtronClassifier(), ListNet(), Subgradient()], ids=name)
