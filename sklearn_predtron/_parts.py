@@ -35,7 +35,7 @@ class Part(CachedParameterNames):
 RANKINGS = "rankings (PredtronRanker, PredtronLabelRanker)"
 RANKED_LABELS = "rankings of labels (PredtronLabelRanker)"
 ITEM_WEIGHTS = "a loss with weights of the items"
-ORDERED_THRESHOLDS = "ordered thresholds on one direction"
+ORDERED_THRESHOLDS = "ordered thresholds on one direction (PredtronOrdinalClassifier with representation='shared')"
 
 P = TypeVar("P", bound=Part)
 

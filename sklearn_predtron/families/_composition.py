@@ -70,9 +70,10 @@ class Composed(Bounded, Parameterized):
         learner = self._learner
         self._check_fixed()
         if problem.d != learner.problem.d or type(problem.score_map) is not type(learner.problem.score_map):
+            start = "call fit with warm_start=False" if self.warm_start else "call fit"
             raise ValueError(
-                f"representation={self.representation!r} has {number_of_scores(problem)} and the weights so far have "
-                f"{number_of_scores(learner.problem)}; call fit to start anew."
+                f"{self._what_makes_scores()} has {number_of_scores(problem)} and the weights so far have "
+                f"{number_of_scores(learner.problem)}; {start} to start anew."
             )
         if type(update) is type(learner.update):
             update.restore(learner.update.state())
@@ -86,7 +87,11 @@ class Composed(Bounded, Parameterized):
         if learner.t > 0 and self._differs(problem, update):
             self._learned_with = "several"
 
+    def _what_makes_scores(self) -> str:
+        """Name the parameter that says how many scores there are, and its value."""
+        return f"representation={self.representation!r}"
+
 
 def number_of_scores(problem: Problem) -> str:
     """Say how many scores a problem has."""
-    return f"{problem.d} scores" + (" of one direction" if problem.score_map.offsets_apart else "")
+    return f"{problem.d} score{'s' * (problem.d > 1)}" + (" of one direction" if problem.score_map.offsets_apart else "")

@@ -45,8 +45,8 @@ class Patience(CachedParameterNames):
     def _check(self) -> None:
         """Refuse values that say nothing about when to stop."""
         tol, patience = self.tol, self.n_iter_no_change
-        if not isinstance(tol, Real) or isinstance(tol, bool) or not tol >= 0:
-            raise ValueError(f"tol={self!r} has tol={tol!r}; accepted is a number of at least 0.")
+        if not isinstance(tol, Real) or isinstance(tol, bool) or not 0 <= tol < float("inf"):
+            raise ValueError(f"tol={self!r} has tol={tol!r}; accepted is a finite number of at least 0.")
         if not isinstance(patience, Integral) or isinstance(patience, bool) or patience < 1:
             raise ValueError(f"tol={self!r} has n_iter_no_change={patience!r}; accepted is an integer of at least 1.")
 
@@ -63,6 +63,8 @@ class Patience(CachedParameterNames):
 
 def checked_patience(tol: Patience | float | None) -> Patience | None:
     """Return what the parameter `tol` stands for, checked."""
+    if isinstance(tol, bool):
+        raise ValueError(f"tol={tol} is ambiguous; accepted are None, a finite number of at least 0 and a Patience.")
     patience = tol if tol is None or isinstance(tol, Patience) else Patience(tol)
     if patience is not None:
         patience._check()

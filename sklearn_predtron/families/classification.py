@@ -51,6 +51,10 @@ class RejectingClassifier(BaseTableClassifier):
         cost = super()._costs()
         return np.column_stack([cost, costs_by_class(reject, len(self.classes_), cost.max())])
 
+    def _what_makes_scores(self) -> str:
+        code = self.reject is not None and self.reject.rule == "code"
+        return "reject.rule='code'" if code else super()._what_makes_scores()
+
     def _counts_mistakes(self) -> bool:
         return self.reject is None and super()._counts_mistakes()
 
@@ -92,6 +96,8 @@ class RejectingClassifier(BaseTableClassifier):
     def _predict_codes(self, X: Any) -> NDArray:
         """Return the numbers of the predictions; one past the last class rejects."""
         reject = checked_reject(self.reject)
+        if reject is not None and reject.rule == "code" and self._learner.problem.k == len(self.classes_):
+            raise ValueError("reject.rule='code' is learned; call fit after setting it.")
         if reject is None or reject.rule == "code":
             return super()._predict_codes(X)
         best, margin = self._two_best(X)

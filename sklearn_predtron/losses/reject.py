@@ -100,7 +100,7 @@ def check_label(reject: Reject, classes: NDArray) -> None:
 
 def kinds_like(classes: NDArray) -> str:
     """Return the kinds of array in which a label of the type of the classes comes."""
-    return {"i": "iu", "u": "iu", "f": "iuf"}.get(classes.dtype.kind, "OUST")
+    return {"i": "iu", "u": "iu", "f": "iuf", "U": "OUT", "S": "OS"}.get(classes.dtype.kind, "OUST")
 
 
 def other_label(classes: NDArray) -> str:

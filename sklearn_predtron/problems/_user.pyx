@@ -105,7 +105,7 @@ cdef class PythonProblem(Problem):
             self.find(t, <object> y, True, r)
 
     cdef find(self, double* scores, y, bint augmented, Round* r):
-        cdef double loss, competitor_loss, of_prediction = 0, of_rival, of_right, allowed
+        cdef double loss, competitor_loss, of_prediction = 0, of_competitor, of_right, allowed
         r.loss = r.competitor_loss = r.score_gap = 0
         try:
             t = np.array(<double[:self.d]> scores)
@@ -118,10 +118,10 @@ cdef class PythonProblem(Problem):
                 self.check_scores_kept(t, scores, "augmented_decode(t, y)")
                 competitor_loss = self.loss_of(competitor, y)
             right = self.inner.correct(y, competitor)
-            rival_rep = self.representation_of(competitor).copy()       # the next answer may be given in the same array
+            competitor_rep = self.representation_of(competitor).copy()       # the next answer may be given in the same array
             right_rep = self.representation_of(right)
-            of_rival, of_right = self.score(rival_rep, scores), self.score(right_rep, scores)
-            self.change = rival_rep - right_rep
+            of_competitor, of_right = self.score(competitor_rep, scores), self.score(right_rep, scores)
+            self.change = competitor_rep - right_rep
             if self.checked:
                 self.check_distance(competitor, right)
                 if not (right is prediction and loss == 0) and not (right is competitor and competitor_loss == 0):
@@ -129,14 +129,14 @@ cdef class PythonProblem(Problem):
                 if augmented:
                     of_prediction = self.score(self.representation_of(prediction), scores)
                 else:
-                    of_prediction = of_rival
+                    of_prediction = of_competitor
                 allowed = ROUNDING * self.length(scores)
-                if of_prediction < of_right - allowed or of_prediction < of_rival - allowed:
-                    self.refuse_decode(t, prediction, of_prediction, right, of_right, competitor, of_rival)
+                if of_prediction < of_right - allowed or of_prediction < of_competitor - allowed:
+                    self.refuse_decode(t, prediction, of_prediction, right, of_right, competitor, of_competitor)
                 allowed += ROUNDING * max(loss, competitor_loss)
-                if competitor_loss + of_rival < max(of_right, loss + of_prediction) - allowed:
+                if competitor_loss + of_competitor < max(of_right, loss + of_prediction) - allowed:
                     self.refuse_augmented(
-                        t, y, competitor, competitor_loss + of_rival, prediction, loss + of_prediction, right, of_right)
+                        t, y, competitor, competitor_loss + of_competitor, prediction, loss + of_prediction, right, of_right)
             r.competitor_loss = competitor_loss
             r.score_gap = self.score(self.change, scores)
             r.loss = loss
@@ -246,8 +246,8 @@ cdef class PythonProblem(Problem):
                 f"{self.name}.correct({shortened(y)}, {shortened(competitor)}) returned {shortened(right)}, whose loss is "
                 f"{loss}; accepted is a prediction of loss 0.")
 
-    cdef refuse_decode(self, t, prediction, of_prediction, right, of_right, competitor, of_rival):
-        better, score = (right, of_right) if of_right >= of_rival else (competitor, of_rival)
+    cdef refuse_decode(self, t, prediction, of_prediction, right, of_right, competitor, of_competitor):
+        better, score = (right, of_right) if of_right >= of_competitor else (competitor, of_competitor)
         raise ValueError(
             f"{self.name}.decode({shortened(t)}) returned {shortened(prediction)}, whose score <rep, t> is {of_prediction:.9g}; "
             f"that of {shortened(better)} is {score:.9g}; accepted is a prediction of the largest score.")

@@ -108,7 +108,7 @@ def build_rule(update: Update, problem: Problem) -> Rule:
 
 def lacks(update: Update, need: str, problem: Problem) -> str:
     """What to say where a problem does not offer what an update needs: which parts offer it, and which updates work."""
-    offering = [repr(kind.alias) for kind in kinds(Part) if need in kind.offers]
+    offering = [] if "(" in need else [repr(kind.alias) for kind in kinds(Part) if need in kind.offers]
     have = f", which {series(offering)} {'have' if len(offering) > 1 else 'has'}" if offering else ""
     fitting = [repr(kind.alias) for kind in kinds(Update) if set(kind.needs) <= set(problem.offers)]
     name = update if update.alias is None else repr(update.alias)

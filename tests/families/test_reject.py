@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from cases import make_data
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
@@ -241,3 +242,23 @@ def test_models_saved_with_three_parameters(cost):
     loaded.__setstate__(state)
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     assert repr(loaded) == repr(model) and not [name for name in vars(loaded) if name.startswith("reject_")]
+
+
+def test_the_code_is_learned():
+    """Setting the rule makes no weights for it, and the message names what was set."""
+    X, y = load_breast_cancer(return_X_y=True)
+    for model in (PredtronBinaryClassifier(warm_start=True), PredtronClassifier(warm_start=True)):
+        model.fit(X[:60], y[:60]).set_params(reject=Reject(0.3, -1, "code"))
+        with pytest.raises(ValueError, match=r"^reject.rule='code' is learned; call fit after setting it"):
+            model.predict(X)
+    model = PredtronBinaryClassifier(warm_start=True).fit(X[:60], y[:60]).set_params(reject=Reject(0.3, -1, "code"))
+    with pytest.raises(
+        ValueError, match=r"^reject.rule='code' has 2 scores and the weights so far have 1 score; call fit with warm_"
+    ):
+        model.fit(X, y)
+
+
+def test_bytes_are_no_label_of_strings():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(ValueError, match=r"^reject.label=b'no' is what a rejected row is predicted as"):
+        PredtronBinaryClassifier(reject=Reject(0.3, b"no")).fit(X, np.array(["no", "yes"])[y])

@@ -238,9 +238,11 @@ def test_tol():
 @pytest.mark.parametrize(
     ("tol", "message"),
     [
-        (Patience(-1), r"^tol=Patience\(tol=-1\) has tol=-1; accepted is a number of at least 0\.$"),
-        (Patience("low"), r"has tol='low'; accepted is a number of at least 0"),
-        (Patience(np.nan), "has tol=nan; accepted is a number"),
+        (Patience(-1), r"^tol=Patience\(tol=-1\) has tol=-1; accepted is a finite number of at least 0\.$"),
+        (Patience("low"), r"has tol='low'; accepted is a finite number of at least 0"),
+        (Patience(np.nan), "has tol=nan; accepted is a finite number"),
+        (Patience(np.inf), "has tol=inf; accepted is a finite number"),
+        (True, "^tol=True is ambiguous"),
         (Patience(0.1, 0), "has n_iter_no_change=0; accepted is an integer of at least 1"),
         (Patience(0.1, 2.5), r"has n_iter_no_change=2\.5; accepted is an integer"),
         (Patience, r"^tol=Patience is a class; pass an instance"),
