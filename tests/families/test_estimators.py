@@ -227,10 +227,10 @@ def described(part):
     return re.sub(r" at 0x\w+", "", repr(part) if hasattr(part, "fit") else name_of((None, part)))
 
 
-# Every norm meets every check with one of the estimators.
+# Every check meets every estimator, and about half of the norms with one of them.
 @pytest.mark.parametrize(
     ("estimator", "check"),
-    [*shares(checks_of_scikit_learn, ESTIMATORS, 1), *shares(checks_of_scikit_learn, UNDER_NORMS, len(ESTIMATORS))],
+    [*shares(checks_of_scikit_learn, ESTIMATORS, 1), *shares(checks_of_scikit_learn, UNDER_NORMS, 2 * len(ESTIMATORS))],
     ids=described,
 )
 def test_checks_of_scikit_learn(estimator, check):
@@ -252,7 +252,7 @@ STATEFUL = {"check_partial_fit_in_any_split", "check_pickled_in_mid_stream"}
 
 @pytest.mark.parametrize(
     ("estimator", "check"),
-    [*shares(own_checks, ESTIMATORS, 1), *shares(own_checks, CONFIGURATIONS, len(ESTIMATORS), always=STATEFUL)],
+    [*shares(own_checks, ESTIMATORS, 1), *shares(own_checks, CONFIGURATIONS, 3 * len(ESTIMATORS), always=STATEFUL)],
     ids=described,
 )
 def test_own_checks(estimator, check):
