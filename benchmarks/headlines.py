@@ -127,7 +127,7 @@ HEADLINES = [
         Headline("quality", "error", f"`{baseline}`", "Accuracy of the defaults", OURS, {}, beside=baseline, loss=rest)
         for baseline in ("LogisticRegression", "LinearSVC", "Perceptron")
     ),
-    Headline("reject", "loss at a cost of 0.05", "without reject", "Reject option", "ratio", {"reject_cost": 0.05}),
+    Headline("reject", "loss at a cost of 0.05", "without reject", "Reject option", "ratio", {"cost": 0.05}),
     Headline("ordinal", "time of a fit", MORD, "Ordinal fits", TIMES, inverse=True, limited=True),
     Headline("ordinal", "absolute error", MORD, "Ordinal errors beside LogisticAT's", "all sets", limited=True),
     Headline(

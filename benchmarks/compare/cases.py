@@ -30,6 +30,13 @@ def learner(family: str, **params: Any) -> Any:
     )
 
 
+def rejecting(cost: float, label: Any) -> dict[str, Any]:
+    """Return the parameters of a reject option, which revisions up to 0.1.0 take one by one."""
+    if hasattr(import_module("sklearn_predtron.losses"), "Reject"):
+        return {"reject": part("losses", "Reject", cost=cost, label=label)}
+    return {"reject_cost": cost, "reject_label": label}
+
+
 def classifier(k: int) -> str:
     """The classifier's name for so many classes."""
     return "PredtronBinaryClassifier" if k == 2 else "PredtronClassifier"
@@ -153,7 +160,7 @@ GROUPS: dict[str, Makers] = {
         "ranker": partial(epoch, "PredtronRanker", QUERIES),
         "label-ranker": partial(epoch, "PredtronLabelRanker", partial(orders, 5000, 20, 5)),
         "fit-k10": partial(fit, "PredtronClassifier", FEW),
-        "reject": partial(epoch, "PredtronClassifier", MANY, reject_cost=0.2, reject_label=-1),
+        "reject": partial(epoch, "PredtronClassifier", MANY, **rejecting(0.2, -1)),
     },
     "stream": {
         **{f"learn-{name}": partial(one_by_one, *about) for name, about in FAMILIES.items()},

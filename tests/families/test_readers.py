@@ -24,7 +24,7 @@ CASES = {
 
 def content(labels):
     """What labels hold, whatever they are called."""
-    names = [name for name in ("numbers", "dense", "relevances", "start") if hasattr(labels, name)]
+    names = [name for name in ("array", "dense", "relevances", "start") if hasattr(labels, name)]
     found = [getattr(labels, name) for name in names]
     assert found
     return [type(labels).__name__, *(np.asarray(part() if callable(part) else part).tolist() for part in found)]
