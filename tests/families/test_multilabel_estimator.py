@@ -349,7 +349,7 @@ def test_one_label_that_is_not_binary(labels, message):
         ({"representation": "onehot"}, "representation='onehot' is not known; accepted are 'sign_vector' and instances of"),
         ({"representation": np.eye(4)}, "'representation' parameter of PredtronMultilabelClassifier must be"),
         ({"norm": "l7"}, "norm='l7' is not known; accepted are"),
-        ({"update": "prank"}, "update='prank' needs ordered thresholds .*, which 'shared' has; accepted here are 'predtron'"),
+        ({"update": "prank"}, "update='prank' needs ordered thresholds .* with representation='shared'.; accepted here are"),
     ],
 )
 def test_parameters_that_are_none(settings, message):

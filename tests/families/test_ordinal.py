@@ -211,7 +211,7 @@ def test_prank_weighs_its_steps():
 def test_prank_is_for_shared_thresholds(representation):
     X, y = real_numbers(4)
     model = PredtronOrdinalClassifier(representation=representation, update="prank")
-    with pytest.raises(ValueError, match=r"update='prank' needs ordered thresholds .*, which 'shared' has"):
+    with pytest.raises(ValueError, match=r"update='prank' needs ordered thresholds .* with representation='shared'\)"):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
 
