@@ -249,44 +249,6 @@ class NDCG(RankingLoss):
         check_no_length("discount", self, self.discounts, D)
         return D
 
-    def takes(self, relevances: ArrayLike) -> bool:
-        """Say whether the loss is defined for a list.
-
-        Parameters
-        ----------
-        relevances : array-like of shape (m,)
-            The relevances of its items.
-
-        Returns
-        -------
-        taken : bool
-            Whether `gains` takes them.
-        """
-        try:
-            self.gain_table(list_of(relevances))
-        except ValueError:
-            return False
-        return True
-
-    def constants(self, lists: Relevances) -> tuple[float, float]:
-        """Find the least positive loss c_L of some lists, and the largest loss C_L.
-
-        Parameters
-        ----------
-        lists : Relevances
-            Relevances of the lists.
-
-        Returns
-        -------
-        c_L, C_L : float
-            The least loss of a wrong ranking of these lists, and 1.
-        """
-        problem = copy.copy(self).build(LogRank(), 0)
-        least = float(problem.least_losses(lists).min(initial=np.inf))
-        if not np.isfinite(least):
-            raise ValueError("y holds no list that can be ranked wrongly.")
-        return least, float(problem.C_L)
-
     def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         self._validate_params()
         return core.NDCGProblem(n_labels, representation, self)
@@ -347,44 +309,6 @@ class AveragePrecision(RankingLoss):
             raise ValueError(f"y holds the relevance {strange[0]:g}; loss='ap' takes 0 and 1 (loss='ndcg' takes grades).")
         return labels.values.copy()
 
-    def takes(self, relevances: ArrayLike) -> bool:
-        """Say whether the loss is defined for a list.
-
-        Parameters
-        ----------
-        relevances : array-like of shape (m,)
-            The relevances of its items.
-
-        Returns
-        -------
-        taken : bool
-            Whether `gains` takes them.
-        """
-        try:
-            self.gain_table(list_of(relevances))
-        except ValueError:
-            return False
-        return True
-
-    def constants(self, lists: Relevances) -> tuple[float, float]:
-        """Find the least positive loss c_L of some lists, and the largest loss C_L.
-
-        Parameters
-        ----------
-        lists : Relevances
-            Relevances of the lists.
-
-        Returns
-        -------
-        c_L, C_L : float
-            The least loss of a wrong ranking of these lists, and 1.
-        """
-        problem = copy.copy(self).build(LogRank(), 0)
-        least = float(problem.least_losses(lists).min(initial=np.inf))
-        if not np.isfinite(least):
-            raise ValueError("y holds no list that can be ranked wrongly.")
-        return least, float(problem.C_L)
-
     def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         return core.AveragePrecisionProblem(n_labels, representation, self)
 
@@ -414,44 +338,6 @@ class SwappedPairs(RankingLoss):
             )
         return labels.top_grades.astype(np.float64)
 
-    def takes(self, relevances: ArrayLike) -> bool:
-        """Say whether the loss is defined for a list.
-
-        Parameters
-        ----------
-        relevances : array-like of shape (m,)
-            The relevances of its items.
-
-        Returns
-        -------
-        taken : bool
-            Whether `gains` takes them.
-        """
-        try:
-            self.gain_table(list_of(relevances))
-        except ValueError:
-            return False
-        return True
-
-    def constants(self, lists: Relevances) -> tuple[float, float]:
-        """Find the least positive loss c_L of some lists, and the largest loss C_L.
-
-        Parameters
-        ----------
-        lists : Relevances
-            Relevances of the lists.
-
-        Returns
-        -------
-        c_L, C_L : float
-            The least loss of a wrong ranking of these lists, and 1.
-        """
-        problem = copy.copy(self).build(LogRank(), 0)
-        least = float(problem.least_losses(lists).min(initial=np.inf))
-        if not np.isfinite(least):
-            raise ValueError("y holds no list that can be ranked wrongly.")
-        return least, float(problem.C_L)
-
     def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         return core.SwappedPairsProblem(n_labels, representation, self)
 
@@ -473,44 +359,6 @@ class RankingZeroOne(RankingLoss):
     alias = "ranking_zero_one"
     synonyms = ("zero_one", "0-1", "exact")
 
-    def takes(self, relevances: ArrayLike) -> bool:
-        """Say whether the loss is defined for a list.
-
-        Parameters
-        ----------
-        relevances : array-like of shape (m,)
-            The relevances of its items.
-
-        Returns
-        -------
-        taken : bool
-            Whether `gains` takes them.
-        """
-        try:
-            self.gain_table(list_of(relevances))
-        except ValueError:
-            return False
-        return True
-
-    def constants(self, lists: Relevances) -> tuple[float, float]:
-        """Find the least positive loss c_L of some lists, and the largest loss C_L.
-
-        Parameters
-        ----------
-        lists : Relevances
-            Relevances of the lists.
-
-        Returns
-        -------
-        c_L, C_L : float
-            The least loss of a wrong ranking of these lists, and 1.
-        """
-        problem = copy.copy(self).build(LogRank(), 0)
-        least = float(problem.least_losses(lists).min(initial=np.inf))
-        if not np.isfinite(least):
-            raise ValueError("y holds no list that can be ranked wrongly.")
-        return least, float(problem.C_L)
-
     def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         return core.RankingZeroOneProblem(n_labels, representation, self)
 
@@ -531,44 +379,6 @@ class KendallTau(RankingLoss):
 
     alias = "kendall_tau"
     synonyms = ("kendall", "tau", "hinge", "ranking_loss")
-
-    def takes(self, relevances: ArrayLike) -> bool:
-        """Say whether the loss is defined for a list.
-
-        Parameters
-        ----------
-        relevances : array-like of shape (m,)
-            The relevances of its items.
-
-        Returns
-        -------
-        taken : bool
-            Whether `gains` takes them.
-        """
-        try:
-            self.gain_table(list_of(relevances))
-        except ValueError:
-            return False
-        return True
-
-    def constants(self, lists: Relevances) -> tuple[float, float]:
-        """Find the least positive loss c_L of some lists, and the largest loss C_L.
-
-        Parameters
-        ----------
-        lists : Relevances
-            Relevances of the lists.
-
-        Returns
-        -------
-        c_L, C_L : float
-            The least loss of a wrong ranking of these lists, and 1.
-        """
-        problem = copy.copy(self).build(LogRank(), 0)
-        least = float(problem.least_losses(lists).min(initial=np.inf))
-        if not np.isfinite(least):
-            raise ValueError("y holds no list that can be ranked wrongly.")
-        return least, float(problem.C_L)
 
     def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
         return KendallTauProblem(n_labels, representation, self)
