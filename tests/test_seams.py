@@ -42,3 +42,21 @@ def test_no_module_asks_for_the_class_of_a_part(path):
 
 def test_the_question_is_found():
     assert classes_of_parts("isinstance(x, (int, Part))\nisinstance(x, str)", {"Part": Part}) == [Part]
+
+
+def repetitions(source):
+    """Methods that stand in a class as they stand in its base in the same module."""
+    classes = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)}
+    methods = {
+        name: {ast.dump(item): item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+        for name, node in classes.items()
+    }
+    for name, node in classes.items():
+        for base in map(ast.unparse, node.bases):
+            yield from (f"{name}.{methods[name][same]}" for same in methods[name].keys() & methods.get(base, {}).keys())
+
+
+def test_no_method_repeats_that_of_a_base():
+    assert list(repetitions("class A:\n    def f(self): return 1\nclass B(A):\n    def f(self): return 1")) == ["B.f"]
+    found = {path.name: list(repetitions(path.read_text())) for path in ROOT.rglob("*.py")}
+    assert not {name: repeated for name, repeated in found.items() if repeated}
