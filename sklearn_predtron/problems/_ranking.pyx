@@ -2,7 +2,7 @@ from libc.math cimport INFINITY, sqrt
 
 import numpy as np
 
-from sklearn_predtron.problems.inference._chains cimport Inference
+from sklearn_predtron.problems.inference._loss_augmented cimport Inference
 from sklearn_predtron._core.score_map cimport QueryMap, ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Labels, Problem, Round

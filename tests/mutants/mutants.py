@@ -14,7 +14,7 @@ TABLES = ("tests/core/test_properties.py", "tests/problems/test_ties.py")
 SETS = ("tests/problems/test_ties.py", "tests/problems/test_label_sets.py", "tests/families/test_multilabel.py")
 RANKS = ("tests/families/test_ordinal.py", "tests/theory/test_ordinal_theory.py")
 RANKINGS = ("tests/problems/test_ties.py", "tests/families/test_ranking.py")
-INFERENCE = ("tests/problems/test_chains.py", "tests/problems/test_ties.py")
+INFERENCE = ("tests/problems/test_loss_augmented.py", "tests/problems/test_ties.py")
 RULES = ("tests/core/test_learner.py",)
 PAIRWISE = ("tests/families/test_ranking.py", "tests/theory/test_ranking_theory.py")
 ENGINE = ("tests/core/test_learner.py", "tests/norms/test_range.py")
@@ -22,7 +22,7 @@ DUAL = ("tests/norms/test_dual.py", "tests/norms/test_dual_numbers.py")
 FAST_PATH = ("tests/core/test_learner.py", "tests/families/test_changed_parts.py", "tests/families/test_sample_weights.py")
 QUERIES = ("tests/families/test_ranking_queries.py", "tests/families/test_ranking_estimator.py")
 WEIGHTS = ("tests/families/test_sample_weights.py",)
-THEORY = ("tests/theory/test_functions.py",)
+THEORY = ("tests/theory/test_constants.py", "tests/theory/test_margins.py", "tests/theory/test_bounds.py")
 BOUNDS = ("tests/updates/test_comparator_bounds.py",)
 
 
@@ -92,14 +92,14 @@ MUTANTS = [
     # ------------------------------------------------------------------------------------------------------- inference
     Mutant(
         "chains-by-the-largest-fall-of-the-discount",
-        f"{PROBLEMS}/inference/_chains.pyx",
+        f"{PROBLEMS}/inference/_loss_augmented.pyx",
         "if self.dD[x] * self.df[hi] > self.dD[hi] * self.df[x]:",
         "if self.dD[x] > self.dD[hi]:",
         INFERENCE,
     ),
     Mutant(
         "precision-gain-off-by-one",
-        f"{PROBLEMS}/inference/_chains.pyx",
+        f"{PROBLEMS}/inference/_loss_augmented.pyx",
         "- self.curve[x - 1] * (n + 1))",
         "- self.curve[x - 1] * n)",
         INFERENCE,

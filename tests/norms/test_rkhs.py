@@ -75,10 +75,10 @@ def assert_same_learner(model, primal, rows, features_of_rows):
 # ------------------------------------------------------------------------------------------------ equal to what is known
 
 
-@families_from(0, 2)
+@families_from(0, 3)
 def test_linear_kernel_is_the_primal_learner_round_by_round(number):
     estimator, y, more = FAMILIES[number]
-    average = AVERAGES[number % 4]
+    average = AVERAGES[number // 3 % 4]
     width = 5 if more else 1
     for rows in (X, sparse.csr_matrix(X)):
         primal = clone(estimator).set_params(average=average)
@@ -96,11 +96,11 @@ def test_linear_kernel_is_the_primal_learner_round_by_round(number):
         assert model.n_updates_ == primal.n_updates_ > 2
 
 
-@families_from(1, 2)
+@families_from(1, 3)
 def test_the_learner_of_explicit_features(number):
     """Epochs in random order; rows in any layout; kernels in turn."""
     estimator, y, more = FAMILIES[number]
-    norm, average = [*KERNELS.values()][number // 2 % 2], AVERAGES[(number + 1) // 2 % 4]
+    norm, average = [*KERNELS.values()][number // 3 % 2], AVERAGES[number // 6 % 4]
     Phi = features(Kernel(norm.kernel, norm.gamma, norm.degree, norm.coef0)(X, X))
     settings = {"average": average, "random_state": 0, "max_iter": 3}
     primal = clone(estimator).set_params(**settings).fit(Phi, y, **more)

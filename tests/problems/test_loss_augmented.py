@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from sklearn_predtron.problems.inference._chains import Inference
+from sklearn_predtron.problems.inference._loss_augmented import Inference
 
 SHAPES = {
     "linear": lambda j: -j,
