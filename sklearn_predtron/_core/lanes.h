@@ -26,8 +26,18 @@ typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
 #define LANE(v, l) ((v)[l])
 #define SUM(v) (((v)[0] + (v)[2]) + ((v)[1] + (v)[3]))
 #define ZERO {0}
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define SHUFFLE __builtin_shufflevector
+#endif
+#endif
 #define INLINE static inline __attribute__((always_inline))
 #define PREFETCH(p) __builtin_prefetch(p)
+#ifdef __clang__
+#define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED _Pragma("GCC unroll 8")
+#endif
 #else
 #define LANES 1
 typedef double lanes;
@@ -49,6 +59,30 @@ typedef double lanes;
 #endif
 #ifndef DISPATCHED
 #define DISPATCHED
+#endif
+
+/* Eight doubles in two vectors, or in one of AVX-512: sums of them are the same to the last bit. */
+#if LANES == 4
+typedef struct {
+    lanes low, high;
+} pair;
+#define LOAD_pair(TYPE, p) ((pair){LOAD(TYPE, p), LOAD(TYPE, (p) + LANES)})
+#define ADD_PRODUCT_pair(s, v, w) ((s).low += (v).low * (w).low, (s).high += (v).high * (w).high)
+#define FOLD_pair(s) ((s).low + (s).high)
+#define PART_OF_pair INLINE
+#define FUNCTION_pair static DISPATCHED
+#endif
+
+#if defined(SHUFFLE) && defined(__x86_64__)
+#define HAS_WIDE __builtin_cpu_supports("avx512f")
+typedef double wide __attribute__((vector_size(64)));
+typedef double wide_double __attribute__((vector_size(64), aligned(8), may_alias));
+typedef float wide_float __attribute__((vector_size(32), aligned(4), may_alias));
+#define LOAD_wide(TYPE, p) __builtin_convertvector(*(const JOIN(wide, TYPE) *)(p), wide)
+#define ADD_PRODUCT_wide(s, v, w) ((s) += (v) * (w))
+#define FOLD_wide(s) (SHUFFLE(s, s, 0, 1, 2, 3) + SHUFFLE(s, s, 4, 5, 6, 7))
+#define PART_OF_wide __attribute__((target("avx512f"))) INLINE
+#define FUNCTION_wide __attribute__((target("avx512f"))) static
 #endif
 
 #endif

@@ -28,6 +28,8 @@ cdef class Learner:
     cdef readonly LossCurve history
     cdef Busy busy
     cdef Py_ssize_t calls             # that have learned
+    cdef object kept                  # what predicts, with the calls there had been, and whether it is the average
+    cdef Py_ssize_t passed, passed_in # values scored since the last of these calls without anything being kept
     cdef readonly Py_ssize_t t, n_mistakes, n_updates
     cdef readonly double cumulative_loss
     cdef readonly bint refused        # whether the last call ended because rows were refused before their rounds
@@ -43,4 +45,5 @@ cdef class Learner:
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
                         Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
                         const double[::1] counts, bint unchecked) noexcept nogil
+    cdef Weights predictor(self, Rows rows, bint mean)
     cdef double size_of_step(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil

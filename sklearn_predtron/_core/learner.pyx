@@ -3,11 +3,14 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
 
+from functools import partial
+
 from sklearn_predtron._core.rows cimport takes
 
 from sklearn_predtron._core.busy import BUSY
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._core.state import between, capture, count, flag, optional, restored
+from sklearn_predtron.norms._frozen import frozen, passing
 
 MOVING = f"{BUSY}  With a kernel, whose rows move meanwhile, it cannot be read either."
 OVERSTEPPED = "X, the losses or the update's parameters hold values for which the step overflows; scale them towards 1."
@@ -18,6 +21,7 @@ cdef double LEAST_G2 = 1e-300, LARGEST_G2 = 1e300, LONGEST_STEP2 = 1e290, SAFE_S
 
 cdef enum:
     AHEAD = 4       # rounds between the prefetch of a row and its use
+    FEW_WEIGHTS = 1 << 12   # that are always written down
 
 
 cdef class Average:
@@ -339,32 +343,41 @@ cdef class Learner:
 
     def scores(self, Rows rows not None, double[:, ::1] out not None, bint mean=True):
         """Scores W x + b of the average (or of the last iterate), into out (n, d)."""
-        cdef Py_ssize_t i, done = 0, end
+        cdef Py_ssize_t done = 0, begin, end
         cdef View x
         cdef Weights weights
         if self.weights is None or rows.p != self.weights.p or rows.longest != 1:
             raise ValueError("rows must be single, and have as many features as the weights.")
-        weights = self.read(frozen_mean if mean else frozen_last)
+        weights = self.predictor(rows, mean)
         if out.shape[0] != rows.n or out.shape[1] != self.problem.d:
             raise ValueError(f"out must have shape {(rows.n, self.problem.d)}, got {(out.shape[0], out.shape[1])}.")
         while done < rows.n:
             end = weights.open_block(rows, None, done, rows.n, mean)
             with nogil:
-                for i in range(done, end):
-                    rows.view(i, &x)
-                    if mean:
-                        weights.mean_scores(&x, &out[i, 0])
-                    else:
-                        weights.scores(&x, &out[i, 0])
-            done = end
+                while done < end:
+                    begin = done
+                    done = rows.view_together(begin, end, &x)
+                    weights.scores(&x, &out[begin, 0])
 
-
-def frozen_mean(weights):
-    return weights.frozen_predictor(True)
-
-
-def frozen_last(weights):
-    return weights.frozen_predictor(False)
+    cdef Weights predictor(self, Rows rows, bint mean):
+        """What predicts, kept until the next call that learns; large weights are not written down for a few rows."""
+        cdef Py_ssize_t calls = self.calls
+        cdef bint still = not self.busy.held()
+        kept = self.kept
+        if kept is not None and kept[0] == calls and kept[1] == mean:
+            return kept[2]
+        if self.passed_in != calls:
+            self.passed_in, self.passed = calls, 0
+        self.passed += rows.stored()
+        if self.weights.p * self.weights.d > FEW_WEIGHTS and self.passed < (self.weights.p if rows.sparse else 2 * self.weights.p):
+            predictor = passing(self.weights, mean, rows)
+            if predictor is not None:
+                return predictor
+        predictor = self.read(partial(frozen, mean=mean))
+        still &= not self.busy.held() and self.calls == calls       # else it may hold weights of several rounds
+        if still and self.weights.expansion is None:
+            self.kept = calls, mean, predictor
+        return predictor
 
 
 cdef inline bint all_finite(const double* t, Py_ssize_t n) noexcept nogil:

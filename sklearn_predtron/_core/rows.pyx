@@ -53,6 +53,16 @@ cdef class Rows:
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
         """The input of round i; nothing is copied."""
 
+    cdef Py_ssize_t view_together(self, Py_ssize_t first, Py_ssize_t last, View* x) noexcept nogil:
+        """The single rows from the first on as one view, up to the last, or as many as lie one after the other; where it ends."""
+        self.view(first, x)
+        x.m = last - first
+        return last
+
+    cdef Py_ssize_t stored(self) noexcept nogil:
+        """The number of values that are stored."""
+        return self.n * self.p
+
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         """Start to fetch what round i will read."""
 
@@ -142,6 +152,9 @@ cdef class SparseRows(Rows):
         x.first.value = self.value + self.start[i] * <Py_ssize_t> self.k.value_size
         x.first.index = self.index + self.start[i] * <Py_ssize_t> self.k.index_size
         x.norm2 = -1
+
+    cdef Py_ssize_t stored(self) noexcept nogil:
+        return self.start[self.n]
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t first = self.start[i], n = self.start[i + 1] - self.start[i]

@@ -15,6 +15,24 @@
 
 #define NAME(function) JOIN(function, SUFFIX)
 
+enum { MOST_ROWS = 32, FEW_VALUES = 1 << 15 }; /* rows, and values of theirs, that are kept near while all classes pass */
+
+#if LANES == 4
+/* The scores of consecutive classes from their sums. */
+INLINE void store_scores(int classes, const lanes *sum, const double *offset, double scale, int more, double *t)
+{
+#ifdef SHUFFLE
+    for (; classes >= 4; classes -= 4, sum += 4, offset += 4, t += 4) {     /* SUM of four at a time */
+        const lanes a = SHUFFLE(sum[0], sum[1], 0, 1, 4, 5) + SHUFFLE(sum[0], sum[1], 2, 3, 6, 7);
+        const lanes b = SHUFFLE(sum[2], sum[3], 0, 1, 4, 5) + SHUFFLE(sum[2], sum[3], 2, 3, 6, 7);
+        const lanes s = scale * ((SHUFFLE(a, b, 0, 2, 4, 6) + SHUFFLE(a, b, 1, 3, 5, 7)) + LOAD(double, offset));
+        STORE(t, more ? s + LOAD(double, t) : s);
+    }
+#endif
+    for (int i = 0; i < classes; i++) t[i] = scale * (SUM(sum[i]) + offset[i]) + (more ? t[i] : 0);
+}
+#endif
+
 enum { AHEAD = 24 }; /* non-zeros between a prefetch and its use: measured, flat from 16 to 32 */
 
 #define VALUE float
@@ -57,6 +75,23 @@ const RowOps *row_ops_for(size_t value_size, size_t index_size)
 #define POSITION(k) (k)
 #endif
 
+/* Row r of consecutive ones, the first of which is x. */
+INLINE Row NAME(row)(const Row *x, const ptrdiff_t *start, ptrdiff_t r)
+{
+    Row row = *x;
+#ifdef INDEX
+    if (r > 0) {
+        row.n = start[r + 1] - start[r];
+        row.index = (const INDEX *)x->index + (start[r] - start[0]);
+        row.value = (const VALUE *)x->value + (start[r] - start[0]);
+    }
+#else
+    (void)start;
+    row.value = (const VALUE *)x->value + r * x->n;
+#endif
+    return row;
+}
+
 /* ------------------------------------------------------------------ class-major: a class's weights are consecutive */
 #ifdef INDEX
 
@@ -74,9 +109,12 @@ INLINE double NAME(dot)(ptrdiff_t n, const VALUE *x, const INDEX *index, const d
     return (s0 + s1) + (s2 + s3);
 }
 
-DISPATCHED void NAME(class_scores)(const Row *x, const Matrix *M, double scale, int more, double *t)
+DISPATCHED void NAME(class_scores)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, const Matrix *M, double scale, int more, double *t)
 {
-    for (ptrdiff_t c = 0; c < M->d; c++) SET_SCORE(c, NAME(dot)(x->n, x->value, x->index, M->data + c * M->stride));
+    for (ptrdiff_t r = 0; r < m; r++, t += M->d) {
+        const Row row = NAME(row)(x, start, r);
+        for (ptrdiff_t c = 0; c < M->d; c++) SET_SCORE(c, NAME(dot)(row.n, row.value, row.index, M->data + c * M->stride));
+    }
 }
 
 INLINE void NAME(axpy)(ptrdiff_t n, double a, const VALUE *x, const INDEX *index, double *w)
@@ -102,41 +140,49 @@ INLINE double NAME(dot)(ptrdiff_t n, const VALUE *x, const double *w)
     return SUM(s0) + rest;
 }
 
-/* width classes at a time share the loads of x, in two sums each: enough to hide the latency of the additions. */
-#define BLOCK_OF_CLASSES(width)                                                                                        \
-    for (; c + (width) <= M->d; c += (width)) {                                                                        \
-        const double *w = M->data + c * M->stride;                                                                     \
-        lanes s[width] = {ZERO}, u[width] = {ZERO};                                                                    \
-        double rest[width] = {0};                                                                                      \
-        ptrdiff_t j = 0;                                                                                               \
-        for (; j + 2 * LANES <= n; j += 2 * LANES, w += 2 * LANES) {                                                   \
-            const lanes v = LOAD(VALUE, x + j), z = LOAD(VALUE, x + j + LANES);                                        \
-            for (int i = 0; i < (width); i++) s[i] += v * LOAD(double, w + i * M->stride);                             \
-            for (int i = 0; i < (width); i++) u[i] += z * LOAD(double, w + i * M->stride + LANES);                     \
-        }                                                                                                              \
-        for (; j < n; j++, w++)                                                                                        \
-            for (int i = 0; i < (width); i++) rest[i] += x[j] * w[i * M->stride];                                      \
-        for (int i = 0; i < (width); i++) {                                                                            \
-            s[i] += u[i];                                                                                              \
-            SET_SCORE(c + i, SUM(s[i]) + rest[i]);                                                                     \
-        }                                                                                                              \
+#if LANES == 4
+#define EIGHT pair
+#define ROWS 2
+#include "dense_scores.h"
+#ifdef HAS_WIDE
+#define EIGHT wide
+#define ROWS 4
+#include "dense_scores.h"
+#endif
+
+static void NAME(scores_at)(ptrdiff_t m, const void *const *x, ptrdiff_t n, const Matrix *M, double scale, int more, ptrdiff_t apart,
+                            double *t)
+{
+    const ptrdiff_t most = n > FEW_VALUES / 4 ? 4 : n > FEW_VALUES / MOST_ROWS ? FEW_VALUES / n : MOST_ROWS;
+    for (ptrdiff_t rows; m > 0; m -= rows, x += rows, t += rows * apart) {
+        rows = m < most ? m : most;
+#ifdef HAS_WIDE
+        if (HAS_WIDE) {
+            JOIN(NAME(dense_scores), wide)(rows, x, n, M, scale, more, apart, t);
+            continue;
+        }
+#endif
+        JOIN(NAME(dense_scores), pair)(rows, x, n, M, scale, more, apart, t);
     }
-
-DISPATCHED ptrdiff_t NAME(scores_by_block)(const Row *row, const Matrix *M, double scale, int more, double *t)
-{
-    const ptrdiff_t n = row->n;
-    const VALUE *x = row->value;
-    ptrdiff_t c = 0;
-    BLOCK_OF_CLASSES(5)
-    BLOCK_OF_CLASSES(3)
-    return c;
 }
-#undef BLOCK_OF_CLASSES
-
-DISPATCHED void NAME(class_scores)(const Row *x, const Matrix *M, double scale, int more, double *t)
+#else
+static void NAME(scores_at)(ptrdiff_t m, const void *const *x, ptrdiff_t n, const Matrix *M, double scale, int more, ptrdiff_t apart,
+                            double *t)
 {
-    ptrdiff_t c = NAME(scores_by_block)(x, M, scale, more, t);
-    for (; c < M->d; c++) SET_SCORE(c, NAME(dot)(x->n, x->value, M->data + c * M->stride));
+    for (; m > 0; m--, x++, t += apart)
+        for (ptrdiff_t c = 0; c < M->d; c++) SET_SCORE(c, NAME(dot)(n, *x, M->data + c * M->stride));
+}
+#endif
+
+static void NAME(class_scores)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, const Matrix *M, double scale, int more, double *t)
+{
+    const VALUE *first = x->value;
+    (void)start;
+    for (const void *row[MOST_ROWS]; m > 0; m -= MOST_ROWS, t += MOST_ROWS * M->d) {
+        const ptrdiff_t rows = m < MOST_ROWS ? m : MOST_ROWS;
+        for (ptrdiff_t r = 0; r < rows; r++, first += x->n) row[r] = first;
+        NAME(scores_at)(rows, row, x->n, M, scale, more, M->d, t);
+    }
 }
 
 INLINE void NAME(axpy)(ptrdiff_t n, double a, const VALUE *x, const void *none, double *w)
@@ -149,13 +195,16 @@ INLINE void NAME(axpy)(ptrdiff_t n, double a, const VALUE *x, const void *none, 
 
 #endif
 
-DISPATCHED void NAME(one_score)(const Row *x, const Matrix *M, double scale, int more, double *t)
+DISPATCHED void NAME(one_score)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, const Matrix *M, double scale, int more, double *t)
 {
+    for (ptrdiff_t r = 0; r < m; r++, t++) {
+        const Row row = NAME(row)(x, start, r);
 #ifdef INDEX
-    SET_SCORE(0, NAME(dot)(x->n, x->value, x->index, M->data));
+        SET_SCORE(0, NAME(dot)(row.n, row.value, row.index, M->data));
 #else
-    SET_SCORE(0, NAME(dot)(x->n, x->value, M->data));
+        SET_SCORE(0, NAME(dot)(row.n, row.value, M->data));
 #endif
+    }
 }
 
 DISPATCHED void NAME(class_add)(const Row *x, Matrix *M, const ScoreGradient *g, double scale)
@@ -193,18 +242,22 @@ DISPATCHED void NAME(class_add)(const Row *x, Matrix *M, const ScoreGradient *g,
         c += (width)*LANES;                                                                                            \
     }
 
-DISPATCHED void NAME(feature_scores)(const Row *row, const Matrix *M, double scale, int more, double *t)
+DISPATCHED void NAME(feature_scores)(ptrdiff_t m, const Row *first, const ptrdiff_t *start, const Matrix *M, double scale, int more,
+                                     double *t)
 {
-    const ptrdiff_t n = row->n;
-    const VALUE *x = row->value;
+    for (ptrdiff_t r = 0; r < m; r++, t += M->d) {
+        const Row row = NAME(row)(first, start, r);
+        const ptrdiff_t n = row.n;
+        const VALUE *x = row.value;
 #ifdef INDEX
-    const INDEX *index = row->index;
+        const INDEX *index = row.index;
 #endif
-    ptrdiff_t c = 0;
-    BLOCK_OF_SCORES(6)
-    BLOCK_OF_SCORES(3)
-    BLOCK_OF_SCORES(2)
-    BLOCK_OF_SCORES(1)
+        ptrdiff_t c = 0;
+        BLOCK_OF_SCORES(6)
+        BLOCK_OF_SCORES(3)
+        BLOCK_OF_SCORES(2)
+        BLOCK_OF_SCORES(1)
+    }
 }
 #undef BLOCK_OF_SCORES
 
@@ -407,6 +460,9 @@ static const RowOps NAME(row_ops) = {
     .index_size = sizeof(INDEX),
 #endif
     .scores = {[BY_CLASS] = NAME(class_scores), [BY_FEATURE] = NAME(feature_scores), [ONE_CLASS] = NAME(one_score)},
+#ifndef INDEX
+    .scores_at = NAME(scores_at),
+#endif
     .add = {[BY_CLASS] = NAME(class_add), [BY_FEATURE] = NAME(feature_add), [ONE_CLASS] = NAME(class_add)},
     .fetch = NAME(fetch),
     .norm2 = NAME(norm2),

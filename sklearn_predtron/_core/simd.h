@@ -30,8 +30,12 @@ typedef struct {
 /* What can be done with a row, for one type of values and indices. */
 typedef struct {
     size_t value_size, index_size;
-    /* t = scale * (M x + offset) + (more ? t : 0), for each layout of M */
-    void (*scores[LAYOUTS])(const Row *x, const Matrix *M, double scale, int more, double *t);
+    /* t = scale * (M x + offset) + (more ? t : 0) for each layout of M and m consecutive rows, the first of which is x, with d
+     * scores each; start as in CSR, NULL where dense */
+    void (*scores[LAYOUTS])(ptrdiff_t m, const Row *x, const ptrdiff_t *start, const Matrix *M, double scale, int more, double *t);
+    /* The same by class for m dense rows of n values, wherever they lie; the scores of a row are `apart` from the next one's */
+    void (*scores_at)(ptrdiff_t m, const void *const *x, ptrdiff_t n, const Matrix *M, double scale, int more, ptrdiff_t apart,
+                      double *t);
     /* M += scale * g x^T */
     void (*add[LAYOUTS])(const Row *x, Matrix *M, const ScoreGradient *g, double scale);
     /* Fetch the weights that the first values of a row will need: nothing hides that wait when its turn comes. */

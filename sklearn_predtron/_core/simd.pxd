@@ -24,7 +24,10 @@ cdef extern from "simd.h" nogil:
     ctypedef struct RowOps:
         size_t value_size
         size_t index_size
-        void (*scores[3])(const Row* x, const Matrix* M, double scale, int more, double* t) noexcept nogil
+        void (*scores[3])(Py_ssize_t m, const Row* x, const Py_ssize_t* start, const Matrix* M, double scale, int more,
+                          double* t) noexcept nogil
+        void (*scores_at)(Py_ssize_t m, const void** x, Py_ssize_t n, const Matrix* M, double scale, int more, Py_ssize_t apart,
+                          double* t) noexcept nogil
         void (*add[3])(const Row* x, Matrix* M, const ScoreGradient* g, double scale) noexcept nogil
         void (*fetch)(const Row* x, const Matrix* M) noexcept nogil
         double (*norm2)(const Row* x) noexcept nogil

@@ -8,6 +8,7 @@ from sklearn_predtron.problems._base cimport Round
 cdef class Weights:
     cdef readonly Py_ssize_t d, p
     cdef readonly bint observing, averaging
+    cdef readonly bint by_feature  # whether a feature's weights lie together; else a class's
     cdef readonly ScoreMap score_map
     cdef readonly bint large      # too large for the caches near the core
     cdef readonly double inverse_convexity    # q - 1, where half the norm's square is strongly convex to 1 / (q - 1)
@@ -24,6 +25,9 @@ cdef class Weights:
     cdef int map_scores(self, Py_ssize_t d, Py_ssize_t p, ScoreMap score_map) except -1
     cdef void scores(self, const View* x, double* t) noexcept nogil
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil
+    cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
+                         double* line) noexcept nogil
+    cdef void read_offsets(self, bint mean, double* b) noexcept nogil
     cdef void prefetch(self, const View* x) noexcept nogil
     cdef void update_statistics(self, View* x) noexcept nogil
     cdef double length2(self, View* x) noexcept nogil

@@ -144,9 +144,21 @@ cdef class Weights:
         """What the theorems do not cover, if they do not."""
         return None
 
-    def frozen_predictor(self, bint mean=True):
-        """Weights whose scores predict, by several threads at a time."""
-        return self
+    cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
+                         double* line) noexcept nogil:
+        """Copy n lines of the average or the last iterate: of features at[i], or of lines from the first on where `at` is NULL.
+
+        A line holds a feature's weights where there is one score or weights lie by feature, else a class's.  False, and
+        nothing is copied, where the weights are not kept in lines.
+        """
+        return False
+
+    cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
+        """Copy the offsets of the average or the last iterate, where lines are to be had."""
+
+    def own_predictor(self, bint mean):
+        """Return what predicts, by several threads at a time, where a copy of W and b does not."""
+        return None
 
     @property
     def expansion(self):

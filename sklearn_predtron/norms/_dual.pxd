@@ -11,7 +11,7 @@ cdef enum:
 cdef class DualWeights(Weights):
     cdef readonly double q
     cdef readonly Intercept intercept
-    cdef readonly bint by_feature, radius_needed, radius_of_rows
+    cdef readonly bint radius_needed, radius_of_rows
     cdef readonly double radius2
     cdef double[::1] theta, u, total, offset
     cdef Matrix U, U_alone            # with the offset of the present round, and with none
@@ -40,6 +40,7 @@ cdef class DualWeights(Weights):
     cdef Py_ssize_t entry(self, Py_ssize_t c, Py_ssize_t j) noexcept nogil
     cdef void mean_of_features(self, const View* x, const Row* row, double* t) noexcept nogil
     cdef double mean_of_class(self, const View* x, const Row* row, Py_ssize_t c) noexcept nogil
+    cdef void read_weights(self, bint mean, Py_ssize_t line, Py_ssize_t place, Py_ssize_t n, double* w) noexcept nogil
     cdef void last_scores(self, const View* x, double* t) noexcept nogil
     cdef void gather(self, View* x, const ScoreGradient* g) noexcept nogil
     cdef double q_norm(self, const Row* row, const RowOps* k) noexcept nogil

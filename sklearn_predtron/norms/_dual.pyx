@@ -116,17 +116,15 @@ cdef class DualWeights(Weights):
         return j * self.stride + c if self.by_feature else c * self.stride + j
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
-        cdef Py_ssize_t r, c
+        cdef Py_ssize_t c
         cdef double root
-        cdef Row spare
         self.gathered = False
         self.input_length = -1
         if self.intercept.fitted:
             root = sqrt(self.intercept.r2())
             for c in range(self.d):
                 self.offset[c] = root * self.u[self.entry(c, self.p)]
-        for r in range(x.m):
-            x.k.scores[self.U.layout](row_of(x, r, &spare), &self.U, self.c, False, t + r * self.d)
+        x.k.scores[self.U.layout](x.m, &x.first, x.start, &self.U, self.c, False, t)
 
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
         cdef Py_ssize_t r, c
@@ -170,21 +168,52 @@ cdef class DualWeights(Weights):
         line.offset, line.d, line.layout = &offset, 1, ONE_CLASS
         line.data = &self.u[c * self.stride]
         offset = root * line.data[self.p]
-        x.k.scores[ONE_CLASS](row, &line, self.pending_average(c), False, &score)
+        x.k.scores[ONE_CLASS](1, row, NULL, &line, self.pending_average(c), False, &score)
         line.data = &self.total[c * self.stride]
         offset = root * line.data[self.p]
-        x.k.scores[ONE_CLASS](row, &line, 1, True, &score)
+        x.k.scores[ONE_CLASS](1, row, NULL, &line, 1, True, &score)
         return score
 
     cdef void last_scores(self, const View* x, double* t) noexcept nogil:
         """The scores of the last iterate, without a trace in what others may be reading."""
         cdef Py_ssize_t r, c
         cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0
-        cdef Row spare
+        x.k.scores[self.U.layout](x.m, &x.first, x.start, &self.U_alone, self.c, False, t)
         for r in range(x.m):
-            x.k.scores[self.U.layout](row_of(x, r, &spare), &self.U_alone, self.c, False, t + r * self.d)
             for c in range(self.d):
                 t[r * self.d + c] += self.c * root * self.u[self.entry(c, self.p)]
+
+    cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
+                         double* line) noexcept nogil:
+        cdef Py_ssize_t i, number, place
+        cdef bint single = self.d == 1
+        for i in range(n):
+            number = first + i if at == NULL else at[i]
+            if single:
+                self.read_weights(mean, number if self.by_feature else 0, number, 1, line)
+            else:
+                self.read_weights(mean, number, number * self.stride, self.d if self.by_feature else self.p, line)
+            line += stride
+        return True
+
+    cdef void read_weights(self, bint mean, Py_ssize_t line, Py_ssize_t place, Py_ssize_t n, double* w) noexcept nogil:
+        """n weights of a line, from a place on."""
+        cdef Py_ssize_t i
+        cdef double pending
+        if not mean or not self.averaging or self.rounds_mass == 0:
+            for i in range(n):
+                w[i] = self.c * self.u[place + i]
+            return
+        pending = self.pending_average(line)
+        for i in range(n):
+            w[i] = (self.total[place + i] + self.u[place + i] * pending) / self.rounds_mass
+
+    cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
+        cdef Py_ssize_t c
+        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0
+        for c in range(self.d):
+            self.read_weights(mean, self.p if self.by_feature else c, self.entry(c, self.p), 1, &b[c])
+            b[c] *= root
 
     cdef void prefetch(self, const View* x) noexcept nogil:
         x.k.fetch(&x.first, &self.U)

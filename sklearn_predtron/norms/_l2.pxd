@@ -6,7 +6,7 @@ from sklearn_predtron.norms._intercept cimport Intercept
 
 
 cdef class L2Weights(Weights):
-    cdef readonly bint by_feature, radius_needed, radius_of_rows
+    cdef readonly bint radius_needed, radius_of_rows
     cdef readonly Intercept intercept
     cdef double[::1] data, total, b, b_total
     cdef Matrix W, U

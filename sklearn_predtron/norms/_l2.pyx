@@ -1,9 +1,9 @@
 """Weights under the Frobenius norm."""
 import numpy as np
 
-from sklearn_predtron._core.rows cimport View, largest_norm, row_of, squared_norm
+from sklearn_predtron._core.rows cimport View, largest_norm, squared_norm
 from sklearn_predtron._core.score_map cimport ScoreMap
-from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, Matrix, Row
+from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, Matrix
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.problems._base cimport Round
@@ -92,22 +92,41 @@ cdef class L2Weights(Weights):
 
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil:
         """The scores of the last iterate, without a trace."""
-        cdef Py_ssize_t r
-        cdef Row spare
-        for r in range(x.m):
-            x.k.scores[self.W.layout](row_of(x, r, &spare), &self.W, self.scale, False, t + r * self.d)
+        x.k.scores[self.W.layout](x.m, &x.first, x.start, &self.W, self.scale, False, t)
 
     cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
-        cdef Py_ssize_t r
-        cdef const Row* row
-        cdef Row spare
         if not self.averaging or self.mass == 0:
             self.iterate_scores(x, t)
             return
-        for r in range(x.m):
-            row = row_of(x, r, &spare)
-            x.k.scores[self.W.layout](row, &self.W, self.weight / self.mass, False, t + r * self.d)
-            x.k.scores[self.W.layout](row, &self.U, self.total_scale / self.mass, True, t + r * self.d)
+        x.k.scores[self.W.layout](x.m, &x.first, x.start, &self.W, self.weight / self.mass, False, t)
+        x.k.scores[self.W.layout](x.m, &x.first, x.start, &self.U, self.total_scale / self.mass, True, t)
+
+    cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
+                         double* line) noexcept nogil:
+        cdef Py_ssize_t i, j, own = 1 if self.d == 1 else self.stride, width = self.d if self.by_feature or self.d == 1 else self.p
+        cdef bint averaged = mean and self.averaging and self.mass != 0
+        cdef double share = self.weight / self.mass if averaged else self.scale
+        cdef double of_total = self.total_scale / self.mass if averaged else 0
+        cdef const double* data
+        cdef const double* total
+        if at == NULL and stride == own:
+            n, width = min(n, 1), n * own       # all in one
+        for i in range(n):
+            j = (first + i if at == NULL else at[i]) * own
+            data, total = &self.data[j], &self.total[j] if averaged else NULL
+            for j in range(width):
+                line[j] = share * data[j] + of_total * total[j] if averaged else share * data[j]
+            line += stride
+        return True
+
+    cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
+        cdef Py_ssize_t c
+        cdef bint averaged = mean and self.averaging and self.mass != 0
+        for c in range(self.d):
+            if averaged:
+                b[c] = self.weight / self.mass * self.b[c] + self.total_scale / self.mass * self.b_total[c]
+            else:
+                b[c] = self.scale * self.b[c]
 
     cdef void prefetch(self, const View* x) noexcept nogil:
         x.k.fetch(&x.first, &self.W)

@@ -380,7 +380,11 @@ cdef class RKHSWeights(L2Weights):
     def primal(self, W):
         return self.support.primal(W)
 
-    def frozen_predictor(self, bint mean=True):
+    cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
+                         double* line) noexcept nogil:
+        return False
+
+    def own_predictor(self, bint mean):
         W, b = self.mean() if mean else self.last()
         return Expansion(self.p, np.ascontiguousarray(W.T), b, self.support.lent())
 

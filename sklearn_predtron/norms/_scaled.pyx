@@ -54,8 +54,7 @@ cdef class ScaledWeights(L2Weights):
     cdef Found found
     cdef bint is_applied                # whether z is the row at hand
     cdef bint fresh, undo_needed        # whether rows are new, and so enter the statistics; whether rounds may be abandoned
-    cdef Py_ssize_t stamp               # of the weights, counted up in every round
-    cdef object plain_copy, saved
+    cdef object saved
     cdef double[::1] old                # what the statistics were before the round, where it may be called off
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, bint sparse=False, bint averaging=True,
@@ -102,7 +101,6 @@ cdef class ScaledWeights(L2Weights):
         (self.known, self.following, self.may_step, self.seen, self.D, self.largest), C, C_total = state
         self.C[:] = C
         self.C_total[:] = C_total
-        self.plain_copy = None
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Whether to follow the largest |x| of the rounds to come, in scaled units; the statistics have their own hook."""
@@ -111,9 +109,6 @@ cdef class ScaledWeights(L2Weights):
 
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
         self.fresh, self.undo_needed = fresh, undo_needed
-
-    cdef close_call(self, bint learned):
-        self.stamp += 1         # what was converted while the last round was being learned is not kept
 
     @property
     def no_theorem_because(self):
@@ -174,7 +169,7 @@ cdef class ScaledWeights(L2Weights):
         cdef Matrix bare = M[0]
         self.offset[:] = 0
         bare.offset = &self.offset[0]
-        of_doubles(row.index != NULL).scores[M.layout](row, &bare, 1, True, &C[0])
+        of_doubles(row.index != NULL).scores[M.layout](1, row, NULL, &bare, 1, True, &C[0])
 
     cdef void recount(self) noexcept nogil:
         """Compute C and D from all features."""
@@ -258,7 +253,6 @@ cdef class ScaledWeights(L2Weights):
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         self.score_map.is_pulled_back = False
-        self.stamp += 1
         if self.score_map.offsets_cancel:
             self.block_scores(x, t, &self.W, self.scale, False)
             return
@@ -295,7 +289,7 @@ cdef class ScaledWeights(L2Weights):
             self.offset[c] = M.offset[c] * along - (0 if dense else C[c])
         moved.offset = &self.offset[0]
         z.n, z.value, z.index = x.first.n, &self.z[0], NULL if dense else &self.at[0]
-        of_doubles(not dense).scores[M.layout](&z, &moved, scale, more, t)
+        of_doubles(not dense).scores[M.layout](1, &z, NULL, &moved, scale, more, t)
 
     cdef void block_scores(self, const View* x, double* t, const Matrix* M, double scale, bint more) noexcept nogil:
         """The scores of the rows of a block, without a centre: by M over the variances."""
@@ -310,13 +304,13 @@ cdef class ScaledWeights(L2Weights):
                 self.z[j] = M.data[j] * self.S.inverse[j * self.S.step]
             over.data = &self.z[0]
             for r in range(x.m):
-                x.k.scores[M.layout](row_of(x, r, &spare), &over, scale, more, t + r)
+                x.k.scores[M.layout](1, row_of(x, r, &spare), NULL, &over, scale, more, t + r)
             return
         for r in range(x.m):
             row = row_of(x, r, &spare)
             self.apply(row, x.k)
             z.n, z.value, z.index = row.n, &self.z[0], &self.at[0]
-            of_doubles(True).scores[M.layout](&z, &over, scale, more, t + r)
+            of_doubles(True).scores[M.layout](1, &z, NULL, &over, scale, more, t + r)
 
     cdef void prefetch(self, const View* x) noexcept nogil:
         cdef Py_ssize_t i, j
@@ -434,6 +428,10 @@ cdef class ScaledWeights(L2Weights):
         W = (theta - np.outer(beta, self._field(0))) * self._field(1)
         return W, self.intercept.r2_read() * beta - W @ self._field(0)
 
+    cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
+                         double* line) noexcept nogil:
+        return False
+
     def last(self):
         """W (d, p) and b (d,) of the last iterate, copied."""
         return self._from(*L2Weights.last(self))
@@ -451,17 +449,3 @@ cdef class ScaledWeights(L2Weights):
         if not self.score_map.offsets_cancel:
             theta = theta - np.outer(beta, self._field(0))
         return float(np.sqrt((theta ** 2 * self._field(1)).sum() + self.intercept.r2_read() * (beta ** 2).sum()))
-
-    def frozen_predictor(self, bint mean=True):
-        """Weights for rows as they are, converted once for as long as nothing is learned."""
-        cdef L2Weights plain
-        now = self.stamp, self.averaging, mean
-        found = self.plain_copy
-        if found is None or found[0] != now:
-            W, b = self.mean() if mean else self.last()
-            plain = L2Weights(self.d, self.p, Intercept(False, 1.0), self.by_feature, False)
-            plain._shaped(plain.data)[...] = W
-            np.asarray(plain.b)[:] = b
-            found = now, plain
-            self.plain_copy = found
-        return found[1]

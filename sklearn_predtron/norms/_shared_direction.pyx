@@ -10,6 +10,7 @@ from sklearn_predtron.norms._intercept cimport Intercept
 
 from sklearn_predtron._core.state import flag, real, reals, restored
 from sklearn_predtron.norms._base import euclidean_length
+from sklearn_predtron.norms._frozen import frozen
 
 
 cdef class SharedDirection(Weights):
@@ -85,12 +86,8 @@ cdef class SharedDirection(Weights):
         """The norm of u and of the thresholds."""
         return float(np.hypot(self.inner.length(), euclidean_length(self._thresholds()) / self.intercept.r2_read() ** 0.5))
 
-    def frozen_predictor(self, bint mean=True):
-        cdef Weights inner = self.inner.frozen_predictor(mean)
-        cdef SharedDirection plain
-        if inner is self.inner:
-            return self
-        plain = SharedDirection(inner, self.d, Intercept(False, 1.0))
+    def own_predictor(self, bint mean):
+        cdef SharedDirection plain = SharedDirection(frozen(self.inner, mean), self.d, Intercept(False, 1.0))
         np.asarray(plain.b)[:] = self._thresholds() if mean else self.b
         return plain
 

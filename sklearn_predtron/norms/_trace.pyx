@@ -100,7 +100,7 @@ cdef class TraceWeights(L2Weights):
         cdef Py_ssize_t r
         cdef Row spare
         for r in range(x.m):
-            x.k.scores[self.W.layout](row_of(x, r, &spare), &self.bare, 1, False, &self.product[0])
+            x.k.scores[self.W.layout](1, row_of(x, r, &spare), NULL, &self.bare, 1, False, &self.product[0])
             self.link(self.scale, self.M, self.b, &self.product[0], False, t + r * self.d)
         self.known = x.m == 1
 
@@ -119,13 +119,13 @@ cdef class TraceWeights(L2Weights):
         for r in range(x.m):
             row = row_of(x, r, &spare)
             s = t + r * self.d
-            x.k.scores[self.W.layout](row, &self.bare, 1, False, product)
+            x.k.scores[self.W.layout](1, row, NULL, &self.bare, 1, False, product)
             if not averaged:
                 self.link(self.scale, self.M, self.b, product, False, s)
                 continue
             self.link(self.weight / self.mass, self.M, self.b, product, False, s)
             self.link(self.total_scale / self.mass, self.C, self.zeros, product, True, s)
-            x.k.scores[self.W.layout](row, &self.U, self.total_scale / self.mass, True, s)
+            x.k.scores[self.W.layout](1, row, NULL, &self.U, self.total_scale / self.mass, True, s)
         release(product, near)
 
     cdef void fail(self, const View* x, double* t) noexcept nogil:
@@ -171,7 +171,7 @@ cdef class TraceWeights(L2Weights):
         cdef double change = -size / self.scale, r2
         self.empty = False
         if not self.known:
-            x.k.scores[self.W.layout](&x.first, &self.bare, 1, False, &self.product[0])
+            x.k.scores[self.W.layout](1, &x.first, NULL, &self.bare, 1, False, &self.product[0])
         if self.averaging:
             self.credit()
             self.compensate(x, g, change)
@@ -328,6 +328,10 @@ cdef class TraceWeights(L2Weights):
 
     def _square(self, flat):
         return np.asarray(flat).reshape(self.d, self.d)
+
+    cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
+                         double* line) noexcept nogil:
+        return False
 
     def last(self):
         """W (d, p) and b (d,) of the last iterate, copied."""

@@ -1,0 +1,142 @@
+"""Weights that only predict: those of a moment, each rounded once, so that a row's scores are the same in every block of rows."""
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of
+from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, Row
+from sklearn_predtron.norms._base cimport Weights
+
+from sklearn_predtron.norms._base import aligned_zeros
+
+cdef enum:
+    PAGE = 512      # doubles of a page of memory: one of zeros is not written
+    CLASSES = 8     # whose weights are read at a time, as many as the kernels take at a time
+
+
+def frozen(Weights weights not None, bint mean):
+    """Return what predicts as the average of the weights does, or their last iterate, by several threads at a time."""
+    own = weights.own_predictor(mean)
+    return FrozenWeights(weights, mean) if own is None else own
+
+
+def passing(Weights weights not None, bint mean, Rows rows not None):
+    """Return the same for few rows without writing all weights down; None where that is not to be had."""
+    if not weights.read_lines(mean, NULL, 0, 0, 1, NULL):
+        return None
+    if rows.sparse and (weights.by_feature or weights.d == 1):
+        return PassingFeatures(weights, mean, rows)
+    return None if rows.sparse or weights.by_feature or weights.d == 1 else PassingClasses(weights, mean)
+
+
+cdef class FrozenWeights(Weights):
+    """A copy of the weights: by feature or by class, as they are."""
+
+    def __init__(self, Weights source not None, bint mean):
+        cdef Py_ssize_t d = source.d, p = source.p
+        self.map_scores(d, p, None)
+        self.by_feature = source.by_feature and d > 1
+        self.W.d = d
+        self.W.stride = 1 if d == 1 else (d + 3) // 4 * 4 if self.by_feature else (p + 7) // 8 * 8
+        self.W.layout = ONE_CLASS if d == 1 else BY_FEATURE if self.by_feature else BY_CLASS
+        self.data = aligned_zeros(self.W.stride * (p if self.by_feature or d == 1 else d))
+        self.b = np.zeros(d)
+        self.W.data, self.W.offset = &self.data[0], &self.b[0]
+        self.large = self.data.nbytes > 1 << 20
+        if source.read_lines(mean, NULL, 0, 0, 1, NULL):
+            with nogil:
+                self.copy(source, mean)
+        else:
+            W, b = source.mean() if mean else source.last()
+            shaped = np.asarray(self.data).reshape(-1, 1 if d == 1 else self.W.stride)
+            if d == 1:
+                shaped[:, 0] = W[0]
+            elif self.by_feature:
+                shaped[:, :d] = W.T
+            else:
+                shaped[:, :p] = W
+            np.asarray(self.b)[:] = b
+
+    cdef void copy(self, Weights source, bint mean) noexcept nogil:
+        cdef Py_ssize_t line = 0, n, i, stride = self.W.stride, lines = self.data.shape[0] // stride
+        cdef double some[PAGE]
+        cdef bint zeros
+        source.read_offsets(mean, &self.b[0])
+        if stride > PAGE:
+            source.read_lines(mean, NULL, 0, lines, stride, &self.data[0])
+            return
+        while line < lines:
+            n = min(PAGE // stride, lines - line)
+            memset(some, 0, n * stride * sizeof(double))
+            source.read_lines(mean, NULL, line, n, stride, some)
+            zeros = True
+            for i in range(n * stride):
+                zeros &= some[i] == 0
+            if not zeros:
+                memcpy(&self.data[line * stride], some, n * stride * sizeof(double))
+            line += n
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        x.k.scores[self.W.layout](x.m, &x.first, x.start, &self.W, 1, False, t)
+
+    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+        self.scores(x, t)
+
+    cdef void prefetch(self, const View* x) noexcept nogil:
+        x.k.fetch(&x.first, &self.W)
+
+
+cdef class PassingFeatures(Weights):
+    """For each row a copy of the weights of the features that it has."""
+
+    def __init__(self, Weights source not None, bint mean, Rows rows not None):
+        cdef Py_ssize_t i, most = 1
+        cdef View x
+        self.map_scores(source.d, source.p, None)
+        self.source, self.mean = source, mean
+        for i in range(rows.n):
+            rows.view(i, &x)
+            most = max(most, x.first.n)
+        self.W.d = self.d
+        self.W.stride = 1 if self.d == 1 else (self.d + 3) // 4 * 4
+        self.W.layout = ONE_CLASS if self.d == 1 else BY_FEATURE
+        self.part, self.b = aligned_zeros(most * self.W.stride), np.zeros(self.d)
+        self.at, self.number, self.value = np.empty(most, dtype=np.intp), np.arange(most), np.empty(most)
+        self.W.data, self.W.offset = &self.part[0], &self.b[0]
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        cdef Py_ssize_t r
+        cdef const Row* row
+        cdef Row spare, part
+        self.source.read_offsets(self.mean, self.W.offset)
+        part.value, part.index = &self.value[0], &self.number[0]
+        for r in range(x.m):
+            row = row_of(x, r, &spare)
+            part.n = row.n
+            x.k.unpack(row, 0, row.n, &self.at[0], &self.value[0])
+            self.source.read_lines(self.mean, &self.at[0], 0, row.n, self.W.stride, self.W.data)
+            of_doubles(True).scores[self.W.layout](1, &part, NULL, &self.W, 1, False, t + r * self.d)
+
+
+cdef class PassingClasses(Weights):
+    """For all rows of a view a copy of the weights of some classes at a time."""
+
+    def __init__(self, Weights source not None, bint mean):
+        self.map_scores(source.d, source.p, None)
+        self.source, self.mean = source, mean
+        self.W.stride = (self.p + 7) // 8 * 8
+        self.W.layout = BY_CLASS
+        self.part, self.b = aligned_zeros(CLASSES * self.W.stride), np.zeros(self.d)
+        self.W.data = &self.part[0]
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        cdef Py_ssize_t c, r
+        cdef const void* row
+        self.source.read_offsets(self.mean, &self.b[0])
+        for c in range(0, self.d, 8):
+            self.W.d = min(CLASSES, self.d - c)
+            self.W.offset = &self.b[c]
+            self.source.read_lines(self.mean, NULL, c, self.W.d, self.W.stride, self.W.data)
+            for r in range(x.m):
+                row = <const char*> x.first.value + r * self.p * <Py_ssize_t> x.k.value_size
+                x.k.scores_at(1, &row, self.p, &self.W, 1, False, self.d, t + r * self.d + c)
