@@ -16,6 +16,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._core.rows import sparse_rows
 from sklearn_predtron.norms import RKHS
+from sklearn_predtron.theory import radius
 
 P = 60
 
@@ -207,6 +208,18 @@ def test_a_kernel_of_them_does_not_depend_on_the_other_rows(kernel):
     model, other = (PredtronClassifier(norm=RKHS(kernel), random_state=0, max_iter=3, tol=None).fit(x, y) for x in [rows, X])
     assert_array_equal(model.dual_coef_, other.dual_coef_)
     assert_array_equal(model.decision_function(rows), other.decision_function(X))
+    assert bytes_of(rows) == before
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "group"])
+def test_bounds_leave_them_as_they_are(norm):
+    X, y = drawn()
+    rows = with_halves(out_of_order(X), [7, 8, 30])
+    before = bytes_of(rows)
+    model = PredtronClassifier(update="perceptron", norm=norm, intercept_scaling=1.0).fit(X, y)
+    bounds = [model.loss_bound(comparator=model.coef_, X=x, y=y) for x in [rows, X]]
+    assert_allclose(*bounds, rtol=1e-12)
+    assert_allclose(radius(model, rows), radius(model, X), rtol=1e-12)
     assert bytes_of(rows) == before
 
 
