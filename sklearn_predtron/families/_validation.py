@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from sklearn_predtron._compat import check_sample_weight
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, Rows, dense_rows, sparse_rows
+from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, Rows, SparseRows, SummedRows, dense_rows, sparse_rows
 from sklearn_predtron.families._fast_path import plain_rows
 from sklearn_predtron.norms._base import euclidean_length
 from sklearn_predtron.problems._base import Labels
@@ -106,6 +106,8 @@ class Validated:
     def _length_refused(self, rows: Rows, row: int) -> str:
         """Say what is wrong with the length of a row."""
         values = rows.matrix()[[row]]
+        if sparse.issparse(values):
+            values.sum_duplicates()
         values = np.asarray(values.data if sparse.issparse(values) else values, dtype=np.float64)
         number, length = row if rows.row_numbers is None else rows.row_numbers[row], euclidean_length(values)
         return (
@@ -141,21 +143,20 @@ def mean_loss(losses: NDArray, sample_weight: Any) -> float:
 
 
 def as_rows(X: Any) -> Rows:
-    """Return the rows of a validated X, read in place."""
+    """Return the rows of a validated X, read in place but for CSR rows in which a feature stands twice, which are summed."""
     if not sparse.issparse(X):
         return dense_rows(X)
-    rows: Any = csr_rows(X)
-    if rows is None:
-        X = X.copy()
-        X.has_canonical_format = False
-        X.sum_duplicates()
-        rows = csr_rows(X)
-        assert rows is not None
-    return rows
+    rows = csr_rows(X)
+    repeating = rows.repeating()
+    if len(repeating) == 0:
+        return rows
+    sums = X[repeating]
+    sums.sum_duplicates()
+    return SummedRows(rows, repeating, csr_rows(sums))
 
 
-def csr_rows(X: Any) -> Rows | None:
-    """Return the rows of a CSR matrix as it is stored; None if its indices do not rise within each row."""
+def csr_rows(X: Any) -> SparseRows:
+    """Return the rows of a CSR matrix as it is stored."""
     if len(X.indptr) != X.shape[0] + 1:
         raise ValueError(f"X is not a valid CSR matrix: its indptr has {len(X.indptr)} entries for {X.shape[0]} rows.")
     data, indices = np.ascontiguousarray(X.data), np.ascontiguousarray(X.indices)

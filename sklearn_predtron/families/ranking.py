@@ -162,7 +162,7 @@ class PredtronRanker(BaseRanker):
         ----------
         X : {array-like, sparse matrix} of shape (n_documents, n_features)
             Documents.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie, unless the documents of
-            a query lie apart: then they are gathered first.
+            a query lie apart: then they are gathered first.  A CSR matrix that holds a feature of a document twice is copied.
         y : array-like of shape (n_documents,)
             Relevances, at least 0 (up to 30 for the exponential gain of NDCG).
         qid : array-like of shape (n_documents,), default=None

@@ -16,7 +16,7 @@ def weights_length(sizes: NDArray, q: float, beside: NDArray) -> float:
 
 def largest_length(X: Any, feature: float, q: float, apart: bool) -> float:
     """The largest q-norm of a row with the intercept's feature, which may stand apart, at a right angle."""
-    sizes = abs(X).astype(np.float64)
+    sizes = abs(X.astype(np.float64))  # of a copy: scipy sums the duplicates of X in place
     largest = max(float(sizes.max()), feature) or 1.0
     sizes, feature = sizes / largest, feature / largest  # no power overflows, and none that matters underflows
     powers = sizes.power(q) if sparse.issparse(X) else sizes**q

@@ -469,7 +469,14 @@ def gaussian(double[:, ::1] products, double gamma, const double[::1] left, cons
 
 
 def as_doubles(matrix):
-    return matrix.astype(np.float64, copy=False) if issparse(matrix) else np.ascontiguousarray(matrix, dtype=np.float64)
+    """Return rows taken from a matrix, which are a copy, in double precision; the entries of sparse ones in order.
+
+    Products of two sparse matrices are summed in the order of either, which depends on their sizes.
+    """
+    if not issparse(matrix):
+        return np.ascontiguousarray(matrix, dtype=np.float64)
+    matrix.sum_duplicates()
+    return matrix.astype(np.float64, copy=False)
 
 
 def grown(array, Py_ssize_t room):

@@ -258,9 +258,11 @@ def test_csr_rows_in_any_order_with_entries_given_twice(times, step):
     indices, values = map(np.concatenate, parts)
     halves = sparse.csr_matrix((values, indices, rows.indptr * times), shape=X.shape)
     model = make(Adaptive()).partial_fit(halves, y, classes=np.arange(K))
-    assert state(model) == state(make(Adaptive()).partial_fit(rows, y, classes=np.arange(K)))
+    other = make(Adaptive()).partial_fit(rows, y, classes=np.arange(K))
+    assert (model.t_, model.n_updates_, model.n_mistakes_) == (other.t_, other.n_updates_, other.n_mistakes_)
+    assert_close(model.coef_, other.coef_, 1e-12)
     assert halves.nnz == times * rows.nnz
-    np.testing.assert_array_equal(model.decision_function(halves), model.decision_function(rows))
+    assert_close(model.decision_function(halves), model.decision_function(rows), 1e-12)
 
 
 def test_read_only_rows_are_read_in_place():

@@ -17,6 +17,7 @@ RANKINGS = ("tests/problems/test_ties.py", "tests/families/test_ranking.py")
 INFERENCE = ("tests/problems/test_loss_augmented.py", "tests/problems/test_ties.py")
 RULES = ("tests/core/test_learner.py",)
 PAIRWISE = ("tests/families/test_ranking.py", "tests/theory/test_ranking_theory.py")
+SPARSE = ("tests/core/test_sparse_rows.py",)
 ENGINE = ("tests/core/test_learner.py", "tests/norms/test_range.py")
 DUAL = ("tests/norms/test_dual.py", "tests/norms/test_dual_numbers.py")
 FAST_PATH = ("tests/core/test_learner.py", "tests/families/test_changed_parts.py", "tests/families/test_sample_weights.py")
@@ -234,7 +235,35 @@ MUTANTS = [
         if 0 < start[i] < start[n] and start[i] > start[i - 1]:
             falls -= index[start[i]] < index[start[i] - 1]
 """,
-        ENGINE,
+        SPARSE,
+    ),
+    Mutant(
+        "csr-duplicates-of-a-first-entry-are-missed",
+        f"{CORE}/rows.pyx",
+        "twice |= met[index[k]] >= first",
+        "twice |= met[index[k]] > first",
+        SPARSE,
+    ),
+    Mutant(
+        "csr-features-of-one-hash-count-as-one",
+        f"{CORE}/rows.pyx",
+        "while met[place] >= first and index[met[place]] != index[k]:",
+        "while False:",
+        SPARSE,
+    ),
+    Mutant(
+        "queries-read-on-behind-a-summed-row",
+        f"{CORE}/rows.pyx",
+        "self.documents = documents.consecutive()",
+        "self.documents = documents",
+        SPARSE,
+    ),
+    Mutant(
+        "kernels-add-up-in-the-order-of-either-row",
+        f"{NORMS}/_rkhs.pyx",
+        "    matrix.sum_duplicates()\n",
+        "",
+        SPARSE,
     ),
     Mutant(
         "fast-path-learns-classes-of-weight-zero",
