@@ -368,8 +368,8 @@ cdef class Learner:
             return kept[2]
         if self.passed_in != calls:
             self.passed_in, self.passed = calls, 0
-        self.passed += rows.stored()
-        if self.weights.p * self.weights.d > FEW_WEIGHTS and self.passed < (self.weights.p if rows.sparse else 2 * self.weights.p):
+        self.passed += rows.n_values()
+        if self.weights.p * self.weights.d > FEW_WEIGHTS and self.passed < self.weights.p * (1 if rows.sparse else 2):
             predictor = passing(self.weights, mean, rows)
             if predictor is not None:
                 return predictor

@@ -56,7 +56,7 @@ cdef class Rows:
     cdef const RowOps* k
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil
     cdef Py_ssize_t view_together(self, Py_ssize_t first, Py_ssize_t last, View* x) noexcept nogil
-    cdef Py_ssize_t stored(self) noexcept nogil
+    cdef Py_ssize_t n_values(self) noexcept nogil
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t size(self, Py_ssize_t i) noexcept
     cdef Py_ssize_t rounds_of(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, Py_ssize_t most)

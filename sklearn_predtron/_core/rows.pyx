@@ -63,7 +63,7 @@ cdef class Rows:
         x.m = last - first
         return last
 
-    cdef Py_ssize_t stored(self) noexcept nogil:
+    cdef Py_ssize_t n_values(self) noexcept nogil:
         """The number of values that are stored."""
         return self.n * self.p
 
@@ -162,7 +162,7 @@ cdef class SparseRows(Rows):
         x.first.index = self.index + self.start[i] * <Py_ssize_t> self.k.index_size
         x.norm2 = -1
 
-    cdef Py_ssize_t stored(self) noexcept nogil:
+    cdef Py_ssize_t n_values(self) noexcept nogil:
         return self.start[self.n]
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
@@ -225,6 +225,17 @@ cdef class SummedRows(Rows):
             SparseRows.view(self.stored, i, x)
         else:
             SparseRows.view(self.sums, place, x)
+
+    cdef Py_ssize_t view_together(self, Py_ssize_t first, Py_ssize_t last, View* x) noexcept nogil:
+        cdef Py_ssize_t end = first + 1
+        while self.place[first] < 0 and end < last and self.place[end] < 0:
+            end += 1
+        self.view(first, x)
+        x.m = end - first
+        return end
+
+    cdef Py_ssize_t n_values(self) noexcept nogil:
+        return self.stored.n_values()
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         if self.place[i] < 0:

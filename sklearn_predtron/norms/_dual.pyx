@@ -185,7 +185,7 @@ cdef class DualWeights(Weights):
 
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:
-        cdef Py_ssize_t i, number, place
+        cdef Py_ssize_t i, number
         cdef bint single = self.d == 1
         for i in range(n):
             number = first + i if at == NULL else at[i]

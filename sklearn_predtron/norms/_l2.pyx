@@ -103,7 +103,8 @@ cdef class L2Weights(Weights):
 
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:
-        cdef Py_ssize_t i, j, own = 1 if self.d == 1 else self.stride, width = self.d if self.by_feature or self.d == 1 else self.p
+        cdef Py_ssize_t i, j, own = 1 if self.d == 1 else self.stride
+        cdef Py_ssize_t width = self.d if self.by_feature or self.d == 1 else self.p
         cdef bint averaged = mean and self.averaging and self.mass != 0
         cdef double share = self.weight / self.mass if averaged else self.scale
         cdef double of_total = self.total_scale / self.mass if averaged else 0
