@@ -16,6 +16,8 @@ from sklearn.datasets import load_svmlight_file
 
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
 
+from .notes import add_note
+
 # What the reader documents otherwise than scikit-learn: it refuses, and scikit-learn accepts.
 DIFFERENCES = {
     "label is not finite": "a label is a class or a relevance, and nan is none",
@@ -42,7 +44,7 @@ def run(seed: int) -> str:
         try:
             return compare(random, path, text, how)
         except BaseException as error:
-            error.add_note(f"in {how} of {text!r}")
+            add_note(error, f"in {how} of {text!r}")
             raise
 
 

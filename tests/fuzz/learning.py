@@ -15,6 +15,7 @@ from sklearn_predtron._core.rows import OVERFLOW
 
 from .lessons import Lesson, draw_cuts, draw_layout
 from .models import Case, draw_case, watch_warnings
+from .notes import add_note
 from .promises import PROMISES
 
 CHOSEN = 3  # promises that are looked at in a case
@@ -61,7 +62,7 @@ def named(what: Any) -> Iterator[None]:
     except Refused:
         raise
     except BaseException as error:
-        error.add_note(f"in {what!r}")
+        add_note(error, f"in {what!r}")
         raise
 
 
