@@ -24,7 +24,7 @@ SPARSE = {2: 1.0, 10: 0.667, 100: 0.556}
 FLOAT32 = (10, 100)
 VALUES, CSR_ROWS = 10_000_000, 20_000
 FIRST = 2000
-ONE_ROW_CLASSES, ONE_ROW_COLUMNS, ONE_ROW_ROWS = (2, 10), 20, 1000
+ONE_ROW_CLASSES, ONE_ROW_COLUMNS, ONE_ROW_ROWS = (2, 10), 20, 200
 COLUMNS = ["classes", "columns", "X in MB", "dtype", "learner", "ns per row", TO_THEIRS, "goal", "met", "same labels"]
 NOTE = (
     "Whole calls of `predict`; both learners have the weights that ours learns from {first} rows.  {repeats} repeats, ratios "
