@@ -428,6 +428,9 @@ cdef class ScaledWeights(L2Weights):
         W = (theta - np.outer(beta, self._field(0))) * self._field(1)
         return W, self.intercept.r2_read() * beta - W @ self._field(0)
 
+    cdef bint looks_ahead(self, Rows rows) noexcept:
+        return False
+
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:
         return False
