@@ -131,6 +131,7 @@ def test_what_pins_a_kernel_is_said(monkeypatch):
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Nehalem")
     pinned = f"{free}, pinned by OPENBLAS_CORETYPE=Nehalem"
     assert pinned in report.environment(Options())
+    monkeypatch.setattr(record, "commit", lambda: "0")
     kept = Record.now("stream", [], 5)
     assert kept.blas == pinned and f"BLAS {pinned}, " in kept.markdown()
 
