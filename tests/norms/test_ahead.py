@@ -5,6 +5,7 @@ import pytest
 from cases import name, updates
 
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
+from sklearn_predtron.updates import Subgradient
 
 N, P = 150, 1001
 AVERAGES = ["linear", "uniform", 5.0, False]
@@ -55,6 +56,15 @@ def test_every_family_of_several_scores(kind, average):
     given = np.eye(12, dtype=int)[y] if kind is PredtronMultilabelClassifier else y
     first = {} if kind is PredtronMultilabelClassifier else {"classes": np.arange(12)}
     assert_same([kind(average=average).partial_fit(X, given, **first), row_by_row(kind(average=average), X, given, **first)])
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_weights_that_shrink_fast(average):
+    """Their running scale is multiplied out every few rounds."""
+    X, y = drawn(10, 0.2)
+    settings, first = {"update": Subgradient(alpha=0.9, eta=0.5), "average": average}, {"classes": np.arange(10)}
+    batch = PredtronClassifier(**settings).partial_fit(X, y, **first)
+    assert_same([batch, row_by_row(PredtronClassifier(**settings), X, y, **first)])
 
 
 def test_epochs_in_random_order_are_calls_of_their_rows():
