@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ NORMS = [kind() for kind in kinds(Norm)]
 MORE = [*NORMS, RKHS(budget=7), RKHS("rbf")]
 AVERAGES = ["linear", "uniform", 7.5, False]
 LARGE = 6000  # features: with so many, weights are not written down for a few rows
-READ = ["l2", "l1", "group"]  # norms whose weights are read line by line
+READ = ["l2", "l1", "group", "trace"]  # norms whose weights are read line by line
 
 
 def rows_of(n, p, seed=0):
@@ -192,6 +193,16 @@ def test_a_row_has_the_same_scores_by_either_way(norm, d, average, trained, spar
         assert_close(passing, X[:1] @ W.T + b, 1e-12)
 
 
+@pytest.mark.parametrize("d", [3, 7, 8, 9, 12])
+@pytest.mark.parametrize("norm", READ)
+def test_a_weight_is_the_same_alone_and_among_others(norm, d):
+    X, rows = large(d, True), sparse.identity(LARGE, format="csr")
+    model = learn(PredtronMultilabelClassifier(norm=norm, fit_intercept=False), X, d)
+    seen = np.unique(X.indices)
+    alone = np.concatenate([by_core(model, rows[j]) for j in seen])
+    assert_array_equal(alone, by_core(model, rows)[seen])
+
+
 @pytest.mark.parametrize("sparsely", [False, True], ids=["dense", "csr"])
 @pytest.mark.parametrize("norm", NORMS, ids=lambda norm: norm.alias)
 def test_what_was_kept_is_dropped_when_something_is_learned(norm, sparsely):
@@ -265,3 +276,50 @@ def test_nothing_that_was_read_beside_learning_is_kept(norm, sparsely):
     fresh = pickle.loads(pickle.dumps(model))
     for rows in (A[:1], A, A[:1]):
         assert_array_equal(model.decision_function(rows), fresh.decision_function(rows))
+
+
+# ------------------------------------------------------------------------------------------------------------------- memory
+
+
+def peak_of(task):
+    tracemalloc.start()
+    try:
+        task()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def shared(norm):
+    return PredtronOrdinalClassifier(norm=norm, representation="shared")
+
+
+@pytest.mark.parametrize("form", ["multilabel", "shared"])
+@pytest.mark.parametrize("norm", READ)
+def test_a_row_does_not_have_all_weights_written_down(norm, form):
+    """Between two rows of a stream a prediction takes the time and the memory of its row."""
+    p, d = (2**15, 12) if form == "multilabel" else (2**16, 1)
+    X = sparse.random(30, p, 20 / p, "csr", random_state=0)
+    if form == "multilabel":
+        model = learn(make(norm, d, "linear"), X, d)
+    else:
+        model = shared(norm).partial_fit(X, np.arange(30) % 3, classes=np.arange(3))
+    assert peak_of(lambda: model.decision_function(X[:1])) < d * p * 8 / 4
+
+
+def test_weights_written_down_before_are_gone_while_others_are_learned():
+    X, size = rows_of(30, 5000), 9 * 5000 * 8
+    tracemalloc.start()
+    try:
+        model = learn(make("l2", 9, "linear"), X, 9)
+        model.decision_function(X)
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        for _ in range(3):
+            learn(model, X, 9)
+            model.decision_function(X)
+        now, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert now - before < size / 4
+    assert peak - before < size / 2
