@@ -7,8 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from cases import assert_close, layouts, pairwise
-from families.test_busy import BUSY, threads_of
+from cases import BUSY, assert_close, layouts, pairwise, threads_of
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
@@ -97,6 +96,17 @@ def test_a_row_has_its_scores_in_every_batch(norm, d, p, n, sparsely):
         assert_same_in_every_batch(model, lambda some: scores(model, some), rows, expected[kind])
 
 
+def as_rows(X):
+    return sparse_rows(X.data, X.indices, X.indptr.astype(np.intp), X.shape[1]) if sparse.issparse(X) else dense_rows(X)
+
+
+def by_core(model, X, mean=True):
+    """Scores of the average, or of the last iterate."""
+    out = np.empty((X.shape[0], model._learner.weights.d))
+    model._learner.scores(as_rows(X), out, mean=mean)
+    return out
+
+
 OTHERS = [
     (PredtronOrdinalClassifier, {"representation": "shared"}, {"classes": np.arange(6)}, 1),
     (PredtronOrdinalClassifier, {"representation": "thermometer"}, {"classes": np.arange(6)}, 1),
@@ -116,6 +126,9 @@ def test_so_it_has_in_every_family(family, norm, sparsely):
     model = kind(norm=norm, **settings).partial_fit(form(X), y[:, 0] if width == 1 else y, **first)
     score = model.predict if isinstance(model, PredtronRanker) else model.decision_function
     assert_same_in_every_batch(model, score, form(X), score(form(X)))
+    if norm != "rkhs":
+        W, b = model._learner.weights.mean()
+        assert_close(by_core(model, form(X)), X @ W.T + b, 1e-12)
 
 
 def test_documents_have_the_scores_of_their_rows():
@@ -143,17 +156,6 @@ def test_rows_that_are_summed_lie_in_batches():
 
 
 # --------------------------------------------------------------------------------- weights written down, and read in passing
-
-
-def as_rows(X):
-    return sparse_rows(X.data, X.indices, X.indptr.astype(np.intp), X.shape[1]) if sparse.issparse(X) else dense_rows(X)
-
-
-def by_core(model, X, mean=True):
-    """Scores of the average, or of the last iterate."""
-    out = np.empty((X.shape[0], model._learner.weights.d))
-    model._learner.scores(as_rows(X), out, mean=mean)
-    return out
 
 
 def large(d, sparsely, n=30, seed=0):
@@ -190,6 +192,19 @@ def test_a_row_has_the_same_scores_by_either_way(norm, d, average, trained, spar
         assert_array_equal(frozen, np.tile(frozen[: X.shape[0]], (len(frozen) // X.shape[0], 1)))
         assert_array_equal(passing[0], frozen[0])
         assert_array_equal(by_core(model, X[:1], mean), passing)
+        assert_close(passing, X[:1] @ W.T + b, 1e-12)
+
+
+@pytest.mark.parametrize(("norm", "average"), pairwise(READ, AVERAGES))
+def test_so_it_has_along_a_shared_direction(norm, average):
+    A, X = large(1, True, 60), large(1, True, seed=2)
+    model = shared(norm).set_params(average=average).partial_fit(A[:30], np.arange(30) % 4, classes=np.arange(4))
+    for i in range(30, 36):
+        model.partial_fit(A[i], [i % 4])
+        passing = by_core(model, X[:1])
+        frozen = [by_core(model, X) for _ in range(2 + LARGE // X.nnz)]
+        assert_array_equal(np.concatenate([found[:1] for found in frozen]), passing.repeat(len(frozen), axis=0))
+        W, b = model._learner.weights.mean()
         assert_close(passing, X[:1] @ W.T + b, 1e-12)
 
 
@@ -256,12 +271,13 @@ def test_the_average_and_the_last_iterate_take_turns():
 def test_nothing_that_was_read_beside_learning_is_kept(norm, sparsely):
     """Scores that are read meanwhile may be of several rounds; those that are read afterwards are of the last one alone."""
     A = large(3, sparsely, 60)[:, :1500]
+    many = A[np.arange(300 if norm.alias == "rkhs" else 2000) % 60]  # a call that takes a while
     model, done = learn(make(norm, 3, "linear"), A[:5], 3), threading.Event()
 
     def go_on():
         try:
-            for begin in range(5, 60, 5):
-                learn(model, A[begin : begin + 5], 3)
+            for rows in (A[:5], A[5:30], many):
+                learn(model, rows, 3)
         finally:
             done.set()
 
