@@ -1,5 +1,7 @@
 """What several test modules ask of: parts by discovery, small data sets, comparisons."""
 
+import sys
+import threading
 from collections import Counter
 from itertools import combinations
 
@@ -194,6 +196,33 @@ def state(model):
     arrays = (model.coef_, model.intercept_, model.last_coef_, model.last_intercept_)
     counts = (model.t_, model.n_mistakes_, model.n_updates_, model.cumulative_loss_)
     return [array.tobytes() for array in arrays] + list(counts)
+
+
+BUSY = "is learning in another call"  # what a call says that gives way
+
+
+def threads_of(*tasks):
+    """Run tasks side by side, each until it has ended, and raise what the first of them raised."""
+    errors = []
+
+    def run(task):
+        try:
+            task()
+        except BaseException as error:
+            errors.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        running = [threading.Thread(target=run, args=(task,)) for task in tasks]
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    if errors:
+        raise errors[0]
 
 
 class Hours(Problem):

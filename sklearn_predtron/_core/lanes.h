@@ -32,6 +32,7 @@ typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
 #endif
 #endif
 #define INLINE static inline __attribute__((always_inline))
+#define APART static __attribute__((noinline))
 #define PREFETCH(p) __builtin_prefetch(p)
 #ifdef __clang__
 #define UNROLLED _Pragma("unroll")

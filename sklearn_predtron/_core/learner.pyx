@@ -185,6 +185,7 @@ cdef class Learner:
         """
         self.busy.take()
         self.calls += 1
+        self.kept = None        # it may be as large as the weights
         self.refused = self.overstepped = False
         try:
             self.check_rounds(rows, labels, order, weight, counts)

@@ -18,18 +18,26 @@
 enum { MOST_ROWS = 32, FEW_VALUES = 1 << 15 }; /* rows, and values of theirs, that are kept near while all classes pass */
 
 #if LANES == 4
-/* The scores of consecutive classes from their sums. */
+/* On its own: a compiler would fuse the product that is added with the sum in some blocks, and not in others. */
+APART void add_scores(int classes, const double *s, double *t)
+{
+    for (int i = 0; i < classes; i++) t[i] += s[i];
+}
+
+/* The scores of consecutive classes, at most eight, from their sums. */
 INLINE void store_scores(int classes, const lanes *sum, const double *offset, double scale, int more, double *t)
 {
+    double fresh[8], *s = more ? fresh : t;
+    int i = 0;
 #ifdef SHUFFLE
-    for (; classes >= 4; classes -= 4, sum += 4, offset += 4, t += 4) {     /* SUM of four at a time */
-        const lanes a = SHUFFLE(sum[0], sum[1], 0, 1, 4, 5) + SHUFFLE(sum[0], sum[1], 2, 3, 6, 7);
-        const lanes b = SHUFFLE(sum[2], sum[3], 0, 1, 4, 5) + SHUFFLE(sum[2], sum[3], 2, 3, 6, 7);
-        const lanes s = scale * ((SHUFFLE(a, b, 0, 2, 4, 6) + SHUFFLE(a, b, 1, 3, 5, 7)) + LOAD(double, offset));
-        STORE(t, more ? s + LOAD(double, t) : s);
+    for (; i + 4 <= classes; i += 4) {     /* SUM of four at a time */
+        const lanes a = SHUFFLE(sum[i], sum[i + 1], 0, 1, 4, 5) + SHUFFLE(sum[i], sum[i + 1], 2, 3, 6, 7);
+        const lanes b = SHUFFLE(sum[i + 2], sum[i + 3], 0, 1, 4, 5) + SHUFFLE(sum[i + 2], sum[i + 3], 2, 3, 6, 7);
+        STORE(s + i, scale * ((SHUFFLE(a, b, 0, 2, 4, 6) + SHUFFLE(a, b, 1, 3, 5, 7)) + LOAD(double, offset + i)));
     }
 #endif
-    for (int i = 0; i < classes; i++) t[i] = scale * (SUM(sum[i]) + offset[i]) + (more ? t[i] : 0);
+    for (; i < classes; i++) s[i] = scale * (SUM(sum[i]) + offset[i]);
+    if (more) add_scores(classes, fresh, t);
 }
 #endif
 

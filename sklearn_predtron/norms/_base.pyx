@@ -160,6 +160,10 @@ cdef class Weights:
         """Return what predicts, by several threads at a time, where a copy of W and b does not."""
         return None
 
+    def own_passing(self, bint mean, Rows rows):
+        """Return the same for few rows, made without a look at all weights, where they are not kept in lines; None for none."""
+        return None
+
     @property
     def expansion(self):
         """The weights that are sums over rows that were kept, if they are."""

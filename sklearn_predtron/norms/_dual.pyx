@@ -187,6 +187,9 @@ cdef class DualWeights(Weights):
                          double* line) noexcept nogil:
         cdef Py_ssize_t i, number
         cdef bint single = self.d == 1
+        if single and at == NULL and stride == 1 and not self.by_feature:
+            self.read_weights(mean, 0, first, n, line)      # a class's
+            return True
         for i in range(n):
             number = first + i if at == NULL else at[i]
             if single:
@@ -199,14 +202,17 @@ cdef class DualWeights(Weights):
     cdef void read_weights(self, bint mean, Py_ssize_t line, Py_ssize_t number, Py_ssize_t n, double* w) noexcept nogil:
         """n weights of a line, from a number on."""
         cdef Py_ssize_t i
-        cdef double pending
+        cdef double share = self.c, of_total = 0
+        cdef const double* u = &self.u[number]
+        cdef const double* total
         if not mean or not self.averaging or self.rounds_mass == 0:
             for i in range(n):
-                w[i] = self.c * self.u[number + i]
+                w[i] = share * u[i]
             return
-        pending = self.pending_average(line)
+        total, of_total = &self.total[number], 1 / self.rounds_mass
+        share = self.pending_average(line) * of_total
         for i in range(n):
-            w[i] = (self.total[number + i] + self.u[number + i] * pending) / self.rounds_mass
+            w[i] = share * u[i] + of_total * total[i]
 
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
         cdef Py_ssize_t c

@@ -23,7 +23,7 @@ def frozen(Weights weights not None, bint mean):
 def passing(Weights weights not None, bint mean, Rows rows not None):
     """Return the same for few rows without writing all weights down; None where that is not to be had."""
     if not weights.read_lines(mean, NULL, 0, 0, 1, NULL):
-        return None
+        return weights.own_passing(mean, rows)
     if rows.sparse and (weights.by_feature or weights.d == 1):
         return PassingFeatures(weights, mean, rows)
     return None if rows.sparse or weights.by_feature or weights.d == 1 else PassingClasses(weights, mean)
@@ -42,7 +42,6 @@ cdef class FrozenWeights(Weights):
         self.data = aligned_zeros(self.W.stride * (p if self.by_feature or d == 1 else d))
         self.b = np.zeros(d)
         self.W.data, self.W.offset = &self.data[0], &self.b[0]
-        self.large = self.data.nbytes > 1 << 20
         if source.read_lines(mean, NULL, 0, 0, 1, NULL):
             with nogil:
                 self.copy(source, mean)
@@ -78,12 +77,6 @@ cdef class FrozenWeights(Weights):
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         x.k.scores[self.W.layout](x.m, &x.first, x.start, &self.W, 1, False, t)
-
-    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
-        self.scores(x, t)
-
-    cdef void prefetch(self, const View* x) noexcept nogil:
-        x.k.fetch(&x.first, &self.W)
 
 
 cdef class PassingFeatures(Weights):

@@ -10,7 +10,7 @@ from sklearn_predtron.norms._intercept cimport Intercept
 
 from sklearn_predtron._core.state import flag, real, reals, restored
 from sklearn_predtron.norms._base import euclidean_length
-from sklearn_predtron.norms._frozen import frozen
+from sklearn_predtron.norms._frozen import frozen, passing
 
 
 cdef class SharedDirection(Weights):
@@ -87,7 +87,15 @@ cdef class SharedDirection(Weights):
         return float(np.hypot(self.inner.length(), euclidean_length(self._thresholds()) / self.intercept.r2_read() ** 0.5))
 
     def own_predictor(self, bint mean):
-        cdef SharedDirection plain = SharedDirection(frozen(self.inner, mean), self.d, Intercept(False, 1.0))
+        return self._along(frozen(self.inner, mean), mean)
+
+    def own_passing(self, bint mean, Rows rows):
+        direction = passing(self.inner, mean, rows)
+        return None if direction is None else self._along(direction, mean)
+
+    def _along(self, Weights direction, bint mean):
+        """Weights that predict by what predicts along the direction, and by the thresholds of now."""
+        cdef SharedDirection plain = SharedDirection(direction, self.d, Intercept(False, 1.0))
         np.asarray(plain.b)[:] = self._thresholds() if mean else self.b
         return plain
 

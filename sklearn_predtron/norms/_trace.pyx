@@ -6,9 +6,9 @@ import numpy as np
 from scipy.linalg.cython_blas cimport dgemm, dsyrk
 from scipy.linalg.cython_lapack cimport dsyevd
 
-from sklearn_predtron._core.simd cimport BY_FEATURE, ScoreGradient, Matrix, Row
+from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ScoreGradient, Matrix, Row
 from sklearn_predtron.problems._base cimport Round
-from sklearn_predtron._core.rows cimport Rows, View, row_of, squared_norm
+from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm
 from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._l2 cimport L2Weights
 
@@ -26,6 +26,7 @@ cdef double NEGLIGIBLE = 1e-20    # eigenvalues of M, of which the largest is be
 
 cdef enum:
     NEAR = 64   # scores for which a prediction finds room on the stack: several threads may predict with the same weights
+    LINES = 32  # that are linked together; the step of a loop too, where Cython wants a literal
 
 
 cdef class TraceWeights(L2Weights):
@@ -52,7 +53,7 @@ cdef class TraceWeights(L2Weights):
         if not 2 <= q < INFINITY or d < 2:
             raise ValueError(f"q={q} must be a number of at least 2, and there must be two scores or more, got {d}.")
         self.q = q
-        self.K, self.M, self.vectors = aligned_zeros(d * d), aligned_zeros(d * d), aligned_zeros(d * d)
+        self.K, self.M, self.vectors = aligned_zeros(d * d), square_of_zeros(d), aligned_zeros(d * d)
         self.values, self.work = aligned_zeros(d), aligned_zeros(1 + 6 * d + 2 * d * d)
         self.iwork = np.empty(3 + 5 * d, dtype=np.intc)
         self.product, self.turned, self.zeros = np.zeros(d), aligned_zeros(d), np.zeros(d)
@@ -78,7 +79,7 @@ cdef class TraceWeights(L2Weights):
     def start_average(self):
         """Average the iterates from here on."""
         if not self.averaging:
-            self.C = aligned_zeros(self.d * self.d)
+            self.C = square_of_zeros(self.d)
         L2Weights.start_average(self)
 
     def effective_radius(self, double radius):
@@ -334,7 +335,37 @@ cdef class TraceWeights(L2Weights):
 
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:
-        return False
+        """Lines that are features are rows for the kernels: each is linked in the same order, whichever lie beside it."""
+        cdef bint averaged = mean and self.averaging and self.mass != 0, unseen
+        cdef double of_total = self.total_scale / self.mass if averaged else 0
+        cdef const void* row[LINES]
+        cdef Py_ssize_t i, c, place, begin, end
+        if self.W.layout != BY_FEATURE:
+            return False
+        for begin in range(0, n, 32):
+            end, unseen = min(begin + LINES, n), True
+            for i in range(begin, end):
+                place = (first + i if at == NULL else at[i]) * self.stride
+                row[i - begin] = &self.data[place]
+                for c in range(self.d):
+                    line[i * stride + c] = of_total * self.total[place + c] if averaged else 0
+                    unseen &= self.data[place + c] == 0
+            if unseen:
+                continue
+            self.link_lines(self.M, self.weight / self.mass if averaged else self.scale, end - begin, row, stride,
+                            line + begin * stride)
+            if averaged:
+                self.link_lines(self.C, of_total, end - begin, row, stride, line + begin * stride)
+        return True
+
+    cdef void link_lines(self, double[::1] A, double scale, Py_ssize_t n, const void** row, Py_ssize_t stride,
+                         double* line) noexcept nogil:
+        """line += scale * A row, for each of them and a symmetric A."""
+        cdef Matrix rows_of_A
+        rows_of_A.d = rows_of_A.stride = self.d
+        rows_of_A.layout = BY_CLASS
+        rows_of_A.data, rows_of_A.offset = &A[0], &self.zeros[0]
+        of_doubles(False).scores_at(n, row, self.d, &rows_of_A, scale, True, stride, line)
 
     def last(self):
         """W (d, p) and b (d,) of the last iterate, copied."""
@@ -352,6 +383,11 @@ cdef class TraceWeights(L2Weights):
     def dual(self):
         """Theta (d, p), copied."""
         return self.scale * self._shaped(self.data)
+
+
+def square_of_zeros(Py_ssize_t d):
+    """d x d zeros, behind which there is the room that the kernels for dense rows ask of the last one."""
+    return aligned_zeros(d * d + 8)[:d * d]
 
 
 def schatten(matrix, r):

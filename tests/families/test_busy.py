@@ -2,12 +2,11 @@
 
 import copy
 import pickle
-import sys
 import threading
 
 import numpy as np
 import pytest
-from cases import needs_callbacks
+from cases import BUSY, needs_callbacks, threads_of
 from numpy.testing import assert_array_equal
 
 from sklearn_predtron import (
@@ -24,7 +23,6 @@ from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 
 NORMS = ["l2", "l1", "group", "trace", "scaled", "rkhs", RKHS(budget=7)]
-BUSY = "is learning in another call"
 
 
 class Reentrant(Problem):
@@ -141,30 +139,6 @@ def families():
     yield PredtronMultilabelClassifier(), X, sets, {}
     yield PredtronRanker(), X, y, {}
     yield PredtronLabelRanker(), X, sets, {}
-
-
-def threads_of(*tasks):
-    """Run tasks side by side, each until it has ended, and raise what the first of them raised."""
-    errors = []
-
-    def run(task):
-        try:
-            task()
-        except BaseException as error:
-            errors.append(error)
-
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        running = [threading.Thread(target=run, args=(task,)) for task in tasks]
-        for thread in running:
-            thread.start()
-        for thread in running:
-            thread.join()
-    finally:
-        sys.setswitchinterval(before)
-    if errors:
-        raise errors[0]
 
 
 @pytest.mark.parametrize(("model", "X", "y", "first"), list(families()), ids=lambda value: type(value).__name__)
