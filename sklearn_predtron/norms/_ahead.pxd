@@ -16,7 +16,7 @@ cdef class Ahead:
     cdef const RowOps* k
     cdef const void* row[MOST_AHEAD]
     cdef double[::1] sums, none
-    cdef begin(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last)
+    cdef start(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last)
     cdef bint take(self, double scale, const double* offset, double* t) noexcept nogil
     cdef bint look(self) noexcept nogil
     cdef void sum_again(self, const ScoreGradient* g) noexcept nogil

@@ -22,7 +22,7 @@ cdef class Ahead:
         self.W.data, self.W.offset = &data[0], &self.none[0]
         self.W.d, self.W.stride, self.W.layout = d, stride, BY_CLASS
 
-    cdef begin(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last):
+    cdef start(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last):
         """The rounds from the first to the last are those to come."""
         self.rows, self.order, self.next, self.last = rows, order, first, last
         self.known = self.taken = 0

@@ -96,7 +96,7 @@ cdef class L2Weights(Weights):
         if self.ahead is None and rows.n > 1 and self.looks_ahead(rows):
             self.ahead = Ahead(self.d, self.p, self.stride, self.data)
         if self.ahead is not None:
-            self.ahead.begin(rows, order, first, last)
+            self.ahead.start(rows, order, first, last)
         return last
 
     cdef bint looks_ahead(self, Rows rows) noexcept:
