@@ -85,6 +85,7 @@ def rest(share: float) -> float:
 
 PERCEPTRON, SGD, MORD = "`Perceptron`", "`SGDClassifier`", "mord `LogisticAT`"
 TREES = "LightGBM lambdarank"
+BARE = "the bare loop"
 TIMES = "times faster (ratio)"
 PLAIN = {"learner": "ours, perceptron"}
 HEADLINES = [
@@ -94,6 +95,45 @@ HEADLINES = [
         )
         for kind in ("dense", "sparse")
     ),
+    Headline(
+        "limit",
+        "time of an epoch, dense",
+        BARE,
+        "Dense rows and the bare loop",
+        f"to {BARE} (ratio)",
+        {"what": "epoch, ours"},
+        limited=True,
+    ),
+    Headline("limit", "predicting, dense", BARE, "Dense rows and the bare loop", f"to {BARE} (ratio)", {"what": "predict, ours"}),
+    Headline("limit", "time of an epoch, CSR", BARE, "CSR rows and the bare loop", f"to {BARE} (ratio)", {"what": "epoch, ours"}),
+    Headline(
+        "limit",
+        "time of an epoch, CSR",
+        PERCEPTRON,
+        "CSR rows and the bare loop",
+        "to Perceptron (ratio)",
+        {"what": "epoch, ours"},
+        limited=True,
+    ),
+    *(
+        Headline(
+            "limit",
+            f"time of an epoch, CSR, {what}",
+            "ours, l2",
+            "CSR epochs beside l2",
+            "to l2, sorted (ratio)",
+            {"what": variant},
+            limited=True,
+        )
+        for what, variant in (("l1", "l1"), ("scaled", "scaled"), ("unsorted rows", "l2, unsorted"))
+    ),
+    Headline("limit", "time of a small fit", PERCEPTRON, "A small fit", "to Perceptron (ratio)", {"learner": "ours"}),
+    *(
+        Headline("predict", f"predicting, {kind}", SGD, f"Prediction, {title}", "to SGDClassifier (ratio)", limited=True)
+        for kind, title in (("dense", "dense"), ("CSR", "sparse"))
+    ),
+    Headline("predict", "predicting a row", SGD, "Prediction, one row", "to SGDClassifier (ratio)"),
+    Headline("predict", "learning from a row and predicting it", SGD, "Prediction, one row", "to SGDClassifier (ratio)#2"),
     Headline("updates", "time of the default fit", SGD + ", averaged", "The default fit", TIMES, inverse=True, limited=True),
     Headline("stream", "learning from a row", SGD, "Streams, one row at a time", "ratio", inverse=True, limited=True),
     *(

@@ -20,6 +20,7 @@ PACKAGES = (
     *("sklearn_predtron", "numpy", "scipy", "scikit-learn"),
     *("river", "vowpalwabbit", "mord", "skordinal", "statsmodels", "lightgbm", "xgboost"),
 )
+PINS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")  # with these OpenBLAS takes other kernels or blocks than the processor's
 
 
 @dataclass
@@ -71,22 +72,29 @@ def mean_error(mean: float, error: float) -> str:
 def environment(options: Options) -> str:
     """What the numbers were measured with."""
     size = "full sizes" if options.scale == 1 else f"--quick, sizes times {options.scale:g}: the ratios say little"
-    return f"{_processor()}, one thread, {versions()}; {options.repeats} repeats of what is timed; {size}."
+    about = f"{_processor()}, one thread, BLAS {blas() or 'not known'}, {versions()}"
+    return f"{about}; {options.repeats} repeats of what is timed; {size}."
 
 
 def conditions() -> dict[str, Any]:
-    """The day, the versions, the processor and its load, and the kernels that BLAS chose for it."""
-    libraries = [found for found in threadpool_info() if found["user_api"] == "blas"]
-    kernels = {f"{found['internal_api']} {found['version']} {found.get('architecture', '')}".strip() for found in libraries}
+    """The day, the versions, the processor and its load, and the kernels of BLAS."""
     packages = {name: installed for name in PACKAGES if (installed := _version(name))}
     versions = {"python": platform.python_version(), **packages}
     return {
         "date": date.today().isoformat(),
         "processor": _processor(),
-        "blas": ", ".join(sorted(kernels)) or None,
+        "blas": blas(),
         "versions": versions,
         "load": f"{os.getloadavg()[1]:.1f} on {os.cpu_count()} cores" if hasattr(os, "getloadavg") else None,
     }
+
+
+def blas() -> str | None:
+    """The kernels that BLAS chose for the processor, or those that it was told to take."""
+    libraries = [found for found in threadpool_info() if found["user_api"] == "blas"]
+    kernels = {f"{found['internal_api']} {found['version']} {found.get('architecture', '')}".strip() for found in libraries}
+    pinned = [f"pinned by {name}={os.environ[name]}" for name in PINS if name in os.environ]
+    return ", ".join([*sorted(kernels), *pinned]) or None
 
 
 def versions() -> str:

@@ -10,6 +10,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.preprocessing import normalize
 
 FEWEST_ROWS = 200
+MORE = 5
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,11 @@ class Options:
     def rows(self, full: int) -> int:
         """Rows at this scale of a set that has `full` at scale 1."""
         return min(full, max(FEWEST_ROWS, int(full * self.scale)))
+
+    @property
+    def many(self) -> int:
+        """Repeats of what takes milliseconds."""
+        return MORE * self.repeats
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from statistics import median, quantiles
 from typing import Any
 
 from benchmarks.compare.builds import ROOT, Build
+from benchmarks.report import PINS
 
 SIDES = ("before", "after")
 
@@ -59,8 +60,7 @@ def last_core() -> list[str]:
 
 def environment() -> dict[str, str]:
     """One thread, and the kernels that the processor would get from OpenBLAS."""
-    chosen = ("PYTHONPATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-    kept = {name: value for name, value in os.environ.items() if name not in chosen}
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", *PINS)}
     return {**kept, **{f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}}
 
 

@@ -49,7 +49,7 @@ def _rows(k: int, goal: float, options: Options) -> list[list]:
         conversion[contestant.name] = (perf_counter() - start) / n * 1e6 if contestant in OUTSIDE else None
         contestant.start(model, rows[0], Task(k))
         learn.append(Case(contestant.name, partial(learn_all, contestant, model, rows)))
-        predict.append(Case(contestant.name, partial(_predict_all, contestant, model, rows)))
+        predict.append(Case(contestant.name, partial(predict_all, contestant, model, rows)))
     learned, predicted = interleave(learn, options.repeats), interleave(predict, options.repeats)
     table = []
     for contestant in LEARNERS:
@@ -79,7 +79,8 @@ def learn_all(contestant: Contestant, model: Any, rows: list, _: None) -> None:
         take(model, row)
 
 
-def _predict_all(contestant: Contestant, model: Any, rows: list, _: None) -> None:
+def predict_all(contestant: Contestant, model: Any, rows: list, _: None) -> None:
+    """Predict the rows of a stream, one after the other."""
     guess = contestant.guess
     for row in rows:
         guess(model, row)

@@ -21,7 +21,8 @@ JOIN(PART_OF, EIGHT) void PART(block_scores)(int rows, int classes, const void *
     const double *w = M->data + c * M->stride;
     EIGHT s[ROWS][8], v[ROWS];
     ptrdiff_t j = 0;
-    memset(s, 0, sizeof s);
+    UNROLLED for (int r = 0; r < rows; r++)
+        UNROLLED for (int i = 0; i < classes; i++) s[r][i] = JOIN(NOTHING, EIGHT);
     for (; j + 8 <= n; j += 8) {
         UNROLLED for (int r = 0; r < rows; r++) v[r] = LOAD_EIGHT(VALUE, (const VALUE *)x[r] + j);
         PART(add_products)(rows, classes, v, w + j, M->stride, s);
@@ -52,14 +53,18 @@ JOIN(PART_OF, EIGHT) void PART(block_scores)(int rows, int classes, const void *
 JOIN(FUNCTION, EIGHT) void PART(dense_scores)(ptrdiff_t m, const void *const *x, ptrdiff_t n, const Matrix *M, double scale, int more,
                                ptrdiff_t apart, double *t)
 {
+    const ptrdiff_t left = n % 8;
     double rest[MOST_ROWS][8];
     ptrdiff_t c = 0;
-    if (n % 8 > 0)
-        for (ptrdiff_t r = 0; r < m; r++)
-            for (ptrdiff_t j = 0; j < 8; j++) rest[r][j] = j < n % 8 ? ((const VALUE *)x[r])[n - n % 8 + j] : 0;
-    if (m == 1)
+    for (ptrdiff_t r = 0; left > 0 && r < m; r++) {
+        const VALUE *last = (const VALUE *)x[r] + (n - left);
+        memset(rest[r], 0, sizeof rest[r]);
+        for (ptrdiff_t j = 0; j < left; j++) rest[r][j] = last[j];
+    }
+    if (m == 1 && ROWS > 1)     /* one row alone keeps more classes in flight */
         for (; c + 8 <= M->d; c += 8) PART(block_scores)(1, 8, x, n, rest, M, c, scale, more, apart, t);
     BLOCKS_OF(4)
+    BLOCKS_OF(3)
     BLOCKS_OF(2)
     BLOCKS_OF(1)
 }

@@ -68,6 +68,7 @@ typedef struct {
 } pair;
 #define LOAD_pair(TYPE, p) ((pair){LOAD(TYPE, p), LOAD(TYPE, (p) + LANES)})
 #define ADD_PRODUCT_pair(s, v, w) ((s).low += (v).low * (w).low, (s).high += (v).high * (w).high)
+#define NOTHING_pair ((pair){{0}, {0}})
 #define FOLD_pair(s) ((s).low + (s).high)
 #define PART_OF_pair INLINE
 #define FUNCTION_pair static DISPATCHED
@@ -80,6 +81,7 @@ typedef double wide_double __attribute__((vector_size(64), aligned(8), may_alias
 typedef float wide_float __attribute__((vector_size(32), aligned(4), may_alias));
 #define LOAD_wide(TYPE, p) __builtin_convertvector(*(const JOIN(wide, TYPE) *)(p), wide)
 #define ADD_PRODUCT_wide(s, v, w) ((s) += (v) * (w))
+#define NOTHING_wide ((wide){0})
 #define FOLD_wide(s) (SHUFFLE(s, s, 0, 1, 2, 3) + SHUFFLE(s, s, 4, 5, 6, 7))
 #define PART_OF_wide __attribute__((target("avx512f"))) INLINE
 #define FUNCTION_wide __attribute__((target("avx512f"))) static

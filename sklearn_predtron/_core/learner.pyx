@@ -341,23 +341,26 @@ cdef class Learner:
             self.weights.update_norm(x, g, r)
         return size if (size * r.update_norm2) * size <= LONGEST_STEP2 else -1
 
-    def scores(self, Rows rows not None, double[:, ::1] out not None, bint mean=True):
-        """Scores W x + b of the average (or of the last iterate), into out (n, d)."""
-        cdef Py_ssize_t done = 0, begin, end
+    def scores(self, Rows rows not None, double[:, ::1] out not None, bint mean=True, Py_ssize_t first=0):
+        """Scores W x + b of the average (or of the last iterate) for rows from the first on, into out; whether all are finite."""
+        cdef Py_ssize_t done = first, begin, end, last = first + out.shape[0]
+        cdef bint finite = True
         cdef View x
         cdef Weights weights
         if self.weights is None or rows.p != self.weights.p or rows.longest != 1:
             raise ValueError("rows must be single, and have as many features as the weights.")
         weights = self.predictor(rows, mean)
-        if out.shape[0] != rows.n or out.shape[1] != self.problem.d:
-            raise ValueError(f"out must have shape {(rows.n, self.problem.d)}, got {(out.shape[0], out.shape[1])}.")
-        while done < rows.n:
-            end = weights.open_block(rows, None, done, rows.n, mean)
+        if not 0 <= first <= last <= rows.n or out.shape[1] != self.problem.d:
+            raise ValueError(f"out must have shape {(rows.n - first, self.problem.d)}, got {(out.shape[0], out.shape[1])}.")
+        while done < last:
+            end = weights.open_block(rows, None, done, last, mean)
             with nogil:
                 while done < end:
                     begin = done
                     done = rows.view_together(begin, end, &x)
-                    weights.scores(&x, &out[begin, 0])
+                    weights.scores(&x, &out[begin - first, 0])
+                    finite &= all_finite(&out[begin - first, 0], x.m * self.problem.d)
+        return finite
 
     cdef Weights predictor(self, Rows rows, bint mean):
         """What predicts, kept until the next call that learns; large weights are not written down for a few rows."""

@@ -209,26 +209,26 @@ cdef class SparseRows(Rows):
 cdef class SummedRows(Rows):
     """A CSR matrix read in place but for some rows, in which features stand twice: they are read from `sums`, row by row."""
     cdef SparseRows stored, sums
-    cdef Py_ssize_t[::1] place      # of a row in sums; -1 where it is read in place
+    cdef Py_ssize_t[::1] summed      # number of a row in sums; -1 where it is read in place
 
     def __init__(self, SparseRows stored not None, numbers, SparseRows sums not None):
-        place = np.full(stored.n, -1, dtype=np.intp)
-        place[numbers] = np.arange(sums.n)
-        self.stored, self.sums, self.place = stored, sums, place
+        summed = np.full(stored.n, -1, dtype=np.intp)
+        summed[numbers] = np.arange(sums.n)
+        self.stored, self.sums, self.summed = stored, sums, summed
         self.sparse = True
         self.n = self.given = stored.n
         self.p = stored.p
 
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
-        cdef Py_ssize_t place = self.place[i]
-        if place < 0:
+        cdef Py_ssize_t summed = self.summed[i]
+        if summed < 0:
             SparseRows.view(self.stored, i, x)
         else:
-            SparseRows.view(self.sums, place, x)
+            SparseRows.view(self.sums, summed, x)
 
     cdef Py_ssize_t view_together(self, Py_ssize_t first, Py_ssize_t last, View* x) noexcept nogil:
         cdef Py_ssize_t end = first + 1
-        while self.place[first] < 0 and end < last and self.place[end] < 0:
+        while self.summed[first] < 0 and end < last and self.summed[end] < 0:
             end += 1
         self.view(first, x)
         x.m = end - first
@@ -238,10 +238,10 @@ cdef class SummedRows(Rows):
         return self.stored.n_values()
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        if self.place[i] < 0:
+        if self.summed[i] < 0:
             self.stored.prefetch(i)
         else:
-            self.sums.prefetch(self.place[i])
+            self.sums.prefetch(self.summed[i])
 
     def matrix(self):
         return self.stored.matrix()

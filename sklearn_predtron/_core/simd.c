@@ -142,7 +142,7 @@ INLINE double NAME(dot)(ptrdiff_t n, const VALUE *x, const double *w)
 
 #if LANES == 4
 #define EIGHT pair
-#define ROWS 2
+#define ROWS 1 /* sixteen registers hold no more sums */
 #include "dense_scores.h"
 #ifdef HAS_WIDE
 #define EIGHT wide
@@ -178,6 +178,10 @@ static void NAME(class_scores)(ptrdiff_t m, const Row *x, const ptrdiff_t *start
 {
     const VALUE *first = x->value;
     (void)start;
+    if (m == 1) {
+        NAME(scores_at)(1, &x->value, x->n, M, scale, more, M->d, t);
+        return;
+    }
     for (const void *row[MOST_ROWS]; m > 0; m -= MOST_ROWS, t += MOST_ROWS * M->d) {
         const ptrdiff_t rows = m < MOST_ROWS ? m : MOST_ROWS;
         for (ptrdiff_t r = 0; r < rows; r++, first += x->n) row[r] = first;

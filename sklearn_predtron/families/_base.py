@@ -5,20 +5,18 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._compat import with_callbacks
 from sklearn_predtron._core.learner import Observer
-from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._composition import Composed
 from sklearn_predtron.families._epochs import Trained
 from sklearn_predtron.families._fast_path import LabelReader, Stream
 from sklearn_predtron.families._fitted import AfterFit, Fitted
+from sklearn_predtron.families._prediction import Predicting
 from sklearn_predtron.families._saved import Saved
-from sklearn_predtron.families._validation import Batch, Validated
+from sklearn_predtron.families._validation import Batch
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.problems._base import Labels, Problem
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from sklearn_predtron._typing import Self
 
 
-class BasePredtron(Saved, Trained, Validated, Composed, Fitted):
+class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
     """A mistake-driven online learner.
 
     A family says how labels are read (`_read_labels`) and what the compiled problem is (`_build_problem`).
@@ -235,16 +233,3 @@ class BasePredtron(Saved, Trained, Validated, Composed, Fitted):
         tags.input_tags.pairwise = isinstance(self.norm, Norm) and self.norm.pairwise
         tags.target_tags.required = True
         return tags
-
-    # -------------------------------------------------------------------------------------------------------- prediction
-
-    def _scores(self, X: Any) -> NDArray:
-        """Return scores of shape (n_samples, d) under the weights that predict."""
-        check_is_fitted(self)
-        X, rows = self._read_rows(X, reset=False)
-        self._check_finite(X, rows)
-        scores = np.empty((rows.n, self._learner.problem.d))
-        self._learner.scores(rows, scores)
-        if not np.isfinite(scores).all():
-            raise ValueError(OVERFLOW)
-        return scores

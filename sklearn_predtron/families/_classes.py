@@ -172,8 +172,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
 
     def _predict_codes(self, X: Any) -> NDArray:
         """Return the numbers of the predictions, of shape (n_samples,)."""
-        scores = self._scores(X)
-        return self._learner.problem.predict(scores)
+        return self._decoded(X)
 
     def sample_loss(self, X: Any, y: Any) -> NDArray:
         """Compute the estimator's own loss L(sigma, y) of each prediction.

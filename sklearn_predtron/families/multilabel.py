@@ -225,8 +225,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return self.classes_[predicted[:, 0]] if self._single else predicted.astype(self._label_dtype)
 
     def _predict_indicators(self, X: Any) -> NDArray:
-        scores = self._scores(X)
-        return self._learner.problem.predict(scores)
+        return self._decoded(X)
 
     def sample_loss(self, X: Any, y: Any) -> NDArray:
         """Compute the estimator's own loss L(sigma, y) of each prediction.

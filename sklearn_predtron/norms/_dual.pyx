@@ -206,17 +206,17 @@ cdef class DualWeights(Weights):
             line += stride
         return True
 
-    cdef void read_weights(self, bint mean, Py_ssize_t line, Py_ssize_t place, Py_ssize_t n, double* w) noexcept nogil:
-        """n weights of a line, from a place on."""
+    cdef void read_weights(self, bint mean, Py_ssize_t line, Py_ssize_t number, Py_ssize_t n, double* w) noexcept nogil:
+        """n weights of a line, from a number on."""
         cdef Py_ssize_t i
         cdef double pending
         if not mean or not self.averaging or self.rounds_mass == 0:
             for i in range(n):
-                w[i] = self.c * self.u[place + i]
+                w[i] = self.c * self.u[number + i]
             return
         pending = self.pending_average(line)
         for i in range(n):
-            w[i] = (self.total[place + i] + self.u[place + i] * pending) / self.rounds_mass
+            w[i] = (self.total[number + i] + self.u[number + i] * pending) / self.rounds_mass
 
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
         cdef Py_ssize_t c

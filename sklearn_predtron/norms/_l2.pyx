@@ -4,6 +4,7 @@ import numpy as np
 from sklearn_predtron._core.rows cimport Rows, View, largest_norm, squared_norm
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, Matrix
+from sklearn_predtron.norms._ahead cimport Ahead
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._pages cimport BLOCK, blank, erase, restore
@@ -11,6 +12,9 @@ from sklearn_predtron.problems._base cimport Round
 
 from sklearn_predtron._core.state import flag, real, reals, restored
 from sklearn_predtron.norms._pages import THIN, aligned_zeros, thicken, touches_most
+
+cdef enum:
+    MANY_WEIGHTS = 1 << 13    # that rows are scored ahead for: they do not stay in the nearest cache
 
 # Below them the running scales are multiplied out.  The first bounds what weight * data and total cancel in their sum.
 cdef double LEAST_SCALE = 1e-4, LEAST_TOTAL_SCALE = 1e-100
@@ -95,9 +99,26 @@ cdef class L2Weights(Weights):
         self.radius_of_rows = of_rows
         self.observing = needed or self.intercept.automatic
 
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                               bint means_wanted) except -1:
+        last = Weights.open_block(self, rows, order, first, last, means_wanted)
+        if self.ahead is None and rows.n > 1 and self.looks_ahead(rows):
+            self.ahead = Ahead(self.d, self.p, self.stride, self.data)
+        if self.ahead is not None:
+            self.ahead.begin(rows, order, first, last)
+        return last
+
+    cdef bint looks_ahead(self, Rows rows) noexcept:
+        """Return whether rows are many scores' and dense, and their scores change with single steps alone."""
+        return self.W.layout == BY_CLASS and not rows.sparse and self.d * self.p >= MANY_WEIGHTS
+
+    cdef close_call(self, bint learned):
+        self.ahead = None
+
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         self.score_map.is_pulled_back = False
-        self.iterate_scores(x, t)
+        if self.ahead is None or not self.ahead.take(self.scale, self.W.offset, t):
+            self.iterate_scores(x, t)
 
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil:
         """The scores of the last iterate, without a trace."""
@@ -162,6 +183,8 @@ cdef class L2Weights(Weights):
             self.score_map.add(x, &self.U, g, pending)
         if self.intercept.fitted:
             self.step_offsets(g, change, pending)
+        if self.ahead is not None:
+            self.ahead.sum_again(g)
 
     cdef void step_offsets(self, const ScoreGradient* g, double change, double pending) noexcept nogil:
         """The same along the intercept's feature."""
@@ -197,6 +220,8 @@ cdef class L2Weights(Weights):
         self.flush_average(self.b, self.b_total)
         self.weight = 0
         self.scale = self.total_scale = 1
+        if self.ahead is not None:
+            self.ahead.sum_again(NULL)
 
     cdef void flush_average(self, double[::1] data, double[::1] total) noexcept nogil:
         cdef Py_ssize_t j, first, end
@@ -215,6 +240,8 @@ cdef class L2Weights(Weights):
         self.renormalise()
         erase(self.data)
         self.b[:] = 0
+        if self.ahead is not None:
+            self.ahead.sum_again(NULL)
 
     def _shaped(self, flat):
         matrix = np.asarray(flat).reshape(-1, self.stride)

@@ -449,6 +449,9 @@ cdef class ScaledWeights(L2Weights):
         W = (theta - np.outer(beta, self._field(0))) * self._field(1)
         return W, self.intercept.r2_read() * beta - W @ self._field(0)
 
+    cdef bint looks_ahead(self, Rows rows) noexcept:
+        return False
+
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:
         cdef Py_ssize_t i, k, number
@@ -467,7 +470,7 @@ cdef class ScaledWeights(L2Weights):
         return True
 
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
-        cdef Py_ssize_t c, j, place
+        cdef Py_ssize_t c, j, slot
         cdef double share, of_total, theta, centre
         self.shares(mean, &share, &of_total)
         for c in range(self.d):
@@ -475,8 +478,8 @@ cdef class ScaledWeights(L2Weights):
         for j in range(0 if self.score_map.offsets_cancel else self.p):
             centre = self.S.mean[j * self.S.step]
             for c in range(0 if centre == 0 else self.d):
-                place = j * self.stride + c if self.by_feature else c * self.stride + j
-                theta = share * self.data[place] + (of_total * self.total[place] if of_total != 0 else 0)
+                slot = j * self.stride + c if self.by_feature else c * self.stride + j
+                theta = share * self.data[slot] + (of_total * self.total[slot] if of_total != 0 else 0)
                 b[c] -= centre * self.weight_of(theta, self.beta(c, share, of_total), j)
 
     cdef void shares(self, bint mean, double* share, double* of_total) noexcept nogil:

@@ -8,7 +8,7 @@ from scipy.linalg.cython_lapack cimport dsyevd
 
 from sklearn_predtron._core.simd cimport BY_FEATURE, ScoreGradient, Matrix, Row
 from sklearn_predtron.problems._base cimport Round
-from sklearn_predtron._core.rows cimport View, row_of, squared_norm
+from sklearn_predtron._core.rows cimport Rows, View, row_of, squared_norm
 from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._l2 cimport L2Weights
 
@@ -329,6 +329,9 @@ cdef class TraceWeights(L2Weights):
 
     def _square(self, flat):
         return np.asarray(flat).reshape(self.d, self.d)
+
+    cdef bint looks_ahead(self, Rows rows) noexcept:
+        return False
 
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:

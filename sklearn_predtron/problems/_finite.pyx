@@ -38,6 +38,14 @@ cdef inline double largest(const double* s, Py_ssize_t k) noexcept nogil:
     return larger(larger(a, b), larger(c, d))
 
 
+cdef inline Py_ssize_t first_at(const double* s, double top) noexcept nogil:
+    """The first place of a value that is there."""
+    cdef Py_ssize_t sigma = 0
+    while s[sigma] != top:
+        sigma += 1
+    return sigma
+
+
 cdef inline double largest_other(double* s, Py_ssize_t k, Py_ssize_t label) noexcept nogil:
     """The largest score but the label's, which is out of the way meanwhile: a test in the loop costs more."""
     cdef double own = s[label], top
@@ -210,7 +218,16 @@ cdef class FiniteProblem(Problem):
 
     def predict(self, const double[:, ::1] scores):
         """The prediction of each row of scores, shape (n,); of several the first."""
-        return self.decision(scores).argmax(axis=1)
+        cdef Py_ssize_t i, n = scores.shape[0]
+        cdef Py_ssize_t[::1] predicted = np.empty(n, dtype=np.intp)
+        cdef double[::1] room = np.empty(self.k)
+        cdef double* s
+        self.check_scores(scores)
+        with nogil:
+            for i in range(n):
+                s = self.decoded(<double*> &scores[i, 0], &room[0])
+                predicted[i] = first_at(s, largest(s, self.k))
+        return np.asarray(predicted)
 
     @property
     def predictions_known(self):

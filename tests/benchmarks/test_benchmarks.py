@@ -1,4 +1,5 @@
 import gc
+import json
 import time
 from dataclasses import replace as replace_parts
 
@@ -14,10 +15,13 @@ from benchmarks.paper import cusum_tables
 from benchmarks.report import Table, replace, spread
 from benchmarks.suites import (
     SUITES,
+    kernels,
+    limit,
     memory,
     multilabel,
     norms,
     ordinal,
+    predict,
     quality,
     stream,
     throughput_dense,
@@ -43,6 +47,11 @@ def tiny(monkeypatch):
     monkeypatch.setattr(tasks, "FEWEST_ROWS", 40)
     monkeypatch.setattr(throughput_dense, "GOALS", {(2, 100): 6.0, (10, 100): 10.0})
     monkeypatch.setattr(throughput_sparse, "GOALS", {2: 2.0, 10: 2.5})
+    monkeypatch.setattr(tasks, "MORE", 1)
+    monkeypatch.setattr(limit, "DENSE", {100: 1.35})
+    monkeypatch.setattr(limit, "FITS", 1)
+    monkeypatch.setattr(predict, "DENSE", {(2, 100): 1.0, predict.FLOAT32: 1.0})
+    monkeypatch.setattr(predict, "SPARSE", {2: 1.0, 10: 0.667})
     monkeypatch.setattr(stream, "GOALS", {2: 35.0})
     monkeypatch.setattr(updates, "VARIANTS", updates.VARIANTS[:5])
     monkeypatch.setattr(updates, "_set", small_set)
@@ -53,8 +62,14 @@ def tiny(monkeypatch):
     monkeypatch.setattr(norms, "WORKS", tuple(replace_parts(work, columns=min(work.columns, 30)) for work in norms.WORKS))
     monkeypatch.setattr(norms, "TARGETS", tuple(replace_parts(target, columns=20) for target in norms.TARGETS))
     monkeypatch.setattr(norms, "DIFFERENT_ROWS", 10)
+    monkeypatch.setattr(kernels, "python", child)
     for name, number in (("COLUMNS", 8), ("FEW_COLUMNS", 4), ("LABELS", 5), ("STREAM_ROWS_OF_CONTESTANT", 3)):
         monkeypatch.setattr(multilabel, name, number)
+
+
+def child(*words):
+    """What `python -m benchmarks.child` prints, without a process of its own."""
+    return json.dumps(growth(*words[2:5], *map(int, words[5:])))
 
 
 def small_set(kind, p, k, n):

@@ -5,11 +5,12 @@ import subprocess
 import numpy as np
 import pytest
 
-from benchmarks import commands, headlines, record, summary
+from benchmarks import commands, headlines, record, report, summary
 from benchmarks.headlines import HEADLINES, Headline
 from benchmarks.record import RESULTS, Record
 from benchmarks.report import README, Table
 from benchmarks.suites import SUITES
+from benchmarks.tasks import Options
 
 TIME = re.compile(r"\b(us|ns|ms|seconds)\b")
 TABLE = Table(
@@ -120,6 +121,19 @@ def test_record_keeps_what_was_measured(tmp_path, monkeypatch):
     text = (tmp_path / "stream.json").read_text()
     assert '["x", null]' in text and json.loads(text)["date"] == kept.date
     assert "| 0.3333 | yes |" in (tmp_path / "stream.md").read_text()
+
+
+def test_what_pins_a_kernel_is_said(monkeypatch):
+    for name in report.PINS:
+        monkeypatch.delenv(name, raising=False)
+    free = report.blas()
+    assert "pinned" not in free and f"BLAS {free}, " in report.environment(Options())
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Nehalem")
+    pinned = f"{free}, pinned by OPENBLAS_CORETYPE=Nehalem"
+    assert pinned in report.environment(Options())
+    monkeypatch.setattr(record, "commit", lambda: "0")
+    kept = Record.now("stream", [], 5)
+    assert kept.blas == pinned and f"BLAS {pinned}, " in kept.markdown()
 
 
 def test_a_commit_says_if_the_package_was_changed(tmp_path, monkeypatch):

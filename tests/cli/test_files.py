@@ -3,6 +3,7 @@
 import errno
 import gzip
 import io
+import itertools
 import os
 import re
 import resource
@@ -22,7 +23,7 @@ from sklearn_predtron.cli import _arguments as job
 from sklearn_predtron.cli import _paths
 
 FORM = ["--features", 6, "--classes", 0, 1, 2]
-HUGE = "0 1:1e308 2:1e308\n1 1:1e308 2:-1e308\n2 1:-1e308 2:1e308\n"
+HUGE = ["".join(f" {j + 1}:{sign}1.7e308" for j, sign in enumerate(signs)) for signs in itertools.product(["", "-"], repeat=6)]
 
 
 @pytest.fixture(scope="module")
@@ -217,12 +218,13 @@ def test_nothing_to_score(capsys, files, tmp_path, data):
 
 @pytest.mark.parametrize("kind", ["", "q"])
 def test_scores_that_overflow(capsys, files, tmp_path, kind):
-    huge = HUGE if kind == "" else HUGE.replace(" 1:", " qid:9 1:")
+    huge = "".join(f"0{kind and ' qid:9'}{row}\n" for row in HUGE)
     path = tmp_path / "test.svm"
     path.write_bytes(content(files["test" + kind]) + huge.encode())
-    arguments = ["--chunk", 4, "--save", tmp_path / "model", "--predictions", tmp_path / "p", "--features", 6]
+    large = ["--chunk", 4, "--features", 6, "--update", "perceptron", "--average", "none"]  # weights beyond 1
+    arguments = [*large, "--save", tmp_path / "model", "--predictions", tmp_path / "p"]
     code, rows, err = run(capsys, files["a" + kind], *arguments, "--test", path)
-    before = run(capsys, files["a" + kind], "--chunk", 4, "--features", 6, "--test", files["test" + kind])
+    before = run(capsys, files["a" + kind], *large, "--test", files["test" + kind])
     assert code == 1 and rows == before[1] and joblib.load(tmp_path / "model").t_ > 0
     where = "line 61: in the chunk that begins here" if kind == "" else "in the chunk that begins with qid:9"
     assert where in err and "the scores overflow; scale the features down; the held-out score is of the rows before it" in err

@@ -170,8 +170,9 @@ CASES = [
 
 
 @pytest.mark.parametrize("form", ["out of order", "halves"])
-@pytest.mark.parametrize(("kind", "settings", "how"), CASES, ids=str)
-def test_they_are_learned_as_the_rows_that_they_stand_for(kind, settings, how, form):
+@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda i: f"{CASES[i][0].__name__}-{CASES[i][1]}")
+def test_they_are_learned_as_the_rows_that_they_stand_for(number, form):
+    kind, settings, how = CASES[number]
     X, y = drawn()
     rows, y = forms_of(X)[form], how.get("y", lambda y: y)(y)
     beside = {"qid": np.arange(len(y)) // 6} if "qid" in how else {}

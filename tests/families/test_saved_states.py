@@ -242,7 +242,7 @@ def test_scores_refuses_what_does_not_go_together(learner, rows, labels):
     d = learner.problem.d
     for given, out in (
         (dense_rows(X[:, :2].copy()), np.zeros((60, d))),
-        (dense_rows(X), np.zeros((59, d))),
+        (dense_rows(X), np.zeros((61, d))),
         (dense_rows(X), np.zeros((60, d + 1))),
     ):
         with pytest.raises(ValueError, match=r"rows must be single|out must have shape"):

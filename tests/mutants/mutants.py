@@ -19,6 +19,7 @@ RULES = ("tests/core/test_learner.py",)
 PAIRWISE = ("tests/families/test_ranking.py", "tests/theory/test_ranking_theory.py")
 SPARSE = ("tests/core/test_sparse_rows.py",)
 ENGINE = ("tests/core/test_learner.py", "tests/norms/test_range.py")
+AHEAD = ("tests/norms/test_ahead.py",)
 DUAL = ("tests/norms/test_dual.py", "tests/norms/test_dual_numbers.py")
 FAST_PATH = ("tests/core/test_learner.py", "tests/families/test_changed_parts.py", "tests/families/test_sample_weights.py")
 QUERIES = ("tests/families/test_ranking_queries.py", "tests/families/test_ranking_estimator.py")
@@ -181,7 +182,7 @@ MUTANTS = [
         "",
         ENGINE,
     ),
-    Mutant("dual-average-flushed-with-a-stale-sum", f"{NORMS}/_dual.pyx", "        self.had[:] = 0\n", "", DUAL),
+    Mutant("dual-average-flushed-with-a-stale-sum", f"{NORMS}/_dual.pyx", "        erase(self.had)\n", "", DUAL),
     Mutant(
         "trace-square-scaled-once",
         f"{NORMS}/_trace.pyx",
@@ -288,6 +289,27 @@ MUTANTS = [
         "good &= 0 <= flat[i] < INFINITY",
         "good &= flat[i] < INFINITY",
         ("tests/families/test_label_ranking.py", *QUERIES),
+    ),
+    Mutant(
+        "rows-ahead-keep-the-scores-before-a-step",
+        f"{NORMS}/_ahead.pyx",
+        "self.sum_class(g.at[i], 1)",
+        "pass",
+        AHEAD,
+    ),
+    Mutant(
+        "rows-ahead-keep-the-scores-before-weights-are-multiplied-out",
+        f"{NORMS}/_l2.pyx",
+        "        self.scale = self.total_scale = 1\n        if self.ahead is not None:",
+        "        self.scale = self.total_scale = 1\n        if False:",
+        AHEAD,
+    ),
+    Mutant(
+        "what-predicts-is-kept-while-rows-are-learned",
+        f"{CORE}/learner.pyx",
+        "kept is not None and kept[0] == calls and",
+        "kept is not None and",
+        ("tests/core/test_learner.py",),
     ),
     # -------------------------------------------------------------------------------------------------- labels and epochs
     Mutant(

@@ -1,0 +1,68 @@
+"""Scores and predictions in blocks of rows, over the threads that joblib gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_predtron._core.rows import OVERFLOW, Rows
+from sklearn_predtron.families._validation import Validated
+
+BLOCK = 1 << 16  # scores that stay near the processor until they are decoded
+
+
+class Predicting(Validated):
+    """Scores rows and decodes their scores; a row's are the same, to the last bit, in any block and any thread."""
+
+    def _scores(self, X: Any) -> NDArray:
+        """Return scores of shape (n_samples, d) under the weights that predict."""
+        X, rows = self._read_rows_to_predict(X)
+        scores = np.empty((rows.n, self._learner.problem.d))
+        self._in_blocks(rows, lambda first, last: self._score(X, rows, first, scores[first:last]))
+        return scores
+
+    def _decoded(self, X: Any) -> NDArray:
+        """Return the problem's predictions, one for each row."""
+        problem = self._learner_fitted().problem
+        X, rows = self._read_rows_to_predict(X)
+
+        def decode(first: int, last: int) -> NDArray:
+            return problem.predict(self._score(X, rows, first, np.empty((last - first, problem.d))))
+
+        parts = self._in_blocks(rows, decode)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _read_rows_to_predict(self, X: Any) -> tuple[Any, Rows]:
+        expanded = self._learner_fitted().weights.expansion is not None
+        X, rows = self._read_rows(X, reset=False)
+        if expanded:  # a kernel may be finite where X is not
+            self._check_finite(X, rows)
+        return X, rows
+
+    def _learner_fitted(self) -> Any:
+        if "_learner" not in self.__dict__:
+            check_is_fitted(self)
+        return self._learner
+
+    def _score(self, X: Any, rows: Rows, first: int, scores: NDArray) -> NDArray:
+        """Fill the scores of the rows from the first on."""
+        if not self._learner.scores(rows, scores, first=first):
+            self._check_finite(X, rows)
+            raise ValueError(OVERFLOW)
+        return scores
+
+    def _in_blocks(self, rows: Rows, work: Callable[[int, int], Any]) -> list[Any]:
+        """Return work(first, last) for blocks of the rows."""
+        n, size = rows.n, max(1, BLOCK // self._learner.problem.d)
+        if n <= size or self._learner.weights.expansion is not None:  # an expansion has blocks of its own
+            return [work(0, n)]
+        blocks = [(first, min(first + size, n)) for first in range(0, n, size)]
+        if effective_n_jobs() == 1:
+            return [work(*block) for block in blocks]
+        first = work(*blocks[0])  # writes down, once, what the others predict by
+        return [first, *Parallel(require="sharedmem")(delayed(work)(*block) for block in blocks[1:])]

@@ -1,0 +1,97 @@
+"""Rows that are scored ahead of their turn: the iterates are those of rows that come one by one, to the last bit."""
+
+import numpy as np
+import pytest
+from cases import name, updates
+
+from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
+from sklearn_predtron.updates import Subgradient
+
+N, P = 150, 1001
+AVERAGES = ["linear", "uniform", 5.0, False]
+KINDS = [PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier]
+
+
+def drawn(k, noise, dtype=np.float64):
+    """Rows of k classes, of which a part of `noise` has any label: how often steps are taken follows from it."""
+    rng = np.random.default_rng(k)
+    y = np.arange(N) % k
+    X = rng.standard_normal((N, P)) + 2 * rng.standard_normal((k, P))[y]
+    return X.astype(dtype), np.where(rng.random(N) < noise, rng.integers(0, k, N), y)
+
+
+def state(model):
+    return model.coef_, model.intercept_, model.last_coef_, model.last_intercept_, model.cumulative_loss_, model.n_updates_
+
+
+def assert_same(models):
+    for one, other in zip(*map(state, models), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def row_by_row(model, X, y, **first):
+    for i in range(len(X)):
+        model.partial_fit(X[i : i + 1], y[i : i + 1], **(first if i == 0 else {}))
+    return model
+
+
+@pytest.mark.parametrize("number", range(len(updates())), ids=lambda i: name(updates()[i]))
+def test_every_update(number):
+    k, noise = [(10, 0.0), (17, 0.3), (40, 1.0)][number % 3]
+    X, y = drawn(k, noise, [np.float64, np.float32][number % 2])
+    settings = {"update": updates()[number], "average": AVERAGES[number // 3 % 4]}
+    first = {"classes": np.arange(k)}
+    models = [
+        PredtronClassifier(**settings).partial_fit(X, y, **first),
+        row_by_row(PredtronClassifier(**settings), X, y, **first),
+    ]
+    assert_same(models)
+    assert models[0].n_updates_ > 5
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_family_of_several_scores(kind, average):
+    X, y = drawn(12, 0.2)
+    given = np.eye(12, dtype=int)[y] if kind is PredtronMultilabelClassifier else y
+    first = {} if kind is PredtronMultilabelClassifier else {"classes": np.arange(12)}
+    assert_same([kind(average=average).partial_fit(X, given, **first), row_by_row(kind(average=average), X, given, **first)])
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_weights_that_shrink_fast(average):
+    """Their running scale is multiplied out every few rounds."""
+    X, y = drawn(10, 0.2)
+    settings, first = {"update": Subgradient(alpha=0.9, eta=0.5), "average": average}, {"classes": np.arange(10)}
+    batch = PredtronClassifier(**settings).partial_fit(X, y, **first)
+    assert_same([batch, row_by_row(PredtronClassifier(**settings), X, y, **first)])
+
+
+def test_epochs_in_random_order_are_calls_of_their_rows():
+    X, y = drawn(10, 0.1)
+    model = PredtronClassifier(max_iter=2, tol=None, random_state=3, shuffle=True).fit(X, y)
+    again = PredtronClassifier(max_iter=2, tol=None, random_state=3, shuffle=True).fit(X[:, ::-1][:, ::-1].copy(order="F"), y)
+    assert_same([model, again])
+    unshuffled = PredtronClassifier(max_iter=1, tol=None, shuffle=False).fit(X, y)
+    assert_same([unshuffled, row_by_row(PredtronClassifier(), X, y, classes=np.arange(10))])
+
+
+@pytest.mark.parametrize("where", [3, 40, N - 1])
+def test_a_row_that_is_refused_leaves_those_before_it(where):
+    X, y = drawn(10, 0.1)
+    bad = X.copy()
+    bad[where, 500] = 1e200
+    model = PredtronClassifier().partial_fit(X[:1], y[:1], classes=np.arange(10))
+    with pytest.raises(ValueError, match="length"):
+        model.partial_fit(bad, y)
+    assert_same([model, PredtronClassifier().partial_fit(X[:1], y[:1], classes=np.arange(10))])
+
+
+def test_weights_are_counted():
+    X, y = drawn(10, 0.2)
+    weight = np.random.default_rng(0).uniform(0.5, 2, N)
+    models = [PredtronClassifier(), PredtronClassifier()]
+    models[0].partial_fit(X, y, classes=np.arange(10), sample_weight=weight)
+    for i in range(N):
+        models[1].partial_fit(X[i : i + 1], y[i : i + 1], classes=np.arange(10), sample_weight=weight[i : i + 1])
+    assert_same(models)
