@@ -40,6 +40,7 @@ class Composed(Bounded, Parameterized):
         average = self._build_average()
         if fresh:
             weights = self._build_weights(problem, rows, average=average is not None)
+            weights.expect(rows)
             self._learner = Learner(weights, problem, update, average or Average())
             self._learner.change(problem, update, average, observer)
             self._fixed, self._learned_with = self._fixed_parameters(), fingerprint(problem, update)

@@ -10,8 +10,10 @@ cdef class Weights:
     cdef readonly bint observing, averaging
     cdef readonly bint by_feature  # whether a feature's weights lie together; else a class's
     cdef readonly ScoreMap score_map
+    cdef readonly bint thin       # whether memory is in small pages, of which rows touch few
     cdef readonly bint large      # too large for the caches near the core
     cdef readonly double inverse_convexity    # q - 1, where half the norm's square is strongly convex to 1 / (q - 1)
+    cdef readonly bint offsets_of_lines   # whether the offsets that predict are sums over all lines
     cdef readonly bint may_step   # whether there is anything yet to step along
     cdef readonly bint counts_rows_once    # whether rows that are not fresh leave the statistics as they are
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed)

@@ -14,13 +14,6 @@ cdef enum:
     BREATH = 4096   # rounds between two looks at pending interrupts
 
 
-def aligned_zeros(Py_ssize_t n):
-    """n zeros that start a cache line: the kernels read them faster (and get the same sums anywhere)."""
-    spare = np.zeros(n + 8)
-    start = -spare.ctypes.data % 64 // 8
-    return spare[start:start + n]
-
-
 def euclidean_length(values):
     """The Euclidean length of all values, of which no square over- or underflows."""
     values = np.asarray(values)
@@ -61,6 +54,9 @@ cdef class Weights:
         self.d, self.p = d, p
         self.score_map = (ScoreMap(d) if score_map is None else score_map).of_features(p)
         return 0
+
+    def expect(self, Rows rows not None):
+        """Rows like these are going to be learned from, and none were yet: memory may be laid for them."""
 
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
         """Rows are going to be learned from: new ones if they are `fresh`, else those of the call before.

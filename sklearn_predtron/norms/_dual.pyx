@@ -7,12 +7,13 @@ import numpy as np
 from sklearn_predtron._core.score_map cimport ScoreMap, cancelled
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, RowOps, Matrix, Row, prefetch_bytes
 from sklearn_predtron.problems._base cimport Round
-from sklearn_predtron._core.rows cimport View, of_doubles, row_of
+from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron.norms._pages cimport blank, erase, restore
 
 from sklearn_predtron._core.state import count, flag, real, reals, restored, whole, wholes
-from sklearn_predtron.norms._base import aligned_zeros
+from sklearn_predtron.norms._pages import THIN, aligned_zeros, thicken, touches_most
 
 cdef enum:
     STRETCHES = 64
@@ -43,7 +44,9 @@ cdef class DualWeights(Weights):
         self.lines, self.width = (p + 1, d) if by_feature else (d, p + 1)
         pad = 1 if self.width == 1 else 4 if by_feature else 16
         self.stride = (self.width + pad - 1) // pad * pad
-        self.theta, self.u = aligned_zeros(self.stride * self.lines), aligned_zeros(self.stride * self.lines)
+        size = self.stride * self.lines
+        self.thin = by_feature and 8 * size >= THIN
+        self.theta, self.u = aligned_zeros(size, self.thin), aligned_zeros(size, self.thin)
         self.offset = np.zeros(d)
         self.large = self.u.nbytes > 1 << 20
         self.U.data, self.U.offset = &self.u[0], &self.offset[0]
@@ -53,7 +56,7 @@ cdef class DualWeights(Weights):
         self.U_alone = self.U
         self.U_alone.offset = &self.none[0]
         self.unit = 1
-        self.at, self.value = np.empty(p + 1, dtype=np.intp), np.empty(p + 1)
+        self.at, self.value = aligned_zeros(p + 1, self.thin).view(np.intp), aligned_zeros(p + 1, self.thin)
         self.watch_radius(False)
         self.stop_average()
         if averaging:
@@ -68,24 +71,31 @@ cdef class DualWeights(Weights):
         return type(self), arguments, (arrays, numbers)
 
     def __setstate__(self, state):
-        cdef const double[::1] theta, u
+        cdef const double[::1] theta, u, total
         cdef Py_ssize_t lines = self.lines if self.averaging else 0
         arrays = (reals(self.theta.shape[0]), reals(self.u.shape[0]), reals(self.total.shape[0]),
                   reals(STRETCHES if self.averaging else 0), wholes(lines, least=0, most=STRETCHES - 1), reals(lines))
         numbers = *[real] * 4, count, real, real, whole(0, STRETCHES - 1), real, real, flag, flag
-        (theta, u, self.total, self.stretch, self.since, self.had), numbers = restored(self, state, (arrays, numbers))
+        (theta, u, total, self.stretch, self.since, self.had), numbers = restored(self, state, (arrays, numbers))
         (self.unit, self.c, self.mass, self.most, self.moved, self.rounds_mass, self.inflation, self.now,
          self.c_at_start, self.radius2, needed, of_rows) = numbers
-        self.theta[:] = theta
-        self.u[:] = u
+        restore(self.theta, theta)
+        restore(self.u, u)
+        restore(self.total, total)
         self.watch_radius(needed, of_rows)
+
+    def expect(self, Rows rows not None):
+        """Take huge pages after all where rows touch most of the weights."""
+        if self.thin and touches_most(rows, self.stride):
+            self.thin = False
+            thicken(self.theta, self.u, self.total)
 
     def start_average(self):
         """Average the iterates from here on."""
         if not self.averaging:
-            self.total = np.zeros(self.u.shape[0])
-            self.had = np.zeros(self.lines)
-            self.since = np.zeros(self.lines, dtype=np.intp)
+            self.total = aligned_zeros(self.u.shape[0], self.thin)
+            self.had = aligned_zeros(self.lines, self.thin)
+            self.since = aligned_zeros(self.lines, self.thin).view(np.intp)
             self.stretch = np.zeros(STRETCHES)
             self.averaging = True
             self.rounds_mass = 0
@@ -419,7 +429,8 @@ cdef class DualWeights(Weights):
         cdef Py_ssize_t i
         self.flush_all()
         for i in range(self.u.shape[0]):
-            self.theta[i] /= length
+            if self.theta[i] != 0:      # a page that was never touched stays so
+                self.theta[i] /= length
         self.unit *= length
         self.raise_all()        # what was too small for u may be so no more
         self.most = self.mass
@@ -439,7 +450,7 @@ cdef class DualWeights(Weights):
     cdef void clear(self) noexcept nogil:
         """W <- 0; the sum of the iterates stays."""
         self.flush_all()
-        self.theta[:] = 0
+        erase(self.theta)
         self.raise_all()
         self.most = self.c = 0
         self.unit = 1
@@ -481,9 +492,12 @@ cdef class DualWeights(Weights):
         if not self.averaging:
             return
         for line in range(self.lines):
-            self.flush_average(line)
-        self.since[:] = 0
-        self.had[:] = 0
+            if not blank(&self.u[line * self.stride], self.width):
+                self.flush_average(line)
+        for line in range(self.lines):
+            if self.since[line] != 0:
+                self.since[line] = 0
+        erase(self.had)
         self.now = 0
         self.stretch[0] = 0
 
@@ -502,7 +516,8 @@ cdef class DualWeights(Weights):
             if self.inflation > 1e100:
                 self.flush_all()
                 for i in range(self.total.shape[0]):
-                    self.total[i] /= self.inflation
+                    if self.total[i] != 0:
+                        self.total[i] /= self.inflation
                 self.rounds_mass /= self.inflation
                 self.inflation = 1
         self.rounds_mass += weight * self.inflation

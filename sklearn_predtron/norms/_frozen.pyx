@@ -6,11 +6,12 @@ import numpy as np
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, Row
 from sklearn_predtron.norms._base cimport Weights
+from sklearn_predtron.norms._pages cimport blank
 
-from sklearn_predtron.norms._base import aligned_zeros
+from sklearn_predtron.norms._pages import aligned_zeros
 
 cdef enum:
-    PAGE = 512      # doubles of a page of memory: one of zeros is not written
+    PAGE = 512      # doubles that are read at a time; lines of zeros are not written
     CLASSES = 8     # whose weights are read at a time, as many as the kernels take at a time
 
 
@@ -22,6 +23,8 @@ def frozen(Weights weights not None, bint mean):
 
 def passing(Weights weights not None, bint mean, Rows rows not None):
     """Return the same for few rows without writing all weights down; None where that is not to be had."""
+    if weights.offsets_of_lines:
+        return None
     if not weights.read_lines(mean, NULL, 0, 0, 1, NULL):
         return weights.own_passing(mean, rows)
     if rows.sparse and (weights.by_feature or weights.d == 1):
@@ -39,7 +42,7 @@ cdef class FrozenWeights(Weights):
         self.W.d = d
         self.W.stride = 1 if d == 1 else (d + 3) // 4 * 4 if self.by_feature else (p + 7) // 8 * 8
         self.W.layout = ONE_CLASS if d == 1 else BY_FEATURE if self.by_feature else BY_CLASS
-        self.data = aligned_zeros(self.W.stride * (p if self.by_feature or d == 1 else d))
+        self.data = aligned_zeros(self.W.stride * (p if self.by_feature or d == 1 else d), source.thin)
         self.b = np.zeros(d)
         self.W.data, self.W.offset = &self.data[0], &self.b[0]
         if source.read_lines(mean, NULL, 0, 0, 1, NULL):
@@ -59,7 +62,6 @@ cdef class FrozenWeights(Weights):
     cdef void copy(self, Weights source, bint mean) noexcept nogil:
         cdef Py_ssize_t line = 0, n, i, stride = self.W.stride, lines = self.data.shape[0] // stride
         cdef double some[PAGE]
-        cdef bint zeros
         source.read_offsets(mean, &self.b[0])
         if stride > PAGE:
             source.read_lines(mean, NULL, 0, lines, stride, &self.data[0])
@@ -68,11 +70,9 @@ cdef class FrozenWeights(Weights):
             n = min(PAGE // stride, lines - line)
             memset(some, 0, n * stride * sizeof(double))
             source.read_lines(mean, NULL, line, n, stride, some)
-            zeros = True
-            for i in range(n * stride):
-                zeros &= some[i] == 0
-            if not zeros:
-                memcpy(&self.data[line * stride], some, n * stride * sizeof(double))
+            for i in range(n):
+                if not blank(&some[i * stride], stride):
+                    memcpy(&self.data[(line + i) * stride], &some[i * stride], stride * sizeof(double))
             line += n
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:

@@ -7,10 +7,11 @@ from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreG
 from sklearn_predtron.norms._ahead cimport Ahead
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron.norms._pages cimport BLOCK, blank, erase, restore
 from sklearn_predtron.problems._base cimport Round
 
 from sklearn_predtron._core.state import flag, real, reals, restored
-from sklearn_predtron.norms._base import aligned_zeros
+from sklearn_predtron.norms._pages import THIN, aligned_zeros, thicken, touches_most
 
 cdef enum:
     MANY_WEIGHTS = 1 << 13    # that rows are scored ahead for: they do not stay in the nearest cache
@@ -35,7 +36,9 @@ cdef class L2Weights(Weights):
         self.empty = True
         self.scale = 1
         self.stride = (d + 3) // 4 * 4 if self.by_feature else (p + 7) // 8 * 8
-        self.data = aligned_zeros(self.stride * (p if self.by_feature else d))
+        size = self.stride * (p if self.by_feature else d)
+        self.thin = by_feature and 8 * size >= THIN
+        self.data = aligned_zeros(size, self.thin)
         self.large = self.data.nbytes > 1 << 20
         self.b = np.zeros(d)
         self.lay(&self.W, self.data, self.b)
@@ -44,7 +47,7 @@ cdef class L2Weights(Weights):
             self.start_average()
 
     def __reduce__(self):
-        arguments = (self.d, self.p, self.intercept, self.by_feature, self.averaging, self.score_map)
+        arguments = (self.d, self.p, self.intercept, self.by_feature or self.thin, self.averaging, self.score_map)
         arrays = np.array(self.data), np.array(self.b), np.array(self.total), np.array(self.b_total)
         numbers = self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty
         numbers += self.radius_needed, self.radius_of_rows
@@ -57,10 +60,16 @@ cdef class L2Weights(Weights):
         (data, b, total, b_total), numbers = restored(self, state, pattern)
         self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, needed, of_rows = numbers
         self.watch_radius(needed, of_rows)
-        self.data[:] = data
+        restore(self.data, data)
         self.b[:] = b
-        self.total[:] = total
+        restore(self.total, total)
         self.b_total[:] = b_total
+
+    def expect(self, Rows rows not None):
+        """Take huge pages after all where rows touch most of the weights."""
+        if self.thin and touches_most(rows, 1 if self.d == 1 else self.stride):
+            self.thin = False
+            thicken(self.data, self.total)
 
     cdef lay(self, Matrix* M, double[::1] data, double[::1] offset):
         M.data = &data[0]
@@ -72,7 +81,7 @@ cdef class L2Weights(Weights):
     def start_average(self):
         """Average the iterates from here on."""
         if not self.averaging:
-            self.total = aligned_zeros(self.data.shape[0])
+            self.total = aligned_zeros(self.data.shape[0], self.thin)
             self.b_total = np.zeros(self.d)
             self.lay(&self.U, self.total, self.b_total)
             self.averaging = True
@@ -215,17 +224,21 @@ cdef class L2Weights(Weights):
             self.ahead.sum_again(NULL)
 
     cdef void flush_average(self, double[::1] data, double[::1] total) noexcept nogil:
-        cdef Py_ssize_t j
-        if self.averaging:
-            for j in range(data.shape[0]):
-                total[j] = self.total_scale * total[j] + self.weight * data[j]
-        for j in range(data.shape[0]):
-            data[j] *= self.scale
+        cdef Py_ssize_t j, first, end
+        for first in range(0, data.shape[0], 512):
+            end = min(first + BLOCK, data.shape[0])
+            if blank(&data[first], end - first) and (not self.averaging or blank(&total[first], end - first)):
+                continue
+            if self.averaging:
+                for j in range(first, end):
+                    total[j] = self.total_scale * total[j] + self.weight * data[j]
+            for j in range(first, end):
+                data[j] *= self.scale
 
     cdef void clear(self) noexcept nogil:
         """W <- 0; the sum of the iterates stays."""
         self.renormalise()
-        self.data[:] = 0
+        erase(self.data)
         self.b[:] = 0
         if self.ahead is not None:
             self.ahead.sum_again(NULL)

@@ -8,8 +8,10 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.norms.dual_step cimport dual_step, dual_step_classes, dual_step_columns
 from sklearn_predtron.norms._dual cimport BUFFER, DualWeights
 from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron.norms._pages cimport blank, erase, restore
 
 from sklearn_predtron._core.state import reals, restored
+from sklearn_predtron.norms._pages import aligned_zeros
 
 
 cdef class PNormWeights(DualWeights):
@@ -81,7 +83,7 @@ cdef class PNormWeights(DualWeights):
         return self.q_norm_of(&self.theta[0], self.theta.shape[0])
 
     cdef void raise_all(self) noexcept nogil:
-        self.u[:] = 0
+        erase(self.u)
         self.mass = dual_step(self.u.shape[0], 0, &self.theta[0], self.q - 1, 0, &self.theta[0], &self.u[0], NULL)
 
     def length(self):
@@ -99,7 +101,7 @@ cdef class GroupWeights(DualWeights):
         DualWeights.__init__(self, d, p, intercept, q, by_feature, averaging)
         if d < 2:
             raise ValueError(f"the norm of columns is for two scores or more, got {d}.")
-        self.part = np.zeros(p + 1 if by_feature else self.stride)
+        self.part = aligned_zeros(p + 1 if by_feature else self.stride, self.thin)
         self.push = np.zeros(self.stride if by_feature else d)
         self.lines_owed = np.zeros(d)
 
@@ -108,7 +110,8 @@ cdef class GroupWeights(DualWeights):
         return type(self), arguments, (DualWeights.__reduce__(self)[2], np.array(self.part))
 
     def __setstate__(self, state):
-        inherited, self.part = restored(self, state, (tuple, reals(self.part.shape[0])))
+        inherited, part = restored(self, state, (tuple, reals(self.part.shape[0])))
+        restore(self.part, part)
         DualWeights.__setstate__(self, inherited)
 
     cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
@@ -180,7 +183,8 @@ cdef class GroupWeights(DualWeights):
         cdef Py_ssize_t j
         cdef double nothing = 0
         self.mass = 0
-        self.part[:] = 0
+        erase(self.u)
+        erase(self.part)
         self.push[:] = 0
         if not self.by_feature:
             self.value[:] = 0
@@ -188,7 +192,8 @@ cdef class GroupWeights(DualWeights):
             self.move_all(&self.value[0], 0)
             return
         for j in range(self.p + 1):
-            self.move_columns(1, &j, &nothing, &nothing)
+            if not blank(&self.theta[j * self.stride], self.d):
+                self.move_columns(1, &j, &nothing, &nothing)
 
     def length(self):
         """|W|_(2, r) of what predicts, the intercept's feature included."""

@@ -15,7 +15,8 @@ from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._l2 cimport L2Weights
 
 from sklearn_predtron._core.state import MOST, count, flag, length_of, nothing, real, reals, restored, wholes
-from sklearn_predtron.norms._base import aligned_zeros, euclidean_length
+from sklearn_predtron.norms._base import euclidean_length
+from sklearn_predtron.norms._pages import aligned_zeros
 
 cdef extern from "gaussian.h" nogil:
     void gaussian_of_products(Py_ssize_t n, double scale, double shift, const double* offset, double* v)

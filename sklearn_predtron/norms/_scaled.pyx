@@ -18,19 +18,20 @@ from sklearn_predtron.norms.scaling cimport (
     scaling_fetch,
     scaling_meet_dense,
     scaling_meet_sparse,
-    scaling_recount,
     scaling_refresh,
 )
 from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._l2 cimport L2Weights
+from sklearn_predtron.norms._pages cimport restore
 
 from sklearn_predtron._core.state import count, flag, real, reals, restored
-from sklearn_predtron.norms._base import aligned_zeros
+from sklearn_predtron.norms._pages import aligned_zeros, thicken
 
 cdef enum:
     FIELDS = 5      # values that a feature's statistics take
     PAIR = 2        # of them wanted for every row, the others for new rows
     REST = 4        # room for those
+    BUFFER = 256    # features that are taken at once; the step of a loop too, where Cython wants a literal
     FETCHED = 24    # non-zeros of a row whose statistics are fetched before its turn
 
 cdef double LARGEST = 1e290     # squared length of a row whose squares can be summed
@@ -61,15 +62,22 @@ cdef class ScaledWeights(L2Weights):
                  ScoreMap score_map=None):
         L2Weights.__init__(self, d, p, intercept, sparse, averaging, score_map)
         self.sparse = sparse
-        self.statistics = aligned_zeros((p + 7) // 8 * 8 * (PAIR + REST if sparse else FIELDS))
+        self.statistics = aligned_zeros((p + 7) // 8 * 8 * (PAIR + REST if sparse else FIELDS), self.thin)
         self.large |= self.statistics.nbytes > 1 << 20
         self.lay_statistics()
-        self.x, self.z, self.change = aligned_zeros(p), aligned_zeros(p), aligned_zeros(p)
-        self.at = np.empty(p, dtype=np.intp)
+        self.x, self.z, self.change = [aligned_zeros(p, self.thin) for _ in range(3)]
+        self.at = aligned_zeros(p, self.thin).view(np.intp)
         self.C, self.C_total, self.offset = np.zeros(d), np.zeros(d), np.zeros(d)
         self.old = np.empty(0)
-        self.fresh = self.counts_rows_once = True
+        self.fresh = self.counts_rows_once = self.offsets_of_lines = True
         self.may_step = False
+
+    def expect(self, Rows rows not None):
+        """Take huge pages after all where rows touch most of the weights."""
+        thin = self.thin
+        L2Weights.expect(self, rows)
+        if thin and not self.thin:
+            thicken(self.statistics)
 
     cdef lay_statistics(self):
         cdef Py_ssize_t room = (self.p + 7) // 8 * 8, between = 1 if self.sparse else room
@@ -89,7 +97,7 @@ cdef class ScaledWeights(L2Weights):
         counted = (flag, flag, flag, count, real, real), reals(self.d), reals(self.d)
         inherited, statistics, counted = restored(self, state, (tuple, reals(self.statistics.shape[0]), counted))
         L2Weights.__setstate__(self, inherited)
-        self.statistics[:] = statistics
+        restore(self.statistics, statistics)
         self._set_counted(counted)
 
     def _counted(self):
@@ -150,15 +158,11 @@ cdef class ScaledWeights(L2Weights):
                 self.intercept.update_statistics(self.squared_length)
 
     cdef void meet_sparse(self, Py_ssize_t n, const double* x) noexcept nogil:
-        cdef Row change
         self.recount()
         scaling_meet_sparse(n, x, &self.at[0], self.seen, &self.S, &self.z[0], &self.change[0], &self.found)
         self.D += self.found.constant
         if not self.score_map.offsets_cancel:
-            change.n, change.value, change.index = n, &self.change[0], &self.at[0]
-            self.add_product(&change, &self.W, self.C)
-            if self.following:
-                self.add_product(&change, &self.U, self.C_total)
+            self.shift_centre(n, &self.change[0], &self.at[0])
         self.largest = max(self.largest, self.D)
         if self.D < LOST * self.largest:
             self.known = False
@@ -172,19 +176,36 @@ cdef class ScaledWeights(L2Weights):
         of_doubles(row.index != NULL).scores[M.layout](1, row, NULL, &bare, 1, True, &C[0])
 
     cdef void recount(self) noexcept nogil:
-        """Compute C and D from all features."""
-        cdef Row shift
+        """Compute C and D from all features that have a mean."""
+        cdef Py_ssize_t at[BUFFER]
+        cdef double shift[BUFFER]
+        cdef Py_ssize_t first, j, n
+        cdef double mean
         if self.known:
             return
         self.known = True
-        self.D = self.largest = scaling_recount(self.p, &self.S, &self.change[0])
-        if not self.score_map.offsets_cancel:
-            shift.n, shift.value, shift.index = self.p, &self.change[0], NULL
-            self.C[:] = 0
-            self.add_product(&shift, &self.W, self.C)
-            if self.following:
-                self.C_total[:] = 0
-                self.add_product(&shift, &self.U, self.C_total)
+        self.D = 0
+        self.C[:] = 0
+        self.C_total[:] = 0
+        for first in range(0, self.p, 256):
+            n = 0
+            for j in range(first, min(first + BUFFER, self.p)):
+                mean = self.S.mean[j * self.S.step]
+                if mean != 0:
+                    at[n], shift[n] = j, mean * self.S.inverse[j * self.S.step]
+                    self.D += mean * shift[n]
+                    n += 1
+            if n > 0 and not self.score_map.offsets_cancel:
+                self.shift_centre(n, shift, at)
+        self.largest = self.D
+
+    cdef void shift_centre(self, Py_ssize_t n, const double* shift, const Py_ssize_t* at) noexcept nogil:
+        """Let C follow changes of mean_j / variance_j."""
+        cdef Row change
+        change.n, change.value, change.index = n, shift, at
+        self.add_product(&change, &self.W, self.C)
+        if self.following:
+            self.add_product(&change, &self.U, self.C_total)
 
     cdef const double* read(self, const Row* row, const RowOps* k) noexcept nogil:
         """The values of a row in double precision, and their places in self.at where it is sparse."""
@@ -433,7 +454,49 @@ cdef class ScaledWeights(L2Weights):
 
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:
-        return False
+        cdef Py_ssize_t i, k, number
+        cdef double share, of_total
+        L2Weights.read_lines(self, mean, at, first, n, stride, line)
+        self.shares(mean, &share, &of_total)
+        for i in range(n):
+            number = first + i if at == NULL else at[i]
+            if self.d > 1 and not self.by_feature:
+                for k in range(self.p):
+                    line[k] = self.weight_of(line[k], self.beta(number, share, of_total), k)
+            else:
+                for k in range(self.d):
+                    line[k] = self.weight_of(line[k], self.beta(k, share, of_total), number)
+            line += stride
+        return True
+
+    cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
+        cdef Py_ssize_t c, j, slot
+        cdef double share, of_total, theta, centre
+        self.shares(mean, &share, &of_total)
+        for c in range(self.d):
+            b[c] = self.beta(c, share, of_total) * (1 if self.score_map.offsets_cancel else self.intercept.r2_read())
+        for j in range(0 if self.score_map.offsets_cancel else self.p):
+            centre = self.S.mean[j * self.S.step]
+            for c in range(0 if centre == 0 else self.d):
+                slot = j * self.stride + c if self.by_feature else c * self.stride + j
+                theta = share * self.data[slot] + (of_total * self.total[slot] if of_total != 0 else 0)
+                b[c] -= centre * self.weight_of(theta, self.beta(c, share, of_total), j)
+
+    cdef void shares(self, bint mean, double* share, double* of_total) noexcept nogil:
+        """What data and total count in what predicts."""
+        cdef bint averaged = mean and self.averaging and self.mass != 0
+        share[0] = self.weight / self.mass if averaged else self.scale
+        of_total[0] = self.total_scale / self.mass if averaged else 0
+
+    cdef inline double beta(self, Py_ssize_t c, double share, double of_total) noexcept nogil:
+        """The sum of the steps along 1."""
+        return share * self.b[c] + (of_total * self.b_total[c] if of_total != 0 else 0)
+
+    cdef inline double weight_of(self, double theta, double beta, Py_ssize_t j) noexcept nogil:
+        """A weight of feature j for rows as they are, from the sums of the steps."""
+        if not self.score_map.offsets_cancel:
+            theta -= beta * self.S.mean[j * self.S.step]
+        return theta * self.S.inverse[j * self.S.step]
 
     def last(self):
         """W (d, p) and b (d,) of the last iterate, copied."""

@@ -13,7 +13,8 @@ from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._l2 cimport L2Weights
 
 from sklearn_predtron._core.state import count, nothing, real, reals, restored
-from sklearn_predtron.norms._base import aligned_zeros, euclidean_length
+from sklearn_predtron.norms._base import euclidean_length
+from sklearn_predtron.norms._pages import aligned_zeros
 
 # K is computed anew after so many steps for each score (and no fewer than the second): what a step adds to K's error is a
 # rounding of its largest eigenvalue, and that work is then a small part of the steps'.

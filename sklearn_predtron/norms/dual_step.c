@@ -24,12 +24,22 @@ INLINE void move_chunk(double change, const double *x, double a, double owed, do
     }
 }
 
+/* Whether a chunk is zeros, which stay as they are where nothing is added: their pages may never have been touched. */
+INLINE int is_blank(const double *theta)
+{
+    lanes any = ZERO;
+    for (int i = 0; i < WIDE; i++) any += ABS(LOAD(double, theta + i * LANES));
+    return SUM(any) == 0;
+}
+
 DISPATCHED double dual_step(ptrdiff_t n, double change, const double *x, double a, double owed, double *theta, double *u,
                             double *total)
 {
     lanes gain = ZERO;
     ptrdiff_t j = 0;
-    for (; j + CHUNK <= n; j += CHUNK) move_chunk(change, x + j, a, owed, theta + j, u + j, total ? total + j : NULL, &gain);
+    for (; j + CHUNK <= n; j += CHUNK)
+        if (change != 0 || !is_blank(theta + j))
+            move_chunk(change, x + j, a, owed, theta + j, u + j, total ? total + j : NULL, &gain);
     if (j < n) {
         const size_t rest = (size_t)(n - j) * sizeof(double);
         double copy[4][CHUNK] = {{0}};

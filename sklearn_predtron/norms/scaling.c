@@ -300,24 +300,3 @@ DISPATCHED void scaling_refresh(ptrdiff_t p, double t, int dense, const Scaling 
         *last = t;
     }
 }
-
-DISPATCHED double scaling_recount(ptrdiff_t p, const Scaling *S, double *shift)
-{
-    double sum = 0;
-    ptrdiff_t j = 0;
-#ifdef LANES
-    lanes sums = {0};
-    for (; j + LANES <= p; j += LANES) {
-        const ptrdiff_t at[LANES] = {j, j + 1, j + 2, j + 3};
-        const lanes mean = GATHER(S->mean, at, S->step), now = mean * GATHER(S->inverse, at, S->step);
-        STORE(shift + j, now);
-        sums += mean * now;
-    }
-    sum = SUM(sums);
-#endif
-    for (; j < p; j++) {
-        shift[j] = S->mean[j * S->step] * S->inverse[j * S->step];
-        sum += S->mean[j * S->step] * shift[j];
-    }
-    return sum;
-}

@@ -34,7 +34,5 @@ void scaling_apply_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, con
 void scaling_fetch(const Scaling *S, ptrdiff_t j, int all);
 /* After row t, dense or sparse: let the zeros of p features count. */
 void scaling_refresh(ptrdiff_t p, double t, int dense, const Scaling *S);
-/* The sum of mean^2 / variance over p features; shift is mean / variance. */
-double scaling_recount(ptrdiff_t p, const Scaling *S, double *shift);
 
 #endif

@@ -21,4 +21,3 @@ cdef extern from "scaling.h" nogil:
                               Found* found) noexcept
     void scaling_fetch(const Scaling* S, Py_ssize_t j, bint all) noexcept
     void scaling_refresh(Py_ssize_t p, double t, bint dense, const Scaling* S) noexcept
-    double scaling_recount(Py_ssize_t p, const Scaling* S, double* shift) noexcept

@@ -182,7 +182,7 @@ MUTANTS = [
         "",
         ENGINE,
     ),
-    Mutant("dual-average-flushed-with-a-stale-sum", f"{NORMS}/_dual.pyx", "        self.had[:] = 0\n", "", DUAL),
+    Mutant("dual-average-flushed-with-a-stale-sum", f"{NORMS}/_dual.pyx", "        erase(self.had)\n", "", DUAL),
     Mutant(
         "trace-square-scaled-once",
         f"{NORMS}/_trace.pyx",
