@@ -28,7 +28,8 @@ def aligned_zeros(Py_ssize_t n, bint thin=False):
     if thin and hasattr(mmap, "MADV_NOHUGEPAGE"):
         return thin_zeros(n)
     spare = np.zeros(n + 8)
-    start = -spare.ctypes.data % 64 // 8
+    cdef const double[::1] seen = spare
+    cdef Py_ssize_t start = <Py_ssize_t> (64 - <size_t> &seen[0] % 64) % 64 // 8
     return spare[start:start + n]
 
 
