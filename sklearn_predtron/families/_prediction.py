@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from sklearn_predtron._core.rows import OVERFLOW, Rows
 from sklearn_predtron.families._validation import Validated
 
 BLOCK = 1 << 16  # scores that stay near the processor until they are decoded
+MANY_BLOCKS = 64  # the least that threads are worth, whose start takes as long as some blocks
 
 
 class Predicting(Validated):
@@ -62,7 +64,15 @@ class Predicting(Validated):
         if n <= size or self._learner.weights.expansion is not None:  # an expansion has blocks of its own
             return [work(0, n)]
         blocks = [(first, min(first + size, n)) for first in range(0, n, size)]
-        if effective_n_jobs() == 1:
-            return [work(*block) for block in blocks]
-        first = work(*blocks[0])  # writes down, once, what the others predict by
-        return [first, *Parallel(require="sharedmem")(delayed(work)(*block) for block in blocks[1:])]
+        n_jobs = effective_n_jobs(None) if len(blocks) >= MANY_BLOCKS else 1
+        done = [work(*blocks[0])]  # writes down, once, what the others predict by
+        if n_jobs == 1:
+            return done + worked(work, blocks[1:])
+        cuts = np.linspace(1, len(blocks), n_jobs + 1).astype(int)
+        shares = (blocks[begin:end] for begin, end in itertools.pairwise(cuts))
+        return sum(Parallel(n_jobs, require="sharedmem")(delayed(worked)(work, share) for share in shares), done)
+
+
+def worked(work: Callable[[int, int], Any], blocks: list[tuple[int, int]]) -> list[Any]:
+    """Return work(first, last) for some blocks."""
+    return [work(*block) for block in blocks]
