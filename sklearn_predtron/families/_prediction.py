@@ -11,6 +11,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.rows import OVERFLOW, Rows
 from sklearn_predtron.families._validation import Validated
 
@@ -23,54 +24,53 @@ class Predicting(Validated):
 
     def _scores(self, X: Any) -> NDArray:
         """Return scores of shape (n_samples, d) under the weights that predict."""
-        X, rows = self._read_rows_to_predict(X)
-        scores = np.empty((rows.n, self._learner.problem.d))
-        self._in_blocks(rows, lambda first, last: self._score(X, rows, first, scores[first:last]))
+        learner, X, rows = self._read_rows_to_predict(X)
+        scores = np.empty((rows.n, learner.problem.d))
+        in_blocks(learner, rows, lambda first, last: self._score(learner, X, rows, first, scores[first:last]))
         return scores
 
     def _decoded(self, X: Any) -> NDArray:
         """Return the problem's predictions, one for each row."""
-        problem = self._learner_fitted().problem
-        X, rows = self._read_rows_to_predict(X)
+        learner, X, rows = self._read_rows_to_predict(X)
+        problem = learner.problem
 
         def decode(first: int, last: int) -> NDArray:
-            return problem.predict(self._score(X, rows, first, np.empty((last - first, problem.d))))
+            return problem.predict(self._score(learner, X, rows, first, np.empty((last - first, problem.d))))
 
-        parts = self._in_blocks(rows, decode)
+        parts = in_blocks(learner, rows, decode)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _read_rows_to_predict(self, X: Any) -> tuple[Any, Rows]:
-        expanded = self._learner_fitted().weights.expansion is not None
-        X, rows = self._read_rows(X, reset=False)
-        if expanded:  # a kernel may be finite where X is not
-            self._check_finite(X, rows)
-        return X, rows
-
-    def _learner_fitted(self) -> Any:
+    def _read_rows_to_predict(self, X: Any) -> tuple[Learner, Any, Rows]:
+        """Return the learner of now, which another thread may replace, X and its rows."""
         if "_learner" not in self.__dict__:
             check_is_fitted(self)
-        return self._learner
+        learner = self._learner
+        X, rows = self._read_rows(X, reset=False)
+        if learner.weights.expansion is not None:  # a kernel may be finite where X is not
+            self._check_finite(X, rows)
+        return learner, X, rows
 
-    def _score(self, X: Any, rows: Rows, first: int, scores: NDArray) -> NDArray:
+    def _score(self, learner: Learner, X: Any, rows: Rows, first: int, scores: NDArray) -> NDArray:
         """Fill the scores of the rows from the first on."""
-        if not self._learner.scores(rows, scores, first=first):
+        if not learner.scores(rows, scores, first=first):
             self._check_finite(X, rows)
             raise ValueError(OVERFLOW)
         return scores
 
-    def _in_blocks(self, rows: Rows, work: Callable[[int, int], Any]) -> list[Any]:
-        """Return work(first, last) for blocks of the rows."""
-        n, size = rows.n, max(1, BLOCK // self._learner.problem.d)
-        if n <= size or self._learner.weights.expansion is not None:  # an expansion has blocks of its own
-            return [work(0, n)]
-        blocks = [(first, min(first + size, n)) for first in range(0, n, size)]
-        n_jobs = effective_n_jobs(None) if len(blocks) >= MANY_BLOCKS else 1
-        done = [work(*blocks[0])]  # writes down, once, what the others predict by
-        if n_jobs == 1:
-            return done + worked(work, blocks[1:])
-        cuts = np.linspace(1, len(blocks), n_jobs + 1).astype(int)
-        shares = (blocks[begin:end] for begin, end in itertools.pairwise(cuts))
-        return sum(Parallel(n_jobs, require="sharedmem")(delayed(worked)(work, share) for share in shares), done)
+
+def in_blocks(learner: Learner, rows: Rows, work: Callable[[int, int], Any]) -> list[Any]:
+    """Return work(first, last) for blocks of the rows."""
+    n, size = rows.n, max(1, BLOCK // learner.problem.d)
+    if n <= size or learner.weights.expansion is not None:  # an expansion has blocks of its own
+        return [work(0, n)]
+    blocks = [(first, min(first + size, n)) for first in range(0, n, size)]
+    n_jobs = effective_n_jobs(None) if len(blocks) >= MANY_BLOCKS else 1
+    done = [work(*blocks[0])]  # writes down, once, what the others predict by
+    if n_jobs == 1:
+        return done + worked(work, blocks[1:])
+    cuts = np.linspace(1, len(blocks), n_jobs + 1).astype(int)
+    shares = (blocks[begin:end] for begin, end in itertools.pairwise(cuts))
+    return sum(Parallel(n_jobs, require="sharedmem")(delayed(worked)(work, share) for share in shares), done)
 
 
 def worked(work: Callable[[int, int], Any], blocks: list[tuple[int, int]]) -> list[Any]:
