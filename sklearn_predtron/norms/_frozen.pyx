@@ -12,6 +12,7 @@ from sklearn_predtron.norms._pages import aligned_zeros
 
 cdef enum:
     PAGE = 512      # doubles that are read at a time; lines of zeros are not written
+    NARROW = 8      # doubles of a line that is not worth a look of its own
     CLASSES = 8     # whose weights are read at a time, as many as the kernels take at a time
 
 
@@ -70,9 +71,13 @@ cdef class FrozenWeights(Weights):
             n = min(PAGE // stride, lines - line)
             memset(some, 0, n * stride * sizeof(double))
             source.read_lines(mean, NULL, line, n, stride, some)
-            for i in range(n):
-                if not blank(&some[i * stride], stride):
-                    memcpy(&self.data[(line + i) * stride], &some[i * stride], stride * sizeof(double))
+            if stride <= NARROW:
+                if not blank(some, n * stride):
+                    memcpy(&self.data[line * stride], some, n * stride * sizeof(double))
+            else:
+                for i in range(n):
+                    if not blank(&some[i * stride], stride):
+                        memcpy(&self.data[(line + i) * stride], &some[i * stride], stride * sizeof(double))
             line += n
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
