@@ -28,7 +28,7 @@ cdef class Learner:
     cdef readonly LossCurve history
     cdef Busy busy
     cdef Py_ssize_t calls             # that have learned
-    cdef object kept                  # what predicts, with the calls there had been, and whether it is the average
+    cdef object kept                  # what predicts until the next call that learns, behind whether it is the average
     cdef Py_ssize_t passed, passed_in  # values scored since the last of these calls without anything being kept
     cdef readonly Py_ssize_t t, n_mistakes, n_updates
     cdef readonly double cumulative_loss

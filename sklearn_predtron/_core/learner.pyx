@@ -368,8 +368,8 @@ cdef class Learner:
         cdef Py_ssize_t calls = self.calls
         cdef bint still = not self.busy.held()
         kept = self.kept
-        if kept is not None and kept[0] == calls and kept[1] == mean:
-            return kept[2]
+        if kept is not None and kept[0] == mean:
+            return kept[1]
         if self.passed_in != calls:
             self.passed_in, self.passed = calls, 0
         self.passed += rows.n_values()
@@ -380,7 +380,7 @@ cdef class Learner:
         predictor = self.read(partial(frozen, mean=mean))
         still &= not self.busy.held() and self.calls == calls       # else it may hold weights of several rounds
         if still and self.weights.expansion is None:
-            self.kept = calls, mean, predictor
+            self.kept = mean, predictor
         return predictor
 
 
