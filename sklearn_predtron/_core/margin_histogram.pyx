@@ -38,7 +38,7 @@ cdef class MarginHistogram(Observer):
     """A histogram of the margins between the two best predictions, each predicted before its row was learned."""
     cdef readonly FiniteProblem problem
     cdef double[:, ::1] seen       # weight of the rounds of each true class in each bin
-    cdef double[::1] losses          # weighted loss of the best prediction in each bin
+    cdef double[::1] losses        # weighted loss of the best prediction in each bin
     cdef double unit               # of weight, grows as the past is forgotten
 
     def __init__(self, FiniteProblem problem not None, Py_ssize_t n_labels):

@@ -5,6 +5,7 @@ import pytest
 from cases import name, updates
 
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
+from sklearn_predtron.families._epochs import Epochs
 from sklearn_predtron.updates import Subgradient
 
 N, P = 150, 1001
@@ -67,13 +68,15 @@ def test_weights_that_shrink_fast(average):
     assert_same([batch, row_by_row(PredtronClassifier(**settings), X, y, **first)])
 
 
-def test_epochs_in_random_order_are_calls_of_their_rows():
-    X, y = drawn(10, 0.1)
-    model = PredtronClassifier(max_iter=2, tol=None, random_state=3, shuffle=True).fit(X, y)
-    again = PredtronClassifier(max_iter=2, tol=None, random_state=3, shuffle=True).fit(X[:, ::-1][:, ::-1].copy(order="F"), y)
-    assert_same([model, again])
-    unshuffled = PredtronClassifier(max_iter=1, tol=None, shuffle=False).fit(X, y)
-    assert_same([unshuffled, row_by_row(PredtronClassifier(), X, y, classes=np.arange(10))])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_epochs_are_their_rows_one_by_one(shuffle):
+    X, y = drawn(10, 0.3)
+    model = PredtronClassifier(max_iter=2, tol=None, random_state=3, shuffle=shuffle).fit(X, y)
+    rounds = Epochs(N, None, None, model._generator())
+    drawn_orders = [rounds.draw(counted=False)["order"] for _ in range(2)]
+    order = np.concatenate([np.arange(N) if drawn_order is None else drawn_order for drawn_order in drawn_orders])
+    assert (order[:N] == np.arange(N)).all() != shuffle
+    assert_same([model, row_by_row(PredtronClassifier(), X[order], y[order], classes=np.arange(10))])
 
 
 @pytest.mark.parametrize("where", [3, 40, N - 1])
