@@ -100,8 +100,23 @@ class OwnFitTask:
 
 
 try:
+    import sklearn.callback
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
-    from sklearn.callback import with_callbacks
+
+    def with_callbacks(fit: Any) -> Any:
+        """Return the method with the teardown of its callbacks, wherever an interrupt falls in their setup."""
+        managed = sklearn.callback.with_callbacks(fit)
+
+        @functools.wraps(fit)
+        def fit_and_tear_down(self: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                self._skl_callbacks_to_teardown = []  # the teardown asks for it, and the setup makes it second
+                return managed(self, *args, **kwargs)
+            finally:
+                for name in ["_callback_fit_ctx", "_skl_callbacks_to_teardown"]:
+                    self.__dict__.pop(name, None)
+
+        return fit_and_tear_down
 except ImportError:
     CallbackSupport = OwnCallbackSupport
 

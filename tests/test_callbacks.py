@@ -360,3 +360,22 @@ def test_the_learner_takes_histories_alone():
         model._learner.record([])
     with pytest.raises(ValueError, match="size=3 must be at least 4"):
         LossCurve(3)
+
+
+@needs_callbacks
+@pytest.mark.parametrize("moment", ["_skl_callbacks_to_teardown", "_callback_fit_ctx"])
+def test_an_interrupt_while_callbacks_are_set_up(moment):
+    """The interrupt itself is raised, and of the setup nothing remains."""
+
+    class Interrupted(PredtronClassifier):
+        def __setattr__(self, name, value):
+            super().__setattr__(name, value)
+            if name == moment:
+                raise KeyboardInterrupt
+
+    X, y = make_data()
+    model = Interrupted()
+    before = set(model.__getstate__())
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert set(model.__getstate__()) == before

@@ -7,9 +7,9 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sklearn_predtron._core.score_map cimport ScoreMap
-from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron._core.simd cimport BY_CLASS, Matrix, ScoreGradient
 from sklearn_predtron.problems._base cimport Round
-from sklearn_predtron._core.rows cimport Rows, View
+from sklearn_predtron._core.rows cimport Rows, View, of_doubles
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._l2 cimport L2Weights
@@ -193,7 +193,8 @@ cdef class RKHSWeights(L2Weights):
         rows, numbers = self.block_rows[which], self.numbers_of(np.asarray(self.position)[which])
         for first in range(0, len(F), TILE):
             block = as_doubles(self.matrix[first:first + TILE])
-            F[first:first + TILE] += self.support.between(block, rows, numbers) @ change[which]
+            add_products(np.ascontiguousarray(self.support.between(block, rows, numbers), dtype=np.float64), change[which],
+                         F[first:first + TILE])
         self.F_call = F.reshape(-1)
 
     def numbers_of(self, position):
@@ -451,8 +452,27 @@ def expanded(kernels, Py_ssize_t m, coefficients):
     with np.errstate(over="ignore", invalid="ignore"):      # of rows without a finite kernel, which are refused
         for begin in range(0, len(coefficients), TILE):
             end = min(begin + TILE, len(coefficients))
-            total += kernels(begin, end) @ coefficients[begin:end]
+            add_products(np.ascontiguousarray(kernels(begin, end), dtype=np.float64), coefficients[begin:end], total)
     return total
+
+
+cdef add_products(const double[:, ::1] kernels, coefficients, double[:, ::1] total):
+    """total += kernels @ coefficients, each column in the same order, so that scores of equal coefficients are equal."""
+    cdef Matrix M
+    cdef Py_ssize_t i, d = total.shape[1], n = kernels.shape[1]
+    cdef double[:, ::1] lines = np.zeros((d, (n + 7) // 8 * 8))
+    cdef double[::1] none = np.zeros(d)
+    cdef Py_ssize_t[::1] row = np.zeros(kernels.shape[0], dtype=np.intp)
+    if coefficients.shape != (n, d) or total.shape[0] != kernels.shape[0]:
+        raise ValueError(f"kernels of shape {np.shape(kernels)} do not fit coefficients of shape {coefficients.shape}.")
+    if n == 0 or d == 0 or kernels.shape[0] == 0:
+        return
+    np.asarray(lines)[:, :n] = coefficients.T
+    M.data, M.offset, M.d, M.stride, M.layout = &lines[0, 0], &none[0], d, lines.shape[1], BY_CLASS
+    with nogil:
+        for i in range(kernels.shape[0]):
+            row[i] = <Py_ssize_t> &kernels[i, 0]
+        of_doubles(False).scores_at(kernels.shape[0], <const void**> &row[0], n, &M, 1, True, d, &total[0, 0])
 
 
 def gaussian(double[:, ::1] products, double gamma, const double[::1] left, const double[::1] right):

@@ -42,11 +42,20 @@ def kernel(case: Case) -> bool:
 @promise
 def any_split(case: Case, random: np.random.Generator) -> None:
     """Learn a batch as any split of it, to the last bit."""
-    # A kernel's scores may differ in the last bits, by which ties fall either way.
     if kernel(case) and not case.lesson.calm:
         return
     whole = case.lesson.partial_fit(case.new())
-    assert_same(case.lesson.stream(case.new(), draw_cuts(random, case.lesson.n)), whole, "split, or in one call")
+    split = case.lesson.stream(case.new(), draw_cuts(random, case.lesson.n))
+    check_same(case, random, split, whole, "split, or in one call")
+
+
+def check_same(case: Case, random: np.random.Generator, model: Any, other: Any, what: str, way: int = 0) -> None:
+    """Check that two models are the same, to the last bit; with a kernel, where no decision is near a tie, but for rounding."""
+    try:
+        assert_same(model, other, what)
+    except AssertionError:
+        if not kernel(case) or steady(case, random, way):
+            raise
 
 
 @promise
@@ -63,7 +72,7 @@ def short_way(case: Case, random: np.random.Generator) -> None:
             continue
         Count.learned += 1
         listed.partial_fit(one.X.tolist(), one.y.tolist())
-    assert_same(listed, plain, "single rounds as lists, or as arrays")
+    check_same(case, random, listed, plain, "single rounds as lists, or as arrays")
 
 
 def dense(X: Any) -> np.ndarray:
@@ -269,7 +278,8 @@ def zero_weight(case: Case, random: np.random.Generator) -> None:
     left = whole.take(there)
     way = draw_way(random, left).__name__
     models = [getattr(one, way)(case.new()) for one in [left, whole]]
-    assert_same(models[1], models[0], "rows of weight 0, or no such rows")
+    whole_case = Case(case.estimator, whole)
+    check_same(whole_case, random, models[1], models[0], "rows of weight 0, or no such rows", way == "fit")
 
 
 @promise

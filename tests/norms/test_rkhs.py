@@ -598,3 +598,18 @@ def test_a_power_that_a_negative_number_does_not_have():
         with pytest.raises(ValueError, match=r"degree=2\.5 of kernel='poly' has no power"):
             getattr(model, call)(X, y)
         assert model.t_ > 0
+
+
+def test_labels_with_equal_pasts_keep_equal_scores():
+    """Labels that have been relevant together tie exactly, in every split and place among the others."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((60, 7))
+    Y = random.integers(0, 2, (60, 7))
+    Y[:, 6] = Y[:, 4] = Y[:, 1]
+    split = PredtronMultilabelClassifier(norm=RKHS(gamma=0.1))
+    for i in range(len(X)):
+        split.partial_fit(X[i : i + 1], Y[i : i + 1])
+    for model in [split, PredtronMultilabelClassifier(norm=RKHS(gamma=0.1)).fit(X, Y)]:
+        for rows in [X, X[:1], X[:3]]:
+            scores = model.decision_function(rows)
+            assert np.array_equal(scores[:, [4, 6]], scores[:, [1, 1]])
