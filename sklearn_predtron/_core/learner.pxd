@@ -1,3 +1,4 @@
+from sklearn_predtron._core.averages cimport Average
 from sklearn_predtron._core.busy cimport Busy
 from sklearn_predtron._core.loss_curve cimport LossCurve
 from sklearn_predtron._core.simd cimport ScoreGradient
@@ -6,11 +7,6 @@ from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron.updates._competitor cimport Rule
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
-
-
-cdef class Average:
-    cdef readonly double keep
-    cdef double weight(self, const Round* r) noexcept nogil
 
 
 cdef class Observer:
@@ -43,7 +39,10 @@ cdef class Learner:
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                                  double usual, bint fresh, const double[::1] counts, bint unchecked) except -2
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
-                        Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
+                        Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint fresh,
                         const double[::1] counts, bint unchecked) noexcept nogil
+    cdef bint chooses(self) noexcept nogil
+    cdef void lose(self, const View* x, double* t, double* of_average, const void* y, Round r, double* losses) noexcept nogil
+    cdef void choose(self, const double* losses, double weight) noexcept nogil
     cdef Weights predictor(self, Rows rows, bint mean)
     cdef double size_of_step(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil

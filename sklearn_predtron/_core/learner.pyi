@@ -3,17 +3,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._core.averages import Average
 from sklearn_predtron._core.loss_curve import LossCurve
 from sklearn_predtron._core.rows import Rows
 from sklearn_predtron.norms._base import Weights
 from sklearn_predtron.problems._base import Labels, Problem
 from sklearn_predtron.updates._competitor import Rule
-
-class Average:
-    keep: float
-    def __init__(self, half_life: Any = ...) -> None: ...
-
-class LinearAverage(Average): ...
 
 class Observer:
     def watch(self, problem: Problem) -> Any: ...

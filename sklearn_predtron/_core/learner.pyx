@@ -5,6 +5,7 @@ from libc.stdlib cimport free, malloc
 
 from functools import partial
 
+from sklearn_predtron._core.averages cimport CANDIDATES
 from sklearn_predtron._core.rows cimport takes
 
 from sklearn_predtron._core.busy import BUSY
@@ -22,30 +23,6 @@ cdef double LEAST_G2 = 1e-300, LARGEST_G2 = 1e300, LONGEST_STEP2 = 1e290, SAFE_S
 cdef enum:
     AHEAD = 4       # rounds between the prefetch of a row and its use
     FEW_WEIGHTS = 1 << 12   # that are always written down
-
-
-cdef class Average:
-    """Weights of the rounds in the average of the iterates: uniform, or halved every half_life rounds."""
-
-    def __init__(self, half_life=None):
-        self.keep = 1.0 if half_life is None else 0.5 ** (1.0 / half_life)
-
-    def __reduce__(self):
-        return type(self), (), self.keep
-
-    def __setstate__(self, keep):
-        self.keep = restored(self, keep, between(0, 1))
-
-    cdef double weight(self, const Round* r) noexcept nogil:
-        """The weight of round r.t, relative to the next ones'."""
-        return r.weight
-
-
-cdef class LinearAverage(Average):
-    """Round t weighs t."""
-
-    cdef double weight(self, const Round* r) noexcept nogil:
-        return r.weight * r.t
 
 
 cdef class Observer:
@@ -104,6 +81,7 @@ cdef class Learner:
             self.problem, self.update, self.average, self.observer = problem, update, average or self.average, observer
             self.check()
             self.weights.watch_radius(update.radius_needed, update.radius_of_rows)
+            self.weights.lead(self.average.leader)
         except BaseException:
             self.problem, self.update, self.average, self.observer = before
             if self.observer is not None:
@@ -225,14 +203,14 @@ cdef class Learner:
         cdef Py_ssize_t d = rows.longest * self.problem.d
         cdef double* scratch
         cdef ScoreGradient g
-        cdef bint observed = fresh and self.observer is not None
+        cdef bint observed = fresh and (self.observer is not None or self.chooses())
         cdef bint undo_needed = self.problem.may_raise or getattr(self.update, "eta", 0) > SAFE_SIZE
         self.problem.prepare(labels)
         self.intercept = self.weights.intercept
-        scratch = <double*> malloc(d * (2 * sizeof(double) + sizeof(Py_ssize_t)))
+        scratch = <double*> malloc(d * (3 * sizeof(double) + sizeof(Py_ssize_t)))
         if scratch == NULL:
             raise MemoryError
-        g.at = <Py_ssize_t*> (scratch + 2 * d)
+        g.at = <Py_ssize_t*> (scratch + 3 * d)
         try:
             self.weights.open_call(rows, fresh, undo_needed)
             while done < n and bad < 0:
@@ -240,7 +218,7 @@ cdef class Learner:
                 end = self.weights.open_block(rows, order, done, n, observed)
                 self.refused = False
                 with nogil:
-                    bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, observed, counts, unchecked)
+                    bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, fresh, counts, unchecked)
                 done = end
                 self.refused = bad >= 0
                 if self.problem.failed:
@@ -252,7 +230,7 @@ cdef class Learner:
         return bad
 
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
-                        Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
+                        Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint fresh,
                         const double[::1] counts, bint unchecked) noexcept nogil:
         cdef Py_ssize_t i, row, d = self.problem.d
         cdef double given, mean, size, mantissa
@@ -260,9 +238,12 @@ cdef class Learner:
         cdef const void* y
         cdef Py_ssize_t* at = g.at
         cdef double* t = scratch
-        cdef bint stepping
+        cdef double* of_average = scratch + 2 * rows.longest * d
+        cdef double losses[CANDIDATES]
+        cdef bint stepping, observed = fresh and self.observer is not None, choosing = fresh and self.chooses(), charged = False
         cdef View x
         cdef Round r
+        cdef int which
         for i in range(first, last):
             row = i if order is None else order[i]
             if order is not None and i + AHEAD < last:
@@ -291,6 +272,13 @@ cdef class Learner:
                 mean += (given - mean) / r.t
                 r.weight = given / mean
             y = labels.at(row)
+            if choosing:
+                charged = self.t % self.average.every == 0
+                if charged:
+                    self.lose(&x, t, of_average, y, r, losses)
+                    if self.problem.failed:
+                        self.weights.abandon_round()
+                        return -1
             stepping = self.update.propose(self.problem, t, y, x.m, &r, g)
             if self.problem.failed:
                 self.weights.abandon_round()
@@ -299,7 +287,7 @@ cdef class Learner:
                 self.weights.abandon_round()
                 return row
             if observed:
-                self.weights.mean_scores(&x, t)
+                self.weights.mean_scores(&x, self.weights.predicting(True), of_average)
             if self.weights.observing:
                 self.weights.update_statistics(&x)
             size = self.size_of_step(&x, g, &r) if stepping and self.weights.may_step else 0
@@ -310,7 +298,7 @@ cdef class Learner:
                 return row
             if observed:
                 given = 1 if counts is None else counts[i]
-                self.observer.record(t, y, x.m, given * self.average.weight(&r), self.average.keep)
+                self.observer.record(of_average, y, x.m, given * self.average.weight(1, &r), self.average.keep)
             if self.update.shrinking:
                 self.weights.shrink(self.update.shrinkage(&r))
             if size > 0:
@@ -323,9 +311,30 @@ cdef class Learner:
             self.cumulative_loss += r.loss + r.unavoidable_loss
             if self.history is not None:
                 self.history.record(self.t, self.cumulative_loss)
-            if self.weights.averaging:
-                self.weights.close_round(self.average.weight(&r), self.average.keep)
+            for which in range(1, self.weights.averaging + 1):
+                self.weights.close_round(which, self.average.weight(which, &r), self.average.keep_of(which))
+            if charged:
+                self.choose(losses, r.weight)
         return -1
+
+    cdef inline bint chooses(self) noexcept nogil:
+        """Whether the candidates for what predicts are charged."""
+        return self.average.every > 0 and self.weights.averaging > 0
+
+    cdef void lose(self, const View* x, double* t, double* of_average, const void* y, Round r, double* losses) noexcept nogil:
+        """What the last iterate, of the scores t, and each average would lose in the round."""
+        cdef int which
+        for which in range(self.weights.averaging + 1):
+            if which > 0:
+                self.weights.average_scores(x, which, t, of_average)
+            self.problem.decode_competitor(t if which == 0 else of_average, y, x.m, &r)
+            if self.problem.failed:
+                return
+            losses[which] = r.loss + r.unavoidable_loss
+
+    cdef void choose(self, const double* losses, double weight) noexcept nogil:
+        """Charge the candidates, and let the one that has lately lost least predict."""
+        self.weights.lead(self.average.charge(losses, self.weights.averaging + 1, weight))
 
     cdef double size_of_step(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         """The size of the step, 0 for none; negative for one that overflows."""

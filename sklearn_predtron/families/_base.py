@@ -102,7 +102,7 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
             if not fresh:
                 self._learner = copy.deepcopy(self._learner)  # what it was is given back if the call fails
             batch = self._read(X, y, fresh=fresh, **given)
-            self._prepare_learner(batch.rows, batch.labels, fresh)
+            self._prepare_learner(batch.rows, batch.labels, fresh=fresh, partial=False)
             # A new learner finds out in its first epoch, of rows in their turn, but for rows that are not drawn; kernels, of a
             # block at a time, may hide them.
             unchecked = fresh and batch.weight is None and self._learner.weights.expansion is None
@@ -124,7 +124,8 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
                 learner.weights.close_fit()
         if stream is not None:
             stream.close()
-        self._stream = self._open_stream()
+        if self.average is not None:  # else it means another in a stream
+            self._stream = self._open_stream()
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -172,7 +173,7 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
                 self._validate_params()
             batch = self._read(X, y, fresh=learner is None, partial=True, **given)
             if not resolved:
-                self._prepare_learner(batch.rows, batch.labels, fresh=learner is None)
+                self._prepare_learner(batch.rows, batch.labels, fresh=learner is None, partial=True)
             self._check_rows(batch.X, batch.rows)
             if not resolved:
                 self._begin_stream()

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron._core.learner import Average, Learner, LinearAverage, Observer
+from sklearn_predtron._core.averages import Average, ChoosingAverage, LinearAverage
+from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.rows import Rows
 from sklearn_predtron._parts import resolve
 from sklearn_predtron.families._bounded import Bounded
@@ -21,6 +22,7 @@ from sklearn_predtron.updates import Update, build_rule
 from sklearn_predtron.updates._bounds import fingerprint
 
 AVERAGES = {"linear": LinearAverage, "uniform": Average}
+FEW_WEIGHTS, FEW_OF_SEVERAL = 4096, 256
 
 
 class Composed(Bounded, Parameterized):
@@ -31,15 +33,16 @@ class Composed(Bounded, Parameterized):
     _learned_with: Any
     _build_observer: Callable[..., Observer | None]
 
-    def _prepare_learner(self, rows: Rows, labels: Labels, fresh: bool) -> None:
+    def _prepare_learner(self, rows: Rows, labels: Labels, *, fresh: bool, partial: bool) -> None:
         """Make a learner for these rows and labels, or give the one that there is the present parts."""
         problem = self._build_problem()
         problem.prepare(labels)
         observer = self._build_observer(problem, None if fresh else self._learner.observer)
         update = self._build_update(problem)
-        average = self._build_average()
+        average = self._build_average(problem, rows, partial=partial)
         if fresh:
             weights = self._build_weights(problem, rows, average=average is not None)
+            weights.keep_averages(kept_by(average, weights))
             weights.expect(rows)
             self._learner = Learner(weights, problem, update, average or Average())
             self._learner.change(problem, update, average, observer)
@@ -57,14 +60,20 @@ class Composed(Bounded, Parameterized):
     def _build_intercept(self) -> Intercept:
         return Intercept(self.fit_intercept, self._scaling())
 
-    def _build_average(self) -> Average | None:
-        if isinstance(self.average, (bool, np.bool_)) and not self.average:
+    def _build_average(self, problem: Problem, rows: Rows, *, partial: bool) -> Average | None:
+        """Build the average of a stream, or of epochs; None where the last iterate predicts."""
+        average = self.average
+        if isinstance(average, (bool, np.bool_)) and not average:
             return None
-        if isinstance(self.average, (bool, np.bool_)):
-            raise ValueError("average=True is ambiguous; accepted are 'linear', 'uniform', a half-life in rounds and False.")
-        if isinstance(self.average, str):
-            return AVERAGES[self.average]()
-        return Average(float(self.average))
+        if isinstance(average, (bool, np.bool_)):
+            raise ValueError(
+                "average=True is ambiguous; accepted are None, 'auto', 'linear', 'uniform', a half-life in rounds and False."
+            )
+        if average is None:
+            average = "auto" if partial else "linear"
+        if average == "auto":
+            return ChoosingAverage(charged_every(problem, rows))
+        return AVERAGES[average]() if isinstance(average, str) else Average(float(average))
 
     def _change_parts(self, problem: Problem, update: Any, average: Average | None, observer: Observer | None) -> None:
         """Take over what `set_params` changed since the last call."""
@@ -78,12 +87,12 @@ class Composed(Bounded, Parameterized):
             )
         if type(update) is type(learner.update):
             update.restore(learner.update.state())
-        if learner.weights.averaging != (average is not None):
+        kept = kept_by(average, learner.weights)
+        if learner.weights.averaging != kept:
             self._learner = learner = copy.deepcopy(learner)  # others may be reading the average
-            if average is None:
-                learner.weights.stop_average()
-            else:
-                learner.weights.start_average()
+            learner.weights.keep_averages(kept)
+        if type(average) is type(learner.average) is ChoosingAverage:
+            average = learner.average
         learner.change(problem, update, average, observer)
         if learner.t > 0 and self._differs(problem, update):
             self._learned_with = "several"
@@ -91,6 +100,17 @@ class Composed(Bounded, Parameterized):
     def _what_makes_scores(self) -> str:
         """Name the parameter that says how many scores there are, and its value."""
         return f"representation={self.representation!r}"
+
+
+def charged_every(problem: Problem, rows: Rows) -> int:
+    """Return in every how many rounds the candidates of "auto" are scored and decoded: where that is most of a round, in some."""
+    costly = problem.score_map.offsets_cancel or problem.may_raise
+    return 8 if costly or problem.d * rows.p > (FEW_WEIGHTS if problem.d == 1 else FEW_OF_SEVERAL) else 1
+
+
+def kept_by(average: Average | None, weights: Weights) -> int:
+    """Return how many averages weights keep for a parameter `average`."""
+    return 0 if average is None else min(average.kept, weights.most_averages)
 
 
 def number_of_scores(problem: Problem) -> str:

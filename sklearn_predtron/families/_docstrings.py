@@ -19,9 +19,10 @@ norm : {norms} or Norm, default="l2"
 update : {updates} or Update, default="adaptive"
     When to change the weights, towards which competitor, and how far.
 
-average : "linear", "uniform", float or False, default="linear"
-    The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the
-    last iterate, the choice for streams that drift.
+average : "linear", "uniform", "auto", float, False or None, default=None
+    The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the last
+    iterate.  "auto" is the one of "linear", 100 and False that has lately lost least, each time before a row is learned:
+    for streams, which may drift.  None is "linear" in `fit`, and "auto" in `partial_fit`.
 
 fit_intercept : bool, default=True
     Whether scores have an offset.

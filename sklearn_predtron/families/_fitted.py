@@ -105,6 +105,25 @@ class Fitted:
         return self._learner.n_updates
 
     @learned
+    def average_(self) -> Any:
+        """What predicts, as the parameter `average` says it: under "auto", the candidate that has lately lost least."""
+        learner = self._learner
+        return learner.average.named() if learner.weights.averaging else False
+
+    @learned
+    def progressive_loss_(self) -> float:
+        """Mean loss of what predicted, each time before the round: with average="auto", and with average=False."""
+        learner = self._learner
+        if not learner.weights.averaging:
+            return learner.cumulative_loss / learner.t
+        if learner.average.every == 0:
+            raise AttributeError(
+                f"progressive_loss_ is there with average='auto', as in streams by default, and with average=False; what "
+                f"average={learner.average.named()!r} predicted is not followed.  metrics.progressive_val_score measures any."
+            )
+        return learner.average.loss / learner.average.charged if learner.average.charged else float("nan")
+
+    @learned
     def cumulative_loss_(self) -> float:
         """Loss suffered online, each prediction made by the last iterate before its round's step."""
         return self._learner.cumulative_loss

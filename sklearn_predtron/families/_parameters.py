@@ -30,7 +30,7 @@ class Parameterized(CallbackSupport, CachedParameterNames):
     _parameter_constraints: dict[str, list] = {
         "norm": [str, Norm],
         "update": [str, Update],
-        "average": [StrOptions({"linear", "uniform"}), Interval(Real, 0, None, closed="neither"), "boolean"],
+        "average": [StrOptions({"auto", "linear", "uniform"}), Interval(Real, 0, None, closed="neither"), "boolean", None],
         "fit_intercept": ["boolean"],
         "intercept_scaling": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],

@@ -98,7 +98,7 @@ class PredtronLabelRanker(BaseRanker):
         representation: Any = "log",
         norm: Any = "l2",
         update: Any = "adaptive",
-        average: Any = "linear",
+        average: Any = None,
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,

@@ -107,7 +107,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         representation: Any = "sign_vector",
         norm: Any = "l2",
         update: Any = "adaptive",
-        average: Any = "linear",
+        average: Any = None,
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,

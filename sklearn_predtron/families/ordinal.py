@@ -103,7 +103,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         representation: Any = "thermometer",
         norm: Any = "l2",
         update: Any = "adaptive",
-        average: Any = "linear",
+        average: Any = None,
         fit_intercept: bool = True,
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,

@@ -134,7 +134,7 @@ class PredtronRanker(BaseRanker):
         representation: Any = "log",
         norm: Any = "l2",
         update: Any = "adaptive",
-        average: Any = "linear",
+        average: Any = None,
         max_iter: int | None = None,
         tol: Patience | float | None = None,
         shuffle: bool = True,

@@ -7,7 +7,10 @@ from sklearn_predtron.problems._base cimport Round
 
 cdef class Weights:
     cdef readonly Py_ssize_t d, p
-    cdef readonly bint observing, averaging
+    cdef readonly bint observing
+    cdef readonly int averaging   # how many averages of the iterates are kept, at most `most_averages`
+    cdef readonly int most_averages
+    cdef readonly int leader      # which of them predicts, from 1; 0 is the last iterate
     cdef readonly bint by_feature  # whether a feature's weights lie together; else a class's
     cdef readonly ScoreMap score_map
     cdef readonly bint thin       # whether memory is in small pages, of which rows touch few
@@ -22,11 +25,14 @@ cdef class Weights:
                                bint means_wanted) except -1
     cdef bint open_round(self, View* x) noexcept nogil
     cdef void abandon_round(self) noexcept nogil
-    cdef void close_round(self, double weight, double keep) noexcept nogil
+    cdef void close_round(self, int which, double weight, double keep) noexcept nogil
     cdef bint unfinished(self) noexcept
+    cdef int predicting(self, bint mean) noexcept nogil
+    cdef void lead(self, int which) noexcept nogil
     cdef int map_scores(self, Py_ssize_t d, Py_ssize_t p, ScoreMap score_map) except -1
     cdef void scores(self, const View* x, double* t) noexcept nogil
-    cdef void mean_scores(self, const View* x, double* t) noexcept nogil
+    cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil
+    cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil

@@ -8,7 +8,9 @@ def euclidean_length(values: Any) -> float: ...
 class Weights:
     d: int
     p: int
-    averaging: bool
+    averaging: int
+    most_averages: int
+    leader: int
     score_map: ScoreMap
     def expect(self, rows: Rows) -> Any: ...
     def close_fit(self) -> Any: ...

@@ -30,12 +30,14 @@ def check_sizes(Py_ssize_t d, Py_ssize_t p):
 cdef class Weights:
     """W (d x p) and the intercept b (d), under some norm; every mean is over W, b after each round.
 
+    Of averages there may be none, one, or two that forget differently; `leader` says which predicts, as `mean` does.
+
     The learner calls the hooks of a round in this order, and no others::
 
         open_call(rows, fresh, undo_needed)
             end = open_block(rows, order, first, last, means_wanted)
                 open_round(x); scores(x, t); update_statistics(x); update_norm(x, g, r); shrink(factor); step(x, g, size);
-                close_round(weight, keep), or abandon_round() where the round does not end
+                close_round(which, weight, keep) for each average, or abandon_round() where the round does not end
         close_call(learned)
         close_fit()
 
@@ -45,6 +47,8 @@ cdef class Weights:
     def __cinit__(self):
         self.inverse_convexity = 1
         self.may_step = True
+        self.most_averages = 1
+        self.leader = 1
 
     cdef int map_scores(self, Py_ssize_t d, Py_ssize_t p, ScoreMap score_map) except -1:
         """Take over the sizes and the map from inputs to scores, W x unless another is given."""
@@ -54,6 +58,13 @@ cdef class Weights:
         self.d, self.p = d, p
         self.score_map = (ScoreMap(d) if score_map is None else score_map).of_features(p)
         return 0
+
+    cdef void lead(self, int which) noexcept nogil:
+        """Let an average predict from here on, or the last iterate, if 0."""
+        self.leader = which
+
+    def keep_averages(self, int n):
+        """Keep n averages of the iterates from here on, at most `most_averages`: those there are go on, and others begin."""
 
     def expect(self, Rows rows not None):
         """Rows like these are going to be learned from, and none were yet: memory may be laid for them."""
@@ -85,8 +96,8 @@ cdef class Weights:
     cdef void abandon_round(self) noexcept nogil:
         """The round was called off: what `open_round` has changed goes back, if it could have."""
 
-    cdef void close_round(self, double weight, double keep) noexcept nogil:
-        """The sum of the iterates becomes keep times itself plus weight times W; called if self.averaging."""
+    cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
+        """A sum of the iterates becomes keep times itself plus weight times W; called of 1, ..., self.averaging."""
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         """t = W x + b, for each row of the view."""
@@ -103,8 +114,16 @@ cdef class Weights:
     cdef void shrink(self, double factor) noexcept nogil:
         """W <- factor W."""
 
-    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
-        """The scores of the average of the iterates (of the last iterate if none is kept), without a trace."""
+    cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
+        """The scores of an average of the iterates (of the last iterate if it is not kept), after `scores`, without a trace."""
+
+    cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
+        """The same but for rounding, given the scores of the last iterate."""
+        self.mean_scores(x, which, t)
+
+    cdef int predicting(self, bint mean) noexcept nogil:
+        """Which average predicts, if the last iterate is not asked for; 0 for that."""
+        return self.leader if mean and self.leader <= self.averaging else 0
 
     cdef void prefetch(self, const View* x) noexcept nogil:
         """Start to fetch what the scores of a round to come will read; called if they are sparse and the weights large."""

@@ -10,6 +10,8 @@ cdef class BudgetedWeights(RKHSWeights):
     cdef double squared_loss(self, Py_ssize_t slot) noexcept nogil
     cdef Py_ssize_t cut(self) noexcept nogil
     cdef void hand_over(self, Py_ssize_t slot, Py_ssize_t other, double part) noexcept nogil
+    cdef void hand_over_one(self, double* coefficients, double* F, Py_ssize_t slot, Py_ssize_t other, Py_ssize_t c,
+                            double part) noexcept nogil
     cdef void install(self, Py_ssize_t slot, Py_ssize_t row) noexcept nogil
     cdef void compare(self, Py_ssize_t slot, Py_ssize_t other) noexcept nogil
     cdef void find_nearest(self, Py_ssize_t slot) noexcept nogil

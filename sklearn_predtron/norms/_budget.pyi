@@ -13,6 +13,6 @@ class BudgetedWeights(RKHSWeights):
         support: Any,
         intercept: Intercept | None,
         budget: int,
-        averaging: bool = ...,
+        averaging: int = ...,
         score_map: ScoreMap | None = ...,
     ) -> None: ...

@@ -20,7 +20,7 @@ cdef class BudgetedWeights(RKHSWeights):
     a_s k(s, o) / k(o, o).  The average's terms are replaced alike; `lost` sums the lengths of what is lost.
     """
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, support, Intercept intercept, Py_ssize_t budget, bint averaging=True,
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, support, Intercept intercept, Py_ssize_t budget, int averaging=True,
                  ScoreMap score_map=None):
         if not 0 < budget < MOST:
             raise ValueError(f"budget={budget} must be at least 1.")
@@ -40,7 +40,7 @@ cdef class BudgetedWeights(RKHSWeights):
         cdef const double[:, ::1] among
         cdef const double[::1] apart
         cdef const Py_ssize_t[::1] nearest
-        cdef Py_ssize_t n = length_of(state, 0, 0, 4)
+        cdef Py_ssize_t n = length_of(state, 1, 2)
         if n > self.budget:
             raise ValueError(f"The saved state of a BudgetedWeights is damaged: {n} rows are kept in a budget of {self.budget}.")
         pattern = tuple, (reals(n, n), reals(n), wholes(n, least=-1, most=n - 1))
@@ -123,14 +123,21 @@ cdef class BudgetedWeights(RKHSWeights):
     cdef void hand_over(self, Py_ssize_t slot, Py_ssize_t other, double part) noexcept nogil:
         """Another row's coefficients grow by part of a row's."""
         cdef Py_ssize_t c
-        cdef double change, pending = 0
+        cdef int which
+        cdef double* F_total
         for c in range(self.d):
-            change = part * self.data[slot * self.d + c]
-            self.data[other * self.d + c] += change
-            if self.averaging:
-                pending = part * self.total[slot * self.d + c]
-                self.total[other * self.d + c] += pending
-            self.move_scores(&self.with_block[0, other], self.with_block.shape[1], c, change, pending)
+            self.hand_over_one(&self.data[0], &self.F[0], slot, other, c, part)
+            for which in range(self.averaging):
+                F_total = self.scores_by(which + 1) if self.means_wanted else NULL
+                self.hand_over_one(self.sums[which].total.data, F_total, slot, other, c, part)
+
+    cdef void hand_over_one(self, double* coefficients, double* F, Py_ssize_t slot, Py_ssize_t other, Py_ssize_t c,
+                            double part) noexcept nogil:
+        """The same of score c, and of the scores by these coefficients of the rows to come."""
+        cdef double change = part * coefficients[slot * self.d + c]
+        coefficients[other * self.d + c] += change
+        if F != NULL and change != 0:
+            self.move_scores(F, &self.with_block[0, other], self.with_block.shape[1], c, change)
 
     cdef void install(self, Py_ssize_t slot, Py_ssize_t row) noexcept nogil:
         """The kernels of a row of the block that is kept from now on."""

@@ -6,6 +6,18 @@ from sklearn_predtron.norms._intercept cimport Intercept
 
 cdef enum:
     BUFFER = 256        # entries that are taken at once; the step of loops too, where Cython wants a literal
+    AVERAGES = 2
+    STRETCHES = 64
+
+cdef struct LineSum:                  # a sum of the iterates: total + u owed, line by line
+    double* total
+    double mass                       # weight of the rounds, in units that grow where the past is forgotten
+    double inflation
+    double stretch[STRETCHES]         # sums of c
+    Py_ssize_t now                    # the present stretch
+    double c_at_start
+    Py_ssize_t* since                 # stretch in which a line changed last,
+    double* had                       # and its sum then
 
 
 cdef class DualWeights(Weights):
@@ -13,7 +25,7 @@ cdef class DualWeights(Weights):
     cdef readonly Intercept intercept
     cdef readonly bint radius_needed, radius_of_rows
     cdef readonly double radius2
-    cdef double[::1] theta, u, total, offset
+    cdef double[::1] theta, u, offset
     cdef Matrix U, U_alone            # with the offset of the present round, and with none
     cdef double[::1] none
     cdef Py_ssize_t lines, width, stride    # how weights lie: a line is a feature's, or a class's
@@ -22,14 +34,8 @@ cdef class DualWeights(Weights):
     cdef double mass                  # sum |theta|^q
     cdef double most                  # the largest it has been since it was summed anew
     cdef Py_ssize_t moved             # entries changed since then
-    # --- the average
-    cdef double rounds_mass           # weight of the rounds, in units that grow where the past is forgotten
-    cdef double inflation
-    cdef double[::1] stretch          # sums of c
-    cdef Py_ssize_t now               # the present stretch
-    cdef double c_at_start
-    cdef Py_ssize_t[::1] since        # stretch in which a line changed last,
-    cdef double[::1] had              # and its sum then
+    cdef LineSum sums[AVERAGES]
+    cdef list totals                  # the arrays of the sums: total, since, had
     # --- the input of the round: features, and how much of each; of all features, where lines are classes
     cdef bint gathered
     cdef Py_ssize_t n
@@ -38,8 +44,9 @@ cdef class DualWeights(Weights):
     cdef const double* input
     cdef double input_length          # of the input, the intercept's feature aside; negative where it is not known
     cdef Py_ssize_t entry(self, Py_ssize_t c, Py_ssize_t j) noexcept nogil
-    cdef void mean_of_features(self, const View* x, const Row* row, double* t) noexcept nogil
-    cdef double mean_of_class(self, const View* x, const Row* row, Py_ssize_t c) noexcept nogil
+    cdef const LineSum* sum_of(self, int which) noexcept nogil
+    cdef void mean_of_features(self, const View* x, const Row* row, const LineSum* s, double* t) noexcept nogil
+    cdef double mean_of_class(self, const View* x, const Row* row, const LineSum* s, Py_ssize_t c) noexcept nogil
     cdef void read_weights(self, bint mean, Py_ssize_t line, Py_ssize_t place, Py_ssize_t n, double* w) noexcept nogil
     cdef void last_scores(self, const View* x, double* t) noexcept nogil
     cdef void gather(self, View* x, const ScoreGradient* g) noexcept nogil
@@ -60,8 +67,11 @@ cdef class DualWeights(Weights):
     cdef void relink(self) noexcept nogil
     cdef void change_unit(self, double length) noexcept nogil
     cdef void clear(self) noexcept nogil
-    cdef double pending_average(self, Py_ssize_t line) noexcept nogil
-    cdef double take_pending(self, Py_ssize_t line) noexcept nogil
-    cdef void flush_average(self, Py_ssize_t line) noexcept nogil
+    cdef double* first_total(self, Py_ssize_t place) noexcept nogil
+    cdef double take_first(self, Py_ssize_t line) noexcept nogil
+    cdef void flush_line(self, Py_ssize_t line) noexcept nogil
+    cdef void flush_sum(self, LineSum* s, Py_ssize_t line) noexcept nogil
     cdef void flush_all(self) noexcept nogil
-    cdef void begin_stretch(self) noexcept nogil
+    cdef void flush_lines(self, LineSum* s) noexcept nogil
+    cdef begin_sum(self, LineSum* s, arrays)
+    cdef void follow_c(self) noexcept nogil

@@ -15,9 +15,6 @@ from sklearn_predtron.norms._pages cimport blank, erase, restore
 from sklearn_predtron._core.state import count, flag, real, reals, restored, whole, wholes
 from sklearn_predtron.norms._pages import THIN, aligned_zeros, thicken, touches_most
 
-cdef enum:
-    STRETCHES = 64
-
 # Where sum |theta|^q leaves these bounds, theta is measured in another unit; a step must not take it beyond the last.
 cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200
 
@@ -25,14 +22,14 @@ cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200
 cdef class DualWeights(Weights):
     """W = c u, with u a power of the dual weights Theta = unit * theta and c common to all of them.
 
-    Weights lie feature by feature or class by class, a line each. A step changes c, and u only where it changes theta. The
+    Weights lie feature by feature or class by class, a line each. A step changes c, and u only where it changes theta. A
     sum of the iterates is total + u owed, line by line: owed is what c has summed to since the line's last change. Over a
     long stretch c may fall by many orders, so that a difference of two running sums would be lost to rounding: c is summed
     afresh over each stretch in which it has changed little, and owed is the rest of one stretch and all later ones.
     The intercept is feature p, of length sqrt(r2): b = sqrt(r2) W_p.
     """
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, double q, bint by_feature=True,
-                 bint averaging=True, ScoreMap score_map=None):
+                 int averaging=True, ScoreMap score_map=None):
         self.map_scores(d, p, score_map)
         if not 2 <= q < INFINITY:
             raise ValueError(f"q={q} must be a number of at least 2.")
@@ -58,56 +55,79 @@ cdef class DualWeights(Weights):
         self.unit = 1
         self.at, self.value = aligned_zeros(p + 1, self.thin).view(np.intp), aligned_zeros(p + 1, self.thin)
         self.watch_radius(False)
-        self.stop_average()
-        if averaging:
-            self.start_average()
+        self.most_averages = AVERAGES
+        self.totals = []
+        self.keep_averages(averaging)
 
     def __reduce__(self):
         arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging, self.score_map
-        arrays = (np.array(self.theta), np.array(self.u), np.array(self.total), np.array(self.stretch), np.array(self.since),
-                  np.array(self.had))
-        numbers = (self.unit, self.c, self.mass, self.most, self.moved, self.rounds_mass, self.inflation, self.now,
-                   self.c_at_start, self.radius2, self.radius_needed, self.radius_of_rows)
-        return type(self), arguments, (arrays, numbers)
+        numbers = self.unit, self.c, self.mass, self.most, self.moved, self.radius2, self.radius_needed, self.radius_of_rows
+        return type(self), arguments, ((np.array(self.theta), np.array(self.u)), numbers, self.leader, self.state_of_sums())
 
     def __setstate__(self, state):
-        cdef const double[::1] theta, u, total
-        cdef Py_ssize_t lines = self.lines if self.averaging else 0
-        arrays = (reals(self.theta.shape[0]), reals(self.u.shape[0]), reals(self.total.shape[0]),
-                  reals(STRETCHES if self.averaging else 0), wholes(lines, least=0, most=STRETCHES - 1), reals(lines))
-        numbers = *[real] * 4, count, real, real, whole(0, STRETCHES - 1), real, real, flag, flag
-        (theta, u, total, self.stretch, self.since, self.had), numbers = restored(self, state, (arrays, numbers))
-        (self.unit, self.c, self.mass, self.most, self.moved, self.rounds_mass, self.inflation, self.now,
-         self.c_at_start, self.radius2, needed, of_rows) = numbers
+        cdef const double[::1] theta, u
+        pattern = ((reals(self.theta.shape[0]), reals(self.u.shape[0])), (*[real] * 4, count, real, flag, flag),
+                   whole(0, AVERAGES), tuple)
+        (theta, u), numbers, self.leader, sums = restored(self, split_sums(state, self.averaging), pattern)
+        self.unit, self.c, self.mass, self.most, self.moved, self.radius2, needed, of_rows = numbers
         restore(self.theta, theta)
         restore(self.u, u)
-        restore(self.total, total)
+        self.restore_sums(sums)
         self.watch_radius(needed, of_rows)
+
+    def state_of_sums(self):
+        """Return each sum's arrays and numbers."""
+        cdef int i
+        return tuple([
+            (*map(np.array, self.totals[i]), np.array(<double[:STRETCHES]> self.sums[i].stretch), self.sums[i].mass,
+             self.sums[i].inflation, self.sums[i].now, self.sums[i].c_at_start)
+            for i in range(self.averaging)])
+
+    def restore_sums(self, state):
+        """Take over the sums of a saved state."""
+        cdef const double[::1] total
+        cdef int i
+        one = (reals(self.u.shape[0]), wholes(self.lines, least=0, most=STRETCHES - 1), reals(self.lines), reals(STRETCHES),
+               real, real, whole(0, STRETCHES - 1), real)
+        for i, (total, since, had, stretch, mass, inflation, now, start) in enumerate(
+                restored(self, state, (one,) * self.averaging)):
+            restore(self.totals[i][0], total)
+            self.totals[i][1][:], self.totals[i][2][:] = since, had
+            (<double[:STRETCHES]> self.sums[i].stretch)[:] = stretch
+            self.sums[i].mass, self.sums[i].inflation, self.sums[i].now, self.sums[i].c_at_start = mass, inflation, now, start
 
     def expect(self, Rows rows not None):
         """Take huge pages after all where rows touch most of the weights."""
         if self.thin and touches_most(rows, self.stride):
             self.thin = False
-            thicken(self.theta, self.u, self.total)
+            thicken(self.theta, self.u, *[total for total, *_ in self.totals])
 
-    def start_average(self):
-        """Average the iterates from here on."""
-        if not self.averaging:
-            self.total = aligned_zeros(self.u.shape[0], self.thin)
-            self.had = aligned_zeros(self.lines, self.thin)
-            self.since = aligned_zeros(self.lines, self.thin).view(np.intp)
-            self.stretch = np.zeros(STRETCHES)
-            self.averaging = True
-            self.rounds_mass = 0
-            self.inflation = 1
-            self.now = 0
-            self.c_at_start = self.c
+    def keep_averages(self, int n):
+        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
+        if not 0 <= n <= AVERAGES:
+            raise ValueError(f"n={n} must be from 0 to {AVERAGES}.")
+        self.averaging = min(n, self.averaging)
+        del self.totals[n:]
+        while self.averaging < n:
+            self.totals.append((aligned_zeros(self.u.shape[0], self.thin), aligned_zeros(self.lines, self.thin).view(np.intp),
+                                aligned_zeros(self.lines, self.thin)))
+            self.begin_sum(&self.sums[self.averaging], self.totals[self.averaging])
+            self.averaging += 1
 
-    def stop_average(self):
-        """Forget the average: the last iterate predicts."""
-        self.averaging = False
-        self.total = self.had = self.stretch = np.zeros(0)
-        self.since = np.zeros(0, dtype=np.intp)
+    cdef begin_sum(self, LineSum* s, arrays):
+        """A sum of nothing."""
+        cdef double[::1] total = arrays[0], had = arrays[2]
+        cdef Py_ssize_t[::1] since = arrays[1]
+        s.total, s.since, s.had = &total[0], &since[0], &had[0]
+        s.mass = s.now = 0
+        s.stretch[0] = 0
+        (<double[:STRETCHES]> s.stretch)[:] = 0
+        s.inflation = 1
+        s.c_at_start = self.c
+
+    cdef const LineSum* sum_of(self, int which) noexcept nogil:
+        """A sum of the iterates; NULL for the last iterate, and where no round has counted yet."""
+        return NULL if which == 0 or which > self.averaging or self.sums[which - 1].mass == 0 else &self.sums[which - 1]
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
@@ -136,50 +156,51 @@ cdef class DualWeights(Weights):
                 self.offset[c] = root * self.u[self.entry(c, self.p)]
         x.k.scores[self.U.layout](x.m, &x.first, x.start, &self.U, self.c, False, t)
 
-    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+    cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
         cdef Py_ssize_t r, c
         cdef const Row* row
         cdef Row spare
-        if not self.averaging or self.rounds_mass == 0:
+        cdef const LineSum* s = self.sum_of(which)
+        if s == NULL:
             self.last_scores(x, t)
             return
         for r in range(x.m):
             row = row_of(x, r, &spare)
             if self.by_feature:
-                self.mean_of_features(x, row, t)
+                self.mean_of_features(x, row, s, t)
             else:
                 for c in range(self.d):
-                    t[c] = self.mean_of_class(x, row, c)
+                    t[c] = self.mean_of_class(x, row, s, c)
             for c in range(self.d):
-                t[c] /= self.rounds_mass
+                t[c] /= s.mass
             t += self.d
 
-    cdef void mean_of_features(self, const View* x, const Row* row, double* t) noexcept nogil:
-        """The scores by the sum of the iterates, where lines are features."""
+    cdef void mean_of_features(self, const View* x, const Row* row, const LineSum* s, double* t) noexcept nogil:
+        """The scores by a sum of the iterates, where lines are features."""
         cdef Py_ssize_t c, j, k, begin, n
         cdef Py_ssize_t at[BUFFER]
         cdef double value[BUFFER]
-        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0, pending = self.pending_average(self.p)
+        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0, owed = pending(s, self.p)
         for c in range(self.d):
-            t[c] = root * (self.total[self.p * self.stride + c] + pending * self.u[self.p * self.stride + c])
+            t[c] = root * (s.total[self.p * self.stride + c] + owed * self.u[self.p * self.stride + c])
         for begin in range(0, row.n, 256):
             n = min(BUFFER, row.n - begin)
             x.k.unpack(row, begin, n, at, value)
             for k in range(n):
                 j = at[k] * self.stride
-                pending = self.pending_average(at[k])
+                owed = pending(s, at[k])
                 for c in range(self.d):
-                    t[c] += value[k] * (self.total[j + c] + pending * self.u[j + c])
+                    t[c] += value[k] * (s.total[j + c] + owed * self.u[j + c])
 
-    cdef double mean_of_class(self, const View* x, const Row* row, Py_ssize_t c) noexcept nogil:
-        """A class's score by the sum of the iterates, where lines are classes."""
+    cdef double mean_of_class(self, const View* x, const Row* row, const LineSum* s, Py_ssize_t c) noexcept nogil:
+        """A class's score by a sum of the iterates, where lines are classes."""
         cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0, offset, score
         cdef Matrix line = self.U
         line.offset, line.d, line.layout = &offset, 1, ONE_CLASS
         line.data = &self.u[c * self.stride]
         offset = root * line.data[self.p]
-        x.k.scores[ONE_CLASS](1, row, NULL, &line, self.pending_average(c), False, &score)
-        line.data = &self.total[c * self.stride]
+        x.k.scores[ONE_CLASS](1, row, NULL, &line, pending(s, c), False, &score)
+        line.data = s.total + c * self.stride
         offset = root * line.data[self.p]
         x.k.scores[ONE_CLASS](1, row, NULL, &line, 1, True, &score)
         return score
@@ -215,12 +236,13 @@ cdef class DualWeights(Weights):
         cdef double share = self.c, of_total = 0
         cdef const double* u = &self.u[number]
         cdef const double* total
-        if not mean or not self.averaging or self.rounds_mass == 0:
+        cdef const LineSum* s = self.sum_of(self.predicting(mean))
+        if s == NULL:
             for i in range(n):
                 w[i] = share * u[i]
             return
-        total, of_total = &self.total[number], 1 / self.rounds_mass
-        share = self.pending_average(line) * of_total
+        total, of_total = s.total + number, 1 / s.mass
+        share = pending(s, line) * of_total
         for i in range(n):
             w[i] = share * u[i] + of_total * total[i]
 
@@ -384,15 +406,16 @@ cdef class DualWeights(Weights):
     cdef void fetch_all(self) noexcept nogil:
         """Start to fetch what a step will change: nothing hides the wait for it when its turn comes."""
         cdef Py_ssize_t k, slot
+        cdef int i
         cdef size_t size = self.stride * sizeof(double)
         for k in range(self.n):
             slot = self.at[k] * self.stride
             prefetch_bytes(&self.theta[slot], size)
             prefetch_bytes(&self.u[slot], size)
-            if self.averaging:
-                prefetch_bytes(&self.total[slot], size)
-                prefetch_bytes(&self.had[self.at[k]], 1)
-                prefetch_bytes(&self.since[self.at[k]], 1)
+            for i in range(self.averaging):
+                prefetch_bytes(self.sums[i].total + slot, size)
+                prefetch_bytes(self.sums[i].had + self.at[k], 1)
+                prefetch_bytes(self.sums[i].since + self.at[k], 1)
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const ScoreGradient* g,
                    double change) noexcept nogil:
@@ -421,8 +444,7 @@ cdef class DualWeights(Weights):
             if 0 < length < INFINITY:
                 self.change_unit(length)
         self.c = self.unit * libm_pow(self.mass, 2 / self.q - 1) if self.mass > 0 else 0
-        if self.averaging and not 0.5 * self.c_at_start <= self.c <= 2 * self.c_at_start:
-            self.begin_stretch()
+        self.follow_c()
 
     cdef void change_unit(self, double length) noexcept nogil:
         """Measure theta in units in which its norm is 1."""
@@ -444,8 +466,7 @@ cdef class DualWeights(Weights):
             self.clear()
             return
         self.c *= factor
-        if self.averaging and self.c < 0.5 * self.c_at_start:
-            self.begin_stretch()
+        self.follow_c()
 
     cdef void clear(self) noexcept nogil:
         """W <- 0; the sum of the iterates stays."""
@@ -457,71 +478,84 @@ cdef class DualWeights(Weights):
 
     # ------------------------------------------------------------------------------------------------------- the average
 
-    cdef double pending_average(self, Py_ssize_t line) noexcept nogil:
-        """What c has summed to since the line changed last."""
-        cdef Py_ssize_t k, since = self.since[line]
-        cdef double total = self.stretch[since] - self.had[line]
-        for k in range(since + 1, self.now + 1):
-            total += self.stretch[k]
-        return total
+    cdef double* first_total(self, Py_ssize_t place) noexcept nogil:
+        """The total of the first sum from a place on; NULL where no average is kept."""
+        return self.sums[0].total + place if self.averaging else NULL
 
-    cdef double take_pending(self, Py_ssize_t line) noexcept nogil:
-        """The same, of a line that is about to change; 0 where no average is kept."""
-        cdef double pending
-        if not self.averaging:
-            return 0
-        pending = self.pending_average(line)
-        self.since[line] = self.now
-        self.had[line] = self.stretch[self.now]
-        return pending
+    cdef double take_first(self, Py_ssize_t line) noexcept nogil:
+        """What is owed to the first sum of a line that is about to change, with the step that pays it; the others are settled."""
+        cdef int i
+        for i in range(1, self.averaging):
+            self.flush_sum(&self.sums[i], line)
+        return take_pending(&self.sums[0], line) if self.averaging else 0
 
-    cdef void flush_average(self, Py_ssize_t line) noexcept nogil:
+    cdef void flush_line(self, Py_ssize_t line) noexcept nogil:
+        """Settle a line of every sum."""
+        cdef int i
+        for i in range(self.averaging):
+            self.flush_sum(&self.sums[i], line)
+
+    cdef void flush_sum(self, LineSum* s, Py_ssize_t line) noexcept nogil:
         cdef Py_ssize_t i
-        cdef double pending = self.take_pending(line)
+        cdef double owed = take_pending(s, line)
         cdef double *total
         cdef const double *u
-        if pending == 0:
+        if owed == 0:
             return
-        total, u = &self.total[line * self.stride], &self.u[line * self.stride]
+        total, u = s.total + line * self.stride, &self.u[line * self.stride]
         for i in range(self.width):
-            total[i] += pending * u[i]
+            total[i] += owed * u[i]
 
     cdef void flush_all(self) noexcept nogil:
+        """Settle every line of every sum."""
+        cdef int i
+        for i in range(self.averaging):
+            self.flush_lines(&self.sums[i])
+
+    cdef void flush_lines(self, LineSum* s) noexcept nogil:
         """Settle every line, and count the stretches from 0."""
         cdef Py_ssize_t line
-        if not self.averaging:
-            return
         for line in range(self.lines):
             if not blank(&self.u[line * self.stride], self.width):
-                self.flush_average(line)
+                self.flush_sum(s, line)
         for line in range(self.lines):
-            if self.since[line] != 0:
-                self.since[line] = 0
-        erase(self.had)
-        self.now = 0
-        self.stretch[0] = 0
+            if s.since[line] != 0:
+                s.since[line] = 0
+        for line in range(self.lines):
+            if s.had[line] != 0:
+                s.had[line] = 0
+        s.now = 0
+        s.stretch[0] = 0
 
-    cdef void begin_stretch(self) noexcept nogil:
-        if self.now + 1 == STRETCHES:
-            self.flush_all()
-        else:
-            self.now += 1
-            self.stretch[self.now] = 0
-        self.c_at_start = self.c
+    cdef void follow_c(self) noexcept nogil:
+        """Begin a stretch where c is no longer near what it was at the start of the present one."""
+        cdef int i
+        cdef LineSum* s
+        for i in range(self.averaging):
+            s = &self.sums[i]
+            if 0.5 * s.c_at_start <= self.c <= 2 * s.c_at_start:
+                continue
+            if s.now + 1 == STRETCHES:
+                self.flush_lines(s)
+            else:
+                s.now += 1
+                s.stretch[s.now] = 0
+            s.c_at_start = self.c
 
-    cdef void close_round(self, double weight, double keep) noexcept nogil:
+    cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
         cdef Py_ssize_t i
+        cdef LineSum* s = &self.sums[which - 1]
         if keep < 1:
-            self.inflation /= keep
-            if self.inflation > 1e100:
-                self.flush_all()
-                for i in range(self.total.shape[0]):
-                    if self.total[i] != 0:
-                        self.total[i] /= self.inflation
-                self.rounds_mass /= self.inflation
-                self.inflation = 1
-        self.rounds_mass += weight * self.inflation
-        self.stretch[self.now] += weight * self.inflation * self.c
+            s.inflation /= keep
+            if s.inflation > 1e100:
+                self.flush_lines(s)
+                for i in range(self.u.shape[0]):
+                    if s.total[i] != 0:
+                        s.total[i] /= s.inflation
+                s.mass /= s.inflation
+                s.inflation = 1
+        s.mass += weight * s.inflation
+        s.stretch[s.now] += weight * s.inflation * self.c
 
     # -------------------------------------------------------------------------------------------------------- for Python
 
@@ -540,13 +574,44 @@ cdef class DualWeights(Weights):
         return self._shaped(self.c * np.asarray(self.u))
 
     def mean(self):
-        """W (d, p) and b (d,) of the average; of the last iterate where none is kept."""
-        if not self.averaging or self.rounds_mass == 0:
+        """W (d, p) and b (d,) of what predicts, copied: an average, or the last iterate where none is kept."""
+        cdef Py_ssize_t line
+        cdef int which = self.predicting(True)
+        cdef const LineSum* s = self.sum_of(which)
+        if s == NULL:
             return self.last()
-        pending = np.array([self.pending_average(line) for line in range(self.lines)])
-        return self._shaped((np.asarray(self.total) + np.asarray(self.u) * np.repeat(pending, self.stride)) / self.rounds_mass)
+        owed = np.array([pending(s, line) for line in range(self.lines)])
+        return self._shaped((self.totals[which - 1][0] + np.asarray(self.u) * np.repeat(owed, self.stride)) / s.mass)
 
     def dual(self):
         """Theta (d, p), and its part for the intercept's feature (d,), copied."""
         matrix = self.unit * self._matrix(self.theta)
         return matrix[:, :self.p], matrix[:, self.p]
+
+
+cdef inline double pending(const LineSum* s, Py_ssize_t line) noexcept nogil:
+    """What c has summed to since the line changed last."""
+    cdef Py_ssize_t k, since = s.since[line]
+    cdef double total = s.stretch[since] - s.had[line]
+    for k in range(since + 1, s.now + 1):
+        total += s.stretch[k]
+    return total
+
+
+cdef inline double take_pending(LineSum* s, Py_ssize_t line) noexcept nogil:
+    """The same, of a line that is about to change."""
+    cdef double owed = pending(s, line)
+    s.since[line] = s.now
+    s.had[line] = s.stretch[s.now]
+    return owed
+
+
+def split_sums(state, int n):
+    """Return the state of weights as it is saved today, from that of earlier versions, which had one sum."""
+    try:
+        (theta, u, total, stretch, since, had), numbers = state
+        unit, c, mass, most, moved, rounds_mass, inflation, now, c_at_start, *radius = numbers
+    except (TypeError, ValueError):     # of today, or damaged, as is then said
+        return state
+    sums = ((total, since, had, stretch, rounds_mass, inflation, now, c_at_start),) if n else ()
+    return (theta, u), (unit, c, mass, most, moved, *radius), 1, sums

@@ -6,20 +6,37 @@ from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 
 
+cdef enum:
+    AVERAGES = 2
+
+cdef struct IterateSum:             # sum_u w_u W_{u+1} = weight * data + scale * total, and mass = sum_u w_u
+    Matrix total
+    double scale, mass, weight
+
+
 cdef class L2Weights(Weights):
     cdef readonly bint radius_needed, radius_of_rows
     cdef readonly Intercept intercept
-    cdef double[::1] data, total, b, b_total
-    cdef Matrix W, U
+    cdef double[::1] data, b
+    cdef Matrix W
+    cdef IterateSum sums[AVERAGES]
+    cdef list totals                  # the arrays of the sums: of W, and of b
     cdef Py_ssize_t stride
-    cdef double scale, total_scale, mass, weight
+    cdef double scale
     cdef readonly double radius2
     cdef bint empty
     cdef Ahead ahead                  # None where rows are not scored ahead of their turn
     cdef bint looks_ahead(self, Rows rows) noexcept
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil
-    cdef void step_offsets(self, const ScoreGradient* g, double change, double pending) noexcept nogil
+    cdef const IterateSum* sum_of(self, int which) noexcept nogil
+    cdef double pending(self, int which, double change) noexcept nogil
+    cdef void step_sums(self, View* x, const ScoreGradient* g, double change) noexcept nogil
+    cdef void step_offsets(self, const ScoreGradient* g, double change) noexcept nogil
+    cdef void shares(self, int which, double* share, double* of_total) noexcept nogil
+    cdef void settle(self) noexcept nogil
+    cdef drop(self, int n)
     cdef void renormalise(self) noexcept nogil
-    cdef void flush_average(self, double[::1] data, double[::1] total) noexcept nogil
+    cdef void multiply_out(self, double[::1] data, bint offsets) noexcept nogil
+    cdef void multiply_block(self, double* data, Py_ssize_t first, Py_ssize_t n, bint offsets) noexcept nogil
     cdef void clear(self) noexcept nogil
     cdef lay(self, Matrix* M, double[::1] data, double[::1] offset)

@@ -10,7 +10,7 @@ from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._pages cimport BLOCK, blank, erase, restore
 from sklearn_predtron.problems._base cimport Round
 
-from sklearn_predtron._core.state import flag, real, reals, restored
+from sklearn_predtron._core.state import flag, real, reals, restored, whole
 from sklearn_predtron.norms._pages import THIN, aligned_zeros, thicken, touches_most
 
 cdef enum:
@@ -23,11 +23,11 @@ cdef double LEAST_SCALE = 1e-4, LEAST_TOTAL_SCALE = 1e-100
 cdef class L2Weights(Weights):
     """W = scale * data under the Frobenius norm.
 
-    The sum of the iterates, sum_u w_u W_{u+1}, is kept lazily as weight * data + total_scale * total: a step that changes
-    data changes total by what leaves the sum as it was, so a round without a step touches nothing.
+    A sum of the iterates, sum_u w_u W_{u+1}, is kept lazily as weight * data + scale * total: a step that changes data changes
+    total by what leaves the sum as it was, so a round without a step touches nothing.
     """
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, bint by_feature=False, bint averaging=True,
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, bint by_feature=False, int averaging=True,
                  ScoreMap score_map=None):
         self.map_scores(d, p, score_map)
         self.intercept = intercept
@@ -42,34 +42,52 @@ cdef class L2Weights(Weights):
         self.large = self.data.nbytes > 1 << 20
         self.b = np.zeros(d)
         self.lay(&self.W, self.data, self.b)
-        self.stop_average()
-        if averaging:
-            self.start_average()
+        self.most_averages = AVERAGES
+        self.totals = []
+        self.keep_averages(averaging)
 
     def __reduce__(self):
         arguments = (self.d, self.p, self.intercept, self.by_feature or self.thin, self.averaging, self.score_map)
-        arrays = np.array(self.data), np.array(self.b), np.array(self.total), np.array(self.b_total)
-        numbers = self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty
-        numbers += self.radius_needed, self.radius_of_rows
-        return type(self), arguments, (arrays, numbers)
+        numbers = self.scale, self.radius2, self.empty, self.radius_needed, self.radius_of_rows
+        return type(self), arguments, ((np.array(self.data), np.array(self.b)), numbers, self.leader, self.state_of_sums())
 
     def __setstate__(self, state):
-        cdef const double[::1] data, b, total, b_total
-        arrays = (reals(self.data.shape[0]), reals(self.d), reals(self.total.shape[0]), reals(self.b_total.shape[0]))
-        pattern = arrays, (*[real] * 5, *[flag] * 3)
-        (data, b, total, b_total), numbers = restored(self, state, pattern)
-        self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, needed, of_rows = numbers
+        cdef const double[::1] data, b
+        state = split_sums(state, self.averaging)
+        pattern = (reals(self.data.shape[0]), reals(self.d)), (*[real] * 2, *[flag] * 3), whole(0, AVERAGES), tuple
+        (data, b), numbers, self.leader, sums = restored(self, state, pattern)
+        self.scale, self.radius2, self.empty, needed, of_rows = numbers
         self.watch_radius(needed, of_rows)
         restore(self.data, data)
         self.b[:] = b
-        restore(self.total, total)
-        self.b_total[:] = b_total
+        self.restore_sums(sums)
+
+    def state_of_sums(self):
+        """Return each sum's arrays and numbers."""
+        return tuple([
+            (*map(np.array, self.arrays_of_sum(i)), self.sums[i].scale, self.sums[i].mass, self.sums[i].weight)
+            for i in range(self.averaging)])
+
+    def arrays_of_sum(self, int i):
+        """Return the arrays of a sum that are in use."""
+        return self.totals[i]
+
+    def restore_sums(self, state):
+        """Take over the sums of a saved state."""
+        cdef const double[::1] saved
+        cdef int i
+        own = [self.arrays_of_sum(i) for i in range(self.averaging)]
+        pattern = tuple([(*[reals(len(array)) for array in arrays], *[real] * 3) for arrays in own])
+        for i, (*arrays, scale, mass, weight) in enumerate(restored(self, state, pattern)):
+            for array, saved in zip(own[i], arrays, strict=True):
+                restore(array, saved)
+            self.sums[i].scale, self.sums[i].mass, self.sums[i].weight = scale, mass, weight
 
     def expect(self, Rows rows not None):
         """Take huge pages after all where rows touch most of the weights."""
         if self.thin and touches_most(rows, 1 if self.d == 1 else self.stride):
             self.thin = False
-            thicken(self.data, self.total)
+            thicken(self.data, *[total for total, *_ in self.totals])
 
     cdef lay(self, Matrix* M, double[::1] data, double[::1] offset):
         M.data = &data[0]
@@ -78,20 +96,36 @@ cdef class L2Weights(Weights):
         M.stride = self.stride
         M.layout = ONE_CLASS if self.d == 1 else BY_FEATURE if self.by_feature else BY_CLASS
 
-    def start_average(self):
-        """Average the iterates from here on."""
-        if not self.averaging:
-            self.total = aligned_zeros(self.data.shape[0], self.thin)
-            self.b_total = np.zeros(self.d)
-            self.lay(&self.U, self.total, self.b_total)
-            self.averaging = True
-            self.total_scale = 1
-            self.mass = self.weight = 0
+    def keep_averages(self, int n):
+        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
+        if not 0 <= n <= AVERAGES:
+            raise ValueError(f"n={n} must be from 0 to {AVERAGES}.")
+        self.drop(n)
+        while self.averaging < n:
+            self.totals.append(self.new_total())
+            self.lay(&self.sums[self.averaging].total, self.totals[self.averaging][0], self.totals[self.averaging][1])
+            self.sums[self.averaging].scale = 1
+            self.sums[self.averaging].mass = self.sums[self.averaging].weight = 0
+            self.averaging += 1
 
-    def stop_average(self):
-        """Forget the average: the last iterate predicts."""
-        self.averaging = False
-        self.total = self.b_total = np.zeros(0)
+    cdef drop(self, int n):
+        """Forget all averages but the first n."""
+        self.averaging = min(n, self.averaging)
+        del self.totals[n:]
+
+    def new_total(self):
+        """Return the arrays of a sum that begins: like data, and like b."""
+        return aligned_zeros(self.data.shape[0], self.thin), np.zeros(self.d)
+
+    cdef const IterateSum* sum_of(self, int which) noexcept nogil:
+        """A sum of the iterates; NULL for the last iterate, and where no round has counted yet."""
+        return NULL if which == 0 or which > self.averaging or self.sums[which - 1].mass == 0 else &self.sums[which - 1]
+
+    cdef void shares(self, int which, double* share, double* of_total) noexcept nogil:
+        """What data and a total count in an average, or in the last iterate."""
+        cdef const IterateSum* s = self.sum_of(which)
+        share[0] = self.scale if s == NULL else s.weight / s.mass
+        of_total[0] = 0 if s == NULL else s.scale / s.mass
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
@@ -124,40 +158,46 @@ cdef class L2Weights(Weights):
         """The scores of the last iterate, without a trace."""
         x.k.scores[self.W.layout](x.m, &x.first, x.start, &self.W, self.scale, False, t)
 
-    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
-        if not self.averaging or self.mass == 0:
+    cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
+        cdef const IterateSum* s = self.sum_of(which)
+        if s == NULL:
             self.iterate_scores(x, t)
             return
-        x.k.scores[self.W.layout](x.m, &x.first, x.start, &self.W, self.weight / self.mass, False, t)
-        x.k.scores[self.W.layout](x.m, &x.first, x.start, &self.U, self.total_scale / self.mass, True, t)
+        x.k.scores[self.W.layout](x.m, &x.first, x.start, &self.W, s.weight / s.mass, False, t)
+        x.k.scores[self.W.layout](x.m, &x.first, x.start, &s.total, s.scale / s.mass, True, t)
+
+    cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
+        cdef const IterateSum* s = self.sum_of(which)
+        scaled(last, x.m * self.d, 1 if s == NULL else s.weight / (s.mass * self.scale), t)
+        if s != NULL:
+            x.k.scores[self.W.layout](x.m, &x.first, x.start, &s.total, s.scale / s.mass, True, t)
 
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:
         cdef Py_ssize_t i, j, own = 1 if self.d == 1 else self.stride
         cdef Py_ssize_t width = self.d if self.by_feature or self.d == 1 else self.p
-        cdef bint averaged = mean and self.averaging and self.mass != 0
-        cdef double share = self.weight / self.mass if averaged else self.scale
-        cdef double of_total = self.total_scale / self.mass if averaged else 0
+        cdef const IterateSum* s = self.sum_of(self.predicting(mean))
+        cdef double share, of_total
         cdef const double* data
         cdef const double* total
+        self.shares(self.predicting(mean), &share, &of_total)
         if at == NULL and stride == own:
             n, width = min(n, 1), n * own       # all in one
         for i in range(n):
             j = (first + i if at == NULL else at[i]) * own
-            data, total = &self.data[j], &self.total[j] if averaged else NULL
+            data, total = &self.data[j], NULL if s == NULL else s.total.data + j
             for j in range(width):
-                line[j] = share * data[j] + of_total * total[j] if averaged else share * data[j]
+                line[j] = share * data[j] if total == NULL else share * data[j] + of_total * total[j]
             line += stride
         return True
 
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
         cdef Py_ssize_t c
-        cdef bint averaged = mean and self.averaging and self.mass != 0
+        cdef const IterateSum* s = self.sum_of(self.predicting(mean))
+        cdef double share, of_total
+        self.shares(self.predicting(mean), &share, &of_total)
         for c in range(self.d):
-            if averaged:
-                b[c] = self.weight / self.mass * self.b[c] + self.total_scale / self.mass * self.b_total[c]
-            else:
-                b[c] = self.scale * self.b[c]
+            b[c] = share * self.b[c] if s == NULL else share * self.b[c] + of_total * s.total.offset[c]
 
     cdef void prefetch(self, const View* x) noexcept nogil:
         x.k.fetch(&x.first, &self.W)
@@ -174,27 +214,38 @@ cdef class L2Weights(Weights):
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
         cdef double change = -size / self.scale
-        cdef double pending = -change * self.weight / self.total_scale if self.averaging else 0
         self.empty = False
-        if pending != 0:
-            x.k.fetch(&x.first, &self.U)
+        self.step_sums(x, g, change)
         self.score_map.add(x, &self.W, g, change)
-        if pending != 0:
-            self.score_map.add(x, &self.U, g, pending)
         if self.intercept.fitted:
-            self.step_offsets(g, change, pending)
+            self.step_offsets(g, change)
         if self.ahead is not None:
             self.ahead.sum_again(g)
 
-    cdef void step_offsets(self, const ScoreGradient* g, double change, double pending) noexcept nogil:
+    cdef double pending(self, int which, double change) noexcept nogil:
+        """What leaves a sum as it was when data changes."""
+        return -change * self.sums[which].weight / self.sums[which].scale
+
+    cdef void step_sums(self, View* x, const ScoreGradient* g, double change) noexcept nogil:
+        """The sums stay as they are, which data is about to change along x."""
+        cdef int i
+        for i in range(self.averaging):
+            if self.sums[i].weight != 0:
+                x.k.fetch(&x.first, &self.sums[i].total)
+        for i in range(self.averaging):
+            if self.sums[i].weight != 0:
+                self.score_map.add(x, &self.sums[i].total, g, self.pending(i, change))
+
+    cdef void step_offsets(self, const ScoreGradient* g, double change) noexcept nogil:
         """The same along the intercept's feature."""
         cdef double r2 = self.intercept.r2()
         cdef Py_ssize_t i, c
+        cdef int which
         for i in range(g.n):
             c = i if g.at == NULL else g.at[i]
             self.b[c] += change * r2 * g.value[i]
-            if pending != 0:
-                self.b_total[c] += pending * r2 * g.value[i]
+            for which in range(self.averaging):
+                self.sums[which].total.offset[c] += self.pending(which, change) * r2 * g.value[i]
 
     cdef void shrink(self, double factor) noexcept nogil:
         if self.empty:
@@ -206,33 +257,50 @@ cdef class L2Weights(Weights):
         if self.scale < LEAST_SCALE:
             self.renormalise()
 
-    cdef void close_round(self, double weight, double keep) noexcept nogil:
-        self.mass = keep * self.mass + weight
-        self.weight = keep * self.weight + weight * self.scale
+    cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
+        cdef IterateSum* s = &self.sums[which - 1]
+        s.mass = keep * s.mass + weight
+        s.weight = keep * s.weight + weight * self.scale
         if keep < 1:
-            self.total_scale *= keep
-            if self.total_scale < LEAST_TOTAL_SCALE:
+            s.scale *= keep
+            if s.scale < LEAST_TOTAL_SCALE:
                 self.renormalise()
 
     cdef void renormalise(self) noexcept nogil:
-        """Multiply the running scales out, and settle the sum of the iterates so far."""
-        self.flush_average(self.data, self.total)
-        self.flush_average(self.b, self.b_total)
-        self.weight = 0
-        self.scale = self.total_scale = 1
+        """Multiply the running scales out, and settle the sums of the iterates so far."""
+        self.multiply_out(self.data, False)
+        self.multiply_out(self.b, True)
+        self.settle()
         if self.ahead is not None:
             self.ahead.sum_again(NULL)
 
-    cdef void flush_average(self, double[::1] data, double[::1] total) noexcept nogil:
-        cdef Py_ssize_t j, first, end
+    cdef void settle(self) noexcept nogil:
+        """All is multiplied out."""
+        cdef int i
+        self.scale = 1
+        for i in range(self.averaging):
+            self.sums[i].weight, self.sums[i].scale = 0, 1
+
+    cdef void multiply_out(self, double[::1] data, bint offsets) noexcept nogil:
+        """Settle the sums of data, or of the offsets."""
+        cdef Py_ssize_t first
         for first in range(0, data.shape[0], 512):
-            end = min(first + BLOCK, data.shape[0])
-            if blank(&data[first], end - first) and (not self.averaging or blank(&total[first], end - first)):
+            self.multiply_block(&data[first], first, min(BLOCK, data.shape[0] - first), offsets)
+
+    cdef void multiply_block(self, double* data, Py_ssize_t first, Py_ssize_t n, bint offsets) noexcept nogil:
+        """The same of n entries, of which zeros are not touched."""
+        cdef Py_ssize_t j
+        cdef int i
+        cdef double* total
+        cdef bint unseen = blank(data, n)
+        for i in range(self.averaging):
+            total = (self.sums[i].total.offset if offsets else self.sums[i].total.data) + first
+            if unseen and blank(total, n):
                 continue
-            if self.averaging:
-                for j in range(first, end):
-                    total[j] = self.total_scale * total[j] + self.weight * data[j]
-            for j in range(first, end):
+            for j in range(n):
+                total[j] = self.sums[i].scale * total[j] + self.sums[i].weight * data[j]
+        if not unseen:
+            for j in range(n):
                 data[j] *= self.scale
 
     cdef void clear(self) noexcept nogil:
@@ -252,10 +320,30 @@ cdef class L2Weights(Weights):
         return self.scale * self._shaped(self.data), self.scale * np.asarray(self.b)
 
     def mean(self):
-        """W (d, p) and b (d,) of the average; of the last iterate where none is kept."""
-        if not self.averaging or self.mass == 0:
+        """W (d, p) and b (d,) of what predicts, copied: an average, or the last iterate where none is kept."""
+        cdef double share, of_total
+        cdef int which = self.predicting(True)
+        if self.sum_of(which) == NULL:
             return self.last()
-        coef = self.weight / self.mass * self._shaped(self.data)
-        coef += self.total_scale / self.mass * self._shaped(self.total)
-        b = self.weight / self.mass * np.asarray(self.b) + self.total_scale / self.mass * np.asarray(self.b_total)
-        return coef, b
+        self.shares(which, &share, &of_total)
+        total, b_total = self.totals[which - 1][:2]
+        coef = share * self._shaped(self.data)
+        coef += of_total * self._shaped(total)
+        return coef, share * np.asarray(self.b) + of_total * np.asarray(b_total)
+
+
+cdef inline void scaled(const double* last, Py_ssize_t n, double share, double* t) noexcept nogil:
+    """t = share * last."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        t[i] = share * last[i]
+
+
+def split_sums(state, int n, *more):
+    """Return the state of weights as it is saved today, from that of earlier versions, which had one sum and more arrays of it."""
+    try:
+        (data, b, total, b_total), (scale, total_scale, mass, weight, *numbers) = state
+    except (TypeError, ValueError):     # of today, or damaged, as is then said
+        return state
+    sums = ((total, b_total, *more, total_scale, mass, weight),) if n else ()
+    return (data, b), (scale, *numbers), 1, sums

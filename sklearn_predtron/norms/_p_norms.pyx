@@ -29,7 +29,7 @@ cdef class PNormWeights(DualWeights):
         for i in range(g.n):
             if g.value[i] != 0:
                 line = (i if g.at == NULL else g.at[i]) * self.stride
-                pending = self.take_pending(i if g.at == NULL else g.at[i])
+                pending = self.take_first(i if g.at == NULL else g.at[i])
                 self.move_all(self.p, change * g.value[i], self.input, pending, line)
                 if self.intercept.fitted:
                     self.move_all(1, change * g.value[i], &root, pending, line + self.p)
@@ -37,7 +37,7 @@ cdef class PNormWeights(DualWeights):
     cdef void move_all(self, Py_ssize_t n, double change, const double* x, double pending, Py_ssize_t first) noexcept nogil:
         """n weights that lie together."""
         self.mass += dual_step(n, change, x, self.q - 1, pending, &self.theta[first], &self.u[first],
-                               &self.total[first] if self.averaging else NULL)
+                               self.first_total(first))
         self.moved += n
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const ScoreGradient* g,
@@ -46,7 +46,7 @@ cdef class PNormWeights(DualWeights):
         cdef double step[BUFFER]
         cdef Py_ssize_t i, k, used = 0
         for k in range(n):
-            self.flush_average(at[k])
+            self.flush_line(at[k])
             for i in range(g.n):
                 if g.value[i] == 0 or value[k] == 0:
                     continue
@@ -97,7 +97,7 @@ cdef class GroupWeights(DualWeights):
     cdef double[::1] push             # of a step, for all scores
     cdef double[::1] lines_owed
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint by_feature=True, bint averaging=True):
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint by_feature=True, int averaging=True):
         DualWeights.__init__(self, d, p, intercept, q, by_feature, averaging)
         if d < 2:
             raise ValueError(f"the norm of columns is for two scores or more, got {d}.")
@@ -130,13 +130,13 @@ cdef class GroupWeights(DualWeights):
             DualWeights.add(self, g, change)
             return
         for i in range(self.d):
-            self.lines_owed[i] = self.take_pending(i)
+            self.lines_owed[i] = self.take_first(i)
         self.move_all(self.input, sqrt(self.intercept.r2()))
 
     cdef void move_all(self, const double* x, double root) noexcept nogil:
         self.mass += dual_step_classes(
             self.p, x, root, self.d, self.stride, &self.push[0], (self.q - 2) / 2, &self.lines_owed[0], &self.theta[0],
-            &self.u[0], &self.total[0] if self.averaging else NULL, &self.part[0])
+            &self.u[0], self.first_total(0), &self.part[0])
         self.moved += self.u.shape[0]
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const ScoreGradient* g,
@@ -146,12 +146,12 @@ cdef class GroupWeights(DualWeights):
         for begin in range(0, n, 256):
             m = min(BUFFER, n - begin)
             for k in range(m):
-                pending[k] = self.take_pending(at[begin + k])
+                pending[k] = self.take_first(at[begin + k])
             self.move_columns(m, at + begin, value + begin, pending)
 
     cdef void move_columns(self, Py_ssize_t n, const Py_ssize_t* at, const double* value, const double* pending) noexcept nogil:
         self.mass += dual_step_columns(n, at, value, self.stride, &self.push[0], (self.q - 2) / 2, pending, &self.theta[0],
-                                       &self.u[0], &self.total[0] if self.averaging else NULL, &self.part[0])
+                                       &self.u[0], self.first_total(0), &self.part[0])
         self.moved += n * self.d
 
     cdef double sum_of_powers(self) noexcept nogil:

@@ -52,9 +52,17 @@ def advise(pages, advice):
 def thicken(*arrays):
     """Let thin arrays have huge pages from here on, which are faster where most of them are touched."""
     for values in arrays:
-        pages = getattr(values.base.base, "obj", None)
+        pages = memory_of(values)
         if isinstance(pages, mmap.mmap):
             advise(pages, mmap.MADV_HUGEPAGE)
+
+
+def memory_of(values):
+    """Return what holds the memory of an array or a view of one."""
+    inner = values
+    while inner is not None:
+        values, inner = inner, getattr(inner, "obj", None) if isinstance(inner, memoryview) else getattr(inner, "base", None)
+    return values
 
 
 def touches_most(rows, Py_ssize_t stride):

@@ -14,7 +14,7 @@ cdef class RKHSWeights(L2Weights):
     cdef Py_ssize_t[::1] slot                   # of each row of the call: where it is kept, or -1
     cdef Py_ssize_t[::1] position                # of each row of the block: in the call
     cdef double[:, ::1] K                        # kernels of the rows of the block
-    cdef double[::1] F, F_total                  # scores of the rows of the block by data, by total
+    cdef double[::1] F, F_total                  # scores of the rows of the block by data, by each total
     cdef double[::1] F_call, change              # the same of all rows of the call, but for what the block changed in data
     cdef Py_ssize_t[::1] source                  # of the rows kept, the row of the block; -1 where they were kept before
     cdef Py_ssize_t length_of_block, here, next
@@ -30,6 +30,6 @@ cdef class RKHSWeights(L2Weights):
     cdef bint has_length(self, Py_ssize_t row) noexcept nogil
     cdef void read(self, const double* F, Py_ssize_t m, double scale, const double* offset, double* t) noexcept nogil
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil
-    cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change, double pending) noexcept nogil
-    cdef void move_scores(self, const double* kernels, Py_ssize_t between, Py_ssize_t c, double change,
-                          double pending) noexcept nogil
+    cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change) noexcept nogil
+    cdef void move_scores(self, double* F, const double* kernels, Py_ssize_t between, Py_ssize_t c, double change) noexcept nogil
+    cdef double* scores_by(self, int which) noexcept nogil

@@ -12,10 +12,11 @@ from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._l2 cimport L2Weights
+from sklearn_predtron.norms._l2 cimport AVERAGES, IterateSum, L2Weights
 
-from sklearn_predtron._core.state import MOST, count, flag, length_of, nothing, real, reals, restored, wholes
+from sklearn_predtron._core.state import MOST, count, flag, length_of, real, reals, restored, whole, wholes
 from sklearn_predtron.norms._base import euclidean_length
+from sklearn_predtron.norms._l2 import split_sums
 from sklearn_predtron.norms._pages import aligned_zeros
 
 cdef extern from "gaussian.h" nogil:
@@ -39,9 +40,9 @@ cdef class RKHSWeights(L2Weights):
     a step, not with all that were kept.
     """
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, support not None, Intercept intercept not None, bint averaging=True,
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, support not None, Intercept intercept not None, int averaging=True,
                  ScoreMap score_map=None):
-        L2Weights.__init__(self, d, 1, intercept, True, False, score_map)
+        L2Weights.__init__(self, d, 1, intercept, True, 0, score_map)
         self.map_scores(d, p, score_map)
         self.support = support
         self.by_feature = True
@@ -50,43 +51,44 @@ cdef class RKHSWeights(L2Weights):
         self.number = np.zeros(1, dtype=np.intp)
         self.source = np.full(1, -1, dtype=np.intp)
         self.large = False
-        if averaging:
-            self.start_average()
+        self.keep_averages(averaging)
         self.close_fit()
         self.close_call(False)
 
     def __reduce__(self):
         cdef Py_ssize_t used = self.n * self.d
         arguments = self.d, self.p, self.support.lent(), self.intercept, self.averaging, self.score_map
-        total = np.array(self.total[:used]) if self.averaging else None
-        arrays = np.array(self.data[:used]), total, np.array(self.b), np.array(self.b_total), np.array(self.number[:self.n])
-        numbers = (self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, self.radius_needed,
-                   self.radius_of_rows, self.given, self.truncation_loss)
-        return type(self), arguments, (arrays, numbers)
+        arrays = np.array(self.data[:used]), np.array(self.b), np.array(self.number[:self.n])
+        numbers = (self.scale, self.radius2, self.empty, self.radius_needed, self.radius_of_rows, self.given, self.truncation_loss)
+        return type(self), arguments, (arrays, numbers, self.leader, self.state_of_sums())
 
     def __setstate__(self, state):
-        cdef const double[::1] data, b, b_total
+        cdef const double[::1] data, b
         cdef const Py_ssize_t[::1] number
-        cdef Py_ssize_t n = length_of(state, 0, 4)
-        sums, offsets = reals(n * self.d), reals(self.d)
-        averaged = (sums, offsets) if self.averaging else (nothing, reals(0))
-        arrays = sums, averaged[0], offsets, averaged[1], wholes(n, least=0, most=MOST)
-        pattern = arrays, (*[real] * 5, flag, flag, flag, count, real)
-        (data, total, b, b_total, number), numbers = restored(self, state, pattern)
+        try:
+            (W, total, offset, b_total, rows), numbers = state      # of earlier versions
+            (W, offset), numbers, *sums = split_sums(((W, offset, total, b_total), numbers), self.averaging)
+            state = (W, offset, rows), numbers, *sums
+        except (TypeError, ValueError):
+            pass
+        cdef Py_ssize_t n = length_of(state, 0, 2)
+        pattern = ((reals(n * self.d), reals(self.d), wholes(n, least=0, most=MOST)),
+                   (*[real] * 2, flag, flag, flag, count, real), whole(0, AVERAGES), tuple)
+        (data, b, number), numbers, self.leader, sums = restored(self, state, pattern)
         if self.support.n != n:
             raise ValueError(f"The saved state of a {type(self).__name__} is damaged: {n} rows have coefficients, and "
                              f"{self.support.n} are kept.")
-        (self.scale, self.total_scale, self.mass, self.weight, self.radius2, self.empty, needed, of_rows, self.given,
-         self.truncation_loss) = numbers
+        self.scale, self.radius2, self.empty, needed, of_rows, self.given, self.truncation_loss = numbers
         self.watch_radius(needed, of_rows)
         self.make_room(number.shape[0])
         self.n = number.shape[0]
         self.number[:self.n] = number
         self.data[:self.n * self.d] = data
         self.b[:] = b
-        if self.averaging:
-            np.asarray(self.total)[:self.n * self.d] = total
-            self.b_total[:] = b_total
+        self.restore_sums(sums)
+
+    def arrays_of_sum(self, int i):
+        return self.totals[i][0][:self.n * self.d], self.totals[i][1]
 
     cdef make_room(self, Py_ssize_t rows):
         """Room for so many more rows."""
@@ -94,9 +96,11 @@ cdef class RKHSWeights(L2Weights):
         if n <= self.number.shape[0]:
             return
         source, data = grown(self.source, room), grown(self.data, room * self.d)
-        if self.averaging:
-            self.total = grown(self.total, room * self.d)
+        totals = [grown(total, room * self.d) for total, _ in self.totals]
         self.source, self.data = source, data
+        for i, total in enumerate(totals):
+            self.totals[i] = total, self.totals[i][1]
+            self.lay(&self.sums[<int> i].total, total, self.totals[i][1])
         self.number = grown(self.number, room)      # at last: its length says that all others are as long
 
     # ----------------------------------------------------------------------------------------------------- looking ahead
@@ -160,14 +164,14 @@ cdef class RKHSWeights(L2Weights):
         """The scores of the rows of the block by the rows kept."""
         if self.F_call.shape[0] > 0:
             self.F = np.asarray(self.F_call).reshape(-1, self.d)[np.asarray(self.position)].reshape(-1)
-            self.F_total = np.zeros(self.F.shape[0])
+            self.F_total, self.means_wanted = np.zeros(0), False
             return
         coefficients = np.asarray(self.data).reshape(-1, self.d)[:self.n]
         if self.means_wanted:
-            coefficients = np.hstack([coefficients, np.asarray(self.total).reshape(-1, self.d)[:self.n]])
+            coefficients = np.hstack([coefficients, *[total.reshape(-1, self.d)[:self.n] for total, _ in self.totals]])
         F = expanded(self.with_kept, self.length_of_block, coefficients)
         self.F = np.ascontiguousarray(F[:, :self.d]).reshape(-1)
-        self.F_total = np.ascontiguousarray(F[:, self.d:]).reshape(-1) if self.means_wanted else np.zeros(self.F.shape[0])
+        self.F_total = F[:, self.d:].reshape(self.length_of_block, -1, self.d).transpose(1, 0, 2).reshape(-1)
 
     def with_kept(self, begin, end):
         """Kernels of the rows of the block and some rows kept."""
@@ -255,16 +259,26 @@ cdef class RKHSWeights(L2Weights):
         self.next += x.m
         self.read(&self.F[self.here * self.d], x.m, self.scale, &self.b[0], t)
 
-    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+    cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
+        cdef const IterateSum* s = self.sum_of(which)
+        cdef const double* F = &self.F[self.here * self.d]
+        cdef const double* F_total
         cdef Py_ssize_t i, c
-        if not self.means_wanted or self.mass == 0:
-            self.read(&self.F[self.here * self.d], x.m, self.scale, &self.b[0], t)
+        if s == NULL or not self.means_wanted:
+            self.read(F, x.m, self.scale, &self.b[0], t)
             return
+        F_total = self.scores_by(which) + self.here * self.d
         for i in range(x.m):
             for c in range(self.d):
-                t[i * self.d + c] = (
-                    self.weight * (self.F[(self.here + i) * self.d + c] + self.b[c])
-                    + self.total_scale * (self.F_total[(self.here + i) * self.d + c] + self.b_total[c])) / self.mass
+                t[c] = (s.weight * (F[c] + self.b[c]) + s.scale * (F_total[c] + s.total.offset[c])) / s.mass
+            t, F, F_total = t + self.d, F + self.d, F_total + self.d
+
+    cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
+        self.mean_scores(x, which, t)
+
+    cdef double* scores_by(self, int which) noexcept nogil:
+        """The scores of the rows of the block by a total."""
+        return &self.F_total[(which - 1) * self.F.shape[0]]
 
     cdef void read(self, const double* F, Py_ssize_t m, double scale, const double* offset, double* t) noexcept nogil:
         cdef Py_ssize_t i, c
@@ -304,27 +318,32 @@ cdef class RKHSWeights(L2Weights):
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
         cdef Py_ssize_t i
         cdef double change = -size / self.scale
-        cdef double pending = -change * self.weight / self.total_scale if self.averaging else 0
         cdef ScoreGradient single
         cdef const ScoreGradient* of_row
         self.empty = False
         for i in range(x.m):
             of_row = self.score_map.of_row(i, g, &single)
             if of_row != NULL:
-                self.add_row(self.here + i, of_row, change, pending)
+                self.add_row(self.here + i, of_row, change)
         if self.intercept.fitted:
-            self.step_offsets(g, change, pending)
+            self.step_offsets(g, change)
 
-    cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change, double pending) noexcept nogil:
+    cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change) noexcept nogil:
         """A row of the block joins the sum with the coefficients change g."""
         cdef Py_ssize_t i, c, slot = self.place_for(row)
+        cdef int which
+        cdef double pending
         for i in range(g.n):
             c = i if g.at == NULL else g.at[i]
             self.data[slot * self.d + c] += change * g.value[i]
             self.change[row * self.d + c] += change * g.value[i]
-            if pending != 0:
-                self.total[slot * self.d + c] += pending * g.value[i]
-            self.move_scores(&self.K[row, 0], 1, c, change * g.value[i], pending * g.value[i])
+            self.move_scores(&self.F[0], &self.K[row, 0], 1, c, change * g.value[i])
+            for which in range(self.averaging):
+                pending = self.pending(which, change) * g.value[i]
+                if pending != 0:
+                    self.sums[which].total.data[slot * self.d + c] += pending
+                    if self.means_wanted:
+                        self.move_scores(self.scores_by(which + 1), &self.K[row, 0], 1, c, pending)
 
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil:
         """Where a row of the block is kept, from now on if it was not."""
@@ -336,19 +355,24 @@ cdef class RKHSWeights(L2Weights):
             self.source[slot] = row
         return slot
 
-    cdef void move_scores(self, const double* kernels, Py_ssize_t between, Py_ssize_t c, double change,
-                          double pending) noexcept nogil:
+    cdef void move_scores(self, double* F, const double* kernels, Py_ssize_t between, Py_ssize_t c,
+                          double change) noexcept nogil:
         """Scores c of the rows to come change by their kernels with a row."""
         cdef Py_ssize_t k
         for k in range(self.next, self.length_of_block):
-            self.F[k * self.d + c] += change * kernels[k * between]
-        if self.means_wanted and pending != 0:
-            for k in range(self.next, self.length_of_block):
-                self.F_total[k * self.d + c] += pending * kernels[k * between]
+            F[k * self.d + c] += change * kernels[k * between]
 
     cdef void renormalise(self) noexcept nogil:
         cdef Py_ssize_t i
-        self.flush_average(self.F, self.F_total)
+        cdef int which
+        cdef double* F_total
+        if self.means_wanted and self.F_total.shape[0] > 0:
+            for which in range(self.averaging):
+                F_total = self.scores_by(which + 1)
+                for i in range(self.F.shape[0]):
+                    F_total[i] = self.sums[which].scale * F_total[i] + self.sums[which].weight * self.F[i]
+        for i in range(self.F.shape[0]):
+            self.F[i] *= self.scale
         for i in range(self.change.shape[0]):
             self.change[i] *= self.scale
         for i in range(self.F_call.shape[0]):
@@ -435,7 +459,7 @@ cdef class Expansion(Weights):
                 t[i * self.d + c] = self.t[self.next + i, c]
         self.next += x.m
 
-    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+    cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
         self.scores(x, t)
 
 

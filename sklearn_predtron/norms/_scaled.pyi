@@ -11,7 +11,7 @@ class ScaledWeights(L2Weights):
         p: int,
         intercept: Intercept | None,
         sparse: bool = ...,
-        averaging: bool = ...,
+        averaging: int = ...,
         score_map: ScoreMap | None = ...,
     ) -> None: ...
     def save(self) -> Any: ...

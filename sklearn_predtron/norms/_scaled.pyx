@@ -21,10 +21,11 @@ from sklearn_predtron.norms.scaling cimport (
     scaling_refresh,
 )
 from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._l2 cimport L2Weights
+from sklearn_predtron.norms._l2 cimport AVERAGES, IterateSum, L2Weights
 from sklearn_predtron.norms._pages cimport restore
 
 from sklearn_predtron._core.state import count, flag, real, reals, restored
+from sklearn_predtron.norms._l2 import split_sums
 from sklearn_predtron.norms._pages import aligned_zeros, thicken
 
 cdef enum:
@@ -48,8 +49,9 @@ cdef class ScaledWeights(L2Weights):
     """
     cdef Scaling S
     cdef readonly Py_ssize_t seen       # rows
-    cdef bint sparse, known, following  # how statistics lie; whether C and D are right; whether the average has a C too
-    cdef double[::1] statistics, x, z, change, C, C_total, offset
+    cdef bint sparse, known, following  # how statistics lie; whether C and D are right; whether the averages have a C too
+    cdef double[::1] statistics, x, z, change, C, offset
+    cdef double* C_total[AVERAGES]      # of each sum
     cdef Py_ssize_t[::1] at
     cdef double D, largest, squared_length      # largest: what D was at most since it was computed from all features
     cdef Found found
@@ -58,7 +60,7 @@ cdef class ScaledWeights(L2Weights):
     cdef object saved
     cdef double[::1] old                # what the statistics were before the round, where it may be called off
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, bint sparse=False, bint averaging=True,
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, bint sparse=False, int averaging=True,
                  ScoreMap score_map=None):
         L2Weights.__init__(self, d, p, intercept, sparse, averaging, score_map)
         self.sparse = sparse
@@ -67,7 +69,7 @@ cdef class ScaledWeights(L2Weights):
         self.lay_statistics()
         self.x, self.z, self.change = [aligned_zeros(p, self.thin) for _ in range(3)]
         self.at = aligned_zeros(p, self.thin).view(np.intp)
-        self.C, self.C_total, self.offset = np.zeros(d), np.zeros(d), np.zeros(d)
+        self.C, self.offset = np.zeros(d), np.zeros(d)
         self.old = np.empty(0)
         self.fresh = self.counts_rows_once = self.offsets_of_lines = True
         self.may_step = False
@@ -94,21 +96,29 @@ cdef class ScaledWeights(L2Weights):
 
     def __setstate__(self, state):
         cdef const double[::1] statistics
-        counted = (flag, flag, flag, count, real, real), reals(self.d), reals(self.d)
+        state = self.divided(state)
+        counted = (flag, flag, flag, count, real, real), reals(self.d)
         inherited, statistics, counted = restored(self, state, (tuple, reals(self.statistics.shape[0]), counted))
         L2Weights.__setstate__(self, inherited)
         restore(self.statistics, statistics)
         self._set_counted(counted)
 
+    def divided(self, state):
+        """Return the state as it is saved today, from that of earlier versions, which had one sum."""
+        try:
+            inherited, statistics, (numbers, C, C_total) = state
+        except (TypeError, ValueError):     # of today, or damaged, as is then said
+            return state
+        return split_sums(inherited, self.averaging, C_total), statistics, (numbers, C)
+
     def _counted(self):
         flags = self.known, self.following, self.may_step
-        return flags + (self.seen, self.D, self.largest), np.array(self.C), np.array(self.C_total)
+        return flags + (self.seen, self.D, self.largest), np.array(self.C)
 
     def _set_counted(self, state):
-        cdef const double[::1] C, C_total
-        (self.known, self.following, self.may_step, self.seen, self.D, self.largest), C, C_total = state
+        cdef const double[::1] C
+        (self.known, self.following, self.may_step, self.seen, self.D, self.largest), C = state
         self.C[:] = C
-        self.C_total[:] = C_total
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Whether to follow the largest |x| of the rounds to come, in scaled units; the statistics have their own hook."""
@@ -168,25 +178,28 @@ cdef class ScaledWeights(L2Weights):
             self.known = False
             self.recount()
 
-    cdef void add_product(self, const Row* row, const Matrix* M, double[::1] C) noexcept nogil:
+    cdef void add_product(self, const Row* row, const Matrix* M, double* C) noexcept nogil:
         """C += M row."""
         cdef Matrix bare = M[0]
         self.offset[:] = 0
         bare.offset = &self.offset[0]
-        of_doubles(row.index != NULL).scores[M.layout](1, row, NULL, &bare, 1, True, &C[0])
+        of_doubles(row.index != NULL).scores[M.layout](1, row, NULL, &bare, 1, True, C)
 
     cdef void recount(self) noexcept nogil:
         """Compute C and D from all features that have a mean."""
         cdef Py_ssize_t at[BUFFER]
         cdef double shift[BUFFER]
-        cdef Py_ssize_t first, j, n
+        cdef Py_ssize_t first, j, n, c
         cdef double mean
+        cdef int which
         if self.known:
             return
         self.known = True
         self.D = 0
         self.C[:] = 0
-        self.C_total[:] = 0
+        for which in range(self.averaging):
+            for c in range(self.d):
+                self.C_total[which][c] = 0
         for first in range(0, self.p, 256):
             n = 0
             for j in range(first, min(first + BUFFER, self.p)):
@@ -202,10 +215,11 @@ cdef class ScaledWeights(L2Weights):
     cdef void shift_centre(self, Py_ssize_t n, const double* shift, const Py_ssize_t* at) noexcept nogil:
         """Let C follow changes of mean_j / variance_j."""
         cdef Row change
+        cdef int which
         change.n, change.value, change.index = n, shift, at
-        self.add_product(&change, &self.W, self.C)
-        if self.following:
-            self.add_product(&change, &self.U, self.C_total)
+        self.add_product(&change, &self.W, &self.C[0])
+        for which in range(self.averaging if self.following else 0):
+            self.add_product(&change, &self.sums[which].total, self.C_total[which])
 
     cdef const double* read(self, const Row* row, const RowOps* k) noexcept nogil:
         """The values of a row in double precision, and their places in self.at where it is sparse."""
@@ -259,14 +273,16 @@ cdef class ScaledWeights(L2Weights):
         if self.old.shape[0] == 0:
             self.old = np.empty(self.statistics.shape[0])
         memcpy(&self.old[0], &self.statistics[0], self.statistics.nbytes)
-        self.saved = self._counted(), self.intercept.__reduce__()[2]
+        self.saved = self._counted(), [np.array(C) for *_, C in self.totals], self.intercept.__reduce__()[2]
 
     cdef void abandon_round(self) noexcept nogil:
         if self.undo_needed and self.fresh:
             with gil:
-                counted, intercept = self.saved
+                counted, C_totals, intercept = self.saved
                 memcpy(&self.statistics[0], &self.old[0], self.statistics.nbytes)
                 self._set_counted(counted)
+                for (*_, own), C in zip(self.totals, C_totals, strict=True):
+                    own[:] = C
                 self.intercept.__setstate__(intercept)
                 self.intercept.known_at = -1
 
@@ -282,19 +298,36 @@ cdef class ScaledWeights(L2Weights):
         self.is_applied = False
         self.row_scores(x, t, &self.W, &self.C[0], self.scale, False)
 
-    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
-        if not self.averaging or self.mass == 0:
+    cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
+        cdef const IterateSum* s = self.sum_of(which)
+        if s == NULL:
             self.is_applied = False
             self.scores(x, t)
         elif self.score_map.offsets_cancel:
-            self.block_scores(x, t, &self.W, self.weight / self.mass, False)
-            self.block_scores(x, t, &self.U, self.total_scale / self.mass, True)
+            self.block_scores(x, t, &self.W, s.weight / s.mass, False)
+            self.block_scores(x, t, &s.total, s.scale / s.mass, True)
         else:
             self.known &= self.following
             self.following = True
             self.apply(&x.first, x.k)
-            self.row_scores(x, t, &self.W, &self.C[0], self.weight / self.mass, False)
-            self.row_scores(x, t, &self.U, &self.C_total[0], self.total_scale / self.mass, True)
+            self.row_scores(x, t, &self.W, &self.C[0], s.weight / s.mass, False)
+            self.row_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
+
+    cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
+        cdef const IterateSum* s = self.sum_of(which)
+        cdef Py_ssize_t i
+        cdef double share = 1 if s == NULL else s.weight / (s.mass * self.scale)
+        for i in range(x.m * self.d):
+            t[i] = share * last[i]
+        if s == NULL:
+            return
+        if self.score_map.offsets_cancel:
+            self.block_scores(x, t, &s.total, s.scale / s.mass, True)
+            return
+        if not self.following:
+            self.known, self.following = False, True
+            self.apply(&x.first, x.k)       # the totals' C is missing
+        self.row_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
 
     cdef void row_scores(self, const View* x, double* t, const Matrix* M, const double* C, double scale,
                          bint more) noexcept nogil:
@@ -396,14 +429,11 @@ cdef class ScaledWeights(L2Weights):
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
         cdef Py_ssize_t i, c
-        cdef double change = -size / self.scale, along
-        cdef double pending = -change * self.weight / self.total_scale if self.averaging else 0
+        cdef double change = -size / self.scale, pending, along
+        cdef int which
         self.empty = False
-        if pending != 0:
-            x.k.fetch(&x.first, &self.U)
+        self.step_sums(x, g, change)
         self.score_map.add(x, &self.W, g, change)
-        if pending != 0:
-            self.score_map.add(x, &self.U, g, pending)
         if self.score_map.offsets_cancel:
             return
         self.known &= x.start != NULL
@@ -412,9 +442,11 @@ cdef class ScaledWeights(L2Weights):
             c = i if g.at == NULL else g.at[i]
             self.b[c] += change * g.value[i]
             self.C[c] += change * along * g.value[i]
-            if pending != 0:
-                self.b_total[c] += pending * g.value[i]
-                self.C_total[c] += pending * along * g.value[i]
+            for which in range(self.averaging):
+                pending = self.pending(which, change)
+                if pending != 0:
+                    self.sums[which].total.offset[c] += pending * g.value[i]
+                    self.C_total[which][c] += pending * along * g.value[i]
 
     cdef void renormalise(self) noexcept nogil:
         L2Weights.renormalise(self)
@@ -424,15 +456,18 @@ cdef class ScaledWeights(L2Weights):
         L2Weights.clear(self)
         self.known = False
 
-    def start_average(self):
-        """Average the iterates from here on."""
-        self.following &= self.averaging
-        L2Weights.start_average(self)
+    def keep_averages(self, int n):
+        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
+        cdef double[::1] C
+        cdef int i
+        self.following &= n <= self.averaging
+        L2Weights.keep_averages(self, n)
+        for i in range(n):
+            C = self.totals[i][2]
+            self.C_total[i] = &C[0]
 
-    def stop_average(self):
-        """Forget the average: the last iterate predicts."""
-        self.following = False
-        L2Weights.stop_average(self)
+    def new_total(self):
+        return *L2Weights.new_total(self), np.zeros(self.d)
 
     # ---------------------------------------------------------------------------------------------- in units of features
 
@@ -455,42 +490,40 @@ cdef class ScaledWeights(L2Weights):
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:
         cdef Py_ssize_t i, k, number
-        cdef double share, of_total
+        cdef int which = self.predicting(mean)
         L2Weights.read_lines(self, mean, at, first, n, stride, line)
-        self.shares(mean, &share, &of_total)
         for i in range(n):
             number = first + i if at == NULL else at[i]
             if self.d > 1 and not self.by_feature:
                 for k in range(self.p):
-                    line[k] = self.weight_of(line[k], self.beta(number, share, of_total), k)
+                    line[k] = self.weight_of(line[k], self.beta(number, which), k)
             else:
                 for k in range(self.d):
-                    line[k] = self.weight_of(line[k], self.beta(k, share, of_total), number)
+                    line[k] = self.weight_of(line[k], self.beta(k, which), number)
             line += stride
         return True
 
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
         cdef Py_ssize_t c, j, slot
+        cdef int which = self.predicting(mean)
+        cdef const IterateSum* s = self.sum_of(which)
         cdef double share, of_total, theta, centre
-        self.shares(mean, &share, &of_total)
+        self.shares(which, &share, &of_total)
         for c in range(self.d):
-            b[c] = self.beta(c, share, of_total) * (1 if self.score_map.offsets_cancel else self.intercept.r2_read())
+            b[c] = self.beta(c, which) * (1 if self.score_map.offsets_cancel else self.intercept.r2_read())
         for j in range(0 if self.score_map.offsets_cancel else self.p):
             centre = self.S.mean[j * self.S.step]
             for c in range(0 if centre == 0 else self.d):
                 slot = j * self.stride + c if self.by_feature else c * self.stride + j
-                theta = share * self.data[slot] + (of_total * self.total[slot] if of_total != 0 else 0)
-                b[c] -= centre * self.weight_of(theta, self.beta(c, share, of_total), j)
+                theta = share * self.data[slot] + (0 if s == NULL else of_total * s.total.data[slot])
+                b[c] -= centre * self.weight_of(theta, self.beta(c, which), j)
 
-    cdef void shares(self, bint mean, double* share, double* of_total) noexcept nogil:
-        """What data and total count in what predicts."""
-        cdef bint averaged = mean and self.averaging and self.mass != 0
-        share[0] = self.weight / self.mass if averaged else self.scale
-        of_total[0] = self.total_scale / self.mass if averaged else 0
-
-    cdef inline double beta(self, Py_ssize_t c, double share, double of_total) noexcept nogil:
+    cdef inline double beta(self, Py_ssize_t c, int which) noexcept nogil:
         """The sum of the steps along 1."""
-        return share * self.b[c] + (of_total * self.b_total[c] if of_total != 0 else 0)
+        cdef double share, of_total
+        cdef const IterateSum* s = self.sum_of(which)
+        self.shares(which, &share, &of_total)
+        return share * self.b[c] + (0 if s == NULL else of_total * s.total.offset[c])
 
     cdef inline double weight_of(self, double theta, double beta, Py_ssize_t j) noexcept nogil:
         """A weight of feature j for rows as they are, from the sums of the steps."""
@@ -507,7 +540,7 @@ cdef class ScaledWeights(L2Weights):
         return self._from(*self._sums())
 
     def _sums(self):
-        return L2Weights.mean(self) if self.averaging and self.mass != 0 else L2Weights.last(self)
+        return L2Weights.last(self) if self.sum_of(self.predicting(True)) == NULL else L2Weights.mean(self)
 
     def length(self):
         """The length of the weights that predict, each over its feature's standard deviation, and of the intercept."""

@@ -24,9 +24,10 @@ cdef class SharedDirection(Weights):
     cdef readonly bint radius_needed
     cdef bint fresh
     cdef readonly double radius2
-    cdef double[::1] b, total, level
+    cdef double[::1] b, level
+    cdef double[:, ::1] total         # sums of b, a row each
+    cdef double[::1] mass             # of them
     cdef Py_ssize_t[::1] pooled
-    cdef double mass
 
     def __init__(self, Weights inner not None, Py_ssize_t d, Intercept intercept not None):
         if inner.d != 1 or inner.score_map.offsets_cancel:
@@ -35,35 +36,38 @@ cdef class SharedDirection(Weights):
         self.inner = inner
         self.large = inner.large
         self.intercept = intercept
-        self.averaging = inner.averaging
+        self.averaging, self.most_averages = inner.averaging, inner.most_averages
         self.may_step = inner.may_step
         self.b = np.zeros(d)
-        self.total = np.zeros(d)
+        self.total, self.mass = np.zeros((self.most_averages, d)), np.zeros(self.most_averages)
         self.level = np.empty(d)
         self.pooled = np.empty(d, dtype=np.intp)
         self.watch_radius(False)
 
     def __reduce__(self):
-        state = np.array(self.b), np.array(self.total), self.mass, self.radius2, self.radius_needed
-        return SharedDirection, (self.inner, self.d, self.intercept), state
+        sums = np.array(self.total[:self.averaging]), np.array(self.mass[:self.averaging])
+        return SharedDirection, (self.inner, self.d, self.intercept), (np.array(self.b), *sums, self.radius2, self.radius_needed)
 
     def __setstate__(self, state):
-        pattern = reals(self.d), reals(self.d), real, real, flag
-        self.b, self.total, self.mass, self.radius2, radius_needed = restored(self, state, pattern)
+        cdef int n = self.averaging
+        if isinstance(state, tuple) and len(state) == 5 and np.ndim(state[1]) == 1:     # of earlier versions
+            b, total, mass, *numbers = state
+            state = b, np.array([total] * n).reshape(n, -1), np.full(n, mass, dtype=float), *numbers
+        pattern = reals(self.d), reals(n, self.d), reals(n, least=0), real, flag
+        self.b, total, mass, self.radius2, radius_needed = restored(self, state, pattern)
+        np.asarray(self.total)[:n], np.asarray(self.mass)[:n] = total, mass
         self.watch_radius(radius_needed)
 
-    def start_average(self):
-        """Average the iterates from here on."""
-        if not self.averaging:
-            self.total = np.zeros(self.d)
-            self.mass = 0
-        self.inner.start_average()
-        self.averaging = True
+    def keep_averages(self, int n):
+        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
+        self.inner.keep_averages(n)
+        self.total[min(n, self.averaging):] = 0
+        self.mass[min(n, self.averaging):] = 0
+        self.averaging = n
 
-    def stop_average(self):
-        """Forget the average: the last iterate predicts."""
-        self.inner.stop_average()
-        self.averaging = False
+    cdef void lead(self, int which) noexcept nogil:
+        self.leader = which
+        self.inner.lead(which)
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Whether to follow the largest d |x|^2 + r2 of the rounds to come, which bounds g2 / |g|^2."""
@@ -145,10 +149,10 @@ cdef class SharedDirection(Weights):
         self.inner.scores(x, t)
         self.spread(x.m, t, &self.b[0], 1)
 
-    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
-        self.inner.mean_scores(x, t)
-        if self.averaging and self.mass > 0:
-            self.spread(x.m, t, &self.total[0], 1 / self.mass)
+    cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
+        self.inner.mean_scores(x, which, t)
+        if 0 < which <= self.averaging and self.mass[which - 1] > 0:
+            self.spread(x.m, t, &self.total[which - 1, 0], 1 / self.mass[which - 1])
         else:
             self.spread(x.m, t, &self.b[0], 1)
 
@@ -224,16 +228,20 @@ cdef class SharedDirection(Weights):
         for k in range(self.d):
             self.b[k] *= max(factor, 0)
 
-    cdef void close_round(self, double weight, double keep) noexcept nogil:
+    cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
         cdef Py_ssize_t k
-        self.inner.close_round(weight, keep)
-        self.mass = keep * self.mass + weight
+        cdef double[:, ::1] total = self.total
+        self.inner.close_round(which, weight, keep)
+        self.mass[which - 1] = keep * self.mass[which - 1] + weight
         for k in range(self.d):
-            self.total[k] = keep * self.total[k] + weight * self.b[k]
+            total[which - 1, k] = keep * total[which - 1, k] + weight * self.b[k]
 
     def _thresholds(self):
-        """b of the average, or of the last iterate, for rows as the inner weights take them."""
-        return np.asarray(self.total) / self.mass if self.averaging and self.mass > 0 else np.array(self.b)
+        """b of what predicts, for rows as the inner weights take them."""
+        cdef int which = self.predicting(True)
+        if which == 0 or self.mass[which - 1] == 0:
+            return np.array(self.b)
+        return np.asarray(self.total)[which - 1] / self.mass[which - 1]
 
     def last(self):
         """u (1, p) and b (d,) of the last iterate, copied."""
@@ -241,9 +249,7 @@ cdef class SharedDirection(Weights):
         return u, offset + np.asarray(self.b)
 
     def mean(self):
-        """u (1, p) and b (d,) of the average; of the last iterate where none is kept."""
-        if not self.averaging or self.mass == 0:
-            return self.last()
+        """u (1, p) and b (d,) of what predicts: an average, or the last iterate where none is kept."""
         u, offset = self.inner.mean()
         return u, offset + self._thresholds()
 

@@ -10,10 +10,11 @@ from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ScoreGradient, Ma
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm
 from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._l2 cimport L2Weights
+from sklearn_predtron.norms._l2 cimport AVERAGES, IterateSum, L2Weights
 
-from sklearn_predtron._core.state import count, nothing, real, reals, restored
+from sklearn_predtron._core.state import count, real, reals, restored
 from sklearn_predtron.norms._base import euclidean_length
+from sklearn_predtron.norms._l2 import split_sums
 from sklearn_predtron.norms._pages import aligned_zeros
 
 # K is computed anew after so many steps for each score (and no fewer than the second): what a step adds to K's error is a
@@ -37,11 +38,12 @@ cdef class TraceWeights(L2Weights):
     Theta = scale * data is kept as L2 keeps W, and so is the intercept, which no link changes.  M does not depend on the scale:
     it is made of K = data data^T, which follows data by a change of rank two a step.
 
-    The sum of the iterates is kept lazily as (total_scale * C + weight * M) data + total_scale * total: a step adds what weighed
-    on M to C (d x d), and what then leaves the sum as it was to total; a round without a step touches nothing.
+    A sum of the iterates is kept lazily as (scale * C + weight * M) data + scale * total: a step adds what weighed on M to C
+    (d x d), and what then leaves the sum as it was to total; a round without a step touches nothing.
     """
     cdef readonly double q
-    cdef double[::1] K, M, C, vectors, values, work      # d x d by rows; of the eigendecomposition
+    cdef double[::1] K, M, vectors, values, work         # d x d by rows; of the eigendecomposition
+    cdef double* C[AVERAGES]                             # of each sum
     cdef int[::1] iwork
     cdef double[::1] product, turned, zeros              # data x of the row scored last, C g
     cdef Matrix bare                                     # data without the intercept
@@ -49,7 +51,7 @@ cdef class TraceWeights(L2Weights):
     cdef Py_ssize_t steps
     cdef double peak                                     # steps and largest trace since K was computed from data
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, double q, Intercept intercept, bint by_feature=False, bint averaging=True):
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, double q, Intercept intercept, bint by_feature=False, int averaging=True):
         L2Weights.__init__(self, d, p, intercept, by_feature, averaging)
         if not 2 <= q < INFINITY or d < 2:
             raise ValueError(f"q={q} must be a number of at least 2, and there must be two scores or more, got {d}.")
@@ -61,27 +63,36 @@ cdef class TraceWeights(L2Weights):
         self.lay(&self.bare, self.data, self.zeros)
 
     def __reduce__(self):
-        arguments = self.d, self.p, self.q, self.intercept, bool(self.by_feature), bool(self.averaging)
-        arrays = np.array(self.K), np.array(self.M), np.array(self.C) if self.averaging else None
+        arguments = self.d, self.p, self.q, self.intercept, bool(self.by_feature), self.averaging
+        arrays = np.array(self.K), np.array(self.M)
         return type(self), arguments, (L2Weights.__reduce__(self)[2], arrays, (self.steps, self.peak))
 
     def __setstate__(self, state):
-        cdef const double[::1] K, M
+        cdef const double[::1] of_data, link
         square = reals(self.d * self.d)
-        pattern = tuple, (square, square, square if self.averaging else nothing), (count, real)
-        inherited, (K, M, C), (steps, peak) = restored(self, state, pattern)
+        try:
+            inherited, (K, M, C), numbers = state       # of earlier versions
+            state = split_sums(inherited, self.averaging, C), (K, M), numbers
+        except (TypeError, ValueError):
+            pass
+        pattern = tuple, (square, square), (count, real)
+        inherited, (of_data, link), (steps, peak) = restored(self, state, pattern)
         L2Weights.__setstate__(self, inherited)
         self.steps, self.peak = steps, peak
-        self.K[:] = K
-        self.M[:] = M
-        if self.averaging:
-            np.asarray(self.C)[:] = C
+        self.K[:] = of_data
+        self.M[:] = link
 
-    def start_average(self):
-        """Average the iterates from here on."""
-        if not self.averaging:
-            self.C = square_of_zeros(self.d)
-        L2Weights.start_average(self)
+    def keep_averages(self, int n):
+        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
+        cdef double[::1] C
+        cdef int i
+        L2Weights.keep_averages(self, n)
+        for i in range(n):
+            C = self.totals[i][2]
+            self.C[i] = &C[0]
+
+    def new_total(self):
+        return *L2Weights.new_total(self), square_of_zeros(self.d)
 
     def effective_radius(self, double radius):
         """R^2 = (q - 1) |x|^2 + r2: W is measured by S(r), whose square / 2 is 1 / (q - 1)-strongly convex, b by its length."""
@@ -103,17 +114,17 @@ cdef class TraceWeights(L2Weights):
         cdef Row spare
         for r in range(x.m):
             x.k.scores[self.W.layout](1, row_of(x, r, &spare), NULL, &self.bare, 1, False, &self.product[0])
-            self.link(self.scale, self.M, self.b, &self.product[0], False, t + r * self.d)
+            self.link(self.scale, &self.M[0], &self.b[0], &self.product[0], False, t + r * self.d)
         self.known = x.m == 1
 
-    cdef void mean_scores(self, const View* x, double* t) noexcept nogil:
+    cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
         cdef double near[NEAR]
         cdef double* product
         cdef double* s
         cdef Py_ssize_t r
         cdef const Row* row
         cdef Row spare
-        cdef bint averaged = self.averaging and self.mass != 0
+        cdef const IterateSum* sum = self.sum_of(which)
         product = room(near, self.d)
         if product == NULL:
             self.fail(x, t)
@@ -122,13 +133,16 @@ cdef class TraceWeights(L2Weights):
             row = row_of(x, r, &spare)
             s = t + r * self.d
             x.k.scores[self.W.layout](1, row, NULL, &self.bare, 1, False, product)
-            if not averaged:
-                self.link(self.scale, self.M, self.b, product, False, s)
+            if sum == NULL:
+                self.link(self.scale, &self.M[0], &self.b[0], product, False, s)
                 continue
-            self.link(self.weight / self.mass, self.M, self.b, product, False, s)
-            self.link(self.total_scale / self.mass, self.C, self.zeros, product, True, s)
-            x.k.scores[self.W.layout](1, row, NULL, &self.U, self.total_scale / self.mass, True, s)
+            self.link(sum.weight / sum.mass, &self.M[0], &self.b[0], product, False, s)
+            self.link(sum.scale / sum.mass, self.C[which - 1], &self.zeros[0], product, True, s)
+            x.k.scores[self.W.layout](1, row, NULL, &sum.total, sum.scale / sum.mass, True, s)
         release(product, near)
+
+    cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
+        self.mean_scores(x, which, t)
 
     cdef void fail(self, const View* x, double* t) noexcept nogil:
         """Scores that no one takes for any, where there is no memory for d numbers."""
@@ -136,7 +150,7 @@ cdef class TraceWeights(L2Weights):
         for i in range(x.m * self.d):
             t[i] = NAN
 
-    cdef void link(self, double scale, const double[::1] A, const double[::1] offset, const double* product, bint more,
+    cdef void link(self, double scale, const double* A, const double* offset, const double* product, bint more,
                    double* t) noexcept nogil:
         """t = scale * (A product + offset) + (t, if more) for a symmetric A, whose rows are added up."""
         cdef Py_ssize_t c, j
@@ -145,7 +159,7 @@ cdef class TraceWeights(L2Weights):
         for c in range(self.d):
             t[c] = scale * offset[c] + (t[c] if more else 0)
         for j in range(self.d):
-            row = &A[j * self.d]
+            row = A + j * self.d
             weight = scale * product[j]
             for c in range(self.d):
                 t[c] += weight * row[c]
@@ -171,12 +185,13 @@ cdef class TraceWeights(L2Weights):
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
         cdef Py_ssize_t i
         cdef double change = -size / self.scale, r2
+        cdef int which
         self.empty = False
         if not self.known:
             x.k.scores[self.W.layout](1, &x.first, NULL, &self.bare, 1, False, &self.product[0])
-        if self.averaging:
-            self.credit()
-            self.compensate(x, g, change)
+        for which in range(self.averaging):
+            self.credit(which)
+            self.compensate(which, x, g, change)
         x.k.add[self.W.layout](&x.first, &self.W, g, change)
         if self.intercept.fitted:
             r2 = self.intercept.r2()
@@ -187,34 +202,35 @@ cdef class TraceWeights(L2Weights):
         self.steps += 1
         self.find_M()
 
-    cdef void credit(self) noexcept nogil:
-        """Add the iterates since the last step, which had one M, to the sum."""
+    cdef void credit(self, int which) noexcept nogil:
+        """Add the iterates since the last step, which had one M, to a sum."""
         cdef Py_ssize_t i
-        cdef double weight = self.weight / self.total_scale
+        cdef IterateSum* s = &self.sums[which]
+        cdef double weight = s.weight / s.scale
         if weight != 0:
             for i in range(self.d * self.d):
-                self.C[i] += weight * self.M[i]
+                self.C[which][i] += weight * self.M[i]
             for i in range(self.d):
-                self.b_total[i] += weight * self.b[i]
-            self.weight = 0
+                s.total.offset[i] += weight * self.b[i]
+            s.weight = 0
 
-    cdef void compensate(self, View* x, const ScoreGradient* g, double change) noexcept nogil:
+    cdef void compensate(self, int which, View* x, const ScoreGradient* g, double change) noexcept nogil:
         """Take from total what C data is about to gain."""
         cdef Py_ssize_t i, c
         cdef const double* row
         cdef ScoreGradient all_scores
-        if self.mass == 0:
+        if self.sums[which].mass == 0:
             return
-        x.k.fetch(&x.first, &self.U)
+        x.k.fetch(&x.first, &self.sums[which].total)
         self.turned[:] = 0
         for i in range(g.n):
-            row = &self.C[slot(g, i) * self.d]
+            row = self.C[which] + slot(g, i) * self.d
             for c in range(self.d):
                 self.turned[c] += g.value[i] * row[c]
         all_scores.n = self.d
         all_scores.at = NULL
         all_scores.value = &self.turned[0]
-        x.k.add[self.W.layout](&x.first, &self.U, &all_scores, -change)
+        x.k.add[self.W.layout](&x.first, &self.sums[which].total, &all_scores, -change)
 
     cdef void change_K(self, const ScoreGradient* g, double change, double along) noexcept nogil:
         """K of data + change g x^T, where along = change |x|^2 and data x is known: K + g h^T + h g^T."""
@@ -291,35 +307,36 @@ cdef class TraceWeights(L2Weights):
     # ------------------------------------------------------------------------------------------------ scales and averages
 
     cdef void renormalise(self) noexcept nogil:
-        """Multiply the running scales out, and settle the sum of the iterates so far."""
+        """Multiply the running scales out, and settle the sums of the iterates so far."""
         cdef Py_ssize_t i
+        cdef int which
         cdef double square = self.scale * self.scale
-        if self.averaging:
-            self.add_iterates()
+        for which in range(self.averaging):
+            self.add_iterates(which)
         for i in range(self.data.shape[0]):
             self.data[i] *= self.scale
         for i in range(self.d * self.d):
             self.K[i] *= square
         self.peak *= square
         self.known = False
-        self.flush_average(self.b, self.b_total)
-        self.weight = 0
-        self.scale = self.total_scale = 1
+        self.multiply_out(self.b, True)
+        self.settle()
 
-    cdef void add_iterates(self) noexcept nogil:
-        """total <- total_scale * total + (total_scale * C + weight * M) data, and C <- 0."""
+    cdef void add_iterates(self, int which) noexcept nogil:
+        """total <- scale * total + (scale * C + weight * M) data, and C <- 0."""
         cdef int d = <int> self.d, p = <int> self.p, stride = <int> self.stride
         cdef double one = 1
         cdef Py_ssize_t i
+        cdef IterateSum* s = &self.sums[which]
+        cdef double* C = self.C[which]
         for i in range(self.d * self.d):
-            self.C[i] = self.total_scale * self.C[i] + self.weight * self.M[i]
+            C[i] = s.scale * C[i] + s.weight * self.M[i]
         if self.W.layout == BY_FEATURE:
-            dgemm(b"N", b"N", &d, &p, &d, &one, &self.C[0], &d, &self.data[0], &stride,
-                  &self.total_scale, &self.total[0], &stride)
+            dgemm(b"N", b"N", &d, &p, &d, &one, C, &d, &self.data[0], &stride, &s.scale, s.total.data, &stride)
         else:
-            dgemm(b"N", b"N", &p, &d, &d, &one, &self.data[0], &stride, &self.C[0], &d,
-                  &self.total_scale, &self.total[0], &stride)
-        self.C[:] = 0
+            dgemm(b"N", b"N", &p, &d, &d, &one, &self.data[0], &stride, C, &d, &s.scale, s.total.data, &stride)
+        for i in range(self.d * self.d):
+            C[i] = 0
 
     cdef void clear(self) noexcept nogil:
         """W <- 0; the sum of the iterates stays."""
@@ -337,35 +354,37 @@ cdef class TraceWeights(L2Weights):
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:
         """Lines that are features are rows for the kernels: each is linked in the same order, whichever lie beside it."""
-        cdef bint averaged = mean and self.averaging and self.mass != 0, unseen
-        cdef double of_total = self.total_scale / self.mass if averaged else 0
+        cdef int which = self.predicting(mean)
+        cdef const IterateSum* s = self.sum_of(which)
+        cdef double share, of_total
+        cdef bint unseen
         cdef const void* row[LINES]
         cdef Py_ssize_t i, c, place, begin, end
         if self.W.layout != BY_FEATURE:
             return False
+        self.shares(which, &share, &of_total)
         for begin in range(0, n, 32):
             end, unseen = min(begin + LINES, n), True
             for i in range(begin, end):
                 place = (first + i if at == NULL else at[i]) * self.stride
                 row[i - begin] = &self.data[place]
                 for c in range(self.d):
-                    line[i * stride + c] = of_total * self.total[place + c] if averaged else 0
+                    line[i * stride + c] = 0 if s == NULL else of_total * s.total.data[place + c]
                     unseen &= self.data[place + c] == 0
             if unseen:
                 continue
-            self.link_lines(self.M, self.weight / self.mass if averaged else self.scale, end - begin, row, stride,
-                            line + begin * stride)
-            if averaged:
-                self.link_lines(self.C, of_total, end - begin, row, stride, line + begin * stride)
+            self.link_lines(&self.M[0], share, end - begin, row, stride, line + begin * stride)
+            if s != NULL:
+                self.link_lines(self.C[which - 1], of_total, end - begin, row, stride, line + begin * stride)
         return True
 
-    cdef void link_lines(self, double[::1] A, double scale, Py_ssize_t n, const void** row, Py_ssize_t stride,
+    cdef void link_lines(self, double* A, double scale, Py_ssize_t n, const void** row, Py_ssize_t stride,
                          double* line) noexcept nogil:
         """line += scale * A row, for each of them and a symmetric A."""
         cdef Matrix rows_of_A
         rows_of_A.d = rows_of_A.stride = self.d
         rows_of_A.layout = BY_CLASS
-        rows_of_A.data, rows_of_A.offset = &A[0], &self.zeros[0]
+        rows_of_A.data, rows_of_A.offset = A, &self.zeros[0]
         of_doubles(False).scores_at(n, row, self.d, &rows_of_A, scale, True, stride, line)
 
     def last(self):
@@ -373,13 +392,16 @@ cdef class TraceWeights(L2Weights):
         return self.scale * self._square(self.M) @ self._shaped(self.data), self.scale * np.asarray(self.b)
 
     def mean(self):
-        """W (d, p) and b (d,) of the average; of the last iterate where none is kept."""
-        if not self.averaging or self.mass == 0:
+        """W (d, p) and b (d,) of what predicts, copied: an average, or the last iterate where none is kept."""
+        cdef double share, of_total
+        cdef int which = self.predicting(True)
+        if self.sum_of(which) == NULL:
             return self.last()
-        share, of_total = self.weight / self.mass, self.total_scale / self.mass
-        coef = (share * self._square(self.M) + of_total * self._square(self.C)) @ self._shaped(self.data)
-        coef += of_total * self._shaped(self.total)
-        return coef, share * np.asarray(self.b) + of_total * np.asarray(self.b_total)
+        self.shares(which, &share, &of_total)
+        total, b_total, C = self.totals[which - 1]
+        coef = (share * self._square(self.M) + of_total * self._square(C)) @ self._shaped(self.data)
+        coef += of_total * self._shaped(total)
+        return coef, share * np.asarray(self.b) + of_total * np.asarray(b_total)
 
     def dual(self):
         """Theta (d, p), copied."""

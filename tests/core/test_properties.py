@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier
-from sklearn_predtron._core.learner import Average, Learner
+from sklearn_predtron._core.averages import Average
+from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron._parts import kinds, resolve
 from sklearn_predtron.losses import CostMatrix, CostTableLoss, ZeroOne

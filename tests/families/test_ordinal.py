@@ -9,7 +9,8 @@ from cases import assert_close, cost_table, data, losses, name, pairwise, random
 from scipy import sparse
 
 from sklearn_predtron import PredtronOrdinalClassifier
-from sklearn_predtron._core.learner import Average, Learner
+from sklearn_predtron._core.averages import Average
+from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.rows import sparse_rows
 from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.norms._intercept import Intercept

@@ -16,7 +16,8 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
-from sklearn_predtron._core.learner import Average, Learner, LinearAverage
+from sklearn_predtron._core.averages import Average, LinearAverage
+from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron._core.score_map import ScoreMap
 from sklearn_predtron.norms import Group, PNorm

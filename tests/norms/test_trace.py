@@ -32,7 +32,8 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
 )
-from sklearn_predtron._core.learner import Average, Learner, LinearAverage
+from sklearn_predtron._core.averages import Average, LinearAverage
+from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron.losses import ZeroOne
 from sklearn_predtron.norms import Trace

@@ -10,7 +10,8 @@ from cases import name
 from scipy import sparse
 from sklearn.metrics import accuracy_score, fbeta_score, hamming_loss, jaccard_score
 
-from sklearn_predtron._core.learner import Average, Learner
+from sklearn_predtron._core.averages import Average
+from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.families._validation import as_rows
 from sklearn_predtron.losses import (

@@ -1,0 +1,25 @@
+from sklearn_predtron.problems._base cimport Round
+
+cdef enum:
+    CANDIDATES = 3      # the last iterate, the linear average, and one that forgets
+
+
+cdef class Average:
+    cdef readonly double keep
+    cdef readonly int kept            # how many sums of the iterates it needs
+    cdef readonly int leader          # which of them predicts, from 1; 0 is the last iterate
+    cdef readonly Py_ssize_t every    # so many rounds its candidates are charged for what they predict; 0 where there are none
+    cdef double weight(self, int which, const Round* r) noexcept nogil
+    cdef double keep_of(self, int which) noexcept nogil
+    cdef int charge(self, const double* losses, int n, double weight) noexcept nogil
+
+
+cdef class LinearAverage(Average):
+    pass
+
+
+cdef class ChoosingAverage(LinearAverage):
+    cdef double lately[CANDIDATES]
+    cdef double fade
+    cdef readonly Py_ssize_t charged  # rounds
+    cdef readonly double loss         # what predicted has lost in them

@@ -1,0 +1,16 @@
+from typing import Any
+
+class Average:
+    keep: float
+    kept: int
+    every: int
+    leader: int
+    def __init__(self, half_life: Any = ...) -> None: ...
+    def named(self) -> Any: ...
+
+class LinearAverage(Average): ...
+
+class ChoosingAverage(LinearAverage):
+    charged: int
+    loss: float
+    def __init__(self, every: int = ...) -> None: ...

@@ -1,0 +1,95 @@
+"""Averages of the iterates: what each round weighs in them, and which of them predicts."""
+from libc.math cimport log
+
+from sklearn_predtron._core.state import between, count, real, restored, whole
+
+cdef double HALF_LIFE = 100     # rounds, of the average that forgets
+cdef double LATELY = 500        # rounds, of what the candidates are charged; twice as many where they are charged in some
+
+
+cdef class Average:
+    """Weights of the rounds in the average of the iterates: uniform, or halved every half_life rounds."""
+
+    def __init__(self, half_life=None):
+        self.keep = 1.0 if half_life is None else 0.5 ** (1.0 / half_life)
+        self.kept = self.leader = 1
+
+    def __reduce__(self):
+        return type(self), (), self.keep
+
+    def __setstate__(self, keep):
+        self.keep = restored(self, keep, between(0, 1))
+
+    def named(self):
+        """Return what predicts, as the parameter `average` of an estimator says it."""
+        return "uniform" if self.keep == 1 else round(-log(2) / log(self.keep), 9)
+
+    cdef double weight(self, int which, const Round* r) noexcept nogil:
+        """The weight of round r.t in an average, relative to the next ones'."""
+        return r.weight
+
+    cdef double keep_of(self, int which) noexcept nogil:
+        """By what a round multiplies the weights of those before it."""
+        return self.keep
+
+    cdef int charge(self, const double* losses, int n, double weight) noexcept nogil:
+        """Charge the last iterate and the averages for their losses in a round; return which of them predicts from here on."""
+        return 1
+
+
+cdef class LinearAverage(Average):
+    """Round t weighs t."""
+
+    def named(self):
+        return "linear"
+
+    cdef double weight(self, int which, const Round* r) noexcept nogil:
+        return r.weight * r.t
+
+
+cdef class ChoosingAverage(LinearAverage):
+    """The last iterate (0), the linear average (1) or one of half-life 100 (2): the one that has lately lost least predicts.
+
+    Each is charged in every so many rounds for what it would have predicted before the step; charges are halved every 500
+    rounds, or 1000.  Among equals the linear average comes first, then the one that forgets.
+    """
+
+    def __init__(self, Py_ssize_t every=1):
+        LinearAverage.__init__(self)
+        if every < 1:
+            raise ValueError(f"every={every} must be at least 1.")
+        self.kept = CANDIDATES - 1
+        self.every = every
+        self.fade = 0.5 ** (every / LATELY / min(every, 2))
+
+    def __reduce__(self):
+        lately = tuple([charge for charge in self.lately])
+        return type(self), (self.every,), (lately, self.leader, self.charged, self.loss)
+
+    def __setstate__(self, state):
+        pattern = (real,) * CANDIDATES, whole(0, CANDIDATES - 1), count, real
+        lately, self.leader, self.charged, self.loss = restored(self, state, pattern)
+        for i in range(CANDIDATES):
+            self.lately[i] = lately[i]
+
+    def named(self):
+        return (False, "linear", HALF_LIFE)[self.leader]
+
+    cdef double weight(self, int which, const Round* r) noexcept nogil:
+        return r.weight * r.t if which == 1 else r.weight
+
+    cdef double keep_of(self, int which) noexcept nogil:
+        return 1 if which == 1 else 0.5 ** (1 / HALF_LIFE)
+
+    cdef int charge(self, const double* losses, int n, double weight) noexcept nogil:
+        cdef int i
+        self.charged += 1
+        self.loss += losses[self.leader]
+        for i in range(n):
+            self.lately[i] = self.fade * self.lately[i] + weight * losses[i]
+        self.leader = 1
+        if n > 2 and self.lately[2] < self.lately[1]:
+            self.leader = 2
+        if self.lately[0] < self.lately[self.leader]:
+            self.leader = 0
+        return self.leader
