@@ -106,7 +106,7 @@ def test_a_search_over_a_parameter_that_the_part_has_not():
 
 def test_a_parameter_of_what_is_no_part():
     message = refusal(lambda: PredtronClassifier().set_params(average__decay=0.1))
-    assert message == "average__decay=0.1 cannot be set: average='linear' has no parameters."
+    assert message == "average__decay=0.1 cannot be set: average=None has no parameters."
 
 
 def test_a_parameter_of_a_name_that_is_none():

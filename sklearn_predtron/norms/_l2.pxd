@@ -33,7 +33,7 @@ cdef class L2Weights(Weights):
     cdef void step_sums(self, View* x, const ScoreGradient* g, double change) noexcept nogil
     cdef void step_offsets(self, const ScoreGradient* g, double change) noexcept nogil
     cdef void shares(self, int which, double* share, double* of_total) noexcept nogil
-    cdef void settle(self) noexcept nogil
+    cdef void reset_scales(self) noexcept nogil
     cdef drop(self, int n)
     cdef void renormalise(self) noexcept nogil
     cdef void multiply_out(self, double[::1] data, bint offsets) noexcept nogil

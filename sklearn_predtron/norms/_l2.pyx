@@ -270,12 +270,12 @@ cdef class L2Weights(Weights):
         """Multiply the running scales out, and settle the sums of the iterates so far."""
         self.multiply_out(self.data, False)
         self.multiply_out(self.b, True)
-        self.settle()
+        self.reset_scales()
         if self.ahead is not None:
             self.ahead.sum_again(NULL)
 
-    cdef void settle(self) noexcept nogil:
-        """All is multiplied out."""
+    cdef void reset_scales(self) noexcept nogil:
+        """Scales are 1 where all is multiplied out."""
         cdef int i
         self.scale = 1
         for i in range(self.averaging):

@@ -8,7 +8,7 @@ from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 
-from sklearn_predtron._core.state import flag, real, reals, restored
+from sklearn_predtron._core.state import flag, real, reals, restored, whole
 from sklearn_predtron.norms._base import euclidean_length
 from sklearn_predtron.norms._frozen import frozen, passing
 
@@ -46,15 +46,17 @@ cdef class SharedDirection(Weights):
 
     def __reduce__(self):
         sums = np.array(self.total[:self.averaging]), np.array(self.mass[:self.averaging])
-        return SharedDirection, (self.inner, self.d, self.intercept), (np.array(self.b), *sums, self.radius2, self.radius_needed)
+        numbers = self.radius2, self.radius_needed, self.leader
+        return SharedDirection, (self.inner, self.d, self.intercept), (np.array(self.b), *sums, *numbers)
 
     def __setstate__(self, state):
         cdef int n = self.averaging
-        if isinstance(state, tuple) and len(state) == 5 and np.ndim(state[1]) == 1:     # of earlier versions
+        if isinstance(state, tuple) and len(state) == 5:    # of earlier versions, which had one sum
             b, total, mass, *numbers = state
-            state = b, np.array([total] * n).reshape(n, -1), np.full(n, mass, dtype=float), *numbers
-        pattern = reals(self.d), reals(n, self.d), reals(n, least=0), real, flag
-        self.b, total, mass, self.radius2, radius_needed = restored(self, state, pattern)
+            restored(self, (total, mass), (reals(self.d), real))
+            state = b, np.array([total] * n).reshape(n, self.d), np.full(n, mass, dtype=float), *numbers, 1
+        pattern = reals(self.d), reals(n, self.d), reals(n, least=0), real, flag, whole(0, self.most_averages)
+        self.b, total, mass, self.radius2, radius_needed, self.leader = restored(self, state, pattern)
         np.asarray(self.total)[:n], np.asarray(self.mass)[:n] = total, mass
         self.watch_radius(radius_needed)
 

@@ -320,7 +320,7 @@ cdef class TraceWeights(L2Weights):
         self.peak *= square
         self.known = False
         self.multiply_out(self.b, True)
-        self.settle()
+        self.reset_scales()
 
     cdef void add_iterates(self, int which) noexcept nogil:
         """total <- scale * total + (scale * C + weight * M) data, and C <- 0."""

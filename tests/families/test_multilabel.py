@@ -99,7 +99,7 @@ def stated(loss):
 def warmed(rows, y, loss, update, weight, **settings):
     """A model that takes the first rows with the Hamming loss: after them no two sets tie for any loss."""
     weight = np.ones(len(y)) if weight is None else weight
-    model = make(WARM_UP, **settings).partial_fit(rows[:12], y[:12], sample_weight=weight[:12])
+    model = make(WARM_UP, **{"average": "linear", **settings}).partial_fit(rows[:12], y[:12], sample_weight=weight[:12])
     return model.set_params(loss=loss, update=update).partial_fit(rows[12:], y[12:], sample_weight=weight[12:])
 
 

@@ -152,14 +152,19 @@ def warmed(model, X, y, weight=None, form=None):
     """A ranker that takes the first queries with another update."""
     update = model.update
     weight = np.ones(len(X)) if weight is None else weight
-    learn(model.set_params(update=warm_up(update)), X[:WARM], y[:WARM], weight[:WARM], form)
+    learn(model.set_params(update=warm_up(update), average=fixed(model)), X[:WARM], y[:WARM], weight[:WARM], form)
     return learn(model.set_params(update=update), X[WARM:], y[WARM:], weight[WARM:], form)
+
+
+def fixed(model):
+    """Return an average that does not choose itself."""
+    return "linear" if model.average is None else model.average
 
 
 def warmed_labels(model, X, y, weight=None):
     update = model.update
     weight = np.ones(len(y)) if weight is None else weight
-    model.set_params(update=warm_up(update)).partial_fit(X[:WARM], y[:WARM], sample_weight=weight[:WARM])
+    model.set_params(update=warm_up(update), average=fixed(model)).partial_fit(X[:WARM], y[:WARM], sample_weight=weight[:WARM])
     return model.set_params(update=update).partial_fit(X[WARM:], y[WARM:], sample_weight=weight[WARM:])
 
 
@@ -367,7 +372,7 @@ def test_batches_of_every_form_alternate(update):
     X, y = make_queries(GRADES)
     reference = reference_of(X, y, "ndcg", "log", update)
     model = ranker(update, "ndcg")
-    learn(model.set_params(update=warm_up(update)), X[:WARM], y[:WARM])
+    learn(model.set_params(update=warm_up(update), average="linear"), X[:WARM], y[:WARM])
     model.set_params(update=update)
     for i in range(WARM, len(X), 3):
         learn(model, X[i : i + 3], y[i : i + 3], form=FORMS[i % len(FORMS)])

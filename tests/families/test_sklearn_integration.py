@@ -126,7 +126,7 @@ def test_parameters_inside_an_alias():
         ({"update": Subgradient(alpha=1.0, eta=1.0)}, "eta=1.0 must be below 1 / alpha = 1"),
         ({"norm": "l7"}, "norm='l7' is not known; accepted are 'l2'.* and instances of Norm"),
         ({"average": "median"}, "The 'average' parameter of PredtronClassifier must be .*'linear'.* Got 'median'"),
-        ({"average": True}, "average=True is ambiguous; accepted are 'linear', 'uniform', a half-life in rounds and False"),
+        ({"average": True}, "average=True is ambiguous; accepted are None, 'auto', 'linear', 'uniform', a half-life in rounds and False"),
         ({"average": np.True_}, "average=True is ambiguous"),
         ({"average": -3.0}, "The 'average' parameter of PredtronClassifier must be .* Got -3.0"),
         ({"max_iter": 0}, r"The 'max_iter' parameter of PredtronClassifier must be an int in the range \[1, inf\).* Got 0"),
@@ -277,7 +277,7 @@ def test_shuffle_and_seeds():
     np.testing.assert_array_equal(coef[0], coef[3])
     assert not np.array_equal(coef[0], coef[2])
     in_order = PredtronClassifier(shuffle=False, max_iter=1).fit(X, y)
-    np.testing.assert_array_equal(in_order.coef_, PredtronClassifier().partial_fit(X, y, classes=[0, 1, 2]).coef_)
+    np.testing.assert_array_equal(in_order.coef_, PredtronClassifier(average="linear").partial_fit(X, y, classes=[0, 1, 2]).coef_)
 
 
 def test_pipelines_and_cross_validation():

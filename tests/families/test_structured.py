@@ -81,7 +81,7 @@ def stream_data(n=60):
 @pytest.mark.parametrize("update", updates(), ids=name)
 def test_multiclass_written_in_python(update, intercept):
     X, y = stream_data()
-    settings = {"update": update, "intercept_scaling": intercept}
+    settings = {"update": update, "intercept_scaling": intercept, "average": "linear"}
     for rows in layouts(X).values():
         ours = PredtronClassifier(**settings).partial_fit(rows, y, classes=[0, 1, 2])
         theirs = Predtron(Multiclass(3), **settings).partial_fit(rows, y)
@@ -158,7 +158,7 @@ def test_exception_in_fit_is_raised_again():
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert model.t_ == 89
-    streamed = Predtron(Multiclass(3)).partial_fit(X, y).partial_fit(X[:29], y[:29])
+    streamed = Predtron(Multiclass(3), average="linear").partial_fit(X, y).partial_fit(X[:29], y[:29])
     assert state(model) == state(streamed)
 
 

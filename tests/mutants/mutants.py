@@ -164,14 +164,14 @@ MUTANTS = [
     Mutant(
         "l2-average-pending-without-the-scale-of-the-sum",
         f"{NORMS}/_l2.pyx",
-        "-change * self.weight / self.total_scale if",
-        "-change * self.weight if",
+        "-change * self.sums[which].weight / self.sums[which].scale",
+        "-change * self.sums[which].weight",
         ENGINE,
     ),
     Mutant(
         "l2-scale-multiplied-out-but-for-the-offsets",
         f"{NORMS}/_l2.pyx",
-        "        self.flush_average(self.b, self.b_total)\n",
+        "        self.multiply_out(self.b, True)\n",
         "",
         ENGINE,
     ),
@@ -182,7 +182,13 @@ MUTANTS = [
         "",
         ENGINE,
     ),
-    Mutant("dual-average-flushed-with-a-stale-sum", f"{NORMS}/_dual.pyx", "        erase(self.had)\n", "", DUAL),
+    Mutant(
+        "dual-average-flushed-with-a-stale-sum",
+        f"{NORMS}/_dual.pyx",
+        "            if s.had[line] != 0:\n                s.had[line] = 0\n",
+        "            pass\n",
+        DUAL,
+    ),
     Mutant(
         "trace-square-scaled-once",
         f"{NORMS}/_trace.pyx",
@@ -193,7 +199,7 @@ MUTANTS = [
     Mutant(
         "scaled-average-loses-its-centre",
         f"{NORMS}/_scaled.pyx",
-        "                self.C_total[c] += pending * along * g.value[i]\n",
+        "                    self.C_total[which][c] += pending * along * g.value[i]\n",
         "",
         ("tests/norms/test_scaled.py",),
     ),
@@ -300,8 +306,8 @@ MUTANTS = [
     Mutant(
         "rows-ahead-keep-the-scores-before-weights-are-multiplied-out",
         f"{NORMS}/_l2.pyx",
-        "        self.scale = self.total_scale = 1\n        if self.ahead is not None:",
-        "        self.scale = self.total_scale = 1\n        if False:",
+        "        self.reset_scales()\n        if self.ahead is not None:",
+        "        self.reset_scales()\n        if False:",
         AHEAD,
     ),
     Mutant(

@@ -1,0 +1,207 @@
+"""average="auto": of the last iterate and two averages the one predicts that has lately lost least, each before its round."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from sklearn_predtron import (
+    Predtron,
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+)
+from sklearn_predtron.losses import Reject
+from sklearn_predtron.norms import RKHS
+from sklearn_predtron.problems._inquiry import ask
+
+HALF_LIFE = 100.0
+FIXED = [False, "linear", HALF_LIFE]  # the candidates, as the parameter says them
+PREFERRED = [1, 2, 0]  # among equals
+FAMILIES = [
+    PredtronBinaryClassifier(),
+    PredtronClassifier(),
+    PredtronOrdinalClassifier(),
+    PredtronOrdinalClassifier(representation="shared"),
+    PredtronMultilabelClassifier(loss="f1"),
+    PredtronLabelRanker(),
+    PredtronRanker(),
+]
+NORMS = ["l2", "scaled", "l1", "group", "trace", RKHS(gamma=0.2), RKHS(gamma=0.2, budget=40)]
+
+
+def flipping(model, n=240, p=6, wide=None, seed=0):
+    """Return rows, or queries of three, whose truth turns round in the middle, with labels and what the first call needs."""
+    random = np.random.default_rng(seed)
+    ranker = isinstance(model, PredtronRanker)
+    X = random.standard_normal((3 * n if ranker else n, wide or p))
+    scores = X[:, :3] + 0.8 * random.standard_normal((len(X), 3))
+    scores[len(X) // 2 :] *= -1
+    if isinstance(model, (PredtronClassifier, PredtronOrdinalClassifier)):
+        return X, scores.argmax(axis=1), {"classes": [0, 1, 2]}
+    if isinstance(model, PredtronBinaryClassifier):
+        return X, (scores[:, 0] > 0).astype(int), {"classes": [0, 1]}
+    if ranker:
+        return X, (scores[:, 0] > 0).astype(int) + (scores[:, 0] > 1), {}
+    return X, (scores > 0).astype(int), {}
+
+
+def rounds(model, X, y):
+    """Yield the rows of each round, and their labels."""
+    size = 3 if isinstance(model, PredtronRanker) else 1
+    for i in range(0, X.shape[0], size):
+        yield X[i : i + size], y[i : i + size]
+
+
+def learn(model, rows, labels, **more):
+    if isinstance(model, PredtronRanker):
+        more["qid"] = "one"
+    return model.partial_fit(rows, labels, **more)
+
+
+def scores_of(model, rows):
+    return model.predict(rows) if isinstance(model, PredtronRanker) else model._scores(rows)
+
+
+def loss_of(model, rows, labels):
+    """What a maximiser of the scores loses, at worst."""
+    if isinstance(model, PredtronRanker):
+        read = model._read(rows, labels, fresh=False, partial=True, qid="one").labels
+    else:
+        read = model._read_labels(labels, None, fresh=False, partial=True)
+    return sum(ask(model._learner.problem, read, 0, scores_of(model, rows), False)[:2])
+
+
+def fades(every):
+    return 0.5 ** (every / (500 if every == 1 else 1000))
+
+
+@pytest.mark.parametrize("norm", NORMS, ids=str)
+@pytest.mark.parametrize("model", FAMILIES, ids=lambda model: type(model).__name__[8:] + str(model.representation)[:6])
+def test_the_candidate_that_has_lost_least_predicts(model, norm):
+    """Against three models that average in one way each, round by round."""
+    ranker = isinstance(model, PredtronRanker)
+    one_score = isinstance(model, PredtronBinaryClassifier) or ranker or model.representation == "shared"
+    if (ranker and norm in ("scaled", "trace", "group")) or (one_score and norm in ("group", "trace")):
+        pytest.skip("such norms are for several scores of a row")
+    X, y, first = flipping(model)
+    auto, *fixed = [model.__class__(**{**model.get_params(), "norm": norm, "average": average}) for average in (None, *FIXED)]
+    lately, leader, seen, suffered = np.zeros(3), 1, set(), []
+    for rows, labels in rounds(model, X, y):
+        if auto.__sklearn_is_fitted__():
+            every = auto._learner.average.every
+            found, expected = scores_of(auto, rows), scores_of(fixed[leader], rows)
+            assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+            assert auto.average_ == FIXED[leader]
+            if auto.t_ % every == 0:
+                losses = [loss_of(one, rows, labels) for one in fixed]
+                suffered.append(losses[leader])
+                lately = fades(every) * lately + losses
+                leader = min(PREFERRED, key=lambda h: lately[h])
+                seen.add(leader)
+        else:
+            losses = None
+        for one in (auto, *fixed):
+            learn(one, rows, labels, **first)
+        if losses is None:  # at zero weights all lose alike
+            suffered.append(auto.progressive_loss_)
+            lately += suffered[0]
+        first = {}
+    assert len(seen) > 1, "no candidate has ever taken over"
+    assert auto.progressive_loss_ == pytest.approx(np.mean(suffered))
+    assert auto.t_ == fixed[0].t_ and auto.cumulative_loss_ == fixed[0].cumulative_loss_
+
+
+@pytest.mark.parametrize("norm", ["l2", "scaled", "l1", "group", "trace"])
+@pytest.mark.parametrize("wide", [6, 900])
+def test_batches_and_rows_choose_alike(norm, wide):
+    """Where candidates are charged in each round, and in some: dense and sparse, in any split, through pickles."""
+    X, y, first = flipping(PredtronClassifier(), wide=wide)
+    for rows in (X, sparse.csr_array(X)):
+        whole = PredtronClassifier(norm=norm).partial_fit(rows, y, **first)
+        assert whole._learner.average.every == (1 if wide == 6 else 8)
+        split = PredtronClassifier(norm=norm)
+        for begin, end in ((0, 1), (1, 3), (3, 100), (100, 101), (101, 240)):
+            split.partial_fit(rows[begin:end], y[begin:end], **first)
+            split = pickle.loads(pickle.dumps(split))
+        for attribute in ("coef_", "intercept_", "last_coef_", "progressive_loss_", "average_"):
+            assert_array_equal(getattr(split, attribute), getattr(whole, attribute))
+
+
+def test_fit_averages_linearly_and_a_stream_goes_on_from_there():
+    X, y, first = flipping(PredtronClassifier())
+    plain = PredtronClassifier(average="linear", random_state=0).fit(X, y)
+    model = PredtronClassifier(random_state=0).fit(X, y)
+    assert model.average_ == "linear"
+    assert_array_equal(model.coef_, plain.coef_)
+    with pytest.raises(AttributeError, match="average='linear' predicted is not followed"):
+        model.progressive_loss_  # noqa: B018
+    model.partial_fit(X[:1], y[:1])
+    plain.partial_fit(X[:1], y[:1])
+    assert_array_equal(model.coef_, plain.coef_)
+    for _ in range(3):  # of the other half's truth
+        model.partial_fit(X[120:], y[120:])
+    assert model.average_ != "linear"
+    model.set_params(warm_start=True, max_iter=1).fit(X, y)
+    assert model.average_ == "linear"
+
+
+def test_an_average_may_be_changed_in_mid_stream():
+    X, y, first = flipping(PredtronClassifier())
+    model = PredtronClassifier(average=False).partial_fit(X[:80], y[:80], **first)
+    assert model.progressive_loss_ == model.cumulative_loss_ / 80 and model.average_ is False
+    model.set_params(average="auto").partial_fit(X[80:], y[80:])
+    assert model._learner.average.charged == 160
+    model.set_params(update__kappa=0.5) if hasattr(model.update, "kappa") else model.set_params(update="perceptron")
+    model.partial_fit(X[:10], y[:10])
+    assert model._learner.average.charged == 170  # what they have lost so far is kept
+    for average in ("uniform", 7.0, False):
+        model.set_params(average=average).partial_fit(X[:10], y[:10])
+        assert model.average_ == average
+    assert_array_equal(model.coef_, model.last_coef_)
+
+
+def test_explicit_auto_charges_rows_that_are_new():
+    """One epoch in the given order is a stream."""
+    X, y, first = flipping(PredtronClassifier())
+    stream = PredtronClassifier().partial_fit(X, y, **first)
+    epoch = PredtronClassifier(average="auto", shuffle=False, max_iter=1).fit(X, y)
+    assert_array_equal(epoch.coef_, stream.coef_)
+    assert epoch.progressive_loss_ == stream.progressive_loss_
+    assert PredtronClassifier(average="auto", shuffle=False, max_iter=3).fit(X, y)._learner.average.charged == len(X)
+
+
+def test_a_round_that_fails_charges_nobody():
+    X, y, first = flipping(PredtronClassifier())
+    model = PredtronClassifier().partial_fit(X, y, **first)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(np.full((1, X.shape[1]), np.nan), y[:1])
+    assert pickle.dumps(model) == before
+
+
+def test_rejection_learns_from_what_predicts():
+    """The histogram's margins are those of the candidate that led, so that its threshold is that of a model that is nothing else."""
+    X, y, first = flipping(PredtronBinaryClassifier(), n=300)
+    y[150:] = 1 - y[150:]  # no flip: the linear average leads throughout, or nearly so
+    auto, linear = (
+        PredtronBinaryClassifier(reject=Reject(0.2, -1), average=average).partial_fit(X, y, **first) for average in (None, "linear")
+    )
+    assert (auto.predict(X) == -1).any()
+    assert np.mean(auto.predict(X) == linear.predict(X)) > 0.9
+
+
+def test_a_problem_in_python_chooses_too():
+    class Signs:
+        """Two predictions, -1 and 1."""
+
+    from cases import Hours
+
+    X, y = np.random.default_rng(0).standard_normal((64, 2)), np.arange(64) % 24
+    model = Predtron(Hours()).partial_fit(X, y)
+    assert model.average_ in FIXED and 0 <= model.progressive_loss_ <= 12
