@@ -40,12 +40,19 @@ cdef class Average:
         """The weight of round r.t, relative to the next ones'."""
         return r.weight
 
+    def mass(self, Py_ssize_t t):
+        """What t rounds of weight 1 weigh together, relative to the next ones."""
+        return t if self.keep == 1 else (1 - self.keep ** t) / (1 - self.keep)
+
 
 cdef class LinearAverage(Average):
     """Round t weighs t."""
 
     cdef double weight(self, const Round* r) noexcept nogil:
         return r.weight * r.t
+
+    def mass(self, Py_ssize_t t):
+        return t * (t + 1) / 2
 
 
 cdef class Observer:
@@ -173,11 +180,11 @@ cdef class Learner:
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
               const double[::1] weight=None, double usual=1, bint fresh=True, const double[::1] counts=None,
-              bint unchecked=False):
+              bint unchecked=False, bint observed=True):
         """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i, `usual` to all where weight is None.
 
-        The observer sees rows that are `fresh`, and only they count in the statistics of norm="scaled"; counts[i] is how often
-        it counts the i-th round.
+        Only rows that are `fresh` count in the statistics of norm="scaled", and the observer sees them if they are to be
+        `observed`; counts[i] is how often it counts the i-th round.
 
         Returns -1, or the row whose scores or step were not finite, before which it stopped; rows that are `unchecked` also stop
         it where their lengths are out of range.  An exception (an interrupt, or the user's own problem's) leaves the state of
@@ -189,7 +196,7 @@ cdef class Learner:
         self.refused = self.overstepped = False
         try:
             self.check_rounds(rows, labels, order, weight, counts)
-            return self.learn_rounds(rows, labels, order, weight, usual, fresh, counts, unchecked)
+            return self.learn_rounds(rows, labels, order, weight, usual, fresh, counts, unchecked, observed)
         finally:
             self.busy.release()
 
@@ -220,13 +227,14 @@ cdef class Learner:
         return 0
 
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                                 double usual, bint fresh, const double[::1] counts, bint unchecked) except -2:
+                                 double usual, bint fresh, const double[::1] counts, bint unchecked,
+                                 bint observed) except -2:
         cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1, before = self.t
         cdef Py_ssize_t d = rows.longest * self.problem.d
         cdef double* scratch
         cdef ScoreGradient g
-        cdef bint observed = fresh and self.observer is not None
         cdef bint undo_needed = self.problem.may_raise or getattr(self.update, "eta", 0) > SAFE_SIZE
+        observed = observed and fresh and self.observer is not None
         self.problem.prepare(labels)
         self.intercept = self.weights.intercept
         scratch = <double*> malloc(d * (2 * sizeof(double) + sizeof(Py_ssize_t)))

@@ -11,6 +11,7 @@ from sklearn_predtron._core.learner import Observer
 from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._held_out import HeldOut
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.losses import Reject, names_label, table_loss
 from sklearn_predtron.losses.reject import check_label, checked_reject, costs_by_class
@@ -19,7 +20,7 @@ from sklearn_predtron.problems._finite import FiniteProblem
 __all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
 
 
-class RejectingClassifier(BaseTableClassifier):
+class RejectingClassifier(HeldOut, BaseTableClassifier):
     """A classifier that may leave rows undecided."""
 
     reject: Any
