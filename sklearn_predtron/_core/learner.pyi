@@ -18,6 +18,15 @@ class LinearAverage(Average): ...
 
 class Observer:
     def watch(self, problem: Problem) -> Any: ...
+    def show(
+        self,
+        problem: Problem,
+        scores: NDArray[np.float64],
+        labels: Labels,
+        rows: NDArray[np.intp],
+        weight: NDArray[np.float64] | None = ...,
+    ) -> None: ...
+    def scale_to(self, weight: float) -> None: ...
 
 class Learner:
     weights: Any

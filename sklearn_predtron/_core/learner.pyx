@@ -68,6 +68,23 @@ cdef class Observer:
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
         """Scores and label of a round; rounds so far count keep times as much as before, this one counts weight."""
 
+    def show(self, Problem problem not None, double[:, ::1] scores not None, Labels labels not None,
+             const Py_ssize_t[::1] rows not None, const double[::1] weight=None):
+        """Record the scores scores[i] of some rows i of the labels, which were not learned from."""
+        cdef Py_ssize_t i, row
+        if scores.shape[0] != labels.n or scores.shape[1] != problem.d or (weight is not None and len(weight) != labels.n):
+            raise ValueError(f"scores must have shape {(labels.n, problem.d)}, and weight as many.")
+        self.check(problem)
+        problem.prepare(labels)
+        for i in range(rows.shape[0]):
+            row = rows[i]
+            if not 0 <= row < labels.n:
+                raise ValueError(f"rows must hold numbers from 0 to {labels.n - 1}, got {row}.")
+            self.record(&scores[row, 0], labels.at(row), 1, 1 if weight is None else weight[row], 1)
+
+    def scale_to(self, weight):
+        """Let all that was seen weigh as much as rounds of this total weight."""
+
 
 cdef class Learner:
     """Weights, a problem, an update and an average, and what has happened so far.

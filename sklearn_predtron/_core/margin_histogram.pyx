@@ -1,40 +1,26 @@
 """What the margins predicted so far were worth: the threshold of the online reject rule."""
-from libc.math cimport exp, frexp
+from libc.math cimport exp
 
 import numpy as np
 
+from sklearn_predtron._core.bins cimport HIGHEST, LOWEST, N_BINS, PER_OCTAVE, bin_of
 from sklearn_predtron._core.learner cimport Observer
-from sklearn_predtron.problems._base cimport Labels, Problem
+from sklearn_predtron.problems._base cimport Problem
 from sklearn_predtron.problems._finite cimport FiniteProblem
 
 from sklearn_predtron._core.state import between, reals, restored
 
 cdef enum:
-    PER_OCTAVE = 16     # bins between a margin and its double
-    LOWEST = -20        # margins below 2^LOWEST share the first bin, those from 2^HIGHEST the last
-    HIGHEST = 20
-    N_BINS = (HIGHEST - LOWEST) * PER_OCTAVE
     NEWTON_STEPS = 60
 
 
-cdef double LEAST = 2.0 ** LOWEST, MOST = 2.0 ** HIGHEST
+cdef double MOST = 2.0 ** HIGHEST
 
 # The least margin of each bin, and infinity.
 EDGES = np.append(np.ldexp(1 + np.arange(PER_OCTAVE) / PER_OCTAVE, np.arange(LOWEST, HIGHEST)[:, None]), np.inf)
 EDGES[0] = 0
 MIDDLES = np.append(EDGES[:N_BINS - 1] + np.diff(EDGES[:N_BINS]) / 2, MOST)
 FEW = 100      # lossy predictions: with fewer, the curve through all of them says more than each of them
-
-
-cdef inline Py_ssize_t bin_of(double margin) noexcept nogil:
-    cdef int exponent
-    cdef double mantissa
-    if not margin >= LEAST:         # nor where the scores of the average overflow
-        return 0
-    if margin >= MOST:
-        return N_BINS - 1
-    mantissa = frexp(margin, &exponent)
-    return (exponent - 1 - LOWEST) * PER_OCTAVE + <Py_ssize_t> ((2 * mantissa - 1) * PER_OCTAVE)
 
 
 cdef class MarginHistogram(Observer):
@@ -100,19 +86,6 @@ cdef class MarginHistogram(Observer):
             for c in range(self.seen.shape[1]):
                 self.seen[i, c] *= factor
         self.squares *= factor * factor
-
-    def show(self, double[:, ::1] scores not None, Labels labels not None, const Py_ssize_t[::1] rows not None,
-             const double[::1] weight=None):
-        """Record the scores scores[i] of some rows i of the labels, which their learner has not learned from."""
-        cdef Py_ssize_t i, row
-        if scores.shape[0] != labels.n or scores.shape[1] != self.problem.d or (weight is not None and len(weight) != labels.n):
-            raise ValueError(f"scores must have shape {(labels.n, self.problem.d)}, and weight as many.")
-        self.problem.prepare(labels)
-        for i in range(rows.shape[0]):
-            row = rows[i]
-            if not 0 <= row < labels.n:
-                raise ValueError(f"rows must hold numbers from 0 to {labels.n - 1}, got {row}.")
-            self.record(&scores[row, 0], labels.at(row), 1, 1 if weight is None else weight[row], 1)
 
     def scale_to(self, double weight):
         """Let all that was seen weigh as much as rounds of this total weight."""

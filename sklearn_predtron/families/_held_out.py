@@ -30,7 +30,7 @@ class HeldOut(BasePredtron):
             return False
         self._check_rows(batch.X, rows)
         random = self._fold_generator()
-        fold = folds_of(batch.labels.array[there], random)
+        fold = folds_of(self._strata(batch.labels)[there], random)
         scores = np.empty((rows.n, self._learner.problem.d))
         for number in range(fold.max() + 1):
             learner = self._new_learner(self._learner.problem, rows, None)
@@ -38,8 +38,16 @@ class HeldOut(BasePredtron):
             out = there[fold == number]
             scores[out] = self._score(learner, batch.X, rows, 0, np.empty_like(scores))[out]
         weight = None if batch.weight is None else batch.weight / batch.weight.max()
-        observer.show(scores, batch.labels, there, weight)
+        observer.show(self._learner.problem, scores, batch.labels, there, weight)
+        self._note_held_out(scores, batch, there)
         return True
+
+    def _note_held_out(self, scores: NDArray, batch: Batch, there: NDArray) -> None:
+        """Take note of the scores of rows held out."""
+
+    def _strata(self, labels: Any) -> NDArray:
+        """Return the number of the stratum of each row, of which all folds have as many."""
+        return labels.array
 
     def _affords_folds(self, X: Any, n: int) -> bool:
         work = (X.nnz if sparse.issparse(X) else X.size) * self._learner.problem.d

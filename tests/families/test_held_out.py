@@ -56,7 +56,8 @@ def test_the_margins_are_those_of_learners_of_the_other_folds(settings, weighted
     there = np.arange(90) if weight is None else np.flatnonzero(weight)
     random = model._fold_generator()
     fold, total = folds_of(y[there], random), 1.0 if weight is None else weight
-    expected = MarginHistogram(OneHotProblem(3), 3)
+    problem = OneHotProblem(3)
+    expected = MarginHistogram(problem, 3)
     for number in range(FOLDS):
         part = there[fold != number]
         alone = clone(model).set_params(reject=None)
@@ -64,7 +65,7 @@ def test_the_margins_are_those_of_learners_of_the_other_folds(settings, weighted
         alone.fit(X[part], y[part], sample_weight=None if weight is None else weight[part])
         out = there[fold == number]
         rows = np.arange(len(out))
-        expected.show(alone.decision_function(X[out]), Codes(y[out]), rows, None if weight is None else weight[out])
+        expected.show(problem, alone.decision_function(X[out]), Codes(y[out]), rows, None if weight is None else weight[out])
     learner = model._learner
     expected.scale_to(learner.average.mass(learner.t))
     np.testing.assert_allclose(seen_by(model), np.asarray(expected.__reduce__()[2][0]))
@@ -163,7 +164,7 @@ def test_the_threshold_of_a_few_lossy_rows_is_that_of_a_curve():
         margin = random.exponential(2.0, n)
         wrong = random.random(n) < 1 / (1 + np.exp(1.5 * margin))
         histogram = MarginHistogram(observer.problem, 2)
-        histogram.show(margin[:, None] / 2, Codes(np.where(wrong, 0, 1)), np.arange(n))
+        histogram.show(observer.problem, margin[:, None] / 2, Codes(np.where(wrong, 0, 1)), np.arange(n))
         assert least_trust <= histogram.trust_in_curve() <= most_trust
         for beta in (0.05, 0.1, 0.3):
             found = histogram.threshold(np.full(2, beta))
