@@ -33,6 +33,7 @@ from benchmarks.contestants.sgd_hinge import SGDHinge
 from benchmarks.contestants.sgd_pa1 import SGDPassiveAggressive
 from benchmarks.contestants.skordinal import Skordinal
 from benchmarks.contestants.svc import GaussianSVC
+from benchmarks.contestants.tuned_logistic import TunedLogistic as TunedLogistic
 from benchmarks.contestants.vowpal_wabbit import VowpalWabbit
 from benchmarks.contestants.xgboost_ranker import XGBoostRanker
 from sklearn_predtron.norms import RKHS

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_classification
 
-from benchmarks.contestants import Ours
+from benchmarks.contestants import Ours, SklearnLogisticRegression
 from benchmarks.read import NO_DATA, Dataset, elec2_in_order, svmlight
 from benchmarks.report import Table
 from benchmarks.tasks import Options, Task
@@ -17,6 +17,13 @@ COSTS = (0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 RULES = ("online", "margin")
 REJECT = -9
 FIFTH = 0.8
+CHOW_COSTS = (0.05, 0.1, 0.2)
+FIRST_SEED = 10  # what the rule does was chosen on splits 0 to 9
+# Rows, features, classes, the share of flipped labels, and how far apart the classes are.
+GENERATED = (
+    *((300, 10, 2, 0.01, 1.0), (500, 20, 2, 0.05, 1.0), (1000, 10, 2, 0.01, 1.5)),
+    *((2000, 20, 2, 0.02, 0.7), (600, 10, 3, 0.01, 1.0)),
+)
 
 
 def datasets(options: Options) -> Iterator[Dataset]:
@@ -28,9 +35,9 @@ def datasets(options: Options) -> Iterator[Dataset]:
 
 
 def run(options: Options) -> list[Table]:
-    """One table of all costs, one of the goals."""
+    """One table of all costs, one of the goals, one beside Chow's rule."""
     curves = {(data.name, rule): curve(data, rule, options) for data in datasets(options) for rule in RULES}
-    return [_cost_table(curves, options), _goal_table(curves)]
+    return [_cost_table(curves, options), _goal_table(curves), _chow_table(options)]
 
 
 def curve(data: Dataset, rule: str, options: Options) -> NDArray:
@@ -79,3 +86,53 @@ def _goal_table(curves: dict[tuple[str, str], NDArray]) -> Table:
         met = [np.diff(coverage) <= 0, np.diff(risk) <= 0, loss <= without + error, loss[-1:] <= FIFTH * without[-1:]]
         table.rows.append([data, rule, *(bool(goal.all()) for goal in met)])
     return table
+
+
+def small(options: Options) -> Iterator[Dataset]:
+    """Sets of a few hundred rows, scikit-learn's own and generated."""
+    loads = (load_breast_cancer, load_wine, load_iris, load_digits)
+    for load in loads:
+        yield Dataset(load.__name__.removeprefix("load_"), *load(return_X_y=True))
+    for n, p, k, flipped, apart in GENERATED:
+        n = options.rows(n)
+        X, y = make_classification(
+            n, p, n_informative=p // 2, n_redundant=2, n_classes=k, flip_y=flipped, class_sep=apart, random_state=0
+        )
+        yield Dataset(f"generated, {n} x {p}, {k} classes", X, y)
+
+
+def _chow_table(options: Options) -> Table:
+    """Mean reject losses beside those of Chow's rule: reject where the likeliest class is less likely than 1 - beta."""
+    table = Table(
+        "Reject loss beside logistic regression with Chow's rule",
+        ["data", "cost", "LogisticRegression + Chow", *RULES, *(f"{rule} / Chow" for rule in RULES)],
+        note=f"Means over {options.seeds} splits, from number {FIRST_SEED} on.  Below, geometric means over the sets, and the "
+        "largest mean of a set's ratios over the costs.",
+    )
+    ratios = {}
+    for data in small(options):
+        splits = range(FIRST_SEED, FIRST_SEED + options.seeds)
+        losses = np.mean([_losses(data.split(seed, options), seed) for seed in splits], axis=0)
+        ratios[data.name] = losses[1:] / losses[0]
+        for cost, found in zip(CHOW_COSTS, losses.T.tolist(), strict=True):
+            table.rows.append([data.name, cost, *found, *(loss / found[0] for loss in found[1:])])
+    found = np.array(list(ratios.values()))
+    for cost, means in zip(CHOW_COSTS, np.exp(np.log(found).mean(axis=0)).T.tolist(), strict=True):
+        table.rows.append(["geometric mean", cost, None, *[None] * len(RULES), *means])
+    table.rows.append(["geometric mean", "all", None, *[None] * len(RULES), *np.exp(np.log(found).mean(axis=(0, 2))).tolist()])
+    table.rows.append(["worst set", "all", None, *[None] * len(RULES), *found.mean(axis=2).max(axis=0).tolist()])
+    return table
+
+
+def _losses(split: tuple, seed: int) -> list[list[float]]:
+    """Mean reject losses on the test part: of Chow's rule, and of each rule of ours; at each cost."""
+    X, y, X_test, y_test = split
+    peer, ours = SklearnLogisticRegression(), Ours()
+    logistic = peer.fit(peer.make(Task(seed=seed)), X, y)
+    likeliest, wrong = logistic.predict_proba(X_test).max(axis=1), logistic.predict(X_test) != y_test
+    losses = [[np.where(likeliest < 1 - cost, cost, wrong).mean() for cost in CHOW_COSTS]]
+    for rule in RULES:
+        model = ours.make(Task(n_classes=len(np.unique(y)), seed=seed)).set_params(reject=Reject(0.1, REJECT, rule))
+        ours.fit(model, X, y)
+        losses.append([model.set_params(reject__cost=cost).sample_loss(X_test, y_test).mean() for cost in CHOW_COSTS])
+    return losses

@@ -11,6 +11,7 @@ cdef class Average:
     cdef readonly Py_ssize_t every    # so many rounds its candidates are charged for what they predict; 0 where there are none
     cdef double weight(self, int which, const Round* r) noexcept nogil
     cdef double keep_of(self, int which) noexcept nogil
+    cdef double keep_seen(self) noexcept nogil
     cdef int charge(self, const double* losses, int n, double weight) noexcept nogil
 
 

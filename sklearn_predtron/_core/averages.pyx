@@ -32,6 +32,14 @@ cdef class Average:
         """By what a round multiplies the weights of those before it."""
         return self.keep
 
+    cdef double keep_seen(self) noexcept nogil:
+        """By what a round multiplies what an observer has seen of those before it."""
+        return self.keep
+
+    def mass(self, Py_ssize_t t):
+        """Return what t rounds of weight 1 weigh together, relative to the next ones."""
+        return t if self.keep == 1 else (1 - self.keep ** t) / (1 - self.keep)
+
     cdef int charge(self, const double* losses, int n, double weight) noexcept nogil:
         """Charge the last iterate and the averages for their losses in a round; return which of them predicts from here on."""
         return 1
@@ -45,6 +53,9 @@ cdef class LinearAverage(Average):
 
     cdef double weight(self, int which, const Round* r) noexcept nogil:
         return r.weight * r.t
+
+    def mass(self, Py_ssize_t t):
+        return t * (t + 1) / 2
 
 
 cdef class ChoosingAverage(LinearAverage):
@@ -80,6 +91,9 @@ cdef class ChoosingAverage(LinearAverage):
 
     cdef double keep_of(self, int which) noexcept nogil:
         return 1 if which == 1 else 0.5 ** (1 / HALF_LIFE)
+
+    cdef double keep_seen(self) noexcept nogil:
+        return 1 if self.leader == 1 else 0.5 ** (1 / LATELY)     # where the past no longer tells, it is forgotten
 
     cdef int charge(self, const double* losses, int n, double weight) noexcept nogil:
         cdef int i

@@ -37,11 +37,11 @@ cdef class Learner:
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                           const double[::1] counts) except -1
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                                 double usual, bint fresh, const double[::1] counts, bint unchecked) except -2
+                                 double usual, bint fresh, const double[::1] counts, bint unchecked,
+                                 bint observed) except -2
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
-                        Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint fresh,
-                        const double[::1] counts, bint unchecked) noexcept nogil
-    cdef bint chooses(self) noexcept nogil
+                        Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
+                        bint choosing, const double[::1] counts, bint unchecked) noexcept nogil
     cdef void lose(self, const View* x, double* t, double* of_average, const void* y, Round r, double* losses) noexcept nogil
     cdef void choose(self, const double* losses, double weight) noexcept nogil
     cdef Weights predictor(self, Rows rows, bint mean)

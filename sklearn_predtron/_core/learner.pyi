@@ -12,6 +12,15 @@ from sklearn_predtron.updates._competitor import Rule
 
 class Observer:
     def watch(self, problem: Problem) -> Any: ...
+    def show(
+        self,
+        problem: Problem,
+        scores: NDArray[np.float64],
+        labels: Labels,
+        rows: NDArray[np.intp],
+        weight: NDArray[np.float64] | None = ...,
+    ) -> None: ...
+    def scale_to(self, weight: float) -> None: ...
 
 class Learner:
     weights: Any
@@ -41,6 +50,7 @@ class Learner:
         fresh: bool = ...,
         counts: NDArray[np.float64] | None = ...,
         unchecked: bool = ...,
+        observed: bool = ...,
     ) -> Any: ...
     def why_refused(self, row: Any, before: Any) -> Any: ...
     def scores(self, rows: Rows, out: NDArray[np.float64], mean: bool = ..., first: int = ...) -> bool: ...

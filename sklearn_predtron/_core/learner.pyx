@@ -38,6 +38,23 @@ cdef class Observer:
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
         """Scores and label of a round; rounds so far count keep times as much as before, this one counts weight."""
 
+    def show(self, Problem problem not None, double[:, ::1] scores not None, Labels labels not None,
+             const Py_ssize_t[::1] rows not None, const double[::1] weight=None):
+        """Record the scores scores[i] of some rows i of the labels, which were not learned from."""
+        cdef Py_ssize_t i, row
+        if scores.shape[0] != labels.n or scores.shape[1] != problem.d or (weight is not None and len(weight) != labels.n):
+            raise ValueError(f"scores must have shape {(labels.n, problem.d)}, and weight as many.")
+        self.check(problem)
+        problem.prepare(labels)
+        for i in range(rows.shape[0]):
+            row = rows[i]
+            if not 0 <= row < labels.n:
+                raise ValueError(f"rows must hold numbers from 0 to {labels.n - 1}, got {row}.")
+            self.record(&scores[row, 0], labels.at(row), 1, 1 if weight is None else weight[row], 1)
+
+    def scale_to(self, weight):
+        """Let all that was seen weigh as much as rounds of this total weight."""
+
 
 cdef class Learner:
     """Weights, a problem, an update and an average, and what has happened so far.
@@ -151,11 +168,11 @@ cdef class Learner:
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
               const double[::1] weight=None, double usual=1, bint fresh=True, const double[::1] counts=None,
-              bint unchecked=False):
+              bint unchecked=False, bint observed=True):
         """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i, `usual` to all where weight is None.
 
-        The observer sees rows that are `fresh`, and only they count in the statistics of norm="scaled"; counts[i] is how often
-        it counts the i-th round.
+        Only rows that are `fresh` count in the statistics of norm="scaled", and the observer sees them if they are to be
+        `observed`; counts[i] is how often it counts the i-th round.
 
         Returns -1, or the row whose scores or step were not finite, before which it stopped; rows that are `unchecked` also stop
         it where their lengths are out of range.  An exception (an interrupt, or the user's own problem's) leaves the state of
@@ -167,7 +184,7 @@ cdef class Learner:
         self.refused = self.overstepped = False
         try:
             self.check_rounds(rows, labels, order, weight, counts)
-            return self.learn_rounds(rows, labels, order, weight, usual, fresh, counts, unchecked)
+            return self.learn_rounds(rows, labels, order, weight, usual, fresh, counts, unchecked, observed)
         finally:
             self.busy.release()
 
@@ -198,13 +215,15 @@ cdef class Learner:
         return 0
 
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                                 double usual, bint fresh, const double[::1] counts, bint unchecked) except -2:
+                                 double usual, bint fresh, const double[::1] counts, bint unchecked,
+                                 bint observed) except -2:
         cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1, before = self.t
         cdef Py_ssize_t d = rows.longest * self.problem.d
         cdef double* scratch
         cdef ScoreGradient g
-        cdef bint observed = fresh and (self.observer is not None or self.chooses())
         cdef bint undo_needed = self.problem.may_raise or getattr(self.update, "eta", 0) > SAFE_SIZE
+        cdef bint choosing = fresh and self.average.every > 0 and self.weights.averaging > 0
+        observed = observed and fresh and self.observer is not None
         self.problem.prepare(labels)
         self.intercept = self.weights.intercept
         scratch = <double*> malloc(d * (3 * sizeof(double) + sizeof(Py_ssize_t)))
@@ -215,10 +234,10 @@ cdef class Learner:
             self.weights.open_call(rows, fresh, undo_needed)
             while done < n and bad < 0:
                 self.refused = True
-                end = self.weights.open_block(rows, order, done, n, observed)
+                end = self.weights.open_block(rows, order, done, n, observed or choosing)
                 self.refused = False
                 with nogil:
-                    bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, fresh, counts, unchecked)
+                    bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, observed, choosing, counts, unchecked)
                 done = end
                 self.refused = bad >= 0
                 if self.problem.failed:
@@ -230,8 +249,8 @@ cdef class Learner:
         return bad
 
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
-                        Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint fresh,
-                        const double[::1] counts, bint unchecked) noexcept nogil:
+                        Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
+                        bint choosing, const double[::1] counts, bint unchecked) noexcept nogil:
         cdef Py_ssize_t i, row, d = self.problem.d
         cdef double given, mean, size, mantissa
         cdef Py_ssize_t exponent, rows_seen
@@ -240,7 +259,7 @@ cdef class Learner:
         cdef double* t = scratch
         cdef double* of_average = scratch + 2 * rows.longest * d
         cdef double losses[CANDIDATES]
-        cdef bint stepping, observed = fresh and self.observer is not None, choosing = fresh and self.chooses(), charged = False
+        cdef bint stepping, charged = False
         cdef View x
         cdef Round r
         cdef int which
@@ -298,7 +317,7 @@ cdef class Learner:
                 return row
             if observed:
                 given = 1 if counts is None else counts[i]
-                self.observer.record(of_average, y, x.m, given * self.average.weight(1, &r), self.average.keep)
+                self.observer.record(of_average, y, x.m, given * self.average.weight(1, &r), self.average.keep_seen())
             if self.update.shrinking:
                 self.weights.shrink(self.update.shrinkage(&r))
             if size > 0:
@@ -316,10 +335,6 @@ cdef class Learner:
             if charged:
                 self.choose(losses, r.weight)
         return -1
-
-    cdef inline bint chooses(self) noexcept nogil:
-        """Whether the candidates for what predicts are charged."""
-        return self.average.every > 0 and self.weights.averaging > 0
 
     cdef void lose(self, const View* x, double* t, double* of_average, const void* y, Round r, double* losses) noexcept nogil:
         """What the last iterate, of the scores t, and each average would lose in the round."""

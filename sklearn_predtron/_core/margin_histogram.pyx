@@ -1,8 +1,9 @@
 """What the margins predicted so far were worth: the threshold of the online reject rule."""
-from libc.math cimport frexp
+from libc.math cimport exp
 
 import numpy as np
 
+from sklearn_predtron._core.bins cimport HIGHEST, LOWEST, N_BINS, PER_OCTAVE, bin_of
 from sklearn_predtron._core.learner cimport Observer
 from sklearn_predtron.problems._base cimport Problem
 from sklearn_predtron.problems._finite cimport FiniteProblem
@@ -10,28 +11,16 @@ from sklearn_predtron.problems._finite cimport FiniteProblem
 from sklearn_predtron._core.state import between, reals, restored
 
 cdef enum:
-    PER_OCTAVE = 16     # bins between a margin and its double
-    LOWEST = -20        # margins below 2^LOWEST share the first bin, those from 2^HIGHEST the last
-    HIGHEST = 20
-    N_BINS = (HIGHEST - LOWEST) * PER_OCTAVE
+    NEWTON_STEPS = 60
 
 
-cdef double LEAST = 2.0 ** LOWEST, MOST = 2.0 ** HIGHEST
+cdef double MOST = 2.0 ** HIGHEST
 
 # The least margin of each bin, and infinity.
 EDGES = np.append(np.ldexp(1 + np.arange(PER_OCTAVE) / PER_OCTAVE, np.arange(LOWEST, HIGHEST)[:, None]), np.inf)
 EDGES[0] = 0
-
-
-cdef inline Py_ssize_t bin_of(double margin) noexcept nogil:
-    cdef int exponent
-    cdef double mantissa
-    if not margin >= LEAST:         # nor where the scores of the average overflow
-        return 0
-    if margin >= MOST:
-        return N_BINS - 1
-    mantissa = frexp(margin, &exponent)
-    return (exponent - 1 - LOWEST) * PER_OCTAVE + <Py_ssize_t> ((2 * mantissa - 1) * PER_OCTAVE)
+MIDDLES = np.append(EDGES[:N_BINS - 1] + np.diff(EDGES[:N_BINS]) / 2, MOST)
+FEW = 100      # lossy predictions: with fewer, the curve through all of them says more than each of them
 
 
 cdef class MarginHistogram(Observer):
@@ -39,6 +28,7 @@ cdef class MarginHistogram(Observer):
     cdef readonly FiniteProblem problem
     cdef double[:, ::1] seen       # weight of the rounds of each true class in each bin
     cdef double[::1] losses        # weighted loss of the best prediction in each bin
+    cdef double squares            # sum of the squared weights; 0 if it was not counted from the beginning
     cdef double unit               # of weight, grows as the past is forgotten
 
     def __init__(self, FiniteProblem problem not None, Py_ssize_t n_labels):
@@ -61,12 +51,12 @@ cdef class MarginHistogram(Observer):
         return 0
 
     def __reduce__(self):
-        state = np.array(self.seen), np.array(self.losses), self.unit
+        state = np.array(self.seen), np.array(self.losses), self.unit, self.squares
         return type(self), (self.problem, self.seen.shape[1]), state
 
     def __setstate__(self, state):
-        pattern = reals(N_BINS, self.seen.shape[1], least=0), reals(N_BINS, least=0), between(1e-300, 1e300)
-        self.seen, self.losses, self.unit = restored(self, state, pattern)
+        pattern = reals(N_BINS, self.seen.shape[1], least=0), reals(N_BINS, least=0), between(1e-300, 1e300), between(0, 1e308)
+        self.seen, self.losses, self.unit, self.squares = restored(self, state, pattern)
 
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
         cdef double* s = self.problem.decoded(t, &self.problem.scratch[0])
@@ -80,21 +70,88 @@ cdef class MarginHistogram(Observer):
                 second = sigma
         slot = bin_of(s[best] - s[second])
         self.unit /= keep
-        self.seen[slot, label] += weight * self.unit
-        self.losses[slot] += weight * self.unit * self.problem.loss_at(best, label)
+        weight *= self.unit
+        self.seen[slot, label] += weight
+        self.losses[slot] += weight * self.problem.loss_at(best, label)
+        self.squares += weight * weight
         if self.unit > 1e100:
-            self.renormalise()
+            self.rescale(1 / self.unit)
+            self.unit = 1
 
-    cdef void renormalise(self) noexcept nogil:
+    cdef void rescale(self, double factor) noexcept nogil:
+        """Multiply the weights of all rounds so far."""
         cdef Py_ssize_t i, c
         for i in range(N_BINS):
-            self.losses[i] /= self.unit
+            self.losses[i] *= factor
             for c in range(self.seen.shape[1]):
-                self.seen[i, c] /= self.unit
-        self.unit = 1
+                self.seen[i, c] *= factor
+        self.squares *= factor * factor
+
+    def scale_to(self, double weight):
+        """Let all that was seen weigh as much as rounds of this total weight."""
+        total = np.asarray(self.seen).sum()
+        if total > 0:
+            self.rescale(weight / total * self.unit)
 
     def threshold(self, beta):
-        """The margin below which rejecting, at cost beta[y], would have cost least; 0 before anything was seen."""
-        rejected = np.append(0, np.cumsum(np.asarray(self.seen) @ beta))
-        kept = np.append(np.cumsum(self.losses[::-1])[::-1], 0)
-        return EDGES[np.argmin(rejected + kept)]
+        """The margin below which rejecting, at cost beta[y], would have cost least; 0 before anything was seen.
+
+        The middle, by bins, between the margins on both sides.  Losses are those observed and, where few were, those of the
+        curve C_L / (1 + e^(a m)) that is likeliest: each loss says more about it than about the margins next to its own.
+        """
+        seen, losses = np.asarray(self.seen), np.asarray(self.losses)
+        count, trust = seen.sum(axis=1), self.trust_in_curve()
+        if trust > 0:
+            with np.errstate(over="ignore"):
+                expected = self.problem.C_L * count / (1 + np.exp(self.slope(count) * MIDDLES))
+            losses = trust * expected + (1 - trust) * losses
+        rejected = np.append(0, np.cumsum(seen @ beta))
+        kept = np.append(np.cumsum(losses[::-1])[::-1], 0)
+        best = np.argmin(rejected + kept)
+        below, above = np.flatnonzero(count[:best]), np.flatnonzero(count[best:])
+        first = below.max(initial=-1) + 1
+        last = best + (above.min() if len(above) > 0 else 0)
+        return EDGES[(first + last) // 2]
+
+    def trust_in_curve(self):
+        """The share of the curve in the losses, from 1 to 0 as the number of lossy rounds (Kish's effective one) grows."""
+        if self.squares == 0:
+            return 0.0
+        total, lossy = np.asarray(self.seen).sum(), np.asarray(self.losses).sum() / self.problem.C_L
+        return 1 / (1 + (total / self.squares * lossy / FEW) ** 2)
+
+    cdef double slope(self, const double[::1] count) except -1:
+        """The likeliest a >= 0 of the curve, given half a lossy round more, of any margin; by Newton's method in a bracket."""
+        cdef double low = 0, high = 1, a = 0, excess = 0, curvature = 0, step, total = np.sum(count)
+        cdef double prior = self.squares / total / total / 2
+        if self.excess_loss(count, prior, 0, &curvature) >= 0:
+            return 0
+        while high < MOST * MOST and self.excess_loss(count, prior, high, &curvature) < 0:
+            low, high = high, 2 * high
+        a = low
+        for _step in range(NEWTON_STEPS):
+            excess = self.excess_loss(count, prior, a, &curvature)
+            if excess < 0:
+                low = a
+            else:
+                high = a
+            step = a - excess / curvature if curvature > 0 else high
+            step = step if low < step < high else (low + high) / 2
+            if abs(step - a) <= 1e-9 * a:
+                break
+            a = step
+        return a
+
+    cdef double excess_loss(self, const double[::1] count, double prior, double a, double* curvature) noexcept:
+        """The derivative of minus the log-likelihood by a, and its own."""
+        cdef double excess = 0, m, share
+        cdef const double[::1] middle = MIDDLES
+        cdef Py_ssize_t i
+        curvature[0] = 0
+        for i in range(N_BINS):
+            if count[i] > 0:
+                m = middle[i]
+                share = 1 / (1 + exp(a * m))
+                excess += m * (self.losses[i] / self.problem.C_L + count[i] * (prior - share))
+                curvature[0] += m * m * count[i] * share * (1 - share)
+        return excess

@@ -392,6 +392,7 @@ def bad_parameters(estimator: Any) -> dict[str, Any]:
         "max_iter": 0,
         "norm": "no such norm",
         "reject": "no such option",
+        "threshold": "no such measure",
         "representation": "no such representation",
         "random_state": "seed",
         "shuffle": "no",

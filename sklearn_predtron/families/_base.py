@@ -53,6 +53,10 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
         """Return the observer of progressive predictions, reusing the present one."""
         return None
 
+    def _hold_out(self, batch: Batch) -> bool:
+        """Show the observer of a new learner the rows beforehand, as held out; return whether it has seen them."""
+        return False
+
     def _build_reader(self) -> LabelReader | None:
         """Build the reader of labels, once it is known what they are; None if there is no short way to them."""
         return None
@@ -110,7 +114,10 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
                 self._check_rows(batch.X, batch.rows)
             learner, rounds = self._learner, self._learner.t
             metadata = self._shown_to_callbacks(given) or None
-            self._run_epochs(batch, y, metadata, unchecked)
+            held_out = fresh and self._hold_out(batch)
+            self._run_epochs(batch, y, metadata, unchecked=unchecked, observed=not held_out)
+            if held_out:
+                learner.observer.scale_to(learner.average.mass(learner.t))
         except BaseException as error:
             # Where rows were refused, and where nothing was learned: the rows, or the problem, were no good from the start.
             refused = learner is not None and learner.refused and isinstance(error, Exception)

@@ -253,7 +253,7 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         return float(self._margins(X, y).min())
 
     def _margins(self, X: Any, y: Any) -> NDArray:
-        scores = self._scores(X)
+        scores = self._scores(X, shifted=False)
         codes = encode(column_or_1d(y), self.classes_)
         check_lengths(len(scores), len(codes))
         return self._at_unit_norm(self._learner.problem.margins(scores, Codes(codes)))

@@ -38,17 +38,22 @@ class Composed(Bounded, Parameterized):
         problem = self._build_problem()
         problem.prepare(labels)
         observer = self._build_observer(problem, None if fresh else self._learner.observer)
-        update = self._build_update(problem)
-        average = self._build_average(problem, rows, partial=partial)
         if fresh:
-            weights = self._build_weights(problem, rows, average=average is not None)
-            weights.keep_averages(kept_by(average, weights))
-            weights.expect(rows)
-            self._learner = Learner(weights, problem, update, average or Average())
-            self._learner.change(problem, update, average, observer)
-            self._fixed, self._learned_with = self._fixed_parameters(), fingerprint(problem, update)
+            self._learner = self._new_learner(problem, rows, observer, partial=partial)
+            self._fixed, self._learned_with = self._fixed_parameters(), fingerprint(problem, self._learner.update)
         else:
+            update, average = self._build_update(problem), self._build_average(problem, rows, partial=partial)
             self._change_parts(problem, update, average, observer)
+
+    def _new_learner(self, problem: Problem, rows: Rows, observer: Observer | None, *, partial: bool = False) -> Learner:
+        """Make a learner that has learned nothing, for rows like these."""
+        update, average = self._build_update(problem), self._build_average(problem, rows, partial=partial)
+        weights = self._build_weights(problem, rows, average=average is not None)
+        weights.keep_averages(kept_by(average, weights))
+        weights.expect(rows)
+        learner = Learner(weights, problem, update, average or Average())
+        learner.change(problem, update, average, observer)
+        return learner
 
     def _build_weights(self, problem: Problem, rows: Rows, *, average: bool) -> Weights:
         norm, intercept = resolve(Norm, self.norm, "norm"), self._build_intercept()

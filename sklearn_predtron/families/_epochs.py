@@ -27,11 +27,13 @@ class Trained:
     shuffle: bool
     random_state: Any
 
-    def _run_epochs(self, batch: Batch, y: Any, metadata: dict[str, Any] | None, unchecked: bool) -> None:
-        """Learn epoch by epoch until nothing more is gained; `unchecked` says that the learner finds rows of no good."""
-        X, rows, labels, weight, order = batch
-        learner, patience = self._learner, checked_patience(self.tol)
-        epochs = self._epochs if self.max_iter is None else self.max_iter
+    def _run_epochs(self, batch: Batch, y: Any, metadata: dict[str, Any] | None, *, unchecked: bool, observed: bool) -> None:
+        """Learn epoch by epoch until nothing more is gained, under the eyes of the callbacks.
+
+        `unchecked` says that the learner finds rows of no good, `observed` that its observer sees the first epoch.
+        """
+        X, rows, _, weight, order = batch
+        learner, patience, epochs = self._learner, checked_patience(self.tol), self._most_epochs()
         rounds = Epochs(rows.n, order, weight, self._generator())
         self.loss_curve_, self.n_iter_ = [], 0
         data = {"X": X, "y": y, "metadata": metadata}
@@ -40,19 +42,39 @@ class Trained:
         for number in range(epochs):
             epoch = task.subcontext(task_name="epoch")
             epoch.call_on_fit_task_begin(estimator=self, **data)
-            steps, loss, t = learner.n_updates, learner.cumulative_loss, learner.t
-            new = number == 0
-            drawn = rounds.draw(counted=new and learner.observer is not None)
-            refused = learner.learn(rows, labels, **drawn, fresh=new, unchecked=unchecked and new)
-            if refused >= 0:
-                self._check_rows(X, rows)
-                raise ValueError(f"{learner.why_refused(refused, learner.t)}  The fit is undone.")
+            steps, new = learner.n_updates, number == 0
+            drawn = rounds.draw(counted=new and observed and learner.observer is not None)
+            loss = self._learn_epoch(learner, batch, drawn, fresh=new, unchecked=unchecked and new, observed=observed)
             self.n_iter_ += 1
-            self.loss_curve_.append((learner.cumulative_loss - loss) / (learner.t - t))
+            self.loss_curve_.append(loss)
             stopped = epoch.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
             if stopped or learner.n_updates == steps or (patience is not None and patience._is_over(self.loss_curve_)):
                 break
         task.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
+
+    def _run_unseen(self, learner: Learner, batch: Batch, random: np.random.Generator | None) -> None:
+        """Let another learner learn a batch as `fit` does, unseen by the callbacks and by its observer."""
+        rounds, patience = Epochs(batch.rows.n, batch.order, batch.weight, random), checked_patience(self.tol)
+        losses: list[float] = []
+        for number in range(self._most_epochs()):
+            steps, drawn = learner.n_updates, rounds.draw(counted=False)
+            losses.append(self._learn_epoch(learner, batch, drawn, fresh=number == 0, observed=False))
+            if learner.n_updates == steps or (patience is not None and patience._is_over(losses)):
+                break
+        learner.weights.close_fit()
+
+    def _most_epochs(self) -> int:
+        """Return the epochs after which `fit` ends at the latest."""
+        return self._epochs if self.max_iter is None else self.max_iter
+
+    def _learn_epoch(self, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
+        """Learn from the rows that were drawn; return their mean progressive loss."""
+        loss, t = learner.cumulative_loss, learner.t
+        refused = learner.learn(batch.rows, batch.labels, **drawn, **how)
+        if refused >= 0:
+            self._check_rows(batch.X, batch.rows)
+            raise ValueError(f"{learner.why_refused(refused, learner.t)}  The fit is undone.")
+        return (learner.cumulative_loss - loss) / (learner.t - t)
 
     def _generator(self) -> np.random.Generator | None:
         """Return the source of the epochs' shuffles, if there are any."""

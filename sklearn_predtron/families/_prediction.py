@@ -22,20 +22,26 @@ MANY_BLOCKS = 64  # the least that threads are worth, whose start takes as long 
 class Predicting(Validated):
     """Scores rows and decodes their scores; a row's are the same, to the last bit, in any block and any thread."""
 
-    def _scores(self, X: Any) -> NDArray:
-        """Return scores of shape (n_samples, d) under the weights that predict."""
+    def _shift(self, learner: Learner) -> NDArray | None:
+        """Return what predictions take off the scores, of shape (d,); None takes nothing off."""
+        return None
+
+    def _scores(self, X: Any, *, shifted: bool = True) -> NDArray:
+        """Return scores of shape (n_samples, d) under the weights that predict, or as they were learned."""
         learner, X, rows = self._read_rows_to_predict(X)
+        shift = self._shift(learner) if shifted else None
         scores = np.empty((rows.n, learner.problem.d))
         in_blocks(learner, rows, lambda first, last: self._score(learner, X, rows, first, scores[first:last]))
-        return scores
+        return scores if shift is None else scores - shift
 
     def _decoded(self, X: Any) -> NDArray:
         """Return the problem's predictions, one for each row."""
         learner, X, rows = self._read_rows_to_predict(X)
-        problem = learner.problem
+        problem, shift = learner.problem, self._shift(learner)
 
         def decode(first: int, last: int) -> NDArray:
-            return problem.predict(self._score(learner, X, rows, first, np.empty((last - first, problem.d))))
+            scores = self._score(learner, X, rows, first, np.empty((last - first, problem.d)))
+            return problem.predict(scores if shift is None else scores - shift)
 
         parts = in_blocks(learner, rows, decode)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -171,8 +171,13 @@ def build(part: dict[str, Any], made: list[Any]) -> Any:
         raise ValueError(f"The saved model has a part {name!r}, which this version of sklearn_predtron does not know.")
     whole = compiled()[name](*filled(part["arguments"], made))
     if "state" in part:
-        whole.__setstate__(filled(part["state"], made))
+        whole.__setstate__(completed(name, filled(part["state"], made)))
     return whole
+
+
+def completed(name: str, state: Any) -> Any:
+    """Return the state of a part with what its kind has come to count since it was saved."""
+    return (*state, 0.0) if name == "MarginHistogram" and len(state) == 3 else state
 
 
 def filled(value: Any, made: list[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,24 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Observer
 from sklearn_predtron._core.margin_histogram import MarginHistogram
+from sklearn_predtron._core.score_histogram import ClassScores
+from sklearn_predtron._names import refuse_class
 from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._fitted import learned
+from sklearn_predtron.families._held_out import HeldOut
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.losses import Reject, names_label, table_loss
+from sklearn_predtron.families._thresholds import Measure, Thresholded, balanced_error, measure_of_loss, number_or_measure
+from sklearn_predtron.losses import AtK, FBeta, Reject, SubsetLoss, names_label, table_loss
 from sklearn_predtron.losses.reject import check_label, checked_reject, costs_by_class
 from sklearn_predtron.problems._finite import FiniteProblem
 
 __all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
 
+MEASURES = {"f1": Measure("f1", FBeta().of_counts), "balanced": Measure("balanced", balanced_error)}
 
-class RejectingClassifier(BaseTableClassifier):
+
+class RejectingClassifier(HeldOut, BaseTableClassifier):
     """A classifier that may leave rows undecided."""
 
     reject: Any
@@ -62,7 +70,7 @@ class RejectingClassifier(BaseTableClassifier):
         reject = checked_reject(self.reject)
         if reject is None or reject.rule != "online":
             return None
-        return MarginHistogram(problem, len(self.classes_)) if observer is None else observer
+        return observer if isinstance(observer, MarginHistogram) else MarginHistogram(problem, len(self.classes_))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over a saved state, in which three parameters may stand for `reject`."""
@@ -237,7 +245,7 @@ class PredtronClassifier(RejectingClassifier):
 
 
 @documented({"classes_": np.arange(2)}, d="1")
-class PredtronBinaryClassifier(RejectingClassifier):
+class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
     """Binary classifier, with asymmetric costs and a reject option.
 
     Parameters
@@ -260,6 +268,10 @@ class PredtronBinaryClassifier(RejectingClassifier):
     {warm_start}
     {class_weight}
     {reject}
+    threshold : None, "f1", "balanced", SubsetLoss, callable or float, default=None
+        Where the score is cut: None at 0, a number there; "f1", "balanced" (accuracy) or a loss of the counts of true positives,
+        false positives, false negatives and true negatives, as ``FBeta(beta=2.0)`` or a function of the four, where all rows
+        together would have lost least, each predicted without having been learned.  The second of `classes_` is positive.
 
     Attributes
     ----------
@@ -268,7 +280,9 @@ class PredtronBinaryClassifier(RejectingClassifier):
     coef_ : ndarray of shape (1, n_features)
         Weights that predict.
     intercept_ : ndarray of shape (1,)
-        Offset of the score.
+        Offset of the score, less `threshold_`.
+    threshold_ : float
+        The cut of the score as it was learned; 0 is that of `decision_function`.
     {last_coef_}
     {last_intercept_}
     {dual_coef_}
@@ -304,6 +318,11 @@ class PredtronBinaryClassifier(RejectingClassifier):
     array([-1,  0,  1])
     """
 
+    _parameter_constraints: dict[str, list] = {
+        **RejectingClassifier._parameter_constraints,
+        "threshold": [str, SubsetLoss, callable, Real, None],
+    }
+
     def __init__(
         self,
         *,
@@ -321,6 +340,7 @@ class PredtronBinaryClassifier(RejectingClassifier):
         warm_start: bool = False,
         class_weight: Any = None,
         reject: Reject | None = None,
+        threshold: Any = None,
     ):
         self.loss = loss
         self.representation = representation
@@ -336,6 +356,51 @@ class PredtronBinaryClassifier(RejectingClassifier):
         self.warm_start = warm_start
         self.class_weight = class_weight
         self.reject = reject
+        self.threshold = threshold
+
+    # ---------------------------------------------------------------------------------------------------------- threshold
+
+    def _threshold_measure(self) -> Measure | None:
+        threshold = self.threshold
+        refuse_class("threshold", threshold)
+        if isinstance(threshold, AtK):
+            raise ValueError(f"threshold={threshold!r} is for sets of k labels; accepted are losses of the counts of any cut.")
+        measure: Measure | None
+        if isinstance(threshold, SubsetLoss) or callable(threshold):
+            measure = measure_of_loss(threshold)
+        else:
+            measure = number_or_measure(threshold, MEASURES, "None, 'f1', 'balanced', a loss of counts and a finite number")
+        if threshold is not None and self.reject is not None:
+            raise ValueError(
+                f"threshold={threshold!r} does not go with reject={self.reject!r}: the one moves the boundary for a "
+                "measure of all rows, the other leaves rows near the boundary undecided by their cost; one of them must be None."
+            )
+        return measure
+
+    def _new_histogram(self, problem: Any) -> ClassScores:
+        return ClassScores(problem)
+
+    def _score_difference(self, learner: Any) -> tuple[NDArray, float]:
+        """Return v and h of the score of the second class, <v, t> / h."""
+        first, second = learner.problem.decision(np.eye(learner.problem.d))[:, :2].T
+        return second - first, 2.0 if learner.problem.d == 1 else 1.0
+
+    def _cut_scores(self, learner: Any, scores: NDArray) -> NDArray:
+        direction, unit = self._score_difference(learner)
+        return (scores @ direction / unit)[:, None]
+
+    def _positive(self, labels: Any) -> NDArray:
+        return labels.array[:, None] == 1
+
+    def _shift_by(self, learner: Any, cuts: NDArray) -> NDArray:
+        direction, unit = self._score_difference(learner)
+        return cuts[0] * unit * direction / (direction @ direction)
+
+    @learned
+    def threshold_(self) -> float:
+        """The cut of the score of the second class, as it was learned."""
+        cuts = self._cuts(self._learner)
+        return 0.0 if cuts is None else float(cuts[0])
 
     def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
         super()._check_classes(classes, ordered=ordered)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,25 +11,30 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 
-from sklearn_predtron._parts import checked_build, resolve
+from sklearn_predtron._core.score_histogram import LabelScores
+from sklearn_predtron._names import refuse_class
+from sklearn_predtron._parts import checked_build, real_numbers, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._fitted import AfterFit
+from sklearn_predtron.families._fitted import AfterFit, learned, read_only
 from sklearn_predtron.families._label_sets import SetReader, as_array, flat
 from sklearn_predtron.families._labels import class_list, column_names, find_classes
 from sklearn_predtron.families._patience import Patience
+from sklearn_predtron.families._thresholds import Measure, Thresholded, number_or_measure
 from sklearn_predtron.families._validation import check_lengths, mean_loss
-from sklearn_predtron.losses import Hamming, SubsetLoss, subset_loss
+from sklearn_predtron.losses import AtK, FBeta, Hamming, SubsetLoss, subset_loss
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._label_sets import LabelSets
 from sklearn_predtron.representations import SubsetRepresentation
 
 __all__ = ["PredtronMultilabelClassifier"]
 
+MEASURES = {"macro_f1": Measure("macro_f1", FBeta().of_counts), "micro_f1": Measure("micro_f1", FBeta().of_counts, pooled=True)}
+
 
 @documented({"_n_labels": 3}, d="m")
-class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
+class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
     """Multilabel classifier: learns all labels in one pass, for the measure that counts.
 
     Parameters
@@ -48,6 +54,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     {shuffle}
     {random_state}
     {warm_start}
+    threshold : None, "macro_f1", "micro_f1", float or array-like of shape (m,), default=None
+        Where the scores are cut: None at 0, numbers there; "macro_f1" each label's where its own F1 over all rows would have
+        been largest, for rare labels that count as much as others; "micro_f1" all labels' at one place, by the F1 of all
+        labels of all rows.  Rows are predicted without having been learned.
 
     Attributes
     ----------
@@ -57,7 +67,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     coef_ : ndarray of shape (m, n_features)
         Weights that predict.
     intercept_ : ndarray of shape (m,)
-        Offsets of the scores.
+        Offsets of the scores, less `threshold_`.
+    threshold_ : ndarray of shape (m,)
+        The cuts of the scores as they were learned; 0 is that of `decision_function`.
     {last_coef_}
     {last_intercept_}
     {dual_coef_}
@@ -98,6 +110,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         **BasePredtron._parameter_constraints,
         "loss": [str, callable, SubsetLoss],
         "representation": [str, SubsetRepresentation],
+        "threshold": [str, "array-like", Real, None],
     }
 
     def __init__(
@@ -115,6 +128,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
+        threshold: Any = None,
     ):
         self.loss = loss
         self.representation = representation
@@ -128,6 +142,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         self.shuffle = shuffle
         self.random_state = random_state
         self.warm_start = warm_start
+        self.threshold = threshold
 
     # ------------------------------------------------------------------------------------------------------------- labels
 
@@ -187,6 +202,49 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         problem = checked_build(loss, loss.build(representation, m), LabelSets, d=m)
         self._learned_loss = loss
         return problem
+
+    # ---------------------------------------------------------------------------------------------------------- threshold
+
+    def _threshold_measure(self) -> Measure | None:
+        threshold = self.threshold
+        refuse_class("threshold", threshold)
+        measure = None
+        if isinstance(threshold, str) or np.ndim(threshold) == 0:
+            accepted = "None, 'macro_f1', 'micro_f1', a finite number and one for each label"
+            measure = number_or_measure(threshold, MEASURES, accepted)
+        if threshold is not None and isinstance(subset_loss(self.loss), AtK):
+            raise ValueError(f"threshold={threshold!r} does not go with loss={self.loss}, which predicts the k largest scores.")
+        return measure
+
+    def _given_cut(self) -> NDArray:
+        cuts = real_numbers(self.threshold)
+        if cuts is None or not np.isfinite(cuts).all() or cuts.shape not in ((), (self._n_labels,)):
+            raise ValueError(
+                f"threshold={shortened(self.threshold)} must be a finite number, or one for each of the {self._n_labels} labels."
+            )
+        return np.broadcast_to(cuts, self._n_labels)
+
+    def _new_histogram(self, problem: Any) -> LabelScores:
+        return LabelScores(problem)
+
+    def _build_observer(self, problem: Any, observer: Any) -> Any:
+        if self.threshold is not None and self._threshold_measure() is None:
+            self._given_cut()
+        return super()._build_observer(problem, observer)
+
+    def _positive(self, labels: Any) -> NDArray:
+        return labels.dense() == 1
+
+    def _strata(self, labels: Any) -> NDArray:
+        """Return the rarest label of each row."""
+        positive = self._positive(labels)
+        return np.where(positive, positive.sum(axis=0), len(positive) + 1).argmin(axis=1)
+
+    @learned
+    def threshold_(self) -> NDArray:
+        """The cuts of the scores, of shape (m,), as they were learned."""
+        cuts = self._cuts(self._learner)
+        return np.zeros(self._n_labels) if cuts is None else read_only(np.array(cuts))
 
     # --------------------------------------------------------------------------------------------------------- prediction
 
@@ -306,7 +364,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return float(self._margins(X, y).min())
 
     def _margins(self, X: Any, y: Any) -> NDArray:
-        scores = self._scores(X)
+        scores = self._scores(X, shifted=False)
         labels = self._read_labels(y, None, fresh=False, partial=True)
         check_lengths(len(scores), labels.n)
         return self._at_unit_norm(self._learner.problem.margins(scores, labels))

@@ -28,8 +28,10 @@ class Reject(CachedParameterNames):
     rule : {"online", "margin", "code"}, default="online"
         Which rows are rejected.  "online" and "margin" reject if the margin, the difference of the two best decoded scores, is
         below a threshold, and coverage falls with beta.  "online" takes the threshold that would have cost least on the margins
-        predicted so far, each before its row was learned (in the first epoch of `fit`), from a histogram in constant memory.
-        "margin" takes 1 - 2 beta with the beta of the class predicted (with costs, the loss at stake - 2 beta).  "code" is the
+        predicted so far, each without its row having been learned, from a histogram in constant memory: in `partial_fit`
+        before the row is, in `fit` by learners of the other four fifths (in a large one before it is, in the first epoch).
+        "margin", which is not recommended, takes 1 - 2 beta with the beta of the class predicted (with costs, the loss at
+        stake - 2 beta), whatever the margins are worth.  "code" is the
         code (e_1 + ... + e_k) / sqrt(k) for the rejection, with its loss bound; for the 0-1 loss it never rejects with beta up
         to 1 - 1/k, and beyond it hardly rejects rows like those that were learned.
 

@@ -24,6 +24,7 @@ from benchmarks.suites import (
     predict,
     quality,
     stream,
+    thresholds,
     throughput_dense,
     throughput_sparse,
     updates,
@@ -63,6 +64,7 @@ def tiny(monkeypatch):
     monkeypatch.setattr(norms, "TARGETS", tuple(replace_parts(target, columns=20) for target in norms.TARGETS))
     monkeypatch.setattr(norms, "DIFFERENT_ROWS", 10)
     monkeypatch.setattr(kernels, "python", child)
+    monkeypatch.setattr(thresholds, "GENERATED", ((1000, 10, 0.4, 1.0, 0.01),))
     for name, number in (("COLUMNS", 8), ("FEW_COLUMNS", 4), ("LABELS", 5), ("STREAM_ROWS_OF_CONTESTANT", 3)):
         monkeypatch.setattr(multilabel, name, number)
 
@@ -283,6 +285,14 @@ def test_reject_on_given_data(tmp_path, tiny):
     tables = SUITES["reject"].run(Options(repeats=1, seeds=1, scale=0.001, data=tmp_path))
     check(tables)
     assert {row[0] for row in tables[0].rows} == {"breast_cancer", "a9a", "elec2"}
+
+
+def test_thresholds_on_given_data(tmp_path, tiny):
+    (tmp_path / "load.py").write_text(LOAD)
+    tables = thresholds.run(Options(repeats=1, seeds=1, scale=0.001, data=tmp_path))
+    check(tables)
+    assert [row[0] for row in tables[0].rows] == ["generated, 1000 x 10, 40%", "a9a", "geometric mean"]
+    assert len(tables[1].rows) == len(thresholds.SETS) * len(thresholds.OF_SETS)
 
 
 def test_ordinal_on_given_data(tmp_path, tiny):

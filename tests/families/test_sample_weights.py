@@ -22,6 +22,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.datasets import make_ranking_queries
+from sklearn_predtron.families import _held_out
 from sklearn_predtron.families._epochs import Epochs, first_appearances
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS, Norm
@@ -181,7 +182,9 @@ def test_weights_that_overflow_are_refused():
         assert np.isfinite(coef).all()
 
 
-def test_the_reject_rule_sees_each_row_once_at_its_weight():
+def test_the_reject_rule_sees_each_row_once_at_its_weight(monkeypatch):
+    """In the first epoch of a fit too large for folds."""
+    monkeypatch.setattr(_held_out, "MOST_ROWS", 0)
     X, y = make_data(3, noise=2.0)
     weight = np.where(y == 0, 9.0, 1.0)
     model = PredtronClassifier(reject=Reject(0.3, -1), max_iter=1, random_state=0).fit(X, y, sample_weight=weight)

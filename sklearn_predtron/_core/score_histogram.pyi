@@ -1,0 +1,19 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._core.learner import Observer
+from sklearn_predtron.problems._base import Problem
+
+PLACES: NDArray[np.float64]
+
+class ScoreHistogram(Observer):
+    problem: Any
+    rounds: int
+    kept: Any
+    def __init__(self, problem: Problem) -> None: ...
+    def weights(self) -> Any: ...
+
+class ClassScores(ScoreHistogram): ...
+class LabelScores(ScoreHistogram): ...

@@ -1,0 +1,107 @@
+"""What the scores predicted so far were worth: the decision threshold of a stream."""
+import numpy as np
+
+from sklearn_predtron._core.bins cimport N_BINS, bin_of
+from sklearn_predtron._core.learner cimport Observer
+from sklearn_predtron.problems._base cimport Problem
+from sklearn_predtron.problems._finite cimport FiniteProblem
+from sklearn_predtron.problems._label_sets cimport LabelSets
+
+from sklearn_predtron._core.margin_histogram import MIDDLES
+from sklearn_predtron._core.state import between, count, reals, restored
+
+# The score that stands for each bin, ascending.
+PLACES = np.concatenate([-MIDDLES[::-1], MIDDLES])
+
+
+cdef class ScoreHistogram(Observer):
+    """Histograms of scores, one for each of them, of the rounds in which they should be negative and positive."""
+    cdef readonly Problem problem
+    cdef double[:, :, ::1] seen         # weight of the rounds of each score in each bin, negative and positive
+    cdef double unit                    # of weight, grows as the past is forgotten
+    cdef readonly Py_ssize_t rounds     # that were shown or recorded
+    cdef public object kept             # what was last made of them
+
+    def __init__(self, Problem problem not None):
+        self.watch(problem)
+        self.seen = np.zeros((self.n_scores(), 2 * N_BINS, 2))
+        self.unit = 1
+
+    def watch(self, Problem problem not None):
+        self.problem = problem
+
+    cdef int check(self, Problem problem) except -1:
+        if type(problem) is not type(self.problem) and problem.d != self.problem.d:
+            raise ValueError("the scores are those of another problem.")
+        return 0
+
+    def n_scores(self):
+        """Return how many scores are cut."""
+        return self.problem.d
+
+    def __reduce__(self):
+        return type(self), (self.problem,), (np.array(self.seen), self.unit, self.rounds)
+
+    def __setstate__(self, state):
+        pattern = reals(*np.shape(self.seen), least=0), between(1e-300, 1e300), count
+        self.seen, self.unit, self.rounds = restored(self, state, pattern)
+
+    cdef void open_round(self, double keep) noexcept nogil:
+        """A round begins; those so far weigh keep times as much as before."""
+        cdef Py_ssize_t j, i, side
+        self.rounds += 1
+        self.unit /= keep
+        if self.unit > 1e100:
+            for j in range(self.seen.shape[0]):
+                for i in range(2 * N_BINS):
+                    for side in range(2):
+                        self.seen[j, i, side] /= self.unit
+            self.unit = 1
+
+    cdef void add(self, Py_ssize_t j, double score, bint positive, double weight) noexcept nogil:
+        """Score j of the round at hand."""
+        cdef Py_ssize_t place = N_BINS + bin_of(score) if score >= 0 else N_BINS - 1 - bin_of(-score)
+        self.seen[j, place, positive] += weight * self.unit
+
+    def scale_to(self, weight):
+        """Let all that was seen weigh as much as rounds of this total weight."""
+        total = np.asarray(self.seen[0]).sum()
+        if total > 0:
+            self.seen = np.asarray(self.seen) * (weight / total * self.unit)
+
+    def weights(self):
+        """Return the weight of the rounds by score, bin and side, all rounds together as many as there were."""
+        seen = np.asarray(self.seen)
+        total = seen[0].sum()
+        return seen * (self.rounds / total) if total > 0 else seen
+
+
+cdef class ClassScores(ScoreHistogram):
+    """Of the score of the second of two classes."""
+    cdef FiniteProblem table
+
+    def watch(self, Problem problem not None):
+        if (<FiniteProblem?> problem).k != 2:
+            raise ValueError("there are other than two classes.")
+        self.problem = self.table = problem
+
+    def n_scores(self):
+        return 1
+
+    cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
+        cdef double* s = self.table.decoded(t, &self.table.scratch[0])
+        self.open_round(keep)
+        self.add(0, (s[1] - s[0]) / (2 if self.table.d == 1 else 1), (<const Py_ssize_t*> y)[0] == 1, weight)
+
+
+cdef class LabelScores(ScoreHistogram):
+    """Of the scores of all labels of a set."""
+
+    def watch(self, Problem problem not None):
+        self.problem = <LabelSets?> problem
+
+    cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
+        cdef Py_ssize_t j
+        self.open_round(keep)
+        for j in range(self.problem.d):
+            self.add(j, t[j], (<const unsigned char*> y)[j], weight)

@@ -1,0 +1,194 @@
+"""Thresholds from rows that were held out."""
+
+import numpy as np
+import pytest
+from cases import make_data, needs_callbacks
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron._core.margin_histogram import MarginHistogram
+from sklearn_predtron.callbacks import LossHistory
+from sklearn_predtron.families import _epochs, _held_out
+from sklearn_predtron.families._held_out import FOLDS, folds_of
+from sklearn_predtron.families._saved import completed
+from sklearn_predtron.losses import Reject
+from sklearn_predtron.norms import RKHS
+from sklearn_predtron.problems._base import Codes
+from sklearn_predtron.problems._finite import OneHotProblem
+
+ASK = Reject(0.1, -1)
+
+
+def seen_by(model):
+    """The weights of each bin and class in the histogram of a model."""
+    return np.asarray(model._learner.observer.__reduce__()[2][0])
+
+
+@pytest.mark.parametrize(("k", "n", "most"), [(2, 150, 1.3), (4, 150, 1.3), (2, 600, 1.12), (4, 600, 1.12)])
+def test_rejecting_costs_hardly_more_than_by_chows_rule(k, n, most):
+    """Of Gaussians, whose posterior is known: reject where the likeliest class is less likely than 1 - beta."""
+    costs = (0.05, 0.1, 0.2)
+    ours, chow = np.zeros(3), np.zeros(3)
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        centre = 1.3 * random.standard_normal((k, 6))
+        y = random.integers(k, size=n + 4000)
+        X = centre[y] + random.standard_normal((len(y), 6))
+        t = X[n:] @ centre.T - (centre**2).sum(axis=1) / 2
+        P = np.exp(t - t.max(axis=1, keepdims=True))
+        P /= P.sum(axis=1, keepdims=True)
+        wrong = P.argmax(axis=1) != y[n:]
+        model = PredtronClassifier(reject=ASK, random_state=seed).fit(X[:n], y[:n])
+        ours += [model.set_params(reject__cost=beta).sample_loss(X[n:], y[n:]).mean() for beta in costs]
+        chow += [np.where(P.max(axis=1) < 1 - beta, beta, wrong).mean() for beta in costs]
+    assert (ours / chow < most).all()
+
+
+@pytest.mark.parametrize("settings", [{}, {"shuffle": False}, {"average": False}, {"norm": RKHS()}, {"norm": "scaled"}], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_margins_are_those_of_learners_of_the_other_folds(settings, weighted):
+    X, y = make_data(3, n=90, noise=2.0)
+    weight = np.where(np.arange(90) % 4 == 0, 0.0, 1.0 + y) if weighted else None
+    model = PredtronClassifier(reject=ASK, random_state=0, **settings)
+    model.fit(X, y, sample_weight=weight)
+    there = np.arange(90) if weight is None else np.flatnonzero(weight)
+    random = model._fold_generator()
+    fold, total = folds_of(y[there], random), 1.0 if weight is None else weight
+    problem = OneHotProblem(3)
+    expected = MarginHistogram(problem, 3)
+    for number in range(FOLDS):
+        part = there[fold != number]
+        alone = clone(model).set_params(reject=None)
+        alone._generator = lambda random=random: random
+        alone.fit(X[part], y[part], sample_weight=None if weight is None else weight[part])
+        out = there[fold == number]
+        rows = np.arange(len(out))
+        expected.show(problem, alone.decision_function(X[out]), Codes(y[out]), rows, None if weight is None else weight[out])
+    learner = model._learner
+    expected.scale_to(learner.average.mass(learner.t))
+    np.testing.assert_allclose(seen_by(model), np.asarray(expected.__reduce__()[2][0]))
+    by_class = np.bincount(y, weights=np.broadcast_to(total, 90), minlength=3)
+    np.testing.assert_allclose(seen_by(model).sum(axis=0), by_class / by_class.sum() * learner.average.mass(learner.t))
+
+
+def test_folds_are_even_and_stratified():
+    codes = np.repeat([0, 1, 2], [41, 13, 3])
+    for random in (None, np.random.default_rng(0)):
+        fold = folds_of(codes, random)
+        assert np.ptp(np.bincount(fold)) <= 1
+        assert all(np.ptp(np.bincount(fold[codes == code], minlength=FOLDS)) <= 1 for code in range(3))
+    assert len(set(folds_of(np.array([0, 1]), None))) == 2
+
+
+@pytest.mark.parametrize("seed", [0, "instance", None])
+def test_what_predicts_is_as_without_folds(seed):
+    X, y = make_data(3, n=90, noise=2.0)
+    coefs = []
+    for reject in (None, ASK):
+        np.random.seed(3)  # noqa: NPY002
+        state = np.random.RandomState(3) if seed == "instance" else seed
+        coefs.append(PredtronClassifier(reject=reject, random_state=state).fit(X, y).coef_)
+    np.testing.assert_array_equal(*coefs)
+
+
+@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_WORK", "MOST_KERNEL_ROWS"])
+def test_large_fits_go_by_their_first_epoch(monkeypatch, limit):
+    X, y = make_data(3, n=90, noise=2.0)
+    model = PredtronClassifier(reject=ASK, norm=RKHS() if limit == "MOST_KERNEL_ROWS" else "l2", random_state=0)
+    epochs = []
+    monkeypatch.setattr(_epochs.Trained, "_run_unseen", lambda *given: epochs.append(given))
+    monkeypatch.setattr(_held_out, limit, {"MOST_WORK": 3 * X.size}.get(limit, 90))
+    model.fit(sparse.csr_matrix(X), y)
+    assert len(epochs) == FOLDS
+    monkeypatch.setattr(_held_out, limit, {"MOST_WORK": 3 * X.size - 1}.get(limit, 89))
+    model.fit(sparse.csr_matrix(X), y)
+    assert len(epochs) == FOLDS
+    assert seen_by(model).sum() == pytest.approx(90 * 91 / 2)  # round t of the first epoch weighs t
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+@pytest.mark.parametrize("fold", range(FOLDS))
+def test_what_ends_a_fold_leaves_no_trace(monkeypatch, error, fold):
+    X, y = make_data(3, n=90, noise=2.0)
+    learn, calls = _epochs.Trained._learn_epoch, []
+
+    def failing(self, *given, **how):
+        calls.append(given)
+        if len(calls) == 10 * fold + 3:
+            raise error("in the midst of a fold")
+        return learn(self, *given, **how)
+
+    fitted = PredtronClassifier(reject=ASK, random_state=0).fit(X[:60], y[:60])
+    before = {name: value for name, value in vars(fitted).items() if name != "_stream"}
+    predicted, fresh = fitted.predict(X), PredtronClassifier(reject=ASK)
+    names = set(vars(fresh))
+    monkeypatch.setattr(_epochs.Trained, "_learn_epoch", failing)
+    for model in (fitted, fresh):
+        calls.clear()
+        with pytest.raises(error, match="in the midst"):
+            model.fit(X, y)
+    assert set(vars(fresh)) - {"_flag"} == names - {"_flag"}
+    assert all(vars(fitted)[name] is value for name, value in before.items())
+    np.testing.assert_array_equal(fitted.predict(X), predicted)
+
+
+def test_rows_that_are_refused_are_named_before_any_fold():
+    X, y = make_data(3, n=90)
+    X[40, 1] = np.nan
+    model = PredtronClassifier(reject=ASK)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+def test_a_stream_goes_on_with_the_histogram():
+    """Rounds after `fit` weigh in it as in the average: as much together as all before, after as many."""
+    X, y = make_data(3, n=90, noise=2.0)
+    model = PredtronClassifier(reject=ASK, average="uniform", random_state=0).fit(X, y)
+    assert seen_by(model).sum() == pytest.approx(900)
+    for _ in range(10):
+        model.partial_fit(X, y)
+    assert seen_by(model).sum() == pytest.approx(1800)
+    forgetful = PredtronClassifier(reject=ASK, average=100.0, random_state=0).fit(X, y)
+    assert seen_by(forgetful).sum() == pytest.approx((1 - 0.5**9) / (1 - 0.5**0.01))
+
+
+def test_the_threshold_of_a_few_lossy_rows_is_that_of_a_curve():
+    """And of many the one that would have cost least on them."""
+    X, y = load_breast_cancer(return_X_y=True)
+    observer = PredtronBinaryClassifier(reject=Reject(0.1, -1), random_state=0).fit(X / X.std(axis=0), y)._learner.observer
+    random = np.random.default_rng(0)
+    for n, least_trust, most_trust in [(200, 0.9, 1), (40_000, 0, 0.01)]:
+        margin = random.exponential(2.0, n)
+        wrong = random.random(n) < 1 / (1 + np.exp(1.5 * margin))
+        histogram = MarginHistogram(observer.problem, 2)
+        histogram.show(observer.problem, margin[:, None] / 2, Codes(np.where(wrong, 0, 1)), np.arange(n))
+        assert least_trust <= histogram.trust_in_curve() <= most_trust
+        for beta in (0.05, 0.1, 0.3):
+            found = histogram.threshold(np.full(2, beta))
+            assert found == pytest.approx(np.log(1 / beta - 1) / 1.5, rel=0.25)
+
+
+def test_a_histogram_of_before_its_rounds_were_counted():
+    X, y = make_data(3, n=90, noise=2.0)
+    observer = PredtronClassifier(reject=ASK, random_state=0).fit(X, y)._learner.observer
+    kind, arguments, state = observer.__reduce__()
+    former = kind(*arguments)
+    former.__setstate__(completed("MarginHistogram", state[:3]))
+    assert former.trust_in_curve() == 0 < observer.trust_in_curve()
+    seen, losses = state[0], state[1]
+    cost = np.append(0, np.cumsum(seen.sum(axis=1) * 0.1)) + np.append(np.cumsum(losses[::-1])[::-1], 0)
+    edges = np.append(0, np.append(np.ldexp(1 + np.arange(16) / 16, np.arange(-20, 20)[:, None]).ravel()[1:], np.inf))
+    assert cost[edges == former.threshold(np.full(3, 0.1))] == cost.min()
+
+
+@needs_callbacks
+def test_callbacks_see_nothing_of_the_folds():
+    X, y = make_data(3, n=90, noise=2.0)
+    curves = [
+        LossHistory.curve(PredtronClassifier(reject=reject, random_state=0).set_callbacks(LossHistory(20)).fit(X, y))
+        for reject in (None, ASK)
+    ]
+    np.testing.assert_array_equal(*curves)

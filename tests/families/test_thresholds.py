@@ -1,0 +1,342 @@
+"""Where the scores are cut."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from cases import make_data
+from sklearn.datasets import make_classification, make_multilabel_classification
+from sklearn.metrics import balanced_accuracy_score, f1_score
+
+from sklearn_predtron import PredtronBinaryClassifier, PredtronMultilabelClassifier
+from sklearn_predtron.families import _held_out
+from sklearn_predtron.families._thresholds import Thresholded, balanced_error, best_cut
+from sklearn_predtron.losses import CountLoss, FBeta, Jaccard, PrecisionAtK, Reject
+from sklearn_predtron.norms import RKHS
+
+
+def rare(n=400, seed=0):
+    """Rows of which a tenth is positive, with noise."""
+    return make_classification(n, 8, n_informative=4, weights=[0.9], flip_y=0.05, random_state=seed)
+
+
+def sets(n=300, seed=0):
+    return make_multilabel_classification(n, 10, n_classes=5, n_labels=2, random_state=seed)
+
+
+def missing_is_worse(a, b, c, d):
+    return b + 3 * c
+
+
+def share_wrong(a, b, c, d):
+    return (b + c) / (a + b + c + d)
+
+
+def loss_at(loss, cut, scores, positive, negative):
+    above = scores > cut
+    sides = positive[above].sum(), negative[above].sum(), positive[~above].sum(), negative[~above].sum()
+    return float(np.asarray(loss(*(np.array([side]) for side in sides))).item())
+
+
+LOSSES = [FBeta().of_counts, FBeta(beta=2.0).of_counts, Jaccard().of_counts, balanced_error, missing_is_worse, share_wrong]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("tied", [False, True])
+def test_no_cut_loses_less(loss, weighted, tied):
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        n = random.integers(1, 12)
+        scores = random.integers(-2, 3, n).astype(float) if tied else random.standard_normal(n)
+        weight = random.integers(0, 4, n).astype(float) if weighted else np.ones(n)
+        weight[0] += 1
+        on = random.random(n) < (0.0, 0.3, 0.7, 1.0)[seed % 4]
+        cut = best_cut(loss, scores, on * weight, ~on * weight)
+        places = np.unique(scores)
+        middles = [places[0] - 1, *((places[1:] + places[:-1]) / 2), places[-1] + 1]
+        found = loss_at(loss, cut, scores, on * weight, ~on * weight)
+        assert found == pytest.approx(
+            min(loss_at(loss, other, scores, on * weight, ~on * weight) for other in middles), abs=1e-12
+        )
+        assert np.isfinite(cut) and (cut not in scores[weight > 0] or len(places) == 1)
+
+
+def test_of_cuts_alike_the_nearest_to_zero():
+    on = np.array([True, False])
+    assert best_cut(lambda a, b, c, d: 0.0 * a, np.array([3.0, 1.0]), on, ~on) in (2.0, pytest.approx(0.0, abs=1.0))
+    assert best_cut(share_wrong, np.array([3.0, 1.0]), on, ~on) == 2.0
+    assert best_cut(share_wrong, np.zeros(0), np.zeros(0), np.zeros(0)) == 0
+    near = np.array([1.0, np.nextafter(1.0, 2)])
+    assert best_cut(share_wrong, near, ~on, on) == 1.0  # no number lies between
+
+
+def held_out_of(monkeypatch, model, X, y, weight=None):
+    """What `fit` has kept of rows held out: the scores that are cut and the sides on which they should be."""
+    noted = []
+    note = Thresholded._note_held_out
+
+    def noting(self, scores, batch, there):
+        given = np.ones(len(X)) if batch.weight is None else batch.weight
+        noted.append((self._cut_scores(self._learner, scores), self._positive(batch.labels), given))
+        note(self, scores, batch, there)
+
+    monkeypatch.setattr(Thresholded, "_note_held_out", noting)
+    model.fit(X, y, sample_weight=weight)
+    return noted[0]
+
+
+BINARY = [
+    {},
+    {"representation": "onehot"},
+    {"representation": [[1.0, 0.0], [0.6, 0.8]]},
+    {"fit_intercept": False},
+    {"average": False},
+    {"norm": "scaled"},
+    {"norm": RKHS()},
+    {"class_weight": "balanced"},
+    {"shuffle": False},
+]
+
+
+@pytest.mark.parametrize("settings", BINARY, ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_cut_of_a_fit_is_the_best_of_rows_held_out(monkeypatch, settings, weighted):
+    X, y = rare()
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float) if weighted else None
+    for threshold, loss in [("f1", FBeta().of_counts), ("balanced", balanced_error), (missing_is_worse, missing_is_worse)]:
+        model = PredtronBinaryClassifier(threshold=threshold, random_state=0, **settings)
+        scores, on, given = held_out_of(monkeypatch, model, X, y, weight)
+        given = given / given.max()
+        sides = scores[:, 0], on[:, 0] * given, ~on[:, 0] * given
+        found = loss_at(loss, model.threshold_, *sides)
+        tries = (scores[:, 0][:, None] + np.array([-1e-9, 1e-9])).ravel()
+        assert found <= min(loss_at(loss, other, *sides) for other in tries) + 1e-12
+
+
+@pytest.mark.parametrize("settings", BINARY, ids=str)
+@pytest.mark.parametrize("threshold", ["f1", "balanced", -0.25, FBeta(beta=2.0), CountLoss(share_wrong)], ids=str)
+def test_zero_stays_the_boundary_and_learning_knows_nothing(settings, threshold):
+    X, y = rare()
+    plain = PredtronBinaryClassifier(random_state=0, **settings).fit(X, y)
+    model = PredtronBinaryClassifier(threshold=threshold, random_state=0, **settings).fit(X, y)
+    for _ in range(2):
+        score = model.decision_function(X)
+        np.testing.assert_allclose(score, plain.decision_function(X) - model.threshold_, atol=1e-12)
+        np.testing.assert_array_equal(model.predict(X), score > 0)
+        np.testing.assert_array_equal(model.last_intercept_, plain.last_intercept_)
+        assert model.margin(X, y) == pytest.approx(plain.margin(X, y), nan_ok=True)
+        np.testing.assert_array_equal(model.sample_loss(X, y), model.predict(X) != y)
+        if "norm" not in settings:
+            np.testing.assert_array_equal(model.coef_, plain.coef_)
+            t = X @ model.coef_.T + model.intercept_
+            np.testing.assert_allclose(
+                score, t[:, 0] if t.shape[1] == 1 else model._learner.problem.decision(t) @ [-1, 1], atol=1e-9
+            )
+        if settings.get("class_weight") == "balanced":
+            return
+        plain, model = plain.partial_fit(X[:50], y[:50]), model.partial_fit(X[:50], y[:50])
+
+
+def test_a_threshold_finds_rare_rows():
+    X, y = rare(4000)
+    scores = {}
+    for threshold in (None, "f1", "balanced"):
+        model = PredtronBinaryClassifier(threshold=threshold, random_state=0).fit(X[:2000], y[:2000])
+        predicted = model.predict(X[2000:])
+        scores[threshold] = f1_score(y[2000:], predicted), balanced_accuracy_score(y[2000:], predicted)
+    assert scores["f1"][0] > scores[None][0] + 0.02
+    assert scores["balanced"][1] > scores[None][1]
+
+
+@pytest.mark.parametrize("kind", [PredtronBinaryClassifier, PredtronMultilabelClassifier])
+def test_a_stream_has_the_same_cut_however_it_is_split(kind):
+    X, y = rare() if kind is PredtronBinaryClassifier else sets()
+    names = ("f1", "balanced") if y.ndim == 1 else ("macro_f1", "micro_f1")
+    known = {"classes": [0, 1]} if y.ndim == 1 else {}
+    for name in names:
+        cuts = []
+        for size in (1, 7, len(y)):
+            model = kind(threshold=name, average=200.0)
+            for first in range(0, len(y), size):
+                model.partial_fit(X[first : first + size], y[first : first + size], **known)
+                if size == 7:
+                    assert np.isfinite(model.threshold_).all()
+            cuts.append(model.threshold_)
+        np.testing.assert_array_equal(cuts[0], cuts[1])
+        np.testing.assert_array_equal(cuts[0], cuts[2])
+        assert np.abs(cuts[0]).max() > 0
+        np.testing.assert_array_equal(model.last_coef_, kind(average=200.0).partial_fit(X, y, **known).last_coef_)
+
+
+@pytest.mark.parametrize("average", ["linear", "uniform", 300.0])
+def test_the_cut_of_a_stream_is_the_best_of_what_was_predicted(average):
+    """To the width of a bin, at the weights of the average."""
+    X, y = rare(1500)
+    model = PredtronBinaryClassifier(threshold="f1", average=average)
+    alone = PredtronBinaryClassifier(average=average)
+    scores = np.zeros(len(y))
+    for i in range(len(y)):
+        scores[i] = 0 if i == 0 else alone.decision_function(X[i : i + 1])[0]
+        alone.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])
+    model.partial_fit(X, y, classes=[0, 1])
+    age = np.arange(len(y))[::-1]
+    weight = {"linear": np.arange(len(y)) + 1.0, "uniform": np.ones(len(y))}.get(average, 0.5 ** (age / 300.0))
+    sides = scores, (y == 1) * weight, (y == 0) * weight
+    best = loss_at(FBeta().of_counts, best_cut(FBeta().of_counts, *sides), *sides)
+    assert best <= loss_at(FBeta().of_counts, model.threshold_, *sides) <= best + 0.02
+    predicted = model.threshold_
+    assert model.partial_fit(X[:1], y[:1]).threshold_ == pytest.approx(predicted, abs=0.2)
+
+
+def test_another_measure_after_learning():
+    X, y = rare()
+    model = PredtronBinaryClassifier(threshold="f1", random_state=0).fit(X, y)
+    balanced = PredtronBinaryClassifier(threshold="balanced", random_state=0).fit(X, y)
+    assert model.threshold_ != balanced.threshold_
+    assert model.set_params(threshold="balanced").threshold_ == pytest.approx(balanced.threshold_, abs=0.1)
+    assert model.set_params(threshold=0.5).threshold_ == 0.5 and model.set_params(threshold=None).threshold_ == 0.0
+    with pytest.raises(ValueError, match=r"^threshold='f1' is chosen while the estimator learns; call fit or partial_fit"):
+        PredtronBinaryClassifier(random_state=0).fit(X, y).set_params(threshold="f1").predict(X)
+    part = FBeta(beta=0.5)
+    model = PredtronBinaryClassifier(threshold=part, random_state=0).fit(X, y)
+    precise = model.threshold_
+    part.beta = 4.0
+    assert model.threshold_ < precise
+
+
+def test_large_fits_go_by_their_first_epoch(monkeypatch):
+    X, y = rare()
+    folds = PredtronBinaryClassifier(threshold="f1", random_state=0).fit(X, y)
+    monkeypatch.setattr(_held_out, "MOST_ROWS", 100)
+    model = PredtronBinaryClassifier(threshold="f1", random_state=0).fit(X, y)
+    assert model._learner.observer.rounds == len(y) and not hasattr(model, "_cut")
+    assert 0 != model.threshold_ == pytest.approx(folds.threshold_, abs=0.6)
+
+
+@pytest.mark.parametrize("threshold", ["macro_f1", "micro_f1", -0.1, [0.1, -0.2, 0, 0.3, 0.5]], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"loss": "f1"}, {"norm": RKHS()}, {"loss": share_wrong}], ids=str)
+def test_sets_of_labels(monkeypatch, threshold, settings):
+    X, Y = sets()
+    plain = PredtronMultilabelClassifier(random_state=0, **settings).fit(X, Y)
+    model = PredtronMultilabelClassifier(threshold=threshold, random_state=0, **settings)
+    if isinstance(threshold, str):
+        scores, on, _ = held_out_of(monkeypatch, model, X, Y)
+        columns = [(scores.ravel(), on.ravel())] if threshold == "micro_f1" else list(zip(scores.T, on.T, strict=True))
+        best = [best_cut(FBeta().of_counts, column, inside, ~inside) for column, inside in columns]
+        np.testing.assert_array_equal(model.threshold_, np.broadcast_to(best, 5))
+    else:
+        np.testing.assert_array_equal(model.fit(X, Y).threshold_, np.broadcast_to(threshold, 5))
+    np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X) - model.threshold_, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > 0)
+    np.testing.assert_allclose(model.intercept_, plain.intercept_ - model.threshold_)
+    assert model.margin(X, Y) == plain.margin(X, Y)
+    np.testing.assert_array_equal(model.partial_fit(X, Y).last_intercept_, plain.partial_fit(X, Y).last_intercept_)
+
+
+def test_the_f1_of_rare_labels():
+    X, Y = sets(2000)
+    f1 = {}
+    for threshold in (None, "macro_f1", "micro_f1"):
+        model = PredtronMultilabelClassifier(threshold=threshold, random_state=0).fit(X[:1000], Y[:1000])
+        f1[threshold] = [f1_score(Y[1000:], model.predict(X[1000:]), average=average) for average in ("macro", "micro")]
+    assert f1["macro_f1"][0] > f1[None][0] and f1["micro_f1"][1] > f1[None][1]
+
+
+def test_one_label_of_two_classes():
+    X, y = rare()
+    names = np.array(["no", "yes"])[y]
+    model = PredtronMultilabelClassifier(threshold="macro_f1", random_state=0).fit(X, names)
+    np.testing.assert_array_equal(model.predict(X) == "yes", model.decision_function(X) > 0)
+    assert model.threshold_.shape == (1,) and model.threshold_[0] != 0
+
+
+@pytest.mark.parametrize("model", [PredtronBinaryClassifier(threshold="f1"), PredtronMultilabelClassifier(threshold="macro_f1")])
+def test_saved_and_copied(model):
+    X, y = rare() if isinstance(model, PredtronBinaryClassifier) else sets()
+    model.set_params(random_state=0).fit(X, y)
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        for _ in range(2):
+            np.testing.assert_array_equal(other.threshold_, model.threshold_)
+            np.testing.assert_array_equal(other.predict(X), model.predict(X))
+            other.partial_fit(X, y)
+            model = copy.deepcopy(model).partial_fit(X, y)
+        np.testing.assert_array_equal(other.threshold_, model.threshold_)
+        break
+
+
+@pytest.mark.parametrize("kind", [PredtronBinaryClassifier, PredtronMultilabelClassifier])
+def test_models_saved_without_a_threshold(kind):
+    X, y = rare() if kind is PredtronBinaryClassifier else sets()
+    model = kind(random_state=0).fit(X, y)
+    state = model.__getstate__()
+    del state["threshold"]
+    loaded = kind.__new__(kind)
+    loaded.__setstate__(state)
+    assert loaded.threshold is None and not np.any(loaded.threshold_)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"threshold": "recall"}, r"threshold='recall' is not known; accepted are None, 'f1', 'balanced', a loss of counts and"),
+        ({"threshold": np.nan}, r"threshold=nan is not known"),
+        ({"threshold": True}, r"threshold=True is not known"),
+        ({"threshold": [0.1, 0.2]}, r"threshold=\[0.1, 0.2\] is not known"),
+        ({"threshold": FBeta}, r"threshold=FBeta is a class; pass an instance"),
+        ({"threshold": PrecisionAtK(k=1)}, r"threshold=PrecisionAtK\(\) is for sets of k labels"),
+        (
+            {"threshold": "f1", "reject": Reject(0.1, -1)},
+            r"threshold='f1' does not go with reject=Reject\(.*one of them must be None",
+        ),
+        ({"threshold": 0.5, "reject": Reject(0.1, -1)}, r"threshold=0.5 does not go with reject"),
+        (
+            {"threshold": lambda a, b, c, d: np.nan},
+            r"threshold=.* must return finite numbers; at \(a, b, c, d\) = \(0, 0, \d+, \d+\)",
+        ),
+    ],
+    ids=str,
+)
+def test_what_is_no_threshold(settings, message):
+    X, y = rare()
+    model = PredtronBinaryClassifier(**settings)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "_learner") and not hasattr(model, "_cut")
+    if not callable(settings["threshold"]) or isinstance(settings["threshold"], type):
+        fitted = PredtronBinaryClassifier(random_state=0).fit(X, y).set_params(**settings)
+        for call in (lambda: fitted.predict(X), lambda: fitted.partial_fit(X, y)):
+            with pytest.raises(ValueError, match=message):
+                call()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"threshold": "f1"}, r"threshold='f1' is not known; accepted are None, 'macro_f1', 'micro_f1', a finite number and one"),
+        ({"threshold": [0.1, 0.2]}, r"threshold=\[0.1, 0.2\] must be a finite number, or one for each of the 5 labels"),
+        ({"threshold": [0.1, np.nan, 0, 0, 0]}, r"threshold=.* must be a finite number"),
+        ({"threshold": "micro_f1", "loss": PrecisionAtK(k=2)}, r"threshold='micro_f1' does not go with loss=PrecisionAtK\(k=2\)"),
+        ({"threshold": 0.1, "loss": "recall_at_k"}, r"threshold=0.1 does not go with loss=recall_at_k"),
+    ],
+    ids=str,
+)
+def test_what_is_no_threshold_of_sets(settings, message):
+    X, Y = sets()
+    model = PredtronMultilabelClassifier(**settings)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X, Y)
+    assert not hasattr(model, "_learner")
+
+
+def test_labels_that_never_are():
+    X, y = make_data(2, n=60)
+    model = PredtronBinaryClassifier(threshold="f1").partial_fit(X, np.zeros(60, dtype=int), classes=[0, 1])
+    assert not model.predict(X).any() and np.isfinite(model.threshold_)
+    Y = np.column_stack([y, 0 * y, 0 * y + 1])
+    model = PredtronMultilabelClassifier(threshold="macro_f1", random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X)[:, 1:], Y[:, 1:])
