@@ -31,8 +31,8 @@ class Trained:
         """Learn epoch by epoch until nothing more is gained; `unchecked` says that the learner finds rows of no good."""
         X, rows, labels, weight, order = batch
         learner, patience = self._learner, checked_patience(self.tol)
-        epochs = self._epochs if self.max_iter is None else self.max_iter
         rounds = Epochs(rows.n, order, weight, self._generator())
+        epochs = self._usual_epochs(len(rounds.rows)) if self.max_iter is None else self.max_iter
         self.loss_curve_, self.n_iter_ = [], 0
         data = {"X": X, "y": y, "metadata": metadata}
         task = self._init_callback_context(max_subtasks=epochs)
@@ -53,6 +53,10 @@ class Trained:
             if stopped or learner.n_updates == steps or (patience is not None and patience._is_over(self.loss_curve_)):
                 break
         task.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
+
+    def _usual_epochs(self, n: int) -> int:
+        """Return how many epochs n rows of positive weight are learned in, if `max_iter` does not say."""
+        return self._epochs
 
     def _generator(self) -> np.random.Generator | None:
         """Return the source of the epochs' shuffles, if there are any."""
