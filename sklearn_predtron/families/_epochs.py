@@ -14,6 +14,8 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.families._patience import checked_patience
 from sklearn_predtron.families._validation import Batch
 
+OF_EARLY_STOPPING = ("best_iter_", "best_score_", "validation_scores_")  # which the callback gives to the fits that it stops
+
 
 class Trained:
     """Learns a data set in epochs."""
@@ -34,6 +36,8 @@ class Trained:
         rounds = Epochs(rows.n, order, weight, self._generator())
         epochs = self._usual_epochs(len(rounds.rows)) if self.max_iter is None else self.max_iter
         self.loss_curve_, self.n_iter_ = [], 0
+        for name in OF_EARLY_STOPPING:
+            self.__dict__.pop(name, None)
         data = {"X": X, "y": y, "metadata": metadata}
         task = self._init_callback_context(max_subtasks=epochs)
         task.call_on_fit_task_begin(estimator=self, **data)
