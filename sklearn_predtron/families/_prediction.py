@@ -22,6 +22,14 @@ MANY_BLOCKS = 64  # the least that threads are worth, whose start takes as long 
 class Predicting(Validated):
     """Scores rows and decodes their scores; a row's are the same, to the last bit, in any block and any thread."""
 
+    def _raw_predict(self, X: Any) -> Any:
+        """Return what `_loss_of` compares with labels, one entry for each row."""
+        raise TypeError(f"{type(self).__name__} does not define _raw_predict(); a family must.")
+
+    def _loss_of(self, predicted: Any, y: Any) -> NDArray:
+        """Return the family's own loss of what was predicted of each round."""
+        raise TypeError(f"{type(self).__name__} does not define _loss_of(); a family must.")
+
     def _scores(self, X: Any) -> NDArray:
         """Return scores of shape (n_samples, d) under the weights that predict."""
         learner, X, rows = self._read_rows_to_predict(X)
