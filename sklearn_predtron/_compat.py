@@ -60,14 +60,14 @@ class CachedParameterNames(BaseEstimator):
 
 
 class OwnCallbackSupport:
-    """Runs `LossHistory` where scikit-learn, before 1.9, has no callbacks."""
+    """Runs the callbacks of this package where scikit-learn, before 1.9, has none."""
 
     def set_callbacks(self, *callbacks: Any) -> Any:
         for callback in callbacks:
             if not vars(type(callback)).get("runs_without_callbacks"):
                 raise ImportError(
                     f"set_callbacks({callback!r}) needs scikit-learn 1.9 or later, and this is {sklearn.__version__}, with which "
-                    "sklearn_predtron.callbacks.LossHistory alone is accepted."
+                    "EarlyStopping and LossHistory of sklearn_predtron.callbacks alone are accepted."
                 )
         self.__dict__.pop("_skl_callbacks", None)
         if callbacks:
@@ -82,21 +82,25 @@ class OwnCallbackSupport:
     def _init_callback_context(self, **task: Any) -> OwnFitTask:
         for callback in getattr(self, "_skl_callbacks", ()):
             callback.setup(self, None)
-        return OwnFitTask()
+        return OwnFitTask("fit")
 
 
 class OwnFitTask:
-    """What a fit tells its callbacks, of which `LossHistory` heeds the beginning alone."""
+    """What a fit, or an epoch of it, tells its callbacks."""
 
-    def subcontext(self, **task: Any) -> OwnFitTask:
-        return self
+    def __init__(self, task_name: str):
+        self.task_name = task_name
+
+    def subcontext(self, task_name: str) -> OwnFitTask:
+        return OwnFitTask(task_name)
 
     def call_on_fit_task_begin(self, *, estimator: Any, **data: Any) -> None:
         for callback in getattr(estimator, "_skl_callbacks", ()):
             callback.on_fit_task_begin(estimator, self)
 
-    def call_on_fit_task_end(self, **data: Any) -> bool:
-        return False
+    def call_on_fit_task_end(self, *, estimator: Any, **data: Any) -> bool:
+        stops = [callback.on_fit_task_end(estimator, self) for callback in getattr(estimator, "_skl_callbacks", ())]
+        return any(stops)
 
 
 try:
@@ -121,5 +125,5 @@ except ImportError:
     CallbackSupport = OwnCallbackSupport
 
     def with_callbacks(fit: Any) -> Any:
-        """Return the method as it is: `LossHistory` has nothing to do after a fit."""
+        """Return the method as it is: the callbacks of this package need no teardown."""
         return fit

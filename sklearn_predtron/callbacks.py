@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+import copy
+import inspect
+from collections.abc import Callable
+from math import isnan
+from numbers import Integral, Real
 from typing import Any
+from weakref import WeakKeyDictionary
 
+import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
+from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.loss_curve import LossCurve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._base import BasePredtron
 
-__all__ = ["LossHistory"]
+__all__ = ["EarlyStopping", "LossHistory"]
 
 
 class LossHistory:
@@ -58,8 +67,7 @@ class LossHistory:
     runs_without_callbacks = True  # of scikit-learn, which has them from 1.9 on
 
     def __init__(self, size: int = 1000):
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 4:
-            raise ValueError(f"size={size!r} must be an integer of at least 4.")
+        check_count("size", size, least=4)
         self.size: int = size
 
     def __repr__(self) -> str:
@@ -133,7 +141,7 @@ class LossHistory:
         context : sklearn.callback.CallbackContext
             Where the fit stands.
         """
-        check_kind(estimator)
+        check_kind(estimator, "rounds to record")
 
     def teardown(self, estimator: Any, context: Any) -> None:
         """Do nothing after a fit.
@@ -180,17 +188,228 @@ class LossHistory:
         """
 
 
-def check_kind(estimator: Any) -> None:
-    """Return an estimator of this package."""
+class EarlyStopping:
+    """Stop `fit` when held-out rows or queries are predicted no better, and leave the estimator of the best epoch.
+
+    After each epoch what predicts (the average) is evaluated on the held-out part.  When `patience` epochs in a row were not
+    better than the best so far, `fit` stops.  However it ends, by itself or by `max_iter`, the estimator is then that of the best
+    epoch: weights, averages and counts.  `n_iter_` stays the number of epochs run, and `loss_curve_` has all of them.
+
+    Parameters
+    ----------
+    validation : tuple (X, y), or (X, y, qid) for a ranker of queries
+        The held-out part, as the estimator takes it: within a pipeline X is what comes out of the steps before.
+    scoring : str, callable or None, default=None
+        None is the mean of the estimator's own `sample_loss`, of which less is better; else a scorer of scikit-learn's, by name
+        or as ``scorer(estimator, X, y)``, of which more is better.
+    patience : int, default=5
+        After how many epochs in a row without an improvement `fit` stops, at least 1.
+    tol : float, default=0.0
+        By how much an epoch has to be better than the best so far, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is none of these; in `fit`, before anything is learned, if the held-out part does not fit the estimator.
+
+    See Also
+    --------
+    sklearn_predtron.Patience : Stops by the loss suffered on the rows that are learned, as the parameter `tol` of an estimator.
+
+    Notes
+    -----
+    `fit` gives the estimator three attributes, which a later `fit` without the callback removes: `best_iter_`, the best epoch,
+    from 1; `best_score_`, the mean loss or the score after it; and `validation_scores_`, a list of those of all epochs.
+
+    An epoch that improves costs a deep copy of what was learned (with kernels also of the rows that are kept), and each epoch an
+    evaluation.  One copy is kept, until `fit` ends.  An interrupted fit leaves what was learned so far, not the best epoch.  The
+    default `max_iter` is a small number of epochs; give it a larger one.
+
+    The callback may be shared by clones, folds and threads.  It acts in `fit` alone.  A pickled estimator has its callbacks with
+    it, and so the held-out part, unless ``set_callbacks()`` has removed them.  It works with scikit-learn 1.6 to 1.8 as well.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.callbacks import EarlyStopping
+    >>> X_train, X_rest, y_train, y_rest = train_test_split(*load_digits(return_X_y=True), test_size=0.5, random_state=0)
+    >>> X_held, X_test, y_held, y_test = train_test_split(X_rest, y_rest, test_size=0.5, random_state=0)
+    >>> stopping = EarlyStopping((X_held, y_held), patience=3)
+    >>> model = PredtronClassifier(max_iter=100, random_state=0).set_callbacks(stopping).fit(X_train, y_train)
+    >>> model.n_iter_, model.best_iter_, round(model.best_score_, 3)
+    (15, 12, 0.033)
+    """
+
+    runs_without_callbacks = True  # of scikit-learn, which has them from 1.9 on
+
+    def __init__(
+        self,
+        validation: Any,
+        *,
+        scoring: str | Callable[..., float] | None = None,
+        patience: int = 5,
+        tol: float = 0.0,
+    ):
+        check_count("patience", patience, least=1)
+        if not isinstance(tol, Real) or isinstance(tol, bool) or not 0 <= tol < float("inf"):
+            raise ValueError(f"tol={tol!r} must be a finite number of at least 0.")
+        if scoring is not None and not isinstance(scoring, str) and not callable(scoring):
+            raise ValueError(f"scoring={scoring!r} must be None, the name of a scorer or a callable.")
+        if scoring is not None:
+            get_scorer(scoring)
+        self.validation: tuple[Any, ...] = checked_validation(validation)
+        self.scoring: str | Callable[..., float] | None = scoring
+        self.patience: int = patience
+        self.tol: float = tol
+        self._best: WeakKeyDictionary[Any, Learner] = WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        shown = {"scoring": self.scoring, "patience": self.patience, "tol": self.tol}
+        usual = {"scoring": None, "tol": 0.0}
+        given = [f"{name}={value!r}" for name, value in shown.items() if name not in usual or value != usual[name]]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the parameters: what a fit has put aside belongs to this process."""
+        return {name: value for name, value in vars(self).items() if name != "_best"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over the parameters."""
+        self.__dict__.update(state)
+        self._best = WeakKeyDictionary()
+
+    # --------------------------------------------------------------------------------------------------------------- hooks
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Refuse estimators of other kinds, and what does not fit this one.
+
+        Parameters
+        ----------
+        estimator : estimator
+            What the callback is set on.
+        context : sklearn.callback.CallbackContext
+            Where the fit stands.
+        """
+        check_kind(estimator, "epochs to stop")
+        alike = [callback for callback in getattr(estimator, "_skl_callbacks", ()) if isinstance(callback, EarlyStopping)]
+        if len(alike) > 1:
+            raise ValueError(f"{alike[0]!r} and {alike[1]!r} are for the same {type(estimator).__name__}; set one of them.")
+        self._check_fits(estimator)
+        self._best.pop(estimator, None)
+        estimator.validation_scores_ = []
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Let go what the fit has put aside.
+
+        Parameters
+        ----------
+        estimator : estimator
+            What the callback is set on.
+        context : sklearn.callback.CallbackContext
+            Where the fit stands.
+        """
+        self._best.pop(estimator, None)
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Do nothing before an epoch.
+
+        Parameters
+        ----------
+        estimator : estimator
+            What the callback is set on.
+        context : sklearn.callback.CallbackContext
+            Where the fit stands.
+        """
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+        """Evaluate an epoch; after the last one go back to the best.
+
+        Parameters
+        ----------
+        estimator : estimator
+            What the callback is set on.
+        context : sklearn.callback.CallbackContext
+            Where the fit stands.
+
+        Returns
+        -------
+        stop : bool
+            Whether the fit is to end.
+        """
+        if context.task_name == "epoch":
+            return self._is_over(estimator)
+        best = self._best.pop(estimator)
+        if estimator.best_iter_ < estimator.n_iter_:
+            estimator._learner = best
+        return False
+
+    # ---------------------------------------------------------------------------------------------------------- evaluation
+
+    def _is_over(self, estimator: Any) -> bool:
+        """Evaluate what was learned so far, put it aside if it is the best, and return whether patience is at an end."""
+        score = self._evaluate(estimator)
+        estimator.validation_scores_.append(score)
+        if estimator not in self._best or self._gain(score, estimator.best_score_) > self.tol:
+            self._best[estimator] = copy.deepcopy(estimator._learner)
+            estimator.best_iter_, estimator.best_score_ = estimator.n_iter_, score
+        return estimator.n_iter_ - estimator.best_iter_ >= self.patience
+
+    def _gain(self, score: float, best: float) -> float:
+        """Return by how much a score is better than the best; losses count the other way round."""
+        return best - score if self.scoring is None else score - best
+
+    def _evaluate(self, estimator: Any) -> float:
+        """Return the mean loss, or the score, of the held-out part."""
+        X, y, *ids = self.validation
+        beside = {"qid": ids[0]} if ids else {}
+        if self.scoring is None:
+            return float(np.mean(estimator.sample_loss(X, y, **beside)))
+        with config_context(enable_metadata_routing=bool(ids)):  # a scorer takes ids with it alone
+            score = check_scoring(estimator, self.scoring)(estimator, X, y, **beside)
+        if not isinstance(score, Real) or isnan(score):
+            raise ValueError(f"scoring={self.scoring!r} returned {score!r} for the held-out part; accepted is a number.")
+        return float(score)
+
+    def _check_fits(self, estimator: Any) -> None:
+        """Refuse a held-out part that is not of the kind that the estimator learns."""
+        X, y, *ids = self.validation
+        if ids and "qid" not in inspect.signature(estimator.sample_loss).parameters:
+            raise ValueError(f"validation has 3 entries, of which {type(estimator).__name__} takes no qid; accepted is (X, y).")
+        try:
+            estimator._rows_and_labels(X, y, *ids)
+        except ValueError as error:
+            raise ValueError(f"validation: {error}") from None
+
+
+def checked_validation(validation: Any) -> tuple[Any, ...]:
+    """Return a held-out part that has the right number of entries."""
+    accepted = "accepted is a tuple (X, y), or (X, y, qid) for queries"
+    if not isinstance(validation, (tuple, list)):
+        raise ValueError(f"validation={shortened(validation)} is no tuple; {accepted}.")
+    if len(validation) not in (2, 3):
+        raise ValueError(f"validation has {len(validation)} entr{'y' if len(validation) == 1 else 'ies'}; {accepted}.")
+    return tuple(validation)
+
+
+def check_count(name: str, value: Any, *, least: int) -> None:
+    """Refuse what is no integer or too small."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name}={value!r} must be an integer of at least {least}.")
+
+
+def check_kind(estimator: Any, what: str) -> None:
+    """Refuse what is no estimator of this package, and so has not what a callback is for."""
     if not isinstance(estimator, BasePredtron):
         raise ValueError(
-            f"estimator={shortened(estimator)} has no rounds to record; accepted are Predtron estimators.  In a pipeline or a "
-            "search set the callback on them."
+            f"estimator={shortened(estimator)} has no {what}; accepted are Predtron estimators.  In a pipeline or a search set "
+            "the callback on them."
         )
 
 
 def check_predtron(estimator: Any) -> Any:
     """Return a fitted estimator of this package."""
-    check_kind(estimator)
+    check_kind(estimator, "rounds to record")
     check_is_fitted(estimator)
     return estimator

@@ -76,6 +76,6 @@ class Stopping(LossHistory):
 def test_other_callbacks_need_scikit_learn_1_9(callback):
     history = LossHistory()
     model = make_model(history)
-    with pytest.raises(ImportError, match=r"needs scikit-learn 1\.9 or later.*LossHistory alone is accepted"):
+    with pytest.raises(ImportError, match=r"needs scikit-learn 1\.9 or later.*EarlyStopping and LossHistory of"):
         model.set_callbacks(LossHistory(), callback)
     assert model._skl_callbacks == [history]

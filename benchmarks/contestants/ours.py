@@ -31,7 +31,8 @@ class Ours(PartialFitContestant):
         return PredtronBinaryClassifier if task.n_classes == 2 else PredtronClassifier
 
     def make(self, task: Task) -> Any:
-        return self.family(task)(**self.params, max_iter=task.epochs, shuffle=task.shuffle, random_state=task.seed)
+        given = {"max_iter": task.epochs, **self.params}
+        return self.family(task)(**given, shuffle=task.shuffle, random_state=task.seed)
 
 
 class OursOrdinal(Ours):

@@ -1,4 +1,4 @@
-"""Accuracy of the defaults beside the baselines, on streams in order of time, and under a change of units."""
+"""Accuracy of the defaults beside the baselines, on small sets, on streams in order of time, and under a change of units."""
 
 import warnings
 from functools import partial
@@ -20,6 +20,7 @@ from benchmarks.contestants import (
 from benchmarks.contestants.base import Contestant
 from benchmarks.read import NO_DATA, Dataset, classification, elec2
 from benchmarks.report import Table, mean_error
+from benchmarks.suites import epochs
 from benchmarks.tasks import Options, Task
 
 OURS, PERCEPTRON, SGD, LOGISTIC = Ours("ours, default"), SklearnPerceptron(), SGDAveraged(), SklearnLogisticRegression()
@@ -37,10 +38,11 @@ ERROR_GOALS = {"standardised": 0.10, "raw": 0.147}
 
 
 def run(options: Options) -> list[Table]:
-    """Accuracies and their goals, invariance, the stream."""
+    """Accuracies and their goals, invariance, the epochs of small sets, the stream."""
     sets = list(classification(options))
     scores = {data.name: accuracies(data, options) for data in sets}
     tables = [_accuracy_table(scores, options), _goal_table(scores), scaling(sets, options)]
+    tables += [epochs.errors(options), epochs.times(options)]
     return tables if options.data is None else [*tables, progressive(options)]
 
 

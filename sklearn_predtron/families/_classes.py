@@ -189,17 +189,22 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         loss : ndarray of shape (n_samples,)
             Costs of `loss`; a rejected row costs ``reject.cost``, that of its true class.
         """
-        codes, predicted = self._true_and_predicted(X, y)
+        return self._loss_of(self._raw_predict(X), y)
+
+    def _raw_predict(self, X: Any) -> NDArray:
+        return self._predict_codes(X)
+
+    def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
+        codes = self._true_codes(predicted, y)
         if self._counts_mistakes():
             return (predicted != codes).astype(np.float64)
         return self._costs()[codes, predicted]
 
-    def _true_and_predicted(self, X: Any, y: Any) -> tuple[NDArray, NDArray]:
-        """Return the numbers of the labels and of the predictions."""
-        predicted = self._predict_codes(X)
+    def _true_codes(self, predicted: NDArray, y: Any) -> NDArray:
+        """Return the numbers of the labels, one for each prediction."""
         codes = encode(column_or_1d(y), self.classes_)
         check_lengths(len(predicted), len(codes))
-        return codes, predicted
+        return codes
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the accuracy, whatever the loss, its costs and the reject option: a rejected row is not right.

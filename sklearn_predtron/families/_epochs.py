@@ -14,6 +14,8 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.families._patience import checked_patience
 from sklearn_predtron.families._validation import Batch
 
+OF_EARLY_STOPPING = ("best_iter_", "best_score_", "validation_scores_")  # which the callback gives to the fits that it stops
+
 
 class Trained:
     """Learns a data set in epochs."""
@@ -33,9 +35,12 @@ class Trained:
         `unchecked` says that the learner finds rows of no good, `observed` that its observer sees the first epoch.
         """
         X, rows, _, weight, order = batch
-        learner, patience, epochs = self._learner, checked_patience(self.tol), self._most_epochs()
+        learner, patience = self._learner, checked_patience(self.tol)
         rounds = Epochs(rows.n, order, weight, self._generator())
+        epochs = self._most_epochs(len(rounds.rows))
         self.loss_curve_, self.n_iter_ = [], 0
+        for name in OF_EARLY_STOPPING:
+            self.__dict__.pop(name, None)
         data = {"X": X, "y": y, "metadata": metadata}
         task = self._init_callback_context(max_subtasks=epochs)
         task.call_on_fit_task_begin(estimator=self, **data)
@@ -56,16 +61,16 @@ class Trained:
         """Let another learner learn a batch as `fit` does, unseen by the callbacks and by its observer."""
         rounds, patience = Epochs(batch.rows.n, batch.order, batch.weight, random), checked_patience(self.tol)
         losses: list[float] = []
-        for number in range(self._most_epochs()):
+        for number in range(self._most_epochs(len(rounds.rows))):
             steps, drawn = learner.n_updates, rounds.draw(counted=False)
             losses.append(self._learn_epoch(learner, batch, drawn, fresh=number == 0, observed=False))
             if learner.n_updates == steps or (patience is not None and patience._is_over(losses)):
                 break
         learner.weights.close_fit()
 
-    def _most_epochs(self) -> int:
-        """Return the epochs after which `fit` ends at the latest."""
-        return self._epochs if self.max_iter is None else self.max_iter
+    def _most_epochs(self, n: int) -> int:
+        """Return the epochs after which `fit` of n rows of positive weight ends at the latest."""
+        return self._usual_epochs(n) if self.max_iter is None else self.max_iter
 
     def _learn_epoch(self, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
         """Learn from the rows that were drawn; return their mean progressive loss."""
@@ -75,6 +80,10 @@ class Trained:
             self._check_rows(batch.X, batch.rows)
             raise ValueError(f"{learner.why_refused(refused, learner.t)}  The fit is undone.")
         return (learner.cumulative_loss - loss) / (learner.t - t)
+
+    def _usual_epochs(self, n: int) -> int:
+        """Return how many epochs n rows of positive weight are learned in, if `max_iter` does not say."""
+        return self._epochs
 
     def _generator(self) -> np.random.Generator | None:
         """Return the source of the epochs' shuffles, if there are any."""

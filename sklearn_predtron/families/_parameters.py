@@ -101,7 +101,7 @@ class Parameterized(CallbackSupport, CachedParameterNames):
         checked_patience(self.tol)
 
     def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set callbacks; scikit-learn's run in `fit`, and `callbacks.LossHistory` records `partial_fit` as well.
+        """Set callbacks, which run in `fit`; `callbacks.LossHistory` records `partial_fit` as well.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class Parameterized(CallbackSupport, CachedParameterNames):
         Raises
         ------
         ImportError
-            If scikit-learn is older than 1.9, and so has no callbacks, for any but `LossHistory`.
+            If scikit-learn is older than 1.9, and so has no callbacks, for any but those of this package.
         """
         self._check_free()
         self._close_stream()

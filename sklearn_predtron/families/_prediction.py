@@ -26,6 +26,14 @@ class Predicting(Validated):
         """Return what predictions take off the scores, of shape (d,); None takes nothing off."""
         return None
 
+    def _raw_predict(self, X: Any) -> Any:
+        """Return what `_loss_of` compares with labels, one entry for each row."""
+        raise TypeError(f"{type(self).__name__} does not define _raw_predict(); a family must.")
+
+    def _loss_of(self, predicted: Any, y: Any) -> NDArray:
+        """Return the family's own loss of what was predicted of each round."""
+        raise TypeError(f"{type(self).__name__} does not define _loss_of(); a family must.")
+
     def _scores(self, X: Any, *, shifted: bool = True) -> NDArray:
         """Return scores of shape (n_samples, d) under the weights that predict, or as they were learned."""
         learner, X, rows = self._read_rows_to_predict(X)

@@ -25,6 +25,8 @@ from sklearn_predtron.problems._finite import FiniteProblem
 __all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
 
 MEASURES = {"f1": Measure("f1", FBeta().of_counts), "balanced": Measure("balanced", balanced_error)}
+EPOCHS = "10, or min(n / 100, 100000 / n) if that is more, for n rows of positive weight; 10 for kernels"
+
 
 
 class RejectingClassifier(HeldOut, BaseTableClassifier):
@@ -40,6 +42,11 @@ class RejectingClassifier(HeldOut, BaseTableClassifier):
     def _validate_params(self) -> None:
         checked_reject(self.reject)
         super()._validate_params()
+
+    def _usual_epochs(self, n: int) -> int:
+        # Measured: ten under-fit some thousand clean rows; fewer rows, and kernels, over-fit by more, and many rows need no more.
+        linear = self._learner.weights.expansion is None
+        return max(self._epochs, int(min(n / 100, 100_000 / n))) if linear else self._epochs
 
     def _build_problem(self) -> FiniteProblem:
         reject = checked_reject(self.reject)
@@ -145,7 +152,7 @@ def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
     return np.column_stack([first, second]), decision[rows, first] - decision[rows, second]
 
 
-@documented({"classes_": np.arange(3)}, d="d")
+@documented({"classes_": np.arange(3)}, d="d", epochs=EPOCHS)
 class PredtronClassifier(RejectingClassifier):
     """Multiclass classifier.
 
@@ -244,7 +251,7 @@ class PredtronClassifier(RejectingClassifier):
         self.reject = reject
 
 
-@documented({"classes_": np.arange(2)}, d="1")
+@documented({"classes_": np.arange(2)}, d="1", epochs=EPOCHS)
 class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
     """Binary classifier, with asymmetric costs and a reject option.
 

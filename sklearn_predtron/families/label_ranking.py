@@ -214,11 +214,21 @@ class PredtronLabelRanker(BaseRanker):
         """
         return self._losses(*self._scored_rows(X, y))
 
+    def _raw_predict(self, X: Any) -> NDArray:
+        return self._scores(X)
+
+    def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
+        return self._losses(*self._beside_labels(predicted, y))
+
     def _scored_rows(self, X: Any, y: Any) -> tuple[NDArray, Relevances]:
         """Return scores and relevances, row by row."""
         check_is_fitted(self)
         self._check_labels_given(y)
-        scores, labels = self._scores(X), self._read_labels(y, None, fresh=False, partial=True)
+        return self._beside_labels(self._scores(X), y)
+
+    def _beside_labels(self, scores: NDArray, y: Any) -> tuple[NDArray, Relevances]:
+        """Return scores and relevances, row by row, given the scores of the rows."""
+        labels = self._read_labels(y, None, fresh=False, partial=True)
         check_lengths(len(scores), labels.n)
         return scores.ravel(), labels
 

@@ -300,12 +300,17 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
         loss : ndarray of shape (n_samples,)
             Values of the loss that was learned for.
         """
-        counts = self._counts(X, y)
-        return self._learned_loss.evaluate(*counts)
+        return self._loss_of(self._raw_predict(X), y)
 
-    def _counts(self, X: Any, y: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    def _raw_predict(self, X: Any) -> NDArray:
+        return self._predict_indicators(X)
+
+    def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
+        return self._learned_loss.evaluate(*self._counts(predicted, y))
+
+    def _counts(self, indicators: NDArray, y: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """True positives, false positives, false negatives and true negatives of each row."""
-        predicted = self._predict_indicators(X).astype(bool)
+        predicted = indicators.astype(bool)
         true = self._dense_indicators(y)
         check_lengths(len(predicted), len(true))
         a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted & true, predicted, true))
@@ -332,7 +337,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
         score : float
             At most 1, which is perfect.
         """
-        return 1 - mean_loss(Hamming().of_counts(*self._counts(X, y)), sample_weight)
+        return 1 - mean_loss(Hamming().of_counts(*self._counts(self._predict_indicators(X), y)), sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
         """Measure the margin of the weights, at unit norm, on a data set.

@@ -178,7 +178,8 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         score : float
             At most 1, which is perfect.
         """
-        codes, predicted = self._true_and_predicted(X, y)
+        predicted = self._predict_codes(X)
+        codes = self._true_codes(predicted, y)
         return 1 - mean_loss(np.abs(predicted - codes), sample_weight) / (len(self.classes_) - 1)
 
 

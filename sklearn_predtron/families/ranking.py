@@ -342,10 +342,18 @@ class PredtronRanker(BaseRanker):
         """
         return self._losses(*self._scored_queries(X, y, qid))
 
+    def _raw_predict(self, X: Any) -> NDArray:
+        return self.predict(X)
+
+    def _loss_of(self, predicted: NDArray, y: Any, qid: Any = None) -> NDArray:
+        return self._losses(*self._by_query(predicted, read_document_relevances(y), qid))
+
     def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[NDArray, Relevances]:
         """Return scores and relevances, query by query."""
         X, qid = self._ids_to_score(X, qid)
-        scores, y = self._scored_documents(X, y)
+        return self._by_query(*self._scored_documents(X, y), qid)
+
+    def _by_query(self, scores: NDArray, y: NDArray, qid: Any) -> tuple[NDArray, Relevances]:
         queries = Queries(qid, len(y))
         return queries.take(scores), Relevances(queries.take(y), queries.start)
 

@@ -309,11 +309,16 @@ class Predtron(BasePredtron):
         loss : ndarray of shape (n_samples,)
             L(sigma, y).
         """
-        predictions = self._learner_decode(X)
-        if len(y) != len(predictions):
-            raise ValueError(f"X has {len(predictions)} rows and y has {len(y)}; both must have the same number.")
+        return self._loss_of(self._raw_predict(X), y)
+
+    def _raw_predict(self, X: Any) -> list[Any]:
+        return self._learner_decode(X)
+
+    def _loss_of(self, predicted: list[Any], y: Sequence[Any]) -> NDArray:
+        if len(y) != len(predicted):
+            raise ValueError(f"X has {len(predicted)} rows and y has {len(y)}; both must have the same number.")
         loss_of = self._build_problem().loss_of
-        return np.array([loss_of(prediction, label) for prediction, label in zip(predictions, y, strict=True)], dtype=np.float64)
+        return np.array([loss_of(prediction, label) for prediction, label in zip(predicted, y, strict=True)], dtype=np.float64)
 
     def score(self, X: Any, y: Sequence[Any], sample_weight: Any = None) -> float:
         """Compute 1 - the mean loss of the problem.

@@ -1,4 +1,4 @@
-"""Measures of rankings, one value per query, and scorers: of measures, of costs, of rejects, of sets of labels.
+"""Measures of rankings, one value per query; scorers of measures, costs, rejects and sets of labels; progressive validation.
 
 Of every measure of rankings:
 
@@ -11,6 +11,7 @@ Of every measure of rankings:
   `kendall_tau` are 1.  `reciprocal_rank` and `precision_at_k` count what is found: without relevant documents they are 0.
 """
 
+from sklearn_predtron.metrics._progressive import progressive_val_score
 from sklearn_predtron.metrics._query_means import mean_over_queries
 from sklearn_predtron.metrics._query_scorers import (
     average_precision_scorer,
@@ -35,6 +36,7 @@ __all__ = [
     "ndcg_scorer",
     "precision_at_k",
     "precision_at_k_scorer",
+    "progressive_val_score",
     "reciprocal_rank",
     "reciprocal_rank_scorer",
     "reject_scorer",

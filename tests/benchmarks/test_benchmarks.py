@@ -274,10 +274,15 @@ def test_import_programs():
 def test_quality(tmp_path, monkeypatch, tiny):
     (tmp_path / "load.py").write_text(LOAD)
     monkeypatch.setattr(quality, "CONTESTANTS", quality.CONTESTANTS[:4])
+    monkeypatch.setattr(quality.epochs, "ORDINAL", ("abalone", "stocks_domain"))
+    monkeypatch.setattr(quality.epochs, "GENERATED_ROWS", (1000,))
     tables = quality.run(Options(repeats=1, seeds=2, scale=0.001, data=tmp_path))
     check(tables)
     assert [row[0] for row in tables[0].rows] == ["digits", "breast_cancer", "wine", "letter", "a9a", "rcv1_small", "mean"]
     assert len(tables[-1].rows) == 8
+    small, generated = ([row[0] for row in tables[3].rows].index(f"mean, {what}") for what in ("bundled and shared", "generated"))
+    assert (small, generated) == (9, 17) and tables[3].rows[9][-2] == "at most 0.92"
+    assert {row[2] for row in tables[4].rows} == {10}
 
 
 def test_reject_on_given_data(tmp_path, tiny):

@@ -1,0 +1,235 @@
+"""Progressive validation: what a model predicts of a stream before it learns it."""
+
+from __future__ import annotations
+
+import inspect
+from collections import deque
+from collections.abc import Callable, Iterable
+from itertools import chain
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_predtron._queries import shortened
+
+MANY = 1024  # items whose losses are computed at a time: one by one they cost more than predicting and learning
+
+
+def progressive_val_score(
+    model: Any,
+    stream: Iterable[Any],
+    delay: int = 0,
+    *,
+    classes: ArrayLike | None = None,
+    metric: Callable[..., Any] | None = None,
+) -> float:
+    """Predict each item of a stream, then learn it, and return the mean loss of the predictions.
+
+    The model has learned the whole stream in the end, as by one `partial_fit` after the other.
+
+    Parameters
+    ----------
+    model : estimator
+        What has `partial_fit`; it may be fitted.  Predictions are those of `predict`, by the average unless ``average=False``.
+    stream : iterable
+        Items, each of which is predicted before it is learned: (X, y) as `partial_fit` takes them, a batch of any number of rows
+        or, for `PredtronRanker`, one query; (x, y) with one-dimensional x is a row; (X, y, qid) is a batch of queries.  Other
+        estimators take no notice of a third entry.  ``zip(X, y)`` is a data set row by row, a `SvmlightReader` a file by chunks.
+    delay : int, default=0
+        By how many items labels are late: an item is learned when so many others have been predicted after it.
+    classes : array-like of shape (n_classes,), default=None
+        All labels that will ever occur, for the first call of `partial_fit`; a classifier that has learned nothing needs them.
+    metric : callable, default=None
+        ``metric(y, predicted)`` of each item, whose numbers are averaged: one for the item, or an array of several.  None is the
+        estimator's own loss of each row or query, that of `sample_loss`.
+
+    Returns
+    -------
+    mean : float
+        Mean over the rows (or queries) that were predicted.  Items that come while an unfitted model has learned nothing yet, the
+        first ``delay + 1``, are learned only.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is none of these, if `partial_fit` refuses an item (those before it are learned), or if no item was
+        predicted.
+
+    See Also
+    --------
+    sklearn_predtron.callbacks.LossHistory : Records the loss suffered by the last iterate, without delay.
+
+    Notes
+    -----
+    Items wait for their turn as they are: a stream should not overwrite them if there is a delay.
+
+    Examples
+    --------
+    A rule that turns round after half of the stream: the average of all weights is slow to notice, and labels that are late by
+    100 rows cost most of the 100 rows after the turn.
+
+    >>> import numpy as np
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.metrics import progressive_val_score
+    >>> random = np.random.default_rng(0)
+    >>> X = random.standard_normal((2000, 5))
+    >>> y = (X[:, 0] > 0) ^ (np.arange(2000) >= 1000)
+    >>> for average in ("linear", False):
+    ...     for delay in (0, 100):
+    ...         model = PredtronBinaryClassifier(average=average)
+    ...         print(average, delay, round(progressive_val_score(model, zip(X, y), delay, classes=[False, True]), 3))
+    linear 0 0.298
+    linear 100 0.367
+    False 0 0.077
+    False 100 0.12
+    >>> model.t_
+    2000
+    """
+    if not isinstance(delay, Integral) or isinstance(delay, bool) or delay < 0:
+        raise ValueError(f"delay={delay!r} must be an integer of at least 0.")
+    judge = judge_of(model, metric)
+    known, waiting = is_fitted(model), deque[tuple[Any, Any, Any]]()
+    first = {} if classes is None else {"classes": classes}
+    of_queries = takes_ids(model.partial_fit)
+    for item in stream:
+        batch = read_item(item, of_queries)
+        if known:
+            judge.add(*batch)
+        waiting.append(batch)
+        if len(waiting) > delay:
+            learn(model, *waiting.popleft(), **first)
+            known, first = True, {}
+    for batch in waiting:
+        learn(model, *batch, **first)
+        first = {}
+    if judge.count() == 0:
+        raise ValueError(
+            f"stream={shortened(stream)} had no item that was predicted, with delay={delay}; accepted are at least {delay + 2} "
+            "items, or one and a fitted model."
+        )
+    return judge.total / judge.n
+
+
+def is_fitted(model: Any) -> bool:
+    """Return whether a model can predict."""
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
+
+
+def takes_ids(method: Callable[..., Any]) -> bool:
+    """Return whether a method is of queries."""
+    return "qid" in inspect.signature(method).parameters
+
+
+def learn(model: Any, X: Any, y: Any, qid: Any, **first: Any) -> None:
+    """Let the model go on with a batch."""
+    if qid is not None:
+        first["qid"] = qid
+    model.partial_fit(X, y, **first)
+
+
+def read_item(item: Any, of_queries: bool) -> tuple[Any, Any, Any]:
+    """Return X, y and the ids of an item, a row as a batch of one."""
+    try:
+        X, y, *ids = item
+    except (TypeError, ValueError):
+        ids = [None, None]
+    if len(ids) > 1:
+        raise ValueError(f"stream holds {shortened(item)}; accepted are items (X, y), and (X, y, qid) for queries.")
+    if isinstance(X, list):
+        X = np.asarray(X)
+    if getattr(X, "ndim", 2) == 1:
+        X, y = X.reshape(1, -1), y[None] if isinstance(y, np.ndarray) else [y]
+    elif np.isscalar(y):  # beside a row of a sparse matrix, which has two dimensions
+        y = [y]
+    return X, y, ids[0] if ids and of_queries else None
+
+
+class Judge:
+    """Adds up what was lost."""
+
+    def __init__(self, model: Any):
+        self.model = model
+        self.total, self.n = 0.0, 0
+
+    def add(self, X: Any, y: Any, qid: Any) -> None:
+        """Predict a batch, before it is learned."""
+        raise TypeError(f"{type(self).__name__} does not define add(); a judge must.")
+
+    def count(self) -> int:
+        """Return the number of values so far, all of which are in the total."""
+        return self.n
+
+    def take(self, values: Any) -> None:
+        """Add values to the total."""
+        self.total += float(np.sum(values))
+        self.n += np.size(values)
+
+
+class ByMetric(Judge):
+    """Compares predictions with labels by a function."""
+
+    def __init__(self, model: Any, metric: Callable[..., Any]):
+        super().__init__(model)
+        self.metric = metric
+
+    def add(self, X: Any, y: Any, qid: Any) -> None:
+        """Predict and compare a batch."""
+        self.take(self.metric(y, self.model.predict(X)))
+
+
+class ByOwnLoss(Judge):
+    """Compares predictions with labels by the loss of the family."""
+
+    def __init__(self, model: Any):
+        super().__init__(model)
+        self.of_queries = takes_ids(model.sample_loss)
+        self.predicted: list[Any] = []
+        self.labels: list[Any] = []
+
+    def add(self, X: Any, y: Any, qid: Any) -> None:
+        """Predict a batch; its losses may wait for those of others."""
+        if qid is not None:
+            self.take(self.model.sample_loss(X, y, qid=qid))
+        elif type(y) not in (np.ndarray, list) or not (type(X) is np.ndarray or sparse.issparse(X)):
+            self.take(self.model.sample_loss(X, y))
+        else:
+            self.predicted.append(self.model._raw_predict(X))
+            self.labels.append(y.copy())
+            if len(self.labels) == MANY:
+                self.count()
+
+    def count(self) -> int:
+        """Return the number of losses so far, those that have waited among them."""
+        if self.labels:
+            sizes = [len(part) for part in self.predicted]
+            beside = [np.repeat(np.arange(len(sizes)), sizes)] if self.of_queries else []
+            self.take(self.model._loss_of(joined(self.predicted), joined(self.labels), *beside))
+            self.predicted, self.labels = [], []
+        return self.n
+
+
+def joined(parts: list[Any]) -> Any:
+    """Return parts, arrays or lists, in one."""
+    return np.concatenate(parts) if all(type(part) is np.ndarray for part in parts) else list(chain.from_iterable(parts))
+
+
+def judge_of(model: Any, metric: Callable[..., Any] | None) -> Judge:
+    """Return what compares predictions with labels."""
+    if metric is None:
+        if not hasattr(model, "_loss_of"):
+            raise ValueError(
+                f"metric=None is the estimator's own loss, which {type(model).__name__} does not have; pass a metric."
+            )
+        return ByOwnLoss(model)
+    if not callable(metric):
+        raise ValueError(f"metric={metric!r} must be None or a callable metric(y, predicted).")
+    return ByMetric(model, metric)
