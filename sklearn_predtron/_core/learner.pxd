@@ -46,4 +46,4 @@ cdef class Learner:
                         Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
                         const double[::1] counts, bint unchecked) noexcept nogil
     cdef Weights predictor(self, Rows rows, bint mean)
-    cdef double size_of_step(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil
+    cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil

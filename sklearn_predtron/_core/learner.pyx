@@ -327,7 +327,7 @@ cdef class Learner:
                 self.weights.close_round(self.average.weight(&r), self.average.keep)
         return -1
 
-    cdef double size_of_step(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+    cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil:
         """The size of the step, 0 for none; negative for one that overflows."""
         cdef double size
         r.update_norm2 = 0
@@ -335,7 +335,7 @@ cdef class Learner:
             self.weights.update_norm(x, g, r)
             if r.update_norm2 != 0 and not LEAST_G2 <= r.update_norm2 <= LARGEST_G2:
                 return -1
-        size = self.update.size(r)
+        size = self.update.size_of(g, r)
         if size <= 0:
             return 0
         if not self.update.needs_norm and size > SAFE_SIZE:

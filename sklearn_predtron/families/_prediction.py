@@ -24,10 +24,14 @@ class Predicting(Validated):
 
     def _scores(self, X: Any) -> NDArray:
         """Return scores of shape (n_samples, d) under the weights that predict."""
+        return self._scored(X)[1]
+
+    def _scored(self, X: Any) -> tuple[Learner, NDArray]:
+        """Return the learner of now, and the scores under its weights."""
         learner, X, rows = self._read_rows_to_predict(X)
         scores = np.empty((rows.n, learner.problem.d))
         in_blocks(learner, rows, lambda first, last: self._score(learner, X, rows, first, scores[first:last]))
-        return scores
+        return learner, scores
 
     def _decoded(self, X: Any) -> NDArray:
         """Return the problem's predictions, one for each row."""

@@ -12,4 +12,6 @@ cdef class Rule:
     cdef int check(self, Problem problem) except -1
     cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil
     cdef double size(self, Round* r) noexcept nogil
+    cdef double size_of(self, ScoreGradient* g, Round* r) noexcept nogil
+    cdef void exchange(self, double* total, Py_ssize_t* n) noexcept nogil
     cdef double shrinkage(self, const Round* r) noexcept nogil
