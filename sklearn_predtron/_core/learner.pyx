@@ -86,6 +86,8 @@ cdef class Learner:
             raise ValueError(f"weights for {self.weights.d} scores do not go with a problem of {problem.d}.")
         if problem.score_map is None or problem.score_map.offsets_cancel != self.weights.score_map.offsets_cancel:
             raise ValueError("weights of rows do not go with a problem of queries, nor the other way round.")
+        if (problem.of_one_score is not None) != self.update.of_each_score:
+            raise ValueError(f"a {type(self.update).__name__} does not take the steps that a {type(problem).__name__} asks for.")
         self.update.check(problem)
         if self.observer is not None:
             self.observer.check(problem)

@@ -35,7 +35,7 @@ cdef class PreferencesRule(Rule):
             raise MemoryError
         self.rule, self.pair, self.d = rule, pair, d
         self.sums, self.counts = np.zeros(d), np.zeros(d, dtype=np.intp)
-        self.needs_norm = True
+        self.needs_norm = self.of_each_score = True
         self.radius_needed, self.radius_of_rows, self.shrinking = rule.radius_needed, rule.radius_of_rows, rule.shrinking
 
     def __dealloc__(self):
