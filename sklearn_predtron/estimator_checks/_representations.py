@@ -22,7 +22,8 @@ def check_representation(representation: Any, size: int) -> None:
     - the vectors are finite, of length 1 and all different, and the prediction from rep(sigma) is sigma;
     - of a `CodeRepresentation`, the compiled table has these vectors and these predictions, and its competitors at random
       scores, some of which tie, are maximisers, for the 0-1 loss and for costs;
-    - of a `RankingRepresentation`, f falls strictly, and a shorter list has the same values;
+    - of a `RankingRepresentation`, f falls strictly, and a shorter list has the same values; of `Pairwise`, the signs of a
+      ranking's pairs are decoded as that ranking;
     - the vectors are the same whenever they are asked for, also of a clone, a copy and a pickle.
 
     Parameters
