@@ -32,8 +32,8 @@ class Part(CachedParameterNames):
 
 
 # What an update may need, as a message names it; problems offer it, by themselves or through a loss or a representation.
-RANKINGS = "rankings (PredtronRanker, PredtronLabelRanker)"
-RANKED_LABELS = "rankings of labels (PredtronLabelRanker)"
+RANKINGS = "rankings by one score an item (PredtronRanker, PredtronLabelRanker)"
+RANKED_LABELS = "rankings by one score a label (PredtronLabelRanker)"
 ITEM_WEIGHTS = "a loss with weights of the items"
 ORDERED_THRESHOLDS = "ordered thresholds on one direction (PredtronOrdinalClassifier with representation='shared')"
 

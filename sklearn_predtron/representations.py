@@ -14,7 +14,11 @@ from sklearn_predtron._core.score_map import SharedMap
 from sklearn_predtron._parts import ORDERED_THRESHOLDS, Part, as_numbers, real_numbers, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron._warning import warn
+from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem, SignProblem
+from sklearn_predtron.problems._kendall import KendallTauProblem
+from sklearn_predtron.problems._preferences import PreferencesProblem
+from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.problems._thermometer import ThermometerProblem
 
 __all__ = [
@@ -23,6 +27,7 @@ __all__ = [
     "LinearRank",
     "LogRank",
     "OneHot",
+    "Pairwise",
     "PowerRank",
     "RankingRepresentation",
     "ReciprocalRank",
@@ -299,6 +304,16 @@ class RankingRepresentation(Part):
     Jain et al. (2015), section 4: the prediction of largest <rep(sigma), t> sorts the items by their scores t.
     """
 
+    _problem: type[Problem] = RankingProblem  # the kind that losses make with it
+
+    def _n_scores(self, n_labels: int) -> int:
+        """Return the number of scores for so many labels; 0 stands for the documents of queries."""
+        return max(n_labels, 1)
+
+    def _pairs_problem(self, n_labels: int, loss: Any) -> Problem:
+        """Make the compiled problem of a loss that is learned by pairs of items."""
+        return KendallTauProblem(n_labels, self, loss)
+
     def values(self, m: int) -> NDArray:
         """Tabulate f.
 
@@ -419,6 +434,44 @@ class ReciprocalRank(RankingRepresentation):
         return 1 / positions(m)
 
 
+class Pairwise(RankingRepresentation):
+    """Rankings of labels by votes: each pair has a score and a learner of its own (alias "pairwise"; Hüllermeier et al. 2008).
+
+    For ``loss="kendall_tau"`` of `PredtronLabelRanker`: rep(sigma) is a vector of signs, one for each of the m (m - 1) / 2 pairs,
+    +1 where the first label of the pair is ahead.  Rows in which the two labels tie are left out of the pair.  A label's place
+    is by the number of pairs that it wins, then by the sum of its scores.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronLabelRanker
+    >>> model = PredtronLabelRanker(loss="kendall_tau", representation="pairwise", random_state=0)
+    >>> model.fit([[0.0], [1.0], [2.0]], [[2, 1, 0], [1, 2, 0], [0, 1, 2]]).coef_.shape, model.pairs_.tolist()
+    ((3, 1), [[0, 1], [0, 2], [1, 2]])
+    """
+
+    alias = "pairwise"
+    synonyms = ("pairs", "rpc", "pairwise_preferences", "preferences", "votes")
+    _problem = PreferencesProblem
+
+    def _n_scores(self, n_labels: int) -> int:
+        return max(n_labels * (n_labels - 1) // 2, 1)
+
+    def _pairs_problem(self, n_labels: int, loss: Any) -> Problem:
+        if n_labels == 0:
+            raise no_positions()
+        return PreferencesProblem(n_labels)
+
+    def values(self, m: int) -> NDArray:
+        raise no_positions()
+
+
+def no_positions() -> ValueError:
+    return ValueError(
+        "representation='pairwise' compares labels two by two, and gives no values to positions; accepted with it is "
+        "loss='kendall_tau' of PredtronLabelRanker."
+    )
+
+
 class UserRank(RankingRepresentation):
     """Any strictly decreasing f; a function alone, as `representation`, is taken for UserRank(function).
 
@@ -494,11 +547,11 @@ def check_no_length(parameter: str, function: Any, tabulate: Callable[[int], Any
             )
 
 
-def ranking_representation(value: Any) -> RankingRepresentation:
-    """The representation of rankings that the parameter `representation` of an estimator stands for."""
+def ranking_representation(value: Any, build: Callable[[RankingRepresentation], Any] | None = None) -> RankingRepresentation:
+    """The representation of rankings that the parameter `representation` stands for; `build` tries what a message may name."""
     if callable(value) and not isinstance(value, (type, RankingRepresentation)):
         return UserRank(value)
-    return resolve(RankingRepresentation, value, "representation")
+    return resolve(RankingRepresentation, value, "representation", build)
 
 
 def table_representation(value: Any, build: Callable[[CodeRepresentation], Any] | None = None) -> CodeRepresentation:

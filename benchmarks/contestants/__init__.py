@@ -94,6 +94,8 @@ RANKING_CONTESTANTS = [
 LABEL_RANKING_CONTESTANTS = [
     OursLabelRanker(),
     OursLabelRanker("ours, kendall_tau", loss="kendall_tau", representation="linear"),
+    OursLabelRanker("ours, pairwise", loss="kendall_tau", representation="pairwise"),
+    PairwiseLogistic("pairwise LogisticRegression, votes", counted=True),
     PairwiseLogistic(),
 ]
 

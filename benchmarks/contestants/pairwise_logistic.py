@@ -13,10 +13,14 @@ from benchmarks.tasks import Task
 
 
 class PairwiseVotes:
-    """A label's score is the sum of its probabilities to rank higher; rows where the two labels tie are left out."""
+    """A label's score is the sum of its probabilities to rank higher; rows where the two labels tie are left out.
 
-    def __init__(self, model: Any):
+    With `counted` it is the number of pairs in which the label is more probable, and the sum decides where these tie.
+    """
+
+    def __init__(self, model: Any, counted: bool = False):
         self.model = model
+        self.counted = counted
 
     def fit(self, X: NDArray, Y: NDArray) -> "PairwiseVotes":
         self.n_labels = Y.shape[1]
@@ -32,17 +36,22 @@ class PairwiseVotes:
         return clone(self.model).fit(X[rows], higher) if len(higher) else 0.5
 
     def predict(self, X: NDArray) -> NDArray:
-        scores = np.zeros((len(X), self.n_labels))
+        sums, wins = np.zeros((2, len(X), self.n_labels))
         for (a, b), model in self.models.items():
-            higher = model if isinstance(model, float) else model.predict_proba(X)[:, 1]
-            scores[:, a] += higher
-            scores[:, b] += 1 - higher
-        return scores
+            higher = np.full(len(X), model) if isinstance(model, float) else model.predict_proba(X)[:, 1]
+            sums[:, a] += higher
+            sums[:, b] += 1 - higher
+            wins[:, a] += higher > 0.5
+            wins[:, b] += higher < 0.5
+        return wins + sums / self.n_labels if self.counted else sums
 
 
 class PairwiseLogistic(Contestant):
-    name = "pairwise LogisticRegression"
     single = SklearnLogisticRegression()
 
+    def __init__(self, name: str = "pairwise LogisticRegression", counted: bool = False):
+        self.name = name
+        self.counted = counted
+
     def make(self, task: Task) -> PairwiseVotes:
-        return PairwiseVotes(self.single.make(task))
+        return PairwiseVotes(self.single.make(task), self.counted)

@@ -45,4 +45,4 @@ cdef class Learner:
     cdef void lose(self, const View* x, double* t, double* of_average, const void* y, Round r, double* losses) noexcept nogil
     cdef void choose(self, const double* losses, double weight) noexcept nogil
     cdef Weights predictor(self, Rows rows, bint mean)
-    cdef double size_of_step(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil
+    cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil

@@ -80,6 +80,8 @@ cdef class Learner:
             raise ValueError(f"weights for {self.weights.d} scores do not go with a problem of {problem.d}.")
         if problem.score_map is None or problem.score_map.offsets_cancel != self.weights.score_map.offsets_cancel:
             raise ValueError("weights of rows do not go with a problem of queries, nor the other way round.")
+        if (problem.of_one_score is not None) != self.update.of_each_score:
+            raise ValueError(f"a {type(self.update).__name__} does not take the steps that a {type(problem).__name__} asks for.")
         self.update.check(problem)
         if self.observer is not None:
             self.observer.check(problem)
@@ -351,7 +353,7 @@ cdef class Learner:
         """Charge the candidates, and let the one that has lately lost least predict."""
         self.weights.lead(self.average.charge(losses, self.weights.averaging + 1, weight))
 
-    cdef double size_of_step(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+    cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil:
         """The size of the step, 0 for none; negative for one that overflows."""
         cdef double size
         r.update_norm2 = 0
@@ -359,7 +361,7 @@ cdef class Learner:
             self.weights.update_norm(x, g, r)
             if r.update_norm2 != 0 and not LEAST_G2 <= r.update_norm2 <= LARGEST_G2:
                 return -1
-        size = self.update.size(r)
+        size = self.update.size_of(g, r)
         if size <= 0:
             return 0
         if not self.update.needs_norm and size > SAFE_SIZE:

@@ -18,7 +18,7 @@ from sklearn_predtron.cli._files import RANKING_UPDATES, UsageError, learner_par
 from sklearn_predtron.cli._paths import can_be_written, same_file, same_pipe
 from sklearn_predtron.datasets._svmlight import MOST_BYTES, MOST_FEATURES
 from sklearn_predtron.norms import Norm
-from sklearn_predtron.representations import RankingRepresentation
+from sklearn_predtron.representations import Pairwise, RankingRepresentation
 from sklearn_predtron.updates import MMP, PRank, Update
 
 DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare"]
@@ -122,9 +122,8 @@ def build_parser() -> Parser:
         f"(--loss=-1:1=5); with --task multilabel {', '.join(TASKS['multilabel'].loss_names)}; with --task rank "
         f"{', '.join(TASKS['rank'].loss_names)}",
     )
-    learner.add_argument(
-        "--representation", choices=[str(kind.alias) for kind in kinds(RankingRepresentation)], help="of rankings (default log)"
-    )
+    rankings = [str(kind.alias) for kind in kinds(RankingRepresentation) if kind is not Pairwise]  # which is of labels
+    learner.add_argument("--representation", choices=rankings, help="of rankings (default log)")
     # PRank needs a representation that the job has no option for, and MMP labels to rank.
     learner.add_argument(
         "--update",

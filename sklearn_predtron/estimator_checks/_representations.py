@@ -10,10 +10,10 @@ import numpy as np
 from sklearn_predtron._parts import checked_build
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.estimator_checks._answers import CLOSE, assert_answers, assert_same_table, draws, kept
-from sklearn_predtron.losses import CostMatrix, ZeroOne, costs_of
+from sklearn_predtron.losses import CostMatrix, KendallTau, ZeroOne, costs_of
 from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._finite import FiniteProblem
-from sklearn_predtron.representations import CodeRepresentation, RankingRepresentation, SubsetRepresentation
+from sklearn_predtron.representations import CodeRepresentation, Pairwise, RankingRepresentation, SubsetRepresentation
 
 
 def check_representation(representation: Any, size: int) -> None:
@@ -22,7 +22,8 @@ def check_representation(representation: Any, size: int) -> None:
     - the vectors are finite, of length 1 and all different, and the prediction from rep(sigma) is sigma;
     - of a `CodeRepresentation`, the compiled table has these vectors and these predictions, and its competitors at random
       scores, some of which tie, are maximisers, for the 0-1 loss and for costs;
-    - of a `RankingRepresentation`, f falls strictly, and a shorter list has the same values;
+    - of a `RankingRepresentation`, f falls strictly, and a shorter list has the same values; of `Pairwise`, the signs of a
+      ranking's pairs are decoded as that ranking;
     - the vectors are the same whenever they are asked for, also of a clone, a copy and a pickle.
 
     Parameters
@@ -61,6 +62,8 @@ def check_representation(representation: Any, size: int) -> None:
         raise ValueError(f"size={size!r} must be a whole number of at least {least}.")
     if isinstance(representation, CodeRepresentation):
         check_code(representation, size)
+    elif isinstance(representation, Pairwise):
+        check_votes(representation, size)
     elif isinstance(representation, RankingRepresentation):
         assert_same_table(representation, f"values({size})", lambda part: part.table(size))
         f = kept(representation.table, size)
@@ -81,6 +84,18 @@ def check_representation(representation: Any, size: int) -> None:
             f"representation={representation!r} is no representation; accepted are instances of CodeRepresentation, "
             "RankingRepresentation and SubsetRepresentation."
         )
+
+
+def check_votes(representation: Pairwise, m: int) -> None:
+    """Check that the signs of the pairs of a ranking are decoded as that ranking."""
+    assert_same_table(representation, "parameters", lambda part: np.array(repr(part)))
+    problem = kept(KendallTau().build, representation, m)
+    first, second = np.triu_indices(m, 1)
+    random = np.random.default_rng(0)
+    for place in [random.permutation(m) for _ in range(8)]:
+        signs = np.where(place[first] < place[second], 1.0, -1.0) if m > 1 else np.zeros(1)
+        found = np.argsort(np.argsort(-problem.label_scores(signs[None])[0]))
+        assert (found == place).all(), f"{representation!r}: the ranking of {place.tolist()}'s pairs: found {found.tolist()}"
 
 
 def check_code(representation: CodeRepresentation, k: int) -> None:

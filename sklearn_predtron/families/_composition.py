@@ -84,13 +84,13 @@ class Composed(Bounded, Parameterized):
         """Take over what `set_params` changed since the last call."""
         learner = self._learner
         self._check_fixed()
-        if problem.d != learner.problem.d or type(problem.score_map) is not type(learner.problem.score_map):
+        if made_of_scores(problem) != made_of_scores(learner.problem):
             start = "call fit with warm_start=False" if self.warm_start else "call fit"
             raise ValueError(
                 f"{self._what_makes_scores()} has {number_of_scores(problem)} and the weights so far have "
                 f"{number_of_scores(learner.problem)}; {start} to start anew."
             )
-        if type(update) is type(learner.update):
+        if update.kind == learner.update.kind:
             update.restore(learner.update.state())
         kept = kept_by(average, learner.weights)
         if learner.weights.averaging != kept:
@@ -118,6 +118,12 @@ def kept_by(average: Average | None, weights: Weights) -> int:
     return 0 if average is None else min(average.kept, weights.most_averages)
 
 
+def made_of_scores(problem: Problem) -> tuple:
+    """Return what must not change while the weights live: the number of scores, and what they are of."""
+    return problem.d, type(problem.score_map), problem.of_one_score is None
+
+
 def number_of_scores(problem: Problem) -> str:
     """Say how many scores a problem has."""
-    return f"{problem.d} score{'s' * (problem.d > 1)}" + (" of one direction" if problem.score_map.offsets_apart else "")
+    which = " of one direction" if problem.score_map.offsets_apart else "" if problem.of_one_score is None else " of pairs"
+    return f"{problem.d} score{'s' * (problem.d > 1)}{which}"

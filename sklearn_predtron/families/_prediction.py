@@ -36,11 +36,15 @@ class Predicting(Validated):
 
     def _scores(self, X: Any, *, shifted: bool = True) -> NDArray:
         """Return scores of shape (n_samples, d) under the weights that predict, or as they were learned."""
+        return self._scored(X, shifted=shifted)[1]
+
+    def _scored(self, X: Any, *, shifted: bool = True) -> tuple[Learner, NDArray]:
+        """Return the learner of now, and the scores under its weights."""
         learner, X, rows = self._read_rows_to_predict(X)
         shift = self._shift(learner) if shifted else None
         scores = np.empty((rows.n, learner.problem.d))
         in_blocks(learner, rows, lambda first, last: self._score(learner, X, rows, first, scores[first:last]))
-        return scores if shift is None else scores - shift
+        return learner, scores if shift is None else scores - shift
 
     def _decoded(self, X: Any) -> NDArray:
         """Return the problem's predictions, one for each row."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._parts import checked_build, resolve
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.losses import RankingLoss, ranking_loss
-from sklearn_predtron.problems._ranking import RankingProblem
+from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import RankingRepresentation, ranking_representation
 from sklearn_predtron.updates import Update
@@ -28,16 +28,17 @@ class BaseRanker(BasePredtron):
     representation: Any
     _n_labels = 0  # stands for the documents of queries
 
-    def _build_problem(self) -> RankingProblem:
-        loss, representation = ranking_loss(self.loss), ranking_representation(self.representation)
-        loss, n = copy.copy(loss), self._n_labels
-        return checked_build(loss, loss.build(copy.copy(representation), n), RankingProblem, d=max(n, 1), n_labels=n)
+    def _build_problem(self) -> Problem:
+        loss, n = copy.copy(ranking_loss(self.loss)), self._n_labels
+        representation = copy.copy(ranking_representation(self.representation, lambda found: loss.build(found, n)))
+        problem, d = loss.build(representation, n), representation._n_scores(n)
+        return checked_build(loss, problem, representation._problem, d=d, n_labels=n)
 
     def _losses(self, scores: NDArray, labels: Relevances) -> NDArray:
         """Return the learned loss of each list."""
         return self._own_problem().losses(scores, labels)
 
-    def _own_problem(self) -> RankingProblem:
+    def _own_problem(self) -> Problem:
         """Return the problem with scratch memory of its own: the caller may be one of several threads."""
         return copy.copy(self._learner.problem)
 

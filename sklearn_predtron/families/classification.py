@@ -28,7 +28,6 @@ MEASURES = {"f1": Measure("f1", FBeta().of_counts), "balanced": Measure("balance
 EPOCHS = "10, or min(n / 100, 100000 / n) if that is more, for n rows of positive weight; 10 for kernels"
 
 
-
 class RejectingClassifier(HeldOut, BaseTableClassifier):
     """A classifier that may leave rows undecided."""
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_predtron._queries import read_relevances
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fast_path import RelevanceReader
+from sklearn_predtron.families._fitted import learned, read_only
 from sklearn_predtron.families._labels import column_names
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._rankings import BaseRanker
@@ -25,18 +26,20 @@ if TYPE_CHECKING:
 __all__ = ["PredtronLabelRanker"]
 
 
-@documented({"_n_labels": 3}, d="m")
+@documented({"_n_labels": 3}, {"_n_labels": 3, "loss": "kendall_tau"}, d="m")
 class PredtronLabelRanker(BaseRanker):
     """Multilabel ranking: learns to rank a fixed set of m labels for each input.
 
     Parameters
     ----------
     loss : {losses} or RankingLoss, default="ndcg"
-        L(sigma, y) of rankings.  `NDCG(k=10)` looks at the first 10 positions; "ap" is for relevances 0 and 1,
-        "swapped_pairs" for two grades a row, "ranking_zero_one" asks for wholly right rankings.
+        L(sigma, y) of rankings: "ndcg" for the top of the list, "kendall_tau" for the order of all labels.  `NDCG(k=10)` looks
+        at the first 10 positions; "ap" is for relevances 0 and 1, "swapped_pairs" for two grades a row, "ranking_zero_one" asks
+        for wholly right rankings.
     representation : {representations}, callable or RankingRepresentation, default="log"
         rep(sigma)_i = f(position of label i) / |f| by a strictly decreasing f of the positions 1, 2, ...;
-        `PowerRank(alpha=2)` carries its parameter, a callable takes the positions as an array.
+        `PowerRank(alpha=2)` carries its parameter, a callable takes the positions as an array.  "pairwise", for
+        ``loss="kendall_tau"``, has a score and a learner for each pair of labels, whose votes rank them.
     {norm}
     {update}
     {average}
@@ -52,9 +55,12 @@ class PredtronLabelRanker(BaseRanker):
     ----------
     {label_names_}
     coef_ : ndarray of shape (m, n_features)
-        Weights that predict.
+        Weights that predict; with representation="pairwise" of shape (m (m - 1) / 2, n_features), a row for each of `pairs_`,
+        as in all that is said to have m rows here.
     intercept_ : ndarray of shape (m,)
         Offsets of the scores.
+    pairs_ : ndarray of shape (m (m - 1) / 2, 2)
+        With representation="pairwise", the labels i < j that a score compares: it is positive where i is ahead of j.
     {last_coef_}
     {last_intercept_}
     {dual_coef_}
@@ -77,6 +83,14 @@ class PredtronLabelRanker(BaseRanker):
     -----
     Jain et al. (2015), section 5; as for `PredtronRanker`, sigma_y is the competitor's order sorted again by relevance.  A row
     all of whose labels are equally relevant has no wrong ranking: its loss is 0 and it changes nothing.
+
+    For Kendall's tau take ``loss="kendall_tau", representation="pairwise"``: one linear score a label cannot follow many orders
+    of the labels, votes of pairs can (Hüllermeier et al. 2008).  They have (m - 1) / 2 times the weights; with many labels, or
+    where one score a label is true, ``loss="kendall_tau"`` alone has fewer.  For the top of the list take the default "ndcg".
+    update="slam" looks at the top, too; on long noisy lists it ranks little better than chance.
+
+    Under the norm "l2" each pair is learned as `PredtronBinaryClassifier` learns it from the rows in which its labels differ;
+    other norms join the pairs' weights.  All rows count in the scale of the intercept and in the average.
 
     Examples
     --------
@@ -119,6 +133,13 @@ class PredtronLabelRanker(BaseRanker):
         self.shuffle = shuffle
         self.random_state = random_state
         self.warm_start = warm_start
+
+    @learned
+    def pairs_(self) -> NDArray:
+        """With representation="pairwise", the labels that each score compares, of shape (d, 2)."""
+        if self._learner.problem.of_one_score is None:
+            raise AttributeError("pairs_ is of representation='pairwise'; other rankings have a score for each label.")
+        return read_only(np.column_stack(np.triu_indices(self._n_labels, 1)))
 
     # --------------------------------------------------------------------------------------------------------- learning
 
@@ -175,9 +196,12 @@ class PredtronLabelRanker(BaseRanker):
         Returns
         -------
         scores : ndarray of shape (n_samples, m)
-            The label of the highest score comes first.
+            The label of the highest score comes first.  With representation="pairwise" it is the number of pairs that the label
+            wins, plus a quarter of its share: the sum of its scores, each signed in its favour, over that of the sizes of all
+            pairs' scores.
         """
-        return self._scores(X)
+        learner, scores = self._scored(X)
+        return learner.problem.label_scores(scores)
 
     def predict(self, X: Any) -> NDArray:
         """Rank the labels.
@@ -192,7 +216,7 @@ class PredtronLabelRanker(BaseRanker):
         positions : ndarray of shape (n_samples, m)
             The position of each label, from 1; labels of equal scores in their order.
         """
-        order = np.argsort(-self._scores(X), axis=1, kind="stable")
+        order = np.argsort(-self.decision_function(X), axis=1, kind="stable")
         positions = np.empty_like(order)
         np.put_along_axis(positions, order, np.arange(1, order.shape[1] + 1)[None], axis=1)
         return positions
@@ -250,15 +274,16 @@ class PredtronLabelRanker(BaseRanker):
             At most 1, which is perfect; a row that cannot be ranked wrongly counts 1.
         """
         scores, labels = self._scored_rows(X, y)
-        shape = (labels.n, self._n_labels)
-        y = labels.relevances.reshape(shape)
-        return mean_over_queries(ndcg, y, scores.reshape(shape), sample_weight=sample_weight)
+        y = labels.relevances.reshape(labels.n, -1)
+        ranked_by = self._own_problem().label_scores(scores.reshape(labels.n, -1))
+        return mean_over_queries(ndcg, y, ranked_by, sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
         """Measure the margin of the weights, at unit norm, on a data set.
 
         The least lead of a label over a less relevant one; times the least difference of f between neighbouring positions /
-        |f|, unless the update is of pairs ("slam", "max_pair", "mmp").
+        |f|, unless the update is of pairs ("slam", "max_pair", "mmp").  With representation="pairwise" twice the least score of a
+        pair in favour of its more relevant label.
 
         Parameters
         ----------

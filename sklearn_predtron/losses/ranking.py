@@ -14,7 +14,7 @@ import sklearn_predtron.problems._ranking as core
 from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._parts import ITEM_WEIGHTS, Part, real_numbers, resolve
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.problems._kendall import KendallTauProblem
+from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import LogRank, RankingRepresentation, check_no_length
 
@@ -120,7 +120,7 @@ class RankingLoss(Part):
             raise ValueError("y holds no list that can be ranked wrongly.")
         return least, float(problem.C_L)
 
-    def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
+    def build(self, representation: RankingRepresentation, n_labels: int) -> Problem:
         """Make the compiled problem.
 
         Parameters
@@ -132,7 +132,7 @@ class RankingLoss(Part):
 
         Returns
         -------
-        problem : RankingProblem
+        problem : RankingProblem, or PreferencesProblem of representation="pairwise"
             The compiled problem.
         """
         raise TypeError(f"{type(self).__name__} does not define build(); a loss of rankings must.")
@@ -366,8 +366,9 @@ class RankingZeroOne(RankingLoss):
 class KendallTau(RankingLoss):
     """The share of pairs of different relevance that are not in the right order, learned by hinges on pairs.
 
-    The surrogate is the mean of max(0, 1 - (s_i - s_j)) over the pairs with y_i > y_j (UML 17.4); the representation is not
-    used.  Items of equal scores are not in order.
+    The surrogate is the mean of max(0, 1 - (s_i - s_j)) over the pairs with y_i > y_j (UML 17.4).  Of the representation it
+    matters only whether it is "pairwise", with which each pair of labels has a score and a learner of its own.  Items of equal
+    scores are not in order.
 
     Examples
     --------
@@ -380,8 +381,8 @@ class KendallTau(RankingLoss):
     alias = "kendall_tau"
     synonyms = ("kendall", "tau", "hinge", "ranking_loss")
 
-    def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
-        return KendallTauProblem(n_labels, representation, self)
+    def build(self, representation: RankingRepresentation, n_labels: int) -> Problem:
+        return representation._pairs_problem(n_labels, self)
 
 
 def ranking_loss(value: Any) -> RankingLoss:

@@ -90,6 +90,11 @@ cdef class Problem:
         return False
 
     @property
+    def of_one_score(self):
+        """The problem of a single score, if each score is a problem of its own, with its own steps."""
+        return None
+
+    @property
     def margin_of_pairs(self):
         """Whether the margin is measured by pairs of items."""
         return False
@@ -97,6 +102,10 @@ cdef class Problem:
     def margins(self, scores, labels, pairwise=False):
         """<rep(sigma_y), t> less the best score of a prediction that loses, or is ahead, for each label; scores: (n, d)."""
         raise ValueError(f"No margins over all predictions are known for {type(self).__name__}.")
+
+    def shortfalls(self, scores, labels, pairwise=False):
+        """max(0, 1 - margin) for each label, or for each of the problems that it is made of."""
+        return np.maximum(0.0, 1.0 - self.margins(scores, labels, pairwise))
 
     def leads(self, labels, bint pairwise, double width):
         """Return the `Leads` of sigma_y over all other predictions, for each label; a vector of each has `width` numbers."""

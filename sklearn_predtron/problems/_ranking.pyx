@@ -264,6 +264,10 @@ cdef class RankingProblem(Problem):
                     out[i] = self.loss_of_scores(&scores[begin])
         return np.asarray(out)
 
+    def label_scores(self, scores):
+        """The scores by which the labels are ranked."""
+        return scores
+
     def least_losses(self, Relevances labels not None):
         """The least positive loss of a ranking of each list, infinite where there is none."""
         cdef double[::1] out = np.full(labels.n, np.inf)

@@ -11,6 +11,7 @@ from sklearn_predtron._parts import Part, kinds
 from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.updates._comparator import Comparator
 from sklearn_predtron.updates._competitor import Rule
+from sklearn_predtron.updates._preferences import PreferencesRule
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 
@@ -103,7 +104,8 @@ def build_rule(update: Update, problem: Problem) -> Rule:
     for need in update.needs:
         if need not in problem.offers:
             raise ValueError(lacks(update, need, problem))
-    return update.build(problem)
+    pair = problem.of_one_score
+    return update.build(problem) if pair is None else PreferencesRule(update.build(pair), pair, problem.d)
 
 
 def lacks(update: Update, need: str, problem: Problem) -> str:

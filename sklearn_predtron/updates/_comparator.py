@@ -53,13 +53,15 @@ class Comparator:
         return cls(problem, labels, scores, np.float64(length), np.float64(learned.effective_radius(radius)), pairwise)
 
     def hinges(self) -> NDArray:
-        """phi(U x, y) of equation (2), for each row."""
+        """phi(U x, y) of equation (2), for each row, or for each row and score with 0-1 losses of their own."""
+        if self.problem.of_one_score is not None:
+            return self.shortfalls()
         answers = [ask(self.problem, self.labels, i, t[None], True) for i, t in enumerate(self.scores)]
         return np.array([competitor_loss + gap for _, _, competitor_loss, gap, _ in answers])
 
     def shortfalls(self) -> NDArray:
         """max(0, 1 - margin of U) of each row or list."""
-        return np.maximum(0.0, 1.0 - self.problem.margins(self.scores, self.labels, self.pairwise))
+        return self.problem.shortfalls(self.scores, self.labels, self.pairwise)
 
     def threshold_shortfalls(self) -> NDArray:
         """max(0, 1 - the distance from the right side) of each row and threshold."""

@@ -3,6 +3,7 @@ from typing import Any
 class Rule:
     radius_needed: bool
     c_L_seen: float
+    kind: tuple[type, ...]
     def state(self) -> Any: ...
     def restore(self, state: Any) -> Any: ...
 

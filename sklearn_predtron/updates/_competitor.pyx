@@ -28,6 +28,13 @@ cdef class Rule:
         """The step eta for the direction found."""
         return 0
 
+    cdef double size_of(self, ScoreGradient* g, Round* r) noexcept nogil:
+        """The step along g; a rule of several steps puts them into g and returns 1."""
+        return self.size(r)
+
+    cdef void exchange(self, double* total, Py_ssize_t* n) noexcept nogil:
+        """Exchange what the rule has learned for what it has learned of another problem."""
+
     cdef double shrinkage(self, const Round* r) noexcept nogil:
         """What the weights are multiplied by before the step, where self.shrinking."""
         return 1
@@ -37,7 +44,12 @@ cdef class Rule:
         return None
 
     def restore(self, state):
-        """Go on from the state of another instance."""
+        """Go on from the state of another instance of the same kind."""
+
+    @property
+    def kind(self):
+        """What two rules have in common that may go on from each other's state."""
+        return (type(self),)
 
 
 cdef class SteppedRule(Rule):
@@ -164,6 +176,10 @@ cdef class AdaptiveRule(Rule):
         if self.count == 0:
             return r.hinge / r.update_norm2
         return min(r.weight * self.kappa * exp(self.log_cap / self.count), r.hinge / r.update_norm2)
+
+    cdef void exchange(self, double* total, Py_ssize_t* n) noexcept nogil:
+        self.log_cap, total[0] = total[0], self.log_cap
+        self.count, n[0] = n[0], self.count
 
 
 cdef class SubgradientRule(Rule):

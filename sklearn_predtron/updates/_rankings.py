@@ -30,6 +30,11 @@ class Slam(Update):
         D^2 = 4, or 2 for rankings of labels, whose R is that of a row;
         "invsqrt" is 1 / sqrt(t) in round t.
 
+    Notes
+    -----
+    It is for lists that can be ranked nearly without loss.  On long noisy lists the best-scored of many irrelevant items is
+    there by chance, every round steps away from it, and what is learned ranks little better than chance.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronRanker

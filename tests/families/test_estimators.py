@@ -155,6 +155,8 @@ CONFIGURATIONS = [
     PredtronLabelRanker(loss=NDCG(k=2), update="max_pair", fit_intercept=False),
     PredtronLabelRanker(loss=NDCG(gain=own_gain, discount=own_discount), representation=steep, average=False),
     PredtronLabelRanker(loss="kendall_tau", update="listnet", average=7.0),
+    PredtronLabelRanker(loss="kendall_tau", representation="pairwise"),
+    PredtronLabelRanker(loss="kendall_tau", representation="pairwise", update=LossAugmented(eta="theory"), average=7.0),
     PredtronLabelRanker(update=MMP(cost="error_set", weights="max")),
     PredtronLabelRanker(update=MMP(cost="normalised", weights="random"), average="uniform"),
     PredtronClassifier(norm="scaled", update="subgradient", average=7.0, fit_intercept=False),
@@ -199,6 +201,8 @@ CONFIGURATIONS += [
     PredtronMultilabelClassifier(norm="trace", update=LossDriven(eta="theory"), average=False),
     PredtronLabelRanker(norm=Trace(q=4), update="slam", average=7.0),
     PredtronLabelRanker(norm="trace", loss="kendall_tau", update="max_pair", average=False),
+    PredtronLabelRanker(norm="group", loss="kendall_tau", representation="pairwise", average="uniform"),
+    PredtronLabelRanker(norm="scaled", loss="kendall_tau", representation="pairwise", update="subgradient"),
 ]
 
 

@@ -192,7 +192,7 @@ def test_updates_of_rankings_for_other_families(kind, update):
 
 
 BAD_SETTINGS = [
-    ({"update": "mmp"}, r"update='mmp' needs rankings of labels \(PredtronLabelRanker\); accepted here .*'max_pair'"),
+    ({"update": "mmp"}, r"update='mmp' needs rankings by one score a label \(PredtronLabelRanker\); accepted here .*'max_pair'"),
     ({"update": "prank"}, "update='prank' needs ordered thresholds .* with representation='shared'.; accepted here are"),
     (
         {"update": "slam", "loss": "kendall_tau"},

@@ -181,7 +181,10 @@ def test_parts_that_do_not_go_together_make_no_learner():
     X, y = data()
     many, few = (PredtronClassifier().fit(X, labels)._learner for labels in (y, y > 0))
     ranker = PredtronRanker(update="slam").fit(X, y)._learner
+    pairs = PredtronLabelRanker(loss="kendall_tau", representation="pairwise").fit(X, X[:, :3] > 0)._learner
     for parts in (
+        (pairs.weights, pairs.problem, many.update, many.average),
+        (many.weights, many.problem, pairs.update, many.average),
         (many.weights, few.problem, many.update, many.average),
         (
             ranker.weights,
@@ -209,6 +212,11 @@ def rounds():
         (PredtronMultilabelClassifier().fit(X, X[:, :3] > 0), sets, dense_rows(X)),
         (PredtronRanker().fit(X, y), relevances, QueryRows(dense_rows(X), lists)),
         (PredtronLabelRanker().fit(X, X[:, :2] > 0), Relevances(np.ones(120), np.arange(0, 121, 2)), dense_rows(X)),
+        (
+            PredtronLabelRanker(loss="kendall_tau", representation="pairwise").fit(X, X[:, :2] > 0),
+            Relevances(np.ones(120), np.arange(0, 121, 2)),
+            dense_rows(X),
+        ),
     ):
         yield model._learner, rows, labels
 

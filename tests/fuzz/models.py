@@ -14,9 +14,26 @@ from sklearn_predtron import Predtron, PredtronLabelRanker, PredtronMultilabelCl
 from sklearn_predtron._parts import RANKED_LABELS, RANKINGS, kinds
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._classes import BaseTableClassifier
-from sklearn_predtron.losses import CostMatrix, CostTableLoss, CountLoss, RankingLoss, Reject, SubsetLoss, ranking_loss
+from sklearn_predtron.losses import (
+    CostMatrix,
+    CostTableLoss,
+    CountLoss,
+    KendallTau,
+    RankingLoss,
+    Reject,
+    SubsetLoss,
+    ranking_loss,
+)
 from sklearn_predtron.norms import RKHS, Group, Norm, PNorm, Trace
-from sklearn_predtron.representations import Code, CodeRepresentation, RankingRepresentation, UserRank
+from sklearn_predtron.representations import (
+    Code,
+    CodeRepresentation,
+    LinearRank,
+    Pairwise,
+    RankingRepresentation,
+    ReciprocalRank,
+    UserRank,
+)
 from sklearn_predtron.updates import Update
 
 from . import lessons
@@ -228,8 +245,11 @@ def ranking_case(random: np.random.Generator, kind: type) -> Case:
     settings = common_settings(random, kind, True)
     loss = settings["loss"] = draw_part(random, draw(random, kinds(RankingLoss)))
     grades = next(grades for grades in GRADES if ranking_loss(loss).takes(grades))
-    representation = draw(random, [*kinds(RankingRepresentation), UserRank])
+    representation = draw(random, [*(one for one in kinds(RankingRepresentation) if one is not Pairwise), UserRank])
     settings["representation"] = root_rank if representation is UserRank else draw_part(random, representation)
+    of_pairs = kind is PredtronLabelRanker and isinstance(ranking_loss(loss), KendallTau)
+    if of_pairs and representation in (LinearRank, ReciprocalRank):  # all but votes are the same to it
+        settings["representation"] = "pairwise"
     if issubclass(kind, PredtronRanker):
         return Case(kind(**settings), lessons.query_lesson(random, grades, long=random.random() < 0.0005))
     return Case(kind(**settings), lessons.label_list_lesson(random, draw(random, [2, 3, 5, 9]), grades))

@@ -14,6 +14,7 @@ TABLES = ("tests/core/test_properties.py", "tests/problems/test_ties.py")
 SETS = ("tests/problems/test_ties.py", "tests/problems/test_label_sets.py", "tests/families/test_multilabel.py")
 RANKS = ("tests/families/test_ordinal.py", "tests/theory/test_ordinal_theory.py")
 RANKINGS = ("tests/problems/test_ties.py", "tests/families/test_ranking.py")
+PREFERENCES = ("tests/families/test_preferences.py",)
 INFERENCE = ("tests/problems/test_loss_augmented.py", "tests/problems/test_ties.py")
 RULES = ("tests/core/test_learner.py",)
 PAIRWISE = ("tests/families/test_ranking.py", "tests/theory/test_ranking_theory.py")
@@ -91,6 +92,21 @@ MUTANTS = [
         "self.order[high].key - self.order[low].key <= target",
         RANKINGS,
     ),
+    Mutant(
+        "votes-of-a-score-of-zero-count",
+        f"{PROBLEMS}/_preferences.pyx",
+        "key[i] += t[k] > 0",
+        "key[i] += t[k] >= 0",
+        PREFERENCES,
+    ),
+    Mutant(
+        "pairs-share-what-the-rule-has-learned",
+        f"{UPDATES}/_preferences.pyx",
+        "size = self.rule.size(&self.rounds[k])\n            self.rule.exchange(&self.sums[k], &self.counts[k])",
+        "size = self.rule.size(&self.rounds[k])",
+        PREFERENCES,
+    ),
+    Mutant("pairs-of-no-direction-are-measured", f"{UPDATES}/_preferences.pyx", " and single.value[0] != 0:", ":", PREFERENCES),
     # ------------------------------------------------------------------------------------------------------- inference
     Mutant(
         "chains-by-the-largest-fall-of-the-discount",

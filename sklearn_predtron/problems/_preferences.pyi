@@ -1,0 +1,5 @@
+from sklearn_predtron.problems._base import Problem
+
+class PreferencesProblem(Problem):
+    n_labels: int
+    def __init__(self, n_labels: int) -> None: ...
