@@ -10,6 +10,7 @@ cdef enum:
 
 cdef class DualWeights(Weights):
     cdef readonly double q
+    cdef readonly double curvature    # of the link, by which steps that are bounded are sized: q - 1 in the theorems
     cdef readonly Intercept intercept
     cdef readonly bint radius_needed, radius_of_rows
     cdef readonly double radius2

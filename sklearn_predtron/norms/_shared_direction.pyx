@@ -34,6 +34,7 @@ cdef class SharedDirection(Weights):
         self.map_scores(d, inner.p, SharedMap(d))
         self.inner = inner
         self.large = inner.large
+        self.has_longer_steps = inner.has_longer_steps
         self.intercept = intercept
         self.averaging = inner.averaging
         self.may_step = inner.may_step
