@@ -97,17 +97,49 @@ def label_sets(n: int, p: int, m: int, seed: int = 0) -> tuple[NDArray, NDArray]
     return make_multilabel_classification(n_samples=n, n_features=p, n_classes=m, random_state=seed)
 
 
+def counted_words(n: int, p: int, m: int, seed: int = 0) -> tuple[sparse.csr_matrix, NDArray]:
+    """The same with rows of about 60 words, about three labels each, sparse and of length 1."""
+    X, Y = make_multilabel_classification(n, p, n_classes=m, n_labels=3, length=60, sparse=True, random_state=seed)
+    return normalize(sparse.csr_matrix(X, dtype=float)), Y
+
+
 def text(n: int, k: int, p: int = 100_000, words: float = 91.0, seed: int = 0) -> tuple[sparse.csr_matrix, NDArray]:
     """Rows like tf-idf text, about 75 distinct words in each, labelled by a linear model over the 500 commonest words."""
+    X, scores = _scored_text(n, k, p, words, seed)
+    return X, scores.argmax(axis=1)
+
+
+def text_labels(n: int, p: int, m: int, seed: int = 0) -> tuple[sparse.csr_matrix, NDArray]:
+    """The same rows; a label for the highest scores of each column, 25 % to 2 % of them."""
+    X, scores = _scored_text(n, m, p, 91.0, seed)
+    return X, (np.argsort(np.argsort(-scores, axis=0), axis=0) < n * np.geomspace(0.25, 0.02, m)).astype(int)
+
+
+def labels_own_words(n: int, p: int, m: int, seed: int = 0) -> tuple[sparse.csr_matrix, NDArray]:
+    """Rows like tf-idf text, in which each label, of 25 % to 2 % of the rows, has about four words of its own twenty."""
     rng = np.random.default_rng(seed)
-    X = _zipf_counts(rng, n, p, words)
+    Y = (rng.random((n, m)) < np.geomspace(0.25, 0.02, m)).astype(int)
+    rows, labels = np.repeat(np.argwhere(Y), rng.poisson(4, Y.sum()), axis=0).T
+    own = np.stack([rng.choice(p, 20, replace=False) for _ in range(m)])
+    words = own[labels, rng.integers(20, size=len(labels))]
+    X = _zipf_counts(rng, n, p, 80.0) + sparse.csr_matrix((np.ones(len(rows)), (rows, words)), shape=(n, p))
+    return _tf_idf(X)[0], Y
+
+
+def _scored_text(n: int, d: int, p: int, words: float, seed: int) -> tuple[sparse.csr_matrix, NDArray]:
+    rng = np.random.default_rng(seed)
+    X, in_rows = _tf_idf(_zipf_counts(rng, n, p, words))
+    common = np.argsort(-in_rows)[:500]
+    scores = X[:, common] @ rng.standard_normal((len(common), d))
+    return X, (scores - scores.mean(axis=0)) / scores.std(axis=0)
+
+
+def _tf_idf(X: sparse.csr_matrix) -> tuple[sparse.csr_matrix, NDArray]:
+    """Rows of length 1, and in how many of them each word is."""
+    n, p = X.shape
     in_rows = np.bincount(X.indices, minlength=p)
     X.data = (1 + np.log(X.data)) * np.log((1 + n) / (1 + in_rows[X.indices]))
-    X = normalize(X)
-    common = np.argsort(-in_rows)[:500]
-    scores = X[:, common] @ rng.standard_normal((len(common), k))
-    scores = (scores - scores.mean(axis=0)) / scores.std(axis=0)
-    return X, scores.argmax(axis=1)
+    return normalize(X), in_rows
 
 
 def _zipf_counts(rng: np.random.Generator, n: int, p: int, words: float) -> sparse.csr_matrix:

@@ -60,7 +60,7 @@ class PlainPredtron:
         self.dual += X.T @ (f[self.right(y, competitor)] - f[competitor])
 
     def _weights(self) -> NDArray:
-        """The gradient of half the squared q-norm at the dual weights, with the package's q; under l2 those themselves."""
+        """The gradient of half the squared q-norm at the dual weights, with the theorem's q; under l2 those themselves."""
         q = max(2, 2 * floor(log(len(self.dual)))) if self.norm == "l1" else 2
         length = np.linalg.norm(self.dual, q)
         return self.dual if q == 2 or length == 0 else np.sign(self.dual) * np.abs(self.dual) ** (q - 1) * length ** (2 - q)

@@ -27,6 +27,7 @@ from sklearn_predtron import PredtronRanker
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.metrics import ndcg
+from sklearn_predtron.norms import PNorm
 from sklearn_predtron.representations import LinearRank, PowerRank, ReciprocalRank
 from sklearn_predtron.updates import LossAugmented
 
@@ -39,7 +40,7 @@ NUMBERS_OF_FEATURES = (50, 100, 200, 500, 1000, 2000)
 INFORMATIVE, SPARSE_QUERIES = 5, 100
 BY_INDEX, RE_SORTED, DEFAULTS = "by index", "re-sorted", "all defaults"
 RULES = (BY_INDEX, RE_SORTED)
-NORMS = ("l1", "l2")
+NORMS = {"l1": PNorm(q="theory"), "l2": "l2"}  # of Algorithms 1 and 3
 NORM_REPRESENTATION, THIRD = "-i^1.1", 1 / 3
 PAPER = ("1/i", "-i^1.1", "-i^2")
 SLOW, FAST = PAPER[0], PAPER[1:]
@@ -137,7 +138,7 @@ def learner(rule: str, representation: Any, norm: str = "l2") -> Any:
     if rule == BY_INDEX:
         return PlainPredtron(representation, norm)
     update, loss = LossAugmented(eta=1.0), NDCG(gain=exponential)
-    return PredtronRanker(representation=representation, update=update, average=False, norm=norm, loss=loss)
+    return PredtronRanker(representation=representation, update=update, average=False, norm=NORMS[norm], loss=loss)
 
 
 def exponential(y: NDArray) -> NDArray:

@@ -356,7 +356,7 @@ cdef class Learner:
     cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil:
         """The size of the step, 0 for none; negative for one that overflows."""
         cdef double size
-        r.update_norm2 = 0
+        r.update_norm2, r.bounded = 0, self.update.bounds_steps
         if self.update.needs_norm:
             self.weights.update_norm(x, g, r)
             if r.update_norm2 != 0 and not LEAST_G2 <= r.update_norm2 <= LARGEST_G2:

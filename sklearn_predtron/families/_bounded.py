@@ -41,7 +41,13 @@ class Bounded:
                 "No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number and fit anew."
             )
         update = resolve(Update, self.update, "update")
-        if self._differs(self._build_problem(), build_rule(update, problem)):
+        rule = build_rule(update, problem)
+        if weights.has_longer_steps and rule.bounds_steps:
+            raise ValueError(
+                f"No loss bound is proven for the norm's q=None and update={self.update!r}, which takes longer steps under it "
+                "than the theorem's; accepted are q='theory' and numbers."
+            )
+        if self._differs(self._build_problem(), rule):
             raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
         self._check_fixed()
         if problem.no_theorem_because is not None and not update.pairwise:

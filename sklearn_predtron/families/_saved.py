@@ -9,18 +9,20 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 import sklearn_predtron
 from sklearn_predtron._core.busy import BUSY, Busy
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.score_map import QueryMap, SharedMap
 from sklearn_predtron._core.state import Captured
+from sklearn_predtron._parts import resolve
 from sklearn_predtron._version import __version__
+from sklearn_predtron.norms import Norm, PNormBase
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
 
-FORMAT = 2  # of the models that this version writes
-READ = (1, 2)
+FORMAT = 3  # of the models that this version writes
+READ = (1, 2, 3)
 FACES = "OneHot Sign Thermometer Hamming SubsetZeroOne ErrorSetSize FBeta Jaccard AtK NDCG AveragePrecision SwappedPairs "
 FACES += "RankingZeroOne KendallTau"
 WEIGHTS = "L2 PNorm Group Trace Scaled RKHS"
@@ -70,7 +72,10 @@ class Saved(BaseEstimator):
         state = dict(state)
         saved = state.pop("_saved", None)
         if "_learner" in state and not isinstance(state["_learner"], Learner):  # as a subclass may have kept it
-            state["_learner"] = unpack(state["_learner"], format_of(saved))
+            version = format_of(saved)
+            state["_learner"] = unpack(state["_learner"], version)
+            if version < 3:
+                keep_exponent(state)
         super().__setstate__(state)
 
 
@@ -128,6 +133,15 @@ class Packer:
             self.parts.append(made)
             self.alive.append(value)
         return {PART: self.places[id(value)]}
+
+
+def keep_exponent(state: dict[str, Any]) -> None:
+    """Name the theorem's exponent in a state of format 1 or 2, where it was the default of "l1" and "group"."""
+    norm = resolve(Norm, state["norm"], "norm")
+    if isinstance(norm, PNormBase) and norm.q is None:
+        state["norm"] = clone(norm).set_params(q="theory")
+        kind, parameters = state["_fixed"]["norm"]
+        state["_fixed"] = {**state["_fixed"], "norm": (kind, {**parameters, "q": "theory"})}
 
 
 def state_of(value: Any) -> dict[str, Any]:

@@ -26,6 +26,8 @@ from sklearn_predtron.norms._trace import TraceWeights
 
 __all__ = ["L2", "RKHS", "Group", "Norm", "PNorm", "Scaled", "Trace"]
 
+LARGEST_BY_DEFAULT = 8.0  # of the exponents of "l1" and "group"
+
 
 class Norm(Part):
     """Base of the norms."""
@@ -153,10 +155,10 @@ class L2(Norm):
 class PNormBase(Norm):
     """Base of the norms |W|_r with 1/r + 1/q = 1: steps change dual weights, of which W is a power."""
 
-    q: float | None
+    q: float | str | None
     measured = True
     theorem = "Theorem 15 for its norm"
-    _parameter_constraints: dict[str, list] = {"q": [Interval(Real, 2, None, closed="left"), None]}
+    _parameter_constraints: dict[str, list] = {"q": [Interval(Real, 2, None, closed="left"), StrOptions({"theory"}), None]}
 
     def _sizes(self, W: NDArray) -> NDArray:
         """What the r-norm is of."""
@@ -176,11 +178,24 @@ class PNormBase(Norm):
 
     def _exponent(self, p: int) -> float:
         self._validate_params()
-        return max(2.0, 2.0 * floor(log(p))) if self.q is None else float(self.q)
+        if self.q is not None and not isinstance(self.q, str):
+            return float(self.q)
+        theory = max(2.0, 2.0 * floor(log(p)))
+        return theory if self.q == "theory" else min(theory, LARGEST_BY_DEFAULT)
+
+    def _curvature(self, q: float) -> float:
+        """Return what |g x^T|^2 is multiplied by to size the steps of updates that bound them.
+
+        The derivative of the link at a feature j is at most (q - 1) (|Theta_j| / |Theta|_q)^(q - 2), and nowhere more than the
+        theorems' q - 1; the default is for features half as long as Theta.
+        """
+        return (q - 1) * (0.5 ** (q - 2) if self.q is None else 1)
 
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
+        q = self._exponent(p)
+        curvature = self._curvature(q)
         return PNormWeights(
-            score_map.d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average, score_map=score_map
+            score_map.d, p, intercept, q, by_feature=sparse, averaging=average, score_map=score_map, curvature=curvature
         )
 
 
@@ -192,10 +207,11 @@ class PNorm(PNormBase):
 
     Parameters
     ----------
-    q : float or None, default=None
-        The dual exponent, at least 2, 1/r + 1/q = 1; None is the largest even number up to 2 ln p for p features, or 2: the
-        powers of even exponents are several times as fast, and (q - 1) p^(2/q), the bound's factor, is no larger than at 2 ln p.
-        q = 2 is "l2".
+    q : float, "theory" or None, default=None
+        The dual exponent, at least 2, 1/r + 1/q = 1; q = 2 is "l2".  "theory" is the largest even number up to 2 ln p for p
+        features, or 2: the powers of even exponents are several times as fast, and (q - 1) p^(2/q), the bound's factor, is no
+        larger than at 2 ln p.  None is the same, but at most 8, and the update "adaptive" takes steps 2^(q - 2) times as long,
+        for which no bound is proven: with the theorem's little is learned of rare labels and sparse rows in ten epochs.
 
     Examples
     --------
@@ -208,7 +224,7 @@ class PNorm(PNormBase):
     alias = "l1"
     synonyms = ("p_norm", "lasso")
 
-    def __init__(self, q: float | None = None):
+    def __init__(self, q: float | str | None = None):
         self.q = q
 
 
@@ -220,10 +236,11 @@ class Group(PNormBase):
 
     Parameters
     ----------
-    q : float or None, default=None
-        The dual exponent, at least 2, 1/r + 1/q = 1; None is the largest even number up to 2 ln p for p features, or 2: the
-        powers of even exponents are several times as fast, and (q - 1) p^(2/q), the bound's factor, is no larger than at 2 ln p.
-        q = 2 is "l2".
+    q : float, "theory" or None, default=None
+        The dual exponent, at least 2, 1/r + 1/q = 1; q = 2 is "l2".  "theory" is the largest even number up to 2 ln p for p
+        features, or 2: the powers of even exponents are several times as fast, and (q - 1) p^(2/q), the bound's factor, is no
+        larger than at 2 ln p.  None is the same, but at most 8, and the update "adaptive" takes steps 2^(q - 2) times as long,
+        for which no bound is proven: with the theorem's little is learned of rare labels and sparse rows in ten epochs.
 
     Examples
     --------
@@ -235,7 +252,7 @@ class Group(PNormBase):
     alias = "group"
     synonyms = ("l21", "group_lasso")
 
-    def __init__(self, q: float | None = None):
+    def __init__(self, q: float | str | None = None):
         self.q = q
 
     def _sizes(self, W: NDArray) -> NDArray:
@@ -244,7 +261,9 @@ class Group(PNormBase):
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         if score_map.d == 1:
             return super().build(score_map, p, intercept=intercept, sparse=sparse, average=average)
-        return GroupWeights(score_map.d, p, intercept, self._exponent(p), by_feature=sparse, averaging=average)
+        q = self._exponent(p)
+        curvature = self._curvature(q)
+        return GroupWeights(score_map.d, p, intercept, q, by_feature=sparse, averaging=average, curvature=curvature)
 
 
 class Trace(Norm):

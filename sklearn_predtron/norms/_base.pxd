@@ -16,6 +16,7 @@ cdef class Weights:
     cdef readonly bint thin       # whether memory is in small pages, of which rows touch few
     cdef readonly bint large      # too large for the caches near the core
     cdef readonly double inverse_convexity    # q - 1, where half the norm's square is strongly convex to 1 / (q - 1)
+    cdef readonly bint has_longer_steps   # whether update_norm takes less where steps are bounded: no theorem knows those
     cdef readonly bint offsets_of_lines   # whether the offsets that predict are sums over all lines
     cdef readonly bint may_step   # whether there is anything yet to step along
     cdef readonly bint counts_rows_once    # whether rows that are not fresh leave the statistics as they are

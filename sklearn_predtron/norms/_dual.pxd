@@ -22,6 +22,7 @@ cdef struct LineSum:                  # a sum of the iterates: total + u owed, l
 
 cdef class DualWeights(Weights):
     cdef readonly double q
+    cdef readonly double curvature    # of the link, by which steps that are bounded are sized: q - 1 in the theorems
     cdef readonly Intercept intercept
     cdef readonly bint radius_needed, radius_of_rows
     cdef readonly double radius2

@@ -29,11 +29,15 @@ cdef class DualWeights(Weights):
     The intercept is feature p, of length sqrt(r2): b = sqrt(r2) W_p.
     """
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, double q, bint by_feature=True,
-                 int averaging=True, ScoreMap score_map=None):
+                 int averaging=True, ScoreMap score_map=None, curvature=None):
         self.map_scores(d, p, score_map)
         if not 2 <= q < INFINITY:
             raise ValueError(f"q={q} must be a number of at least 2.")
         self.q = q
+        self.curvature = q - 1 if curvature is None else curvature
+        if not 0 < self.curvature <= q - 1:
+            raise ValueError(f"curvature={curvature} must be positive and at most q - 1 = {q - 1:g}.")
+        self.has_longer_steps = self.curvature < q - 1
         self.room = (LARGEST ** (1 / q) - LARGE ** (1 / q)) / (p + 1) ** (1 / q)
         self.inverse_convexity = q - 1
         self.intercept = intercept
@@ -60,7 +64,7 @@ cdef class DualWeights(Weights):
         self.keep_averages(averaging)
 
     def __reduce__(self):
-        arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging, self.score_map
+        arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging, self.score_map, self.curvature
         numbers = self.unit, self.c, self.mass, self.most, self.moved, self.radius2, self.radius_needed, self.radius_of_rows
         return type(self), arguments, ((np.array(self.theta), np.array(self.u)), numbers, self.leader, self.state_of_sums())
 
@@ -352,16 +356,16 @@ cdef class DualWeights(Weights):
         return largest
 
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
-        cdef double length
+        cdef double length, curvature = self.curvature if r.bounded else self.inverse_convexity
         r.radius2 = self.radius2
         if self.score_map.whole_input(x) == NULL:
             length = self.norm_of_input(x, g)
             if length * length <= cancelled(x, g):      # the q-norm is at most the Euclidean one
                 length = 0
-            r.update_norm2 = self.inverse_convexity * length * length
+            r.update_norm2 = curvature * length * length
             return
         length = self.direction_norm(g)
-        r.update_norm2 = self.inverse_convexity * length * length * self.with_intercept(self.norm_of_input(x, g))
+        r.update_norm2 = curvature * length * length * self.with_intercept(self.norm_of_input(x, g))
 
     cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
         """The norm of g in |g x^T| = |g| |x|_q."""

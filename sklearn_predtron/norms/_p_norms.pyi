@@ -5,5 +5,12 @@ class PNormWeights(DualWeights): ...
 
 class GroupWeights(DualWeights):
     def __init__(
-        self, d: int, p: int, intercept: Intercept | None, q: float, by_feature: bool = ..., averaging: int = ...
+        self,
+        d: int,
+        p: int,
+        intercept: Intercept | None,
+        q: float,
+        by_feature: bool = ...,
+        averaging: int = ...,
+        curvature: float | None = ...,
     ) -> None: ...

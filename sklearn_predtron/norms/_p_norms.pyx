@@ -97,8 +97,9 @@ cdef class GroupWeights(DualWeights):
     cdef double[::1] push             # of a step, for all scores
     cdef double[::1] lines_owed
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint by_feature=True, int averaging=True):
-        DualWeights.__init__(self, d, p, intercept, q, by_feature, averaging)
+    def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, double q, bint by_feature=True, int averaging=True,
+                 curvature=None):
+        DualWeights.__init__(self, d, p, intercept, q, by_feature, averaging, None, curvature)
         if d < 2:
             raise ValueError(f"the norm of columns is for two scores or more, got {d}.")
         self.part = aligned_zeros(p + 1 if by_feature else self.stride, self.thin)
@@ -106,7 +107,7 @@ cdef class GroupWeights(DualWeights):
         self.lines_owed = np.zeros(d)
 
     def __reduce__(self):
-        arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging
+        arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging, self.curvature
         return type(self), arguments, (DualWeights.__reduce__(self)[2], np.array(self.part))
 
     def __setstate__(self, state):

@@ -35,6 +35,7 @@ cdef class SharedDirection(Weights):
         self.map_scores(d, inner.p, SharedMap(d))
         self.inner = inner
         self.large = inner.large
+        self.has_longer_steps = inner.has_longer_steps
         self.intercept = intercept
         self.averaging, self.most_averages = inner.averaging, inner.most_averages
         self.may_step = inner.may_step

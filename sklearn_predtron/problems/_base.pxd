@@ -13,6 +13,7 @@ cdef struct Round:                 # what problem, update and bookkeeping tell e
     double hinge                   # what the update wants score_gap to fall by
     double score_gap               # <rep competitor - rep sigma_y, t>
     double update_norm2            # squared dual norm of the update / strong convexity
+    bint bounded                   # whether the update bounds its steps, so that norms may make them longer
     double radius2                 # largest |x|^2 so far, with the intercept's virtual feature
 
 

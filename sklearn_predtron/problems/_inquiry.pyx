@@ -24,6 +24,7 @@ def ask(Problem problem not None, Labels labels not None, Py_ssize_t i, t, bint 
     cdef Round r
     r.t, r.weight = 1, 1
     r.loss = r.unavoidable_loss = r.competitor_loss = r.hinge = r.score_gap = r.update_norm2 = r.radius2 = 0
+    r.bounded = False
     r.competitor = r.sigma_y = 0
     g.n, g.at, g.value = 0, &at[0], &value[0]
     problem.prepare(labels)

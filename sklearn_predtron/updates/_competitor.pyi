@@ -2,6 +2,7 @@ from typing import Any
 
 class Rule:
     radius_needed: bool
+    bounds_steps: bool
     c_L_seen: float
     kind: tuple[type, ...]
     def state(self) -> Any: ...

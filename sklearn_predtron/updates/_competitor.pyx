@@ -145,7 +145,7 @@ cdef class AdaptiveRule(Rule):
 
     def __init__(self, double kappa):
         self.kappa = kappa
-        self.needs_norm = True
+        self.needs_norm = self.bounds_steps = True
 
     def __reduce__(self):
         return type(self), (self.kappa,), self.state()

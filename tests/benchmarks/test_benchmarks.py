@@ -63,6 +63,7 @@ def tiny(monkeypatch):
     monkeypatch.setattr(norms, "WORKS", tuple(replace_parts(work, columns=min(work.columns, 30)) for work in norms.WORKS))
     monkeypatch.setattr(norms, "TARGETS", tuple(replace_parts(target, columns=20) for target in norms.TARGETS))
     monkeypatch.setattr(norms, "DIFFERENT_ROWS", 10)
+    monkeypatch.setattr(norms, "WORDS", tuple((name, draw, 300) for name, draw, _ in norms.WORDS[::2]))
     monkeypatch.setattr(kernels, "python", child)
     monkeypatch.setattr(thresholds, "GENERATED", ((1000, 10, 0.4, 1.0, 0.01),))
     for name, number in (("COLUMNS", 8), ("FEW_COLUMNS", 4), ("LABELS", 5), ("STREAM_ROWS_OF_CONTESTANT", 3)):
@@ -370,6 +371,15 @@ def test_norms_without_the_optional_contestant(monkeypatch, tiny):
     check(tables)
     assert norms.NO_SETS in tables[1].note and tables[1].rows[-1][-1] is None
     assert "not installed" in tables[2].markdown()
+
+
+@pytest.mark.parametrize("draw", [draw for _, draw, _ in norms.WORDS[::2]], ids=lambda draw: draw.__name__)
+def test_label_sets_of_rows_of_words(draw):
+    X, Y = draw(400, 1000, 8, seed=0)
+    assert X.format == "csr" and X.shape == (400, 1000) and Y.shape == (400, 8)
+    assert 30 < X.nnz / 400 < 100 and set(np.unique(Y)) == {0, 1} and 0 < Y.mean(axis=0).min() <= Y.mean() < 0.5
+    np.testing.assert_allclose(np.sqrt(X.multiply(X).sum(axis=1)), 1)
+    assert (draw(400, 1000, 8, seed=0)[0] != X).nnz == 0 < (draw(400, 1000, 8, seed=1)[0] != X).nnz
 
 
 @pytest.mark.parametrize("target", **named(norms.TARGETS))

@@ -62,7 +62,7 @@ from tests.families.test_ranking import assert_agrees as assert_rankers_agree
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 KINDS = [(PNorm, plain_norms.PNorm), (Group, plain_norms.Group)]
-QS = [2, 2.7, 8, 13]
+QS = [2, 2.7, None, 13]
 FORMS = ["dense float64", "dense float32", "csr float64 int32", "csr float32 int64"]
 INTERCEPTS = [("auto", False), (0.7, True), (None, False), ("auto", True)]
 
@@ -74,10 +74,18 @@ def q_of(p):
     return max(2.0, 2.0 * np.floor(np.log(p)))
 
 
+def plain_norm(kind, q, p):
+    """The norm of the reference, for p features."""
+    if q is not None:
+        return kind[1](q_of(p) if q == "theory" else q)
+    default = min(q_of(p), 8.0)
+    return kind[1](default, (default - 1) / 2 ** (default - 2))
+
+
 def reference_for(kind, q, update, representation, loss, k, p, intercept="auto"):
     settings = {"intercept": intercept, "shared": isinstance(representation, SharedThermometer)}
     parts = representation.code(k), cost_table(loss, k), p, update.alias, update.get_params()
-    return Reference(*parts, norm=kind[1](q_of(p) if q is None else q), **settings)
+    return Reference(*parts, norm=plain_norm(kind, q, p), **settings)
 
 
 def make(kind, q, update="adaptive", average="linear", representation="onehot", loss="zero_one", **settings):
@@ -130,15 +138,15 @@ def test_every_exponent_intercept_and_form(update, q, intercept, form, kind):
 @each_kind
 @pytest.mark.parametrize(("k", "p"), [(3, 1), (2, 2), (9, 3), (18, 7), (5, 67), (70, 20), (300, 5), (3, 700)])
 def test_all_widths(k, p, kind):
-    """The exponent of the package; every tail of the kernels, and more entries than are taken at once."""
+    """The exponents of the package; every tail of the kernels, and more entries than are taken at once."""
     X, y = data(n=40, p=p, k=3, seed=k + p)
     y = y % k
     y[:k] = np.arange(k)[:40]
     loss = CostMatrix(random_costs(k)) if k < 20 else ZeroOne()
-    for update in (Adaptive(), Subgradient(alpha=0.05, eta=0.3)):
-        reference = reference_for(kind, None, update, OneHot(), loss, k, p).learn(X, y)
+    for update, q in ((Adaptive(), None), (Adaptive(), "theory"), (Subgradient(alpha=0.05, eta=0.3), None)):
+        reference = reference_for(kind, q, update, OneHot(), loss, k, p).learn(X, y)
         for form in FORMS:
-            model = make(kind, None, update, loss=loss).partial_fit(layouts(X)[form], y, classes=np.arange(k))
+            model = make(kind, q, update, loss=loss).partial_fit(layouts(X)[form], y, classes=np.arange(k))
             assert_agrees(model, reference, "linear")
 
 
@@ -184,19 +192,26 @@ def replay(model, X, y, average, norm):
 
 @each_kind
 @pytest.mark.parametrize("average", ["linear", "uniform", 7.5])
-@pytest.mark.parametrize("q", [2.7, 9.3])
+@pytest.mark.parametrize("q", [2.7, None, 9.3])
 def test_sets_of_labels_round_by_round(q, average, kind):
     X, _ = data(n=50)
     sets = (X @ np.random.default_rng(1).standard_normal((X.shape[1], 5)) > 0).astype(int)
     settings = {"norm": kind[0](q=q), "average": average}
     for loss in ("hamming", "f1"):
         for update in (Adaptive(), PerceptronUpdate(), LossAugmented(eta="theory")):
-            replay(PredtronMultilabelClassifier(loss=loss, update=update, **settings), X, sets, average, kind[1](q))
+            replay(
+                PredtronMultilabelClassifier(loss=loss, update=update, **settings),
+                X,
+                sets,
+                average,
+                plain_norm(kind, q, X.shape[1]),
+            )
 
 
 def ranking_reference(kind, q, X, y, loss, update, weight, n_labels=None, intercept="auto"):
     first = warm_up(update)
-    settings = {"n_labels": n_labels, "intercept": intercept, "kappa": 0.3 if n_labels is None else 1.0, "norm": kind[1](q)}
+    settings = {"n_labels": n_labels, "intercept": intercept, "kappa": 0.3 if n_labels is None else 1.0}
+    settings["norm"] = plain_norm(kind, q, X[0].shape[-1])
     parts = LOSSES[loss][1], REPRESENTATIONS["log"][1], X[0].shape[-1], first.alias, first.get_params()
     reference = RankingReference(*parts, **settings)
     reference.learn(X[:WARM], y[:WARM], weight[:WARM])
@@ -373,7 +388,7 @@ def test_the_exponent_cannot_change_in_mid_stream(kind):
 @each_kind
 def test_the_exponent_of_the_package(kind):
     for p, q in {1: 2, 2: 2, 7: 2, 8: 4, 100: 8, 1000: 12}.items():
-        model = make(kind, None).partial_fit(np.ones((3, p)), [0, 1, 2], classes=range(3))
+        model = make(kind, "theory").partial_fit(np.ones((3, p)), [0, 1, 2], classes=range(3))
         assert model._learner.weights.q == q
 
 
@@ -384,7 +399,7 @@ def test_the_factor_of_the_bound():
         return (q - 1) * p ** (2 / q)
 
     for p in [*range(3, 3000), *np.geomspace(3000, 1e6, 2000).astype(int)]:
-        found = factor(PNorm()._exponent(p), p)
+        found = factor(PNorm("theory")._exponent(p), p)
         assert found <= factor(max(2, 2 * np.log(p)), p)
         assert found <= 1.07 * factor(np.arange(2, 40, 2), p).min()
 
@@ -392,8 +407,8 @@ def test_the_factor_of_the_bound():
 @each_kind
 def test_the_exponent_in_a_grid(kind):
     X, y = data(n=60)
-    search = GridSearchCV(make(kind, None, random_state=0), {"norm__q": [2, 5.0, None]}, cv=2).fit(X, y)
-    assert search.best_params_["norm__q"] in (2, 5.0, None)
+    search = GridSearchCV(make(kind, None, random_state=0), {"norm__q": [2, 5.0, "theory", None]}, cv=2).fit(X, y)
+    assert search.best_params_["norm__q"] in (2, 5.0, "theory", None)
     found = {repr(model.norm) for model in (search.best_estimator_, clone(search.best_estimator_))}
     assert len(found) == 1
 

@@ -334,7 +334,7 @@ def test_loss_suffered_is_within_the_bound(update, intercept, kind):
                 code, cost = representation.code(4), cost_table(loss, 4)
                 X, y, gap, U, extended = separable(code, cost, 60, (12, 40, 300)[seed], 4, seed, intercept)
                 parts = {"update": update, "representation": representation, "loss": loss, "average": False}
-                model = PredtronClassifier(norm=kind[2](), **parts, **settings)
+                model = PredtronClassifier(norm=kind[2]("theory"), **parts, **settings)
                 for _ in range(2):
                     model.partial_fit(X, y, classes=range(4))
                 q = model._learner.weights.q
@@ -351,7 +351,10 @@ def test_few_relevant_features_have_a_better_bound_than_under_l2():
     X = np.random.default_rng(0).choice([-1.0, 1.0], (400, p))
     y = (X[:, 7] > 0).astype(int)
     parts = {"update": LossAugmented(eta="theory"), "fit_intercept": False}
-    models = [PredtronBinaryClassifier(norm=norm, **parts).partial_fit(X, y, classes=[0, 1]) for norm in ("l1", "group", "l2")]
+    models = [
+        PredtronBinaryClassifier(norm=norm, **parts).partial_fit(X, y, classes=[0, 1])
+        for norm in (PNorm("theory"), Group("theory"), "l2")
+    ]
     bounds = [model.loss_bound(2.0) for model in models]
     q = q_of(p)
     assert bounds[0] == pytest.approx(bounds[1], rel=1e-12)
@@ -367,7 +370,7 @@ def test_margin_and_bound_are_those_of_theorem_15(intercept, average, kind):
     settings = {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
     X, y, _, _, extended = separable(np.eye(3), 1 - np.eye(3), 60, 12, 4, 3, intercept)
     assert len(set(y)) == 3
-    parts = {"norm": kind[2](), "update": LossAugmented(eta="theory"), "representation": "onehot", "average": average}
+    parts = {"norm": kind[2]("theory"), "update": LossAugmented(eta="theory"), "representation": "onehot", "average": average}
     model = PredtronClassifier(max_iter=100, random_state=0, **parts, **settings).fit(X, y)
     q = q_of(12)
     R = max(kind[1](q).length(x) for x in extended)
@@ -426,7 +429,7 @@ def test_loss_on_queries_is_within_the_bound(kind):
         X[:, :, 3] += np.where(y > 0, 1, -1)
         flat, qid = X.reshape(-1, 20), np.repeat(np.arange(40), 5)
         for update in ("loss_driven", "perceptron", MaxPair(), MaxPair(weighted=False)):
-            model = PredtronRanker(norm=kind[2](), update=update, average=False)
+            model = PredtronRanker(norm=kind[2]("theory"), update=update, average=False)
             learned = copy.deepcopy(model).set_params(update="max_pair", max_iter=50, random_state=0)
             learned.fit(flat, y.ravel(), qid=qid)
             gamma = learned.set_params(update=update).margin(flat, y.ravel(), qid=qid)
@@ -447,7 +450,7 @@ def test_loss_of_a_shared_direction_is_within_the_bound(update, kind):
         y = np.digitize(t, [-0.8, 0.8])
         kept = np.argsort(-np.abs(np.subtract.outer(t, [-0.8, 0.8])).min(axis=1))[:60]
         X, y = X[kept], y[kept]
-        parts = {"norm": kind[2](), "representation": "shared", "intercept_scaling": 1.0, "average": False}
+        parts = {"norm": kind[2]("theory"), "representation": "shared", "intercept_scaling": 1.0, "average": False}
         learned = PredtronOrdinalClassifier(**parts, max_iter=300, random_state=0).fit(X, y).set_params(update=update)
         gamma = learned.margin(X, y)
         assert gamma > 0
@@ -462,5 +465,5 @@ def test_loss_of_a_shared_direction_is_within_the_bound(update, kind):
 
 @each_kind
 def test_margin_of_zero_weights_is_nan(kind):
-    model = PredtronBinaryClassifier(norm=kind[2](), fit_intercept=False).partial_fit([[0.0]], [1], classes=[0, 1])
+    model = PredtronBinaryClassifier(norm=kind[2]("theory"), fit_intercept=False).partial_fit([[0.0]], [1], classes=[0, 1])
     assert np.isnan(model.margin([[1.0]], [1]))

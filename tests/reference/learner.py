@@ -124,7 +124,8 @@ class Reference:
 
     def gap_and_g2(self, r, competitor):
         delta = self.code[competitor] - self.code[r.right]
-        gap, convexity = r.score[competitor] - r.score[r.right], self.norm.q - 1
+        gap = r.score[competitor] - r.score[r.right]
+        convexity = self.norm.curvature if self.rule == "adaptive" else self.norm.q - 1
         if self.shared:
             return gap, convexity * delta.sum() ** 2 * r.norm2 + (delta**2).sum() * r.r2
         if self.norm.joined:

@@ -7,6 +7,7 @@ class Euclidean:
     """W = Theta."""
 
     q = 2.0
+    curvature = 1.0  # q - 1, or less where "adaptive" takes longer steps
     joined = False  # whether the intercept's feature is one more column of Theta
 
     def link(self, Theta):
@@ -24,8 +25,9 @@ class PNorm(Euclidean):
 
     joined = True
 
-    def __init__(self, q):
+    def __init__(self, q, curvature=None):
         self.q = q
+        self.curvature = q - 1 if curvature is None else curvature
 
     def link(self, Theta):
         size = self.size(Theta)
@@ -75,6 +77,7 @@ class Trace(Euclidean):
 
     def __init__(self, q):
         self.q = q
+        self.curvature = q - 1
 
     def link(self, Theta):
         return power_link(Theta, self.q)

@@ -278,7 +278,7 @@ class RankingReference(Reference):
         r.loss[:2], r.delta[:2] = zip(*pushes, strict=True)
 
     def gap_and_g2(self, r, competitor):
-        delta, convexity = r.delta[competitor], self.norm.q - 1
+        delta, convexity = r.delta[competitor], self.norm.curvature if self.rule == "adaptive" else self.norm.q - 1
         if self.queries:
             g2 = convexity * self.norm.length(delta @ r.x) ** 2
         elif self.norm.joined:
