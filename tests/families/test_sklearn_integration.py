@@ -126,7 +126,10 @@ def test_parameters_inside_an_alias():
         ({"update": Subgradient(alpha=1.0, eta=1.0)}, "eta=1.0 must be below 1 / alpha = 1"),
         ({"norm": "l7"}, "norm='l7' is not known; accepted are 'l2'.* and instances of Norm"),
         ({"average": "median"}, "The 'average' parameter of PredtronClassifier must be .*'linear'.* Got 'median'"),
-        ({"average": True}, "average=True is ambiguous; accepted are None, 'auto', 'linear', 'uniform', a half-life in rounds and False"),
+        (
+            {"average": True},
+            "average=True is ambiguous; accepted are None, 'auto', 'linear', 'uniform', a half-life in rounds and False",
+        ),
         ({"average": np.True_}, "average=True is ambiguous"),
         ({"average": -3.0}, "The 'average' parameter of PredtronClassifier must be .* Got -3.0"),
         ({"max_iter": 0}, r"The 'max_iter' parameter of PredtronClassifier must be an int in the range \[1, inf\).* Got 0"),
