@@ -134,7 +134,7 @@ def test_batches_and_rows_choose_alike(norm, wide):
 
 
 def test_fit_averages_linearly_and_a_stream_goes_on_from_there():
-    X, y, first = flipping(PredtronClassifier())
+    X, y, _ = flipping(PredtronClassifier())
     plain = PredtronClassifier(average="linear", random_state=0).fit(X, y)
     model = PredtronClassifier(random_state=0).fit(X, y)
     assert model.average_ == "linear"

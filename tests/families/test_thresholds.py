@@ -100,7 +100,7 @@ BINARY = [
 ]
 
 
-@pytest.mark.parametrize("settings", BINARY, ids=str)
+@pytest.mark.parametrize("settings", BINARY, ids=plain)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_cut_of_a_fit_is_the_best_of_rows_held_out(monkeypatch, settings, weighted):
     X, y = rare()
@@ -115,8 +115,8 @@ def test_the_cut_of_a_fit_is_the_best_of_rows_held_out(monkeypatch, settings, we
         assert found <= min(loss_at(loss, other, *sides) for other in tries) + 1e-12
 
 
-@pytest.mark.parametrize("settings", BINARY, ids=str)
-@pytest.mark.parametrize("threshold", ["f1", "balanced", -0.25, FBeta(beta=2.0), CountLoss(share_wrong)], ids=str)
+@pytest.mark.parametrize("settings", BINARY, ids=plain)
+@pytest.mark.parametrize("threshold", ["f1", "balanced", -0.25, FBeta(beta=2.0), CountLoss(share_wrong)], ids=plain)
 def test_zero_stays_the_boundary_and_learning_knows_nothing(settings, threshold):
     X, y = rare()
     plain = PredtronBinaryClassifier(random_state=0, **settings).fit(X, y)
@@ -215,8 +215,8 @@ def test_large_fits_go_by_their_first_epoch(monkeypatch):
     assert 0 != model.threshold_ == pytest.approx(folds.threshold_, abs=0.6)
 
 
-@pytest.mark.parametrize("threshold", ["macro_f1", "micro_f1", -0.1, [0.1, -0.2, 0, 0.3, 0.5]], ids=str)
-@pytest.mark.parametrize("settings", [{}, {"loss": "f1"}, {"norm": RKHS()}, {"loss": share_wrong}], ids=str)
+@pytest.mark.parametrize("threshold", ["macro_f1", "micro_f1", -0.1, [0.1, -0.2, 0, 0.3, 0.5]], ids=plain)
+@pytest.mark.parametrize("settings", [{}, {"loss": "f1"}, {"norm": RKHS()}, {"loss": share_wrong}], ids=plain)
 def test_sets_of_labels(monkeypatch, threshold, settings):
     X, Y = sets()
     plain = PredtronMultilabelClassifier(random_state=0, **settings).fit(X, Y)
@@ -297,7 +297,7 @@ def test_models_saved_without_a_threshold(kind):
             r"threshold=.* must return finite numbers; at \(a, b, c, d\) = \(0, 0, \d+, \d+\)",
         ),
     ],
-    ids=str,
+    ids=plain,
 )
 def test_what_is_no_threshold(settings, message):
     X, y = rare()
@@ -321,7 +321,7 @@ def test_what_is_no_threshold(settings, message):
         ({"threshold": "micro_f1", "loss": PrecisionAtK(k=2)}, r"threshold='micro_f1' does not go with loss=PrecisionAtK\(k=2\)"),
         ({"threshold": 0.1, "loss": "recall_at_k"}, r"threshold=0.1 does not go with loss=recall_at_k"),
     ],
-    ids=str,
+    ids=plain,
 )
 def test_what_is_no_threshold_of_sets(settings, message):
     X, Y = sets()
