@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from cases import make_data
+from ranking_cases import plain
 from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.metrics import balanced_accuracy_score, f1_score
 
