@@ -32,6 +32,7 @@ cdef enum:
     PAIR = 2        # of them wanted for every row, the others for new rows
     REST = 4        # room for those
     BUFFER = 256    # features that are taken at once; the step of a loop too, where Cython wants a literal
+    CLASSES = 8     # whose sums run side by side; the step of a loop, too
     FETCHED = 24    # non-zeros of a row whose statistics are fetched before its turn
 
 cdef double LARGEST = 1e290     # squared length of a row whose squares can be summed
@@ -458,11 +459,13 @@ cdef class ScaledWeights(L2Weights):
         cdef double share, of_total
         L2Weights.read_lines(self, mean, at, first, n, stride, line)
         self.shares(mean, &share, &of_total)
+        if self.d == 1 and at == NULL and stride == 1:
+            self.weights_of_class(line, self.beta(0, share, of_total), first, n)
+            return True
         for i in range(n):
             number = first + i if at == NULL else at[i]
             if self.d > 1 and not self.by_feature:
-                for k in range(self.p):
-                    line[k] = self.weight_of(line[k], self.beta(number, share, of_total), k)
+                self.weights_of_class(line, self.beta(number, share, of_total), 0, self.p)
             else:
                 for k in range(self.d):
                     line[k] = self.weight_of(line[k], self.beta(k, share, of_total), number)
@@ -475,12 +478,59 @@ cdef class ScaledWeights(L2Weights):
         self.shares(mean, &share, &of_total)
         for c in range(self.d):
             b[c] = self.beta(c, share, of_total) * (1 if self.score_map.offsets_cancel else self.intercept.r2_read())
-        for j in range(0 if self.score_map.offsets_cancel else self.p):
+        if self.score_map.offsets_cancel:
+            return
+        if not self.by_feature and self.S.step == 1:
+            for c in range(0, self.d, 8):
+                self.subtract_centres(c, min(CLASSES, self.d - c), share, of_total, b + c)
+            return
+        for j in range(self.p):
             centre = self.S.mean[j * self.S.step]
             for c in range(0 if centre == 0 else self.d):
                 slot = j * self.stride + c if self.by_feature else c * self.stride + j
                 theta = share * self.data[slot] + (of_total * self.total[slot] if of_total != 0 else 0)
                 b[c] -= centre * self.weight_of(theta, self.beta(c, share, of_total), j)
+
+    cdef void subtract_centres(self, Py_ssize_t first, Py_ssize_t n, double share, double of_total, double* b) noexcept nogil:
+        """b -= W mean of a few classes whose weights lie class by class: their sums run side by side."""
+        cdef Py_ssize_t c, k, begin, m
+        cdef double product[CLASSES][BUFFER]
+        cdef double rest[CLASSES]
+        for c in range(n):
+            rest[c] = b[c]
+        for begin in range(0, self.p, 256):
+            m = min(BUFFER, self.p - begin)
+            for c in range(n):
+                self.centred_products(first + c, begin, m, share, of_total, product[c])
+            for k in range(m):
+                for c in range(n):
+                    rest[c] -= product[c][k]
+        for c in range(n):
+            b[c] = rest[c]
+
+    cdef void centred_products(self, Py_ssize_t c, Py_ssize_t first, Py_ssize_t n, double share, double of_total,
+                               double* product) noexcept nogil:
+        """mean_j W_cj of n features."""
+        cdef Py_ssize_t i
+        cdef double beta = self.beta(c, share, of_total)
+        cdef const double* mean = self.S.mean + first
+        cdef const double* inverse = self.S.inverse + first
+        cdef const double* data = &self.data[c * self.stride + first]
+        cdef const double* total = data if of_total == 0 else &self.total[c * self.stride + first]
+        for i in range(n):
+            product[i] = mean[i] * ((share * data[i] + of_total * total[i] - beta * mean[i]) * inverse[i])
+
+    cdef void weights_of_class(self, double* line, double beta, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+        """Turn the sums of a class's steps into its weights of n features."""
+        cdef Py_ssize_t j
+        cdef const double* mean = self.S.mean + first
+        cdef const double* inverse = self.S.inverse + first
+        if self.S.step > 1 or self.score_map.offsets_cancel:
+            for j in range(n):
+                line[j] = self.weight_of(line[j], beta, first + j)
+            return
+        for j in range(n):
+            line[j] = (line[j] - beta * mean[j]) * inverse[j]
 
     cdef void shares(self, bint mean, double* share, double* of_total) noexcept nogil:
         """What data and total count in what predicts."""
