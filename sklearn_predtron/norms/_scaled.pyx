@@ -33,6 +33,7 @@ cdef enum:
     PAIR = 2        # of them wanted for every row, the others for new rows
     REST = 4        # room for those
     BUFFER = 256    # features that are taken at once; the step of a loop too, where Cython wants a literal
+    CLASSES = 8     # whose sums run side by side; the step of a loop, too
     FETCHED = 24    # non-zeros of a row whose statistics are fetched before its turn
 
 cdef double LARGEST = 1e290     # squared length of a row whose squares can be summed
@@ -492,11 +493,13 @@ cdef class ScaledWeights(L2Weights):
         cdef Py_ssize_t i, k, number
         cdef int which = self.predicting(mean)
         L2Weights.read_lines(self, mean, at, first, n, stride, line)
+        if self.d == 1 and at == NULL and stride == 1:
+            self.weights_of_class(line, self.beta(0, which), first, n)
+            return True
         for i in range(n):
             number = first + i if at == NULL else at[i]
             if self.d > 1 and not self.by_feature:
-                for k in range(self.p):
-                    line[k] = self.weight_of(line[k], self.beta(number, which), k)
+                self.weights_of_class(line, self.beta(number, which), 0, self.p)
             else:
                 for k in range(self.d):
                     line[k] = self.weight_of(line[k], self.beta(k, which), number)
@@ -511,12 +514,60 @@ cdef class ScaledWeights(L2Weights):
         self.shares(which, &share, &of_total)
         for c in range(self.d):
             b[c] = self.beta(c, which) * (1 if self.score_map.offsets_cancel else self.intercept.r2_read())
-        for j in range(0 if self.score_map.offsets_cancel else self.p):
+        if self.score_map.offsets_cancel:
+            return
+        if not self.by_feature and self.S.step == 1:
+            for c in range(0, self.d, 8):
+                self.subtract_centres(c, min(CLASSES, self.d - c), which, b + c)
+            return
+        for j in range(self.p):
             centre = self.S.mean[j * self.S.step]
             for c in range(0 if centre == 0 else self.d):
                 slot = j * self.stride + c if self.by_feature else c * self.stride + j
                 theta = share * self.data[slot] + (0 if s == NULL else of_total * s.total.data[slot])
                 b[c] -= centre * self.weight_of(theta, self.beta(c, which), j)
+
+    cdef void subtract_centres(self, Py_ssize_t first, Py_ssize_t n, int which, double* b) noexcept nogil:
+        """b -= W mean of a few classes whose weights lie class by class: their sums run side by side."""
+        cdef Py_ssize_t c, k, begin, m
+        cdef double product[CLASSES][BUFFER]
+        cdef double rest[CLASSES]
+        for c in range(n):
+            rest[c] = b[c]
+        for begin in range(0, self.p, 256):
+            m = min(BUFFER, self.p - begin)
+            for c in range(n):
+                self.centred_products(first + c, begin, m, which, product[c])
+            for k in range(m):
+                for c in range(n):
+                    rest[c] -= product[c][k]
+        for c in range(n):
+            b[c] = rest[c]
+
+    cdef void centred_products(self, Py_ssize_t c, Py_ssize_t first, Py_ssize_t n, int which, double* product) noexcept nogil:
+        """mean_j W_cj of n features."""
+        cdef Py_ssize_t i
+        cdef const IterateSum* s = self.sum_of(which)
+        cdef double share, of_total, beta = self.beta(c, which)
+        cdef const double* mean = self.S.mean + first
+        cdef const double* inverse = self.S.inverse + first
+        cdef const double* data = &self.data[c * self.stride + first]
+        cdef const double* total = data if s == NULL else s.total.data + c * self.stride + first
+        self.shares(which, &share, &of_total)
+        for i in range(n):
+            product[i] = mean[i] * ((share * data[i] + of_total * total[i] - beta * mean[i]) * inverse[i])
+
+    cdef void weights_of_class(self, double* line, double beta, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+        """Turn the sums of a class's steps into its weights of n features."""
+        cdef Py_ssize_t j
+        cdef const double* mean = self.S.mean + first
+        cdef const double* inverse = self.S.inverse + first
+        if self.S.step > 1 or self.score_map.offsets_cancel:
+            for j in range(n):
+                line[j] = self.weight_of(line[j], beta, first + j)
+            return
+        for j in range(n):
+            line[j] = (line[j] - beta * mean[j]) * inverse[j]
 
     cdef inline double beta(self, Py_ssize_t c, int which) noexcept nogil:
         """The sum of the steps along 1."""

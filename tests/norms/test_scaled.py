@@ -573,3 +573,19 @@ def test_sums_over_features_survive_a_feature_that_hardly_varied():
         running = pickle.loads(pickle.dumps(weights))._counted()[0][4]
         np.testing.assert_allclose(running, total, rtol=1e-8)
     assert total < 1e3
+
+
+@pytest.mark.parametrize("average", ["linear", False])
+@pytest.mark.parametrize(("d", "p"), [(1, 600), (3, 255), (8, 256), (9, 257), (17, 1100)])
+def test_wide_rows_are_scored_by_the_weights_for_raw_features(d, p, average):
+    """Predictions copy weights and sum offsets in pieces, for a few classes at a time; coef_ and intercept_ take them whole."""
+    rng = np.random.default_rng(d)
+    X, y = rng.standard_normal((60, p)) * 10.0 ** rng.integers(-2, 3, p) + rng.standard_normal(p), np.arange(60) % max(d, 2)
+    X[:, 5] = 3.0  # constant
+    family = PredtronBinaryClassifier if d == 1 else PredtronClassifier
+    for rows in (X, X.astype(np.float32)):
+        model = family(norm="scaled", average=average).partial_fit(rows, y, classes=range(max(d, 2)))
+        expected = np.squeeze(rows @ model.coef_.T + model.intercept_)
+        assert model.coef_.shape == (d, p) and (model.coef_[:, 5] == 0).all()
+        np.testing.assert_allclose(model.decision_function(rows), expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+        assert np.array_equal(model.decision_function(rows[:1]), model.decision_function(rows)[:1])
