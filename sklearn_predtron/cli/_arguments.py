@@ -13,7 +13,7 @@ import numpy as np
 import sklearn_predtron
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.cli._console import complain, report
-from sklearn_predtron.cli._demo import DEMO_DATA, DEMOS, DRIFT, ORDERS, TASKS, Bar, caption, run_demo, table
+from sklearn_predtron.cli._demo import DEMO_DATA, DEMOS, ORDERS, TASKS, Bar, caption, run_demo, table
 from sklearn_predtron.cli._files import RANKING_UPDATES, UsageError, learner_parameters, run_files
 from sklearn_predtron.cli._paths import can_be_written, same_file, same_pipe
 from sklearn_predtron.datasets._svmlight import MOST_BYTES, MOST_FEATURES
@@ -29,7 +29,7 @@ EPILOG = (
     "memory does not grow with them; a first pass finds width and labels unless --features and --classes (for rankings "
     "--features) give them.  A pipe, as /dev/stdin may be one, is copied to a temporary file (TMPDIR names its folder) if it "
     "must be read more than once: to look for qid:, for the first pass, and for several epochs.  A line that cannot be read ends "
-    f"the job with exit code 1; what was learned before it is kept, scored and saved.  {DRIFT}"
+    "the job with exit code 1; what was learned before it is kept, scored and saved."
 )
 
 
@@ -42,14 +42,16 @@ class Parser(argparse.ArgumentParser):
 
 def average(text: str) -> Any:
     """Return the parameter `average` from the command line."""
-    if text in ("linear", "uniform", "none"):
+    if text in ("auto", "linear", "uniform", "none"):
         return False if text == "none" else text
     try:
         half_life = float(text)
     except ValueError:
         half_life = np.nan
     if not 0 < half_life < np.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not known; accepted are linear, uniform, none and a half-life in rounds")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not known; accepted are auto, linear, uniform, none and a half-life in rounds"
+        )
     return half_life
 
 
@@ -131,7 +133,7 @@ def build_parser() -> Parser:
         help=f"{', '.join(RANKING_UPDATES)} are for rankings only",
     )
     learner.add_argument("--norm", choices=[str(kind.alias) for kind in kinds(Norm)])
-    learner.add_argument("--average", type=average, help="linear (default), uniform, none, or a half-life in rounds")
+    learner.add_argument("--average", type=average, help="auto (default), linear, uniform, none, or a half-life in rounds")
     learner.add_argument("--reject-cost", type=float, metavar="COST", help="may reject a row at this cost; needs --reject-label")
     learner.add_argument("--reject-label", type=label, metavar="LABEL", help="what a rejected row is predicted as")
     learner.add_argument("--compare", action=switch, help="a learner of scikit-learn's beside it (default, except with --load)")
@@ -231,5 +233,5 @@ def demo(args: argparse.Namespace, bar: Bar) -> int:
     bar.clear()
     note = f"  Each row order is learned once, from scratch; the figures are of {ORDERS} row orders."
     tasks = [TASKS[demo.task] for demo in DEMOS]
-    text = caption(parameters.get("average", "linear"), tasks=tasks, rejects=True, compare=compare, note=note)
+    text = caption(parameters.get("average"), tasks=tasks, rejects=True, compare=compare, note=note)
     return report(f"{table(results)}\n{DEMO_DATA}\n{text}\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from math import isnan, nan
 from time import perf_counter
 from typing import Any
 
@@ -34,7 +35,8 @@ class ResultRow:
     rounds: int = 0
     seconds: float = 0.0
     progressive_rounds: int = 0
-    loss: float = 0.0
+    loss: float = 0.0  # of what predicted, in these rounds; nan where it is not known
+    last_loss: float | None = None  # of the last iterate, if there is one
     tested: int = 0
     score: float = 0.0
     rejected: int | None = None
@@ -53,11 +55,16 @@ class ResultRow:
             self.learner,
             f"{self.rounds:,}",
             f"{self.rounds / self.seconds:,.0f}" if self.seconds else "-",
-            f"{self.loss / self.progressive_rounds:.4f}" if self.progressive_rounds else "-",
+            self.mean_loss(self.loss),
+            self.mean_loss(self.last_loss),
             f"{self.score / self.tested:.4f}" if self.tested else "-",
             f"{self.rejected / self.tested:.1%}" if self.tested and self.rejected is not None else "-",
             f"{self.score / self.accepted:.4f}" if self.accepted else "-",
         ]
+
+    def mean_loss(self, total: float | None) -> str:
+        """Return the mean of a loss of the progressive rounds, as the table shows it."""
+        return "-" if not self.progressive_rounds or total is None or isnan(total) else f"{total / self.progressive_rounds:.4f}"
 
     @property
     def accepted(self) -> int:
@@ -121,6 +128,13 @@ def blocks(n: int, rounds: int) -> Iterator[slice]:
         start = stop
 
 
+def losses_of(estimator: Any) -> tuple[float, float]:
+    """Return what has been lost so far: by what predicted, nan if that is not known, and by the last iterate."""
+    if not hasattr(estimator, "t_"):
+        return 0.0, 0.0
+    return getattr(estimator, "progressive_loss_", nan) * estimator.t_, estimator.cumulative_loss_
+
+
 class PredtronContestant:
     """One of this package's estimators."""
 
@@ -134,14 +148,16 @@ class PredtronContestant:
     def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
         """Learn from rows in their order."""
         estimator, result = self.estimator, self.result
-        rounds, loss = getattr(estimator, "t_", 0), getattr(estimator, "cumulative_loss_", 0.0)
+        rounds, losses = getattr(estimator, "t_", 0), losses_of(estimator)
         start = perf_counter()
         self._fit(X, y, first=rounds == 0)
         result.seconds += perf_counter() - start
         result.rounds += estimator.t_ - rounds
         if progressive:
             result.progressive_rounds += estimator.t_ - rounds
-            result.loss += estimator.cumulative_loss_ - loss
+            loss, last_loss = (now - before for now, before in zip(losses_of(estimator), losses, strict=True))
+            result.loss += loss
+            result.last_loss = (result.last_loss or 0.0) + last_loss
 
     def why_refused(self, X: Any) -> str | None:
         """Return what is wrong with the first of the rows that cannot be learned from, if there is one."""

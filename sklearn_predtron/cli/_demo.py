@@ -38,10 +38,8 @@ from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.losses import CostTableLoss, RankingLoss, Reject, SubsetLoss
 
-DRIFT = (
-    "When to switch averaging off: an average serves a stream that stays the same. On one that drifts it holds on to what is no "
-    "longer true; --average none predicts by the last iterate, whose progressive loss is then far lower, and --average "
-    "HALF_LIFE forgets at the pace you give."
+AUTO = (
+    "the one of the last iterate, an average of half-life 100 and the linear average that has lately lost least (--average auto)"
 )
 
 
@@ -76,7 +74,17 @@ class Task:
         return [str(kind.alias) for kind in kinds(self.losses)]
 
 
-HEADER = ["data", "learner", "rounds", "rounds/s", "progressive loss", "held-out score", "rejected", "right of the rest"]
+HEADER = [
+    "data",
+    "learner",
+    "rounds",
+    "rounds/s",
+    "progressive loss",
+    "last iterate",
+    "held-out score",
+    "rejected",
+    "right of the rest",
+]
 
 
 def table(results: Sequence[ResultRow]) -> str:
@@ -108,14 +116,17 @@ def aligned(lines: list[list[str]]) -> str:
 def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool, note: str) -> str:
     """Return what the table's columns are."""
     scores = "; ".join(dict.fromkeys(task.score for task in tasks))
-    predictor = "the last iterate" if average is False else f"the average of the iterates ({average})"
+    chosen = average is None or average == "auto"
+    predictor = AUTO if chosen else "the last iterate" if average is False else f"the average of the iterates ({average})"
     queries, rows = any(task.rank for task in tasks), any(not task.rank for task in tasks)
     round_is = "  A round is a query." if queries and not rows else "  For rankings a round is a query." if queries else ""
     lines = [
         f"rounds/s: of the learning calls alone.{round_is}{note}",
-        "progressive loss: the mean loss of the last iterate's predictions, each made before its round's update"
-        + (", of its best class if it may reject" if rejects else "")
-        + (", scores that tie ranked at their worst." if queries else "."),
+        "progressive loss: the mean loss of what predicted, each time before the round's update"
+        + ("" if chosen or average is False else ", which is not followed for a fixed average")
+        + (", of the best class if it may reject" if rejects else "")
+        + (", scores that tie ranked at their worst" if queries else "")
+        + "; last iterate: the same of the last weights alone.",
         f"held-out score: {scores}; on {'rows' if rows else 'queries'} that were not learned from, of {predictor}.",
     ]
     if queries and not rows:
@@ -136,7 +147,7 @@ def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool
             f"made before each block of {'rows' if rows else 'queries'}, at most a tenth of the rounds so far and at most a "
             "chunk."
         )
-    return "\n".join(textwrap.fill(line, 118, subsequent_indent="  ") for line in [*lines, DRIFT])
+    return "\n".join(textwrap.fill(line, 118, subsequent_indent="  ") for line in lines)
 
 
 class Bar:
@@ -152,7 +163,7 @@ class Bar:
             return
         self.drawn = monotonic()
         done = "" if fraction is None else f" [{'#' * round(20 * fraction):20}] {fraction:4.0%}"
-        loss = f"  {result.rounds:,} rounds, loss {result.loss / max(result.progressive_rounds, 1):.4f}" if result else ""
+        loss = f"  {result.rounds:,} rounds, loss {result.mean_loss(result.loss)}" if result else ""
         self.stream.write(f"\r{label}{done}{loss}\x1b[K")
         self.stream.flush()
 

@@ -91,9 +91,10 @@ def test_demo_as_a_program():
         assert baseline["learner"].startswith(("Perceptron", "SGDRegressor")) and ours["rounds"] == baseline["rounds"]
         right = ours["right of the rest"] if ours["rejected"] != "-" else ours["held-out score"]
         assert float(right) > max(score, float(baseline["held-out score"]) - 0.01)
-        assert 0 < float(ours["progressive loss"]) < loss
+        assert 0 < float(ours["last iterate"]) < loss
+        assert 0 < float(ours["progressive loss"]) < 1.2 * loss  # of queries in every eighth round, the first among them
     assert [row["rejected"] != "-" for row in rows] == [i == 2 for i in range(12)]
-    assert "--average none" in done.stdout and "last iterate" in done.stdout
+    assert "--average auto" in done.stdout and "last iterate" in done.stdout
     assert "for ranks 1 - mean distance" in done.stdout and "1 - Hamming loss" in done.stdout
     assert "for rankings the mean NDCG of whole lists" in " ".join(done.stdout.split())
 
@@ -142,7 +143,8 @@ def test_one_pass_is_partial_fit(capsys, files, tmp_path):
     model = PredtronClassifier().partial_fit(X, y, classes=np.unique(y))
     assert (code, err) == (0, "")
     assert ours["rounds"] == "200"
-    assert ours["progressive loss"] == f"{model.cumulative_loss_ / 200:.4f}"
+    assert ours["progressive loss"] == f"{model.progressive_loss_:.4f}"
+    assert ours["last iterate"] == f"{model.cumulative_loss_ / 200:.4f}"
     assert ours["held-out score"] == f"{model.score(X_test, y_test):.4f}"
     assert_array_equal(joblib.load(saved).coef_, model.coef_)
     assert_array_equal(np.loadtxt(tmp_path / "p"), model.predict(X_test))
@@ -355,7 +357,8 @@ def test_sets_of_labels(capsys, sets, tmp_path, loss):
     model = PredtronMultilabelClassifier(loss=loss).partial_fit(sparse.csr_matrix(X), Y)  # as of files: rounding decides ties
     assert (code, err) == (0, "")
     assert_allclose(joblib.load(tmp_path / "model").coef_, model.coef_)
-    assert ours["progressive loss"] == f"{model.cumulative_loss_ / 200:.4f}"
+    assert ours["progressive loss"] == f"{model.progressive_loss_:.4f}"
+    assert ours["last iterate"] == f"{model.cumulative_loss_ / 200:.4f}"
     assert ours["held-out score"] == f"{model.score(X_test, Y_test):.4f}"
     assert_array_equal(sets_of(tmp_path / "p"), model.predict(X_test))
     assert (
@@ -481,7 +484,7 @@ def test_usage_errors(capsys, files, tmp_path):
     assert "kendall_tau and TRUE:PREDICTED=COST,..." in usage_error(capsys, a, "--loss", "hinge")
     assert "must hold finite costs" in usage_error(capsys, a, "--loss", "0:1=-3")
     assert "reject.cost=3.0 must be a number" in usage_error(capsys, a, "--reject-cost", 3, "--reject-label", 9)
-    assert "accepted are linear, uniform, none and a half-life" in usage_error(capsys, a, "--average", "never")
+    assert "accepted are auto, linear, uniform, none and a half-life" in usage_error(capsys, a, "--average", "never")
     assert "'0' must be an integer of at least 1" in usage_error(capsys, a, "--epochs", 0)
     assert "--classes has the labels [2.0, 2.0]; at least two are needed" in usage_error(capsys, a, "--classes", 2, 2)
     many = write(tmp_path, "".join(f"{i} 1:1\n" for i in range(100_001)))
@@ -511,7 +514,7 @@ def test_parts_have_their_aliases_in_the_help(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["--help"])
     text = " ".join(capsys.readouterr().out.split())
-    assert stop.value.code == 0 and LossDriven.alias in text and "When to switch averaging off" in text
+    assert stop.value.code == 0 and LossDriven.alias in text and "auto (default), linear" in text
 
 
 class Terminal(io.StringIO):

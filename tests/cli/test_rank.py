@@ -135,7 +135,8 @@ def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, task):
     assert (code, err) == (0, "")
     assert ours["rounds"] == baseline["rounds"] == "50" and ours["data"] == "a.svm"
     assert top["PredtronRanker", "progressive"] == shown(progressive) and top["PredtronRanker", "held-out"] == shown(at)
-    assert ours["progressive loss"] == f"{model.cumulative_loss_ / 50:.4f}"
+    assert ours["progressive loss"] == f"{model.progressive_loss_:.4f}"
+    assert ours["last iterate"] == f"{model.cumulative_loss_ / 50:.4f}"
     assert ours["held-out score"] == f"{whole:.4f}"
     X, y = map(np.concatenate, zip(*data["test"], strict=True))
     qid = np.repeat(np.arange(30), [len(y) for _, y in data["test"]])
@@ -168,7 +169,7 @@ def test_parameters_of_the_learner(capsys, tmp_path, parameters):
     assert top["PredtronRanker", "progressive"] == shown(before_update(model, found))
     assert (code, err) == (0, "") and top["PredtronRanker", "held-out"] == ["-"] * 3
     assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
-    assert ours["progressive loss"] == f"{model.cumulative_loss_ / 40:.4f}"
+    assert ours["progressive loss"] == ours["last iterate"] == f"{model.cumulative_loss_ / 40:.4f}"
     assert 0 < float(baseline["progressive loss"]) < 1
 
 
@@ -537,14 +538,17 @@ def test_demo_learns_queries(monkeypatch):
     monkeypatch.setattr(_demo, "DEMOS", [demo])
     results = _demo.run_demo({}, seed=1, compare=True, bar=_demo.Bar(io.StringIO()))
     X, y, qid = make_ranking_queries(400, random_state=1)
-    random, loss, score = np.random.default_rng(1), 0.0, 0.0
+    random, loss, last, score = np.random.default_rng(1), 0.0, 0.0, 0.0
     for _ in range(_demo.ORDERS):
         model = PredtronRanker()
         for i in random.permutation(300):
             model.partial_fit(X[qid == i], y[qid == i])
-        loss += model.cumulative_loss_ / 300 / _demo.ORDERS
+        loss += model.progressive_loss_ / _demo.ORDERS
+        last += model.cumulative_loss_ / 300 / _demo.ORDERS
         score += model.score(X[3000:], y[3000:], qid=qid[3000:]) / _demo.ORDERS
     assert demo.task == "rank" and [result.learner for result in results] == LEARNERS
     assert results[0].rounds == results[1].rounds == 300 * _demo.ORDERS and results[0].tested == 100 * _demo.ORDERS
-    assert_allclose([results[0].loss / results[0].progressive_rounds, results[0].score / results[0].tested], [loss, score])
+    rounds = results[0].progressive_rounds
+    found = results[0].loss / rounds, results[0].last_loss / rounds, results[0].score / results[0].tested
+    assert_allclose(found, [loss, last, score])
     assert 0.98 < results[1].score / results[1].tested < 1
