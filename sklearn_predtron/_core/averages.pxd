@@ -9,6 +9,8 @@ cdef class Average:
     cdef readonly int kept            # how many sums of the iterates it needs
     cdef readonly int leader          # which of them predicts, from 1; 0 is the last iterate
     cdef readonly Py_ssize_t every    # so many rounds its candidates are charged for what they predict; 0 where there are none
+    cdef readonly Py_ssize_t charged  # rounds in which they were
+    cdef readonly double loss         # what predicted has lost in them
     cdef double weight(self, int which, const Round* r) noexcept nogil
     cdef double keep_of(self, int which) noexcept nogil
     cdef double keep_seen(self) noexcept nogil
@@ -22,5 +24,3 @@ cdef class LinearAverage(Average):
 cdef class ChoosingAverage(LinearAverage):
     cdef double lately[CANDIDATES]
     cdef double fade
-    cdef readonly Py_ssize_t charged  # rounds
-    cdef readonly double loss         # what predicted has lost in them

@@ -239,7 +239,8 @@ cdef class Learner:
                 end = self.weights.open_block(rows, order, done, n, observed or choosing)
                 self.refused = False
                 with nogil:
-                    bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, observed, choosing, counts, unchecked)
+                    bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, observed, choosing, counts,
+                                   unchecked)
                 done = end
                 self.refused = bad >= 0
                 if self.problem.failed:

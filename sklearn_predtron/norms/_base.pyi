@@ -11,6 +11,7 @@ class Weights:
     averaging: int
     most_averages: int
     leader: int
+    def keep_averages(self, n: int) -> None: ...
     score_map: ScoreMap
     has_longer_steps: bool
     def expect(self, rows: Rows) -> Any: ...

@@ -340,7 +340,7 @@ cdef inline void scaled(const double* last, Py_ssize_t n, double share, double* 
 
 
 def split_sums(state, int n, *more):
-    """Return the state of weights as it is saved today, from that of earlier versions, which had one sum and more arrays of it."""
+    """Return the state of weights as it is saved today, from that of earlier versions: one sum, with more arrays of its own."""
     try:
         (data, b, total, b_total), (scale, total_scale, mass, weight, *numbers) = state
     except (TypeError, ValueError):     # of today, or damaged, as is then said

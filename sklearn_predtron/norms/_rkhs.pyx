@@ -59,7 +59,7 @@ cdef class RKHSWeights(L2Weights):
         cdef Py_ssize_t used = self.n * self.d
         arguments = self.d, self.p, self.support.lent(), self.intercept, self.averaging, self.score_map
         arrays = np.array(self.data[:used]), np.array(self.b), np.array(self.number[:self.n])
-        numbers = (self.scale, self.radius2, self.empty, self.radius_needed, self.radius_of_rows, self.given, self.truncation_loss)
+        numbers = self.scale, self.radius2, self.empty, self.radius_needed, self.radius_of_rows, self.given, self.truncation_loss
         return type(self), arguments, (arrays, numbers, self.leader, self.state_of_sums())
 
     def __setstate__(self, state):
@@ -263,12 +263,12 @@ cdef class RKHSWeights(L2Weights):
         cdef const IterateSum* s = self.sum_of(which)
         cdef const double* F = &self.F[self.here * self.d]
         cdef const double* F_total
-        cdef Py_ssize_t i, c
+        cdef Py_ssize_t _, c
         if s == NULL or not self.means_wanted:
             self.read(F, x.m, self.scale, &self.b[0], t)
             return
         F_total = self.scores_by(which) + self.here * self.d
-        for i in range(x.m):
+        for _ in range(x.m):
             for c in range(self.d):
                 t[c] = (s.weight * (F[c] + self.b[c]) + s.scale * (F_total[c] + s.total.offset[c])) / s.mass
             t, F, F_total = t + self.d, F + self.d, F_total + self.d
