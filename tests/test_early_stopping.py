@@ -105,9 +105,17 @@ def test_every_norm(estimator, norm):
     check_is_of_best_epoch(clone(estimator).set_params(norm=norm), epochs=8)
 
 
-@pytest.mark.parametrize("rule", ["online", "margin", "code"])
+@pytest.mark.parametrize("rule", ["margin", "code"])
 def test_reject(rule):
     check_is_of_best_epoch(PredtronClassifier(reject=Reject(0.2, -1, rule=rule)))
+
+
+def test_reject_by_a_threshold_of_rows_held_out_by_fit():
+    """The folds learn for as long as `fit` may, so that a shorter fit has another threshold; the best epoch has what it scored."""
+    X, y, validation = noisy()
+    model = PredtronClassifier(max_iter=40, random_state=0, reject=Reject(0.2, -1))
+    model.set_callbacks(EarlyStopping(validation, patience=2)).fit(X, y)
+    assert model.n_iter_ < 40 and model.best_score_ == min(model.validation_scores_) == model.sample_loss(*validation).mean()
 
 
 @pytest.mark.parametrize(("patience", "tol"), [(1, 0.0), (3, 0.0), (50, 0.0), (2, 0.02), (1, 1.0)])

@@ -342,6 +342,7 @@ cdef class Learner:
     cdef void lose(self, const View* x, double* t, double* of_average, const void* y, Round r, double* losses) noexcept nogil:
         """What the last iterate, of the scores t, and each average would lose in the round."""
         cdef int which
+        r.loss = 0
         for which in range(self.weights.averaging + 1):
             if which > 0:
                 self.weights.average_scores(x, which, t, of_average)

@@ -5,7 +5,7 @@ import numpy as np
 
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.score_map cimport ScoreMap
-from sklearn_predtron.problems._base cimport Labels, Problem
+from sklearn_predtron.problems._base cimport Labels, Problem, Round
 from sklearn_predtron.problems._relevance cimport Relevance, Relevances
 
 from sklearn_predtron.problems._finite import SignProblem
@@ -101,6 +101,9 @@ cdef class PreferencesProblem(Problem):
     cdef double suffered(self, const double* t, const Relevance* y) noexcept nogil:
         """L of the ranking in a round."""
         return self.loss(t, y, &self.room[0])
+
+    cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        r.loss = self.suffered(t, <const Relevance*> y)
 
     # ---------------------------------------------------------------------------------------------------------- many rows
 

@@ -76,7 +76,7 @@ def test_epochs_are_their_rows_one_by_one(shuffle):
     drawn_orders = [rounds.draw(counted=False)["order"] for _ in range(2)]
     order = np.concatenate([np.arange(N) if drawn_order is None else drawn_order for drawn_order in drawn_orders])
     assert (order[:N] == np.arange(N)).all() != shuffle
-    assert_same([model, row_by_row(PredtronClassifier(), X[order], y[order], classes=np.arange(10))])
+    assert_same([model, row_by_row(PredtronClassifier(average="linear"), X[order], y[order], classes=np.arange(10))])
 
 
 @pytest.mark.parametrize("where", [3, 40, N - 1])
