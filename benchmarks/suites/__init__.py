@@ -1,6 +1,7 @@
 """The suites; each has run(options), which returns its tables."""
 
 from benchmarks.suites import (
+    averages,
     inference,
     kernels,
     label_ranking,
@@ -30,6 +31,7 @@ SUITES = {
     "stream": stream,
     "memory": memory,
     "quality": quality,
+    "averages": averages,
     "reject": reject,
     "thresholds": thresholds,
     "ordinal": ordinal,
