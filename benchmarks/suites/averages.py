@@ -79,7 +79,7 @@ def generated(options: Options) -> Iterator[Stream]:
         yield Stream(f"classes, {truth}", PredtronClassifier(), X, classes, np.arange(SCORES))
         yield Stream(f"ranks, {truth}", PredtronOrdinalClassifier(), X, ranks, np.arange(5))
         yield Stream(f"sets, {truth}", PredtronMultilabelClassifier(), X, (scores > 2).astype(int))
-        yield Stream(f"labels, {truth}", PredtronLabelRanker(), X, np.maximum(np.rint(scores), 0))
+        yield Stream(f"labels, {truth}", PredtronLabelRanker(), X, np.clip(np.rint(scores), 0, 4))
         yield queries(truth, n // DOCUMENTS, random)
 
 
