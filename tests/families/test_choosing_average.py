@@ -7,6 +7,7 @@ import pytest
 from cases import Hours
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
 from sklearn_predtron import (
     Predtron,
@@ -20,6 +21,7 @@ from sklearn_predtron import (
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.problems._inquiry import ask
+from sklearn_predtron.updates import Subgradient
 
 HALF_LIFE = 100.0
 FIXED = [False, "linear", HALF_LIFE]  # the candidates, as the parameter says them
@@ -91,8 +93,17 @@ def test_the_candidate_that_has_lost_least_predicts(model, norm):
     one_score = isinstance(model, PredtronBinaryClassifier) or ranker or model.representation == "shared"
     if (ranker and norm in ("trace", "group")) or (one_score and norm in ("group", "trace")):
         pytest.skip("such norms are for several scores of a row")
+    check_candidates(model, norm)
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "trace"])
+def test_the_same_where_steps_shrink_the_weights(norm):
+    check_candidates(PredtronClassifier(update=Subgradient(alpha=0.02)), norm)
+
+
+def check_candidates(model, norm):
     X, y, first = flipping(model)
-    auto, *fixed = [model.__class__(**{**model.get_params(), "norm": norm, "average": average}) for average in (None, *FIXED)]
+    auto, *fixed = [clone(model).set_params(norm=norm, average=average) for average in (None, *FIXED)]
     lately, leader, seen, suffered = np.zeros(3), 1, set(), []
     for rows, labels in rounds(model, X, y):
         if auto.__sklearn_is_fitted__():

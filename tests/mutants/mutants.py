@@ -20,6 +20,7 @@ RULES = ("tests/core/test_learner.py",)
 PAIRWISE = ("tests/families/test_ranking.py", "tests/theory/test_ranking_theory.py")
 SPARSE = ("tests/core/test_sparse_rows.py",)
 ENGINE = ("tests/core/test_learner.py", "tests/norms/test_range.py")
+CHOOSING = ("tests/families/test_choosing_average.py",)
 AHEAD = ("tests/norms/test_ahead.py",)
 DUAL = ("tests/norms/test_dual.py", "tests/norms/test_dual_numbers.py")
 FAST_PATH = ("tests/core/test_learner.py", "tests/families/test_changed_parts.py", "tests/families/test_sample_weights.py")
@@ -197,6 +198,27 @@ MUTANTS = [
         "        self.known_at = -1\n",
         "",
         ENGINE,
+    ),
+    Mutant(
+        "candidates-are-charged-for-ever",
+        f"{CORE}/averages.pyx",
+        "self.fade * self.lately[i]",
+        "self.lately[i]",
+        CHOOSING,
+    ),
+    Mutant(
+        "average-that-should-forget-does-not",
+        f"{CORE}/averages.pyx",
+        "        return 1 if which == 1 else 0.5 ** (1 / HALF_LIFE)\n",
+        "        return 1\n",
+        CHOOSING,
+    ),
+    Mutant(
+        "l2-candidate-scored-without-the-scale-of-the-weights",
+        f"{NORMS}/_l2.pyx",
+        "s.weight / (s.mass * self.scale)",
+        "s.weight / s.mass",
+        CHOOSING,
     ),
     Mutant(
         "dual-average-flushed-with-a-stale-sum",
