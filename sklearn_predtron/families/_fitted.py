@@ -115,7 +115,7 @@ class Fitted:
         """Mean loss of what predicted, each time before the round: with average="auto", and with average=False."""
         learner = self._learner
         if not learner.weights.averaging:
-            return learner.cumulative_loss / learner.t
+            return learner.cumulative_loss / learner.t if learner.t else float("nan")
         if learner.average.every == 0:
             raise AttributeError(
                 f"progressive_loss_ is there with average='auto', as in streams by default, and with average=False; what "

@@ -166,6 +166,13 @@ def test_an_average_may_be_changed_in_mid_stream():
     assert_array_equal(model.coef_, model.last_coef_)
 
 
+@pytest.mark.parametrize("average", [None, False])
+def test_without_a_round_there_is_no_mean_loss(average):
+    X, y, first = flipping(PredtronClassifier())
+    model = PredtronClassifier(average=average).partial_fit(X[:3], y[:3], sample_weight=np.zeros(3), **first)
+    assert model.t_ == 0 and np.isnan(model.progressive_loss_)
+
+
 def test_explicit_auto_charges_rows_that_are_new():
     """One epoch in the given order is a stream."""
     X, y, first = flipping(PredtronClassifier())
