@@ -111,7 +111,7 @@ def test_reject(rule):
 
 
 def test_reject_by_a_threshold_of_rows_held_out_by_fit():
-    """The folds learn for as long as `fit` may, so that a shorter fit has another threshold; the best epoch has what it scored."""
+    """The folds learn for as long as `fit` may, so that a shorter fit has another threshold; the best one has what it scored."""
     X, y, validation = noisy()
     model = PredtronClassifier(max_iter=40, random_state=0, reject=Reject(0.2, -1))
     model.set_callbacks(EarlyStopping(validation, patience=2)).fit(X, y)

@@ -176,6 +176,7 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
         resolved = "_stream" in before
         learner = before.get("_learner")
         parts, history, rounds = ((), None, 0) if learner is None else (learner.parts(), learner.history, learner.t)
+        averages = 0 if learner is None else learner.weights.averaging
         try:
             if not resolved:
                 self._validate_params()
@@ -190,6 +191,7 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
             if "_learner" not in self.__dict__ or self._learner.t == rounds:  # nothing was learned
                 self._restore(before)
                 if learner is not None:
+                    learner.weights.keep_averages(averages)
                     learner.change(*parts)
                     learner.record(history)
             raise

@@ -151,6 +151,19 @@ def test_fit_averages_linearly_and_a_stream_goes_on_from_there():
     assert model.average_ == "linear"
 
 
+@pytest.mark.parametrize("norm", NORMS, ids=str)
+def test_a_second_average_begins_without_a_copy_of_the_weights(norm):
+    """Which may be wide, with few pages resident; and if nothing was learned it is gone again."""
+    X, y, _ = flipping(PredtronClassifier())
+    model = PredtronClassifier(norm=norm, random_state=0).fit(X[:60], y[:60])
+    learner, before = model._learner, pickle.dumps(model)
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(np.full((1, X.shape[1]), np.nan), y[:1])
+    assert model._learner is learner and pickle.dumps(model) == before
+    assert model.partial_fit(X[60:], y[60:])._learner is learner
+    assert learner.weights.averaging == 2
+
+
 def test_an_average_may_be_changed_in_mid_stream():
     X, y, first = flipping(PredtronClassifier())
     model = PredtronClassifier(average=False).partial_fit(X[:80], y[:80], **first)
