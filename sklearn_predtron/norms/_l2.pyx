@@ -176,11 +176,12 @@ cdef class L2Weights(Weights):
                          double* line) noexcept nogil:
         cdef Py_ssize_t i, j, own = 1 if self.d == 1 else self.stride
         cdef Py_ssize_t width = self.d if self.by_feature or self.d == 1 else self.p
-        cdef const IterateSum* s = self.sum_of(self.predicting(mean))
+        cdef int which = self.predicting(mean)      # once: what learns meanwhile may change it
+        cdef const IterateSum* s = self.sum_of(which)
         cdef double share, of_total
         cdef const double* data
         cdef const double* total
-        self.shares(self.predicting(mean), &share, &of_total)
+        self.shares(which, &share, &of_total)
         if at == NULL and stride == own:
             n, width = min(n, 1), n * own       # all in one
         for i in range(n):
@@ -193,9 +194,10 @@ cdef class L2Weights(Weights):
 
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
         cdef Py_ssize_t c
-        cdef const IterateSum* s = self.sum_of(self.predicting(mean))
+        cdef int which = self.predicting(mean)      # once: what learns meanwhile may change it
+        cdef const IterateSum* s = self.sum_of(which)
         cdef double share, of_total
-        self.shares(self.predicting(mean), &share, &of_total)
+        self.shares(which, &share, &of_total)
         for c in range(self.d):
             b[c] = share * self.b[c] if s == NULL else share * self.b[c] + of_total * s.total.offset[c]
 
