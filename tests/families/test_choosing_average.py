@@ -7,6 +7,7 @@ import pytest
 from cases import Hours
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
 from sklearn_predtron import (
     Predtron,
@@ -184,6 +185,18 @@ def test_without_a_round_there_is_no_mean_loss(average):
     X, y, first = flipping(PredtronClassifier())
     model = PredtronClassifier(average=average).partial_fit(X[:3], y[:3], sample_weight=np.zeros(3), **first)
     assert model.t_ == 0 and np.isnan(model.progressive_loss_)
+
+
+@pytest.mark.parametrize("model", [*(PredtronClassifier(norm=norm) for norm in [*NORMS, "scaled"]), FAMILIES[3]], ids=str)
+@pytest.mark.parametrize("average", ["linear", HALF_LIFE])
+def test_an_average_that_is_fixed_goes_on_from_the_candidate(model, average):
+    X, y, first = flipping(model)
+    fixed, chosen = clone(model).set_params(average=average), clone(model)
+    for begin, end in ((0, 200), (200, 240)):
+        fixed.partial_fit(X[begin:end], y[begin:end], **first)
+        chosen.partial_fit(X[begin:end], y[begin:end], **first)
+        chosen.set_params(average=average)
+    assert_allclose(chosen._scores(X[:5]), fixed._scores(X[:5]), rtol=1e-9)
 
 
 def test_explicit_auto_charges_rows_that_are_new():
