@@ -354,6 +354,18 @@ def test_protocol():
     assert isinstance(EarlyStopping(([[0.0]], [0])), FitCallback)
 
 
+@pytest.mark.parametrize("settings", [{"threshold": "f1"}, {"reject": Reject(0.2, -1)}], ids=str)
+def test_a_stream_goes_on_with_what_fit_has_shown_of_rows_held_out(settings):
+    """They weigh as much as the rounds so far, of which the last weighs t_."""
+    X, y, (X_held, y_held) = noisy()
+    stopping = EarlyStopping((X_held, (y_held > 0).astype(int)))
+    model = PredtronBinaryClassifier(max_iter=20, random_state=0, **settings).set_callbacks(stopping)
+    model.fit(X, (y > 0).astype(int))
+    assert model.best_iter_ < model.n_iter_
+    _, _, (seen, *_) = model._learner.observer.__reduce__()
+    assert seen.sum() == pytest.approx(model.t_ * (model.t_ + 1) / 2)
+
+
 def test_streams_take_no_notice():
     X, y, validation = noisy()
     model = PredtronClassifier().set_callbacks(EarlyStopping(validation)).partial_fit(X, y, classes=[0, 1, 2])

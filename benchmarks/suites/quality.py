@@ -138,7 +138,7 @@ def progressive(options: Options) -> Table:
     table = Table(
         "Progressive error on a drifting stream (elec2)",
         ["features", "learner", "error", "goal", "met"],
-        note="One pass in order of time.  An average that does not choose itself is for data that stay the same; the suite averages has more streams.",
+        note="One pass in order of time.  The suite averages has more streams.",
     )
     X, y = elec2(options)
     for features, rows in (("standardised", StandardScaler().fit_transform(X)), ("raw", X)):

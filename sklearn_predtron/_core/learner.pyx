@@ -23,6 +23,8 @@ cdef double LEAST_G2 = 1e-300, LARGEST_G2 = 1e300, LONGEST_STEP2 = 1e290, SAFE_S
 cdef enum:
     AHEAD = 4       # rounds between the prefetch of a row and its use
     FEW_WEIGHTS = 1 << 12   # that are always written down
+    FEW_ROUNDS = 20         # that may be learned while weights are read
+    READINGS = 8            # at most, of weights so large that more rounds are learned meanwhile
 
 
 cdef class Observer:
@@ -136,13 +138,24 @@ cdef class Learner:
             raise RuntimeError(MOVING)
         self.finish()
         try:
-            found = reader(self.weights)
+            found = self.read_at_once(reader)
         except Exception:
             if moving and self.calls != calls:
                 raise RuntimeError(MOVING) from None
             raise
         if moving and self.calls != calls:
             raise RuntimeError(MOVING)
+        return found
+
+    def read_at_once(self, reader):
+        """Return reader(weights) as it was found within few rounds, if any try is: sums that forget soon have other units."""
+        cdef Py_ssize_t before
+        cdef int _
+        for _ in range(READINGS):
+            before = self.t
+            found = reader(self.weights)
+            if self.t - before < FEW_ROUNDS:
+                break
         return found
 
     def __reduce__(self):

@@ -117,7 +117,8 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
             held_out = fresh and self._hold_out(batch)
             self._run_epochs(batch, y, metadata, unchecked=unchecked, observed=not held_out)
             if held_out:
-                learner.observer.scale_to(learner.average.mass(learner.t))
+                left = self._learner  # a callback may have gone back to an earlier one
+                left.observer.scale_to(left.average.mass(left.t))
         except BaseException as error:
             # Where rows were refused, and where nothing was learned: the rows, or the problem, were no good from the start.
             refused = learner is not None and learner.refused and isinstance(error, Exception)
@@ -175,6 +176,7 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
         resolved = "_stream" in before
         learner = before.get("_learner")
         parts, history, rounds = ((), None, 0) if learner is None else (learner.parts(), learner.history, learner.t)
+        averages = 0 if learner is None else learner.weights.averaging
         try:
             if not resolved:
                 self._validate_params()
@@ -189,6 +191,7 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
             if "_learner" not in self.__dict__ or self._learner.t == rounds:  # nothing was learned
                 self._restore(before)
                 if learner is not None:
+                    learner.weights.keep_averages(averages)
                     learner.change(*parts)
                     learner.record(history)
             raise

@@ -93,9 +93,11 @@ class Composed(Bounded, Parameterized):
         if update.kind == learner.update.kind:
             update.restore(learner.update.state())
         kept = kept_by(average, learner.weights)
-        if learner.weights.averaging != kept:
+        if learner.weights.averaging > kept:
             self._learner = learner = copy.deepcopy(learner)  # others may be reading the average
-            learner.weights.keep_averages(kept)
+            if average is not None and average.keep < 1:
+                learner.weights.put_first(2)  # the one that forgets goes on
+        learner.weights.keep_averages(kept)
         if type(average) is type(learner.average) is ChoosingAverage:
             average = learner.average
         learner.change(problem, update, average, observer)

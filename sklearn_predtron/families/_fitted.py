@@ -112,10 +112,14 @@ class Fitted:
 
     @learned
     def progressive_loss_(self) -> float:
-        """Mean loss of what predicted, each time before the round: with average="auto", and with average=False."""
+        """Mean loss of what predicted, each time before the round.
+
+        With average="auto" it is of the rounds since that was set, but for later epochs of `fit`; with average=False, the last
+        iterate's in all rounds so far, whatever predicted in those before it was set.
+        """
         learner = self._learner
         if not learner.weights.averaging:
-            return learner.cumulative_loss / learner.t
+            return learner.cumulative_loss / learner.t if learner.t else float("nan")
         if learner.average.every == 0:
             raise AttributeError(
                 f"progressive_loss_ is there with average='auto', as in streams by default, and with average=False; what "

@@ -66,6 +66,9 @@ cdef class Weights:
     def keep_averages(self, int n):
         """Keep n averages of the iterates from here on, at most `most_averages`: those there are go on, and others begin."""
 
+    def put_first(self, int which):
+        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
+
     def expect(self, Rows rows not None):
         """Rows like these are going to be learned from, and none were yet: memory may be laid for them."""
 

@@ -129,6 +129,16 @@ cdef class DualWeights(Weights):
         s.inflation = 1
         s.c_at_start = self.c
 
+    def put_first(self, int which):
+        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
+        cdef LineSum first = self.sums[0]
+        cdef int other = which - 1
+        if not 0 <= other < self.averaging:
+            raise ValueError(f"which={which} must be from 1 to {self.averaging}.")
+        self.totals[0], self.totals[other] = self.totals[other], self.totals[0]
+        self.sums[0] = self.sums[other]
+        self.sums[other] = first
+
     cdef const LineSum* sum_of(self, int which) noexcept nogil:
         """A sum of the iterates; NULL for the last iterate, and where no round has counted yet."""
         return NULL if which == 0 or which > self.averaging or self.sums[which - 1].mass == 0 else &self.sums[which - 1]

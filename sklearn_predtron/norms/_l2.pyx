@@ -117,6 +117,16 @@ cdef class L2Weights(Weights):
         """Return the arrays of a sum that begins: like data, and like b."""
         return aligned_zeros(self.data.shape[0], self.thin), np.zeros(self.d)
 
+    def put_first(self, int which):
+        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
+        cdef IterateSum first = self.sums[0]
+        cdef int other = which - 1
+        if not 0 <= other < self.averaging:
+            raise ValueError(f"which={which} must be from 1 to {self.averaging}.")
+        self.totals[0], self.totals[other] = self.totals[other], self.totals[0]
+        self.sums[0] = self.sums[other]
+        self.sums[other] = first
+
     cdef const IterateSum* sum_of(self, int which) noexcept nogil:
         """A sum of the iterates; NULL for the last iterate, and where no round has counted yet."""
         return NULL if which == 0 or which > self.averaging or self.sums[which - 1].mass == 0 else &self.sums[which - 1]
@@ -176,11 +186,12 @@ cdef class L2Weights(Weights):
                          double* line) noexcept nogil:
         cdef Py_ssize_t i, j, own = 1 if self.d == 1 else self.stride
         cdef Py_ssize_t width = self.d if self.by_feature or self.d == 1 else self.p
-        cdef const IterateSum* s = self.sum_of(self.predicting(mean))
+        cdef int which = self.predicting(mean)      # once: what learns meanwhile may change it
+        cdef const IterateSum* s = self.sum_of(which)
         cdef double share, of_total
         cdef const double* data
         cdef const double* total
-        self.shares(self.predicting(mean), &share, &of_total)
+        self.shares(which, &share, &of_total)
         if at == NULL and stride == own:
             n, width = min(n, 1), n * own       # all in one
         for i in range(n):
@@ -193,9 +204,10 @@ cdef class L2Weights(Weights):
 
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
         cdef Py_ssize_t c
-        cdef const IterateSum* s = self.sum_of(self.predicting(mean))
+        cdef int which = self.predicting(mean)      # once: what learns meanwhile may change it
+        cdef const IterateSum* s = self.sum_of(which)
         cdef double share, of_total
-        self.shares(self.predicting(mean), &share, &of_total)
+        self.shares(which, &share, &of_total)
         for c in range(self.d):
             b[c] = share * self.b[c] if s == NULL else share * self.b[c] + of_total * s.total.offset[c]
 

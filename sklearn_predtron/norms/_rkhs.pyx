@@ -171,7 +171,8 @@ cdef class RKHSWeights(L2Weights):
             coefficients = np.hstack([coefficients, *[total.reshape(-1, self.d)[:self.n] for total, _ in self.totals]])
         F = expanded(self.with_kept, self.length_of_block, coefficients)
         self.F = np.ascontiguousarray(F[:, :self.d]).reshape(-1)
-        self.F_total = F[:, self.d:].reshape(self.length_of_block, -1, self.d).transpose(1, 0, 2).reshape(-1)
+        by_sum = F[:, self.d:].reshape(self.length_of_block, -1, self.d).transpose(1, 0, 2)
+        self.F_total = np.ascontiguousarray(by_sum).reshape(-1)
 
     def with_kept(self, begin, end):
         """Kernels of the rows of the block and some rows kept."""

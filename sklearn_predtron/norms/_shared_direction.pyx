@@ -68,6 +68,12 @@ cdef class SharedDirection(Weights):
         self.mass[min(n, self.averaging):] = 0
         self.averaging = n
 
+    def put_first(self, int which):
+        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
+        self.inner.put_first(which)
+        for sums in (np.asarray(self.total), np.asarray(self.mass)):
+            sums[[0, which - 1]] = sums[[which - 1, 0]]
+
     cdef void lead(self, int which) noexcept nogil:
         self.leader = which
         self.inner.lead(which)

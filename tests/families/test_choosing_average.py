@@ -162,6 +162,19 @@ def test_fit_averages_linearly_and_a_stream_goes_on_from_there():
     assert model.average_ == "linear"
 
 
+@pytest.mark.parametrize("norm", NORMS, ids=str)
+def test_a_second_average_begins_without_a_copy_of_the_weights(norm):
+    """Which may be wide, with few pages resident; and if nothing was learned it is gone again."""
+    X, y, _ = flipping(PredtronClassifier())
+    model = PredtronClassifier(norm=norm, random_state=0).fit(X[:60], y[:60])
+    learner, before = model._learner, pickle.dumps(model)
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(np.full((1, X.shape[1]), np.nan), y[:1])
+    assert model._learner is learner and pickle.dumps(model) == before
+    assert model.partial_fit(X[60:], y[60:])._learner is learner
+    assert learner.weights.averaging == 2
+
+
 def test_an_average_may_be_changed_in_mid_stream():
     X, y, first = flipping(PredtronClassifier())
     model = PredtronClassifier(average=False).partial_fit(X[:80], y[:80], **first)
@@ -175,6 +188,25 @@ def test_an_average_may_be_changed_in_mid_stream():
         model.set_params(average=average).partial_fit(X[:10], y[:10])
         assert model.average_ == average
     assert_array_equal(model.coef_, model.last_coef_)
+
+
+@pytest.mark.parametrize("average", [None, False])
+def test_without_a_round_there_is_no_mean_loss(average):
+    X, y, first = flipping(PredtronClassifier())
+    model = PredtronClassifier(average=average).partial_fit(X[:3], y[:3], sample_weight=np.zeros(3), **first)
+    assert model.t_ == 0 and np.isnan(model.progressive_loss_)
+
+
+@pytest.mark.parametrize("model", [*(PredtronClassifier(norm=norm) for norm in [*NORMS, "scaled"]), FAMILIES[3]], ids=str)
+@pytest.mark.parametrize("average", ["linear", HALF_LIFE])
+def test_an_average_that_is_fixed_goes_on_from_the_candidate(model, average):
+    X, y, first = flipping(model)
+    fixed, chosen = clone(model).set_params(average=average), clone(model)
+    for begin, end in ((0, 200), (200, 240)):
+        fixed.partial_fit(X[begin:end], y[begin:end], **first)
+        chosen.partial_fit(X[begin:end], y[begin:end], **first)
+        chosen.set_params(average=average)
+    assert_allclose(chosen._scores(X[:5]), fixed._scores(X[:5]), rtol=1e-9)
 
 
 def test_explicit_auto_charges_rows_that_are_new():
