@@ -29,7 +29,7 @@ cdef class Relevances(Labels):
         self.longest = lengths.max() if n > 0 else 0
         self.grade = np.empty(y.shape[0], dtype=np.intp)
         self.first = np.zeros(y.shape[0] + n, dtype=np.intp)
-        self.value = np.zeros(y.shape[0] + n)
+        self.value = self.gain = np.zeros(y.shape[0] + n)
         self.n_grades, self.pairs = np.empty(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
         cdef Keyed[::1] items = np.empty(self.longest, dtype=KEYED)
         cdef Keyed[::1] spare = np.empty(self.longest, dtype=KEYED)
