@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.report import Table
 
 OURS = "ours, default"
-MEANS = ("mean", "geometric mean")
+MEANS = ("mean", "geometric mean", "worst set")
 Where = dict[str, Any]
 
 
@@ -86,6 +86,7 @@ def rest(share: float) -> float:
 PERCEPTRON, SGD, MORD = "`Perceptron`", "`SGDClassifier`", "mord `LogisticAT`"
 TREES = "LightGBM lambdarank"
 BARE = "the bare loop"
+TUNED = "TunedThresholdClassifierCV(LogisticRegression)"
 TIMES = "times faster (ratio)"
 PLAIN = {"learner": "ours, perceptron"}
 HEADLINES = [
@@ -266,6 +267,32 @@ HEADLINES = [
         "an unweighted one",
         "Time of a weighted fit over that of an unweighted one",
         "ratio of times",
+        {},
+    ),
+    Headline(
+        "averages",
+        "progressive loss of the average that chooses itself",
+        "the best fixed one",
+        "Progressive loss by what predicts",
+        "auto / best fixed",
+        {},
+        limited=True,
+    ),
+    Headline(
+        "thresholds",
+        "F1 of the rarer class",
+        f"`{TUNED}`",
+        "F1 of the rarer class",
+        f"ours, threshold=f1 / {TUNED}",
+        {},
+        inverse=True,
+    ),
+    Headline(
+        "reject",
+        "loss with a reject option",
+        "`LogisticRegression` and Chow's rule",
+        "Reject loss beside logistic regression with Chow's rule",
+        "online / Chow",
         {},
     ),
 ]

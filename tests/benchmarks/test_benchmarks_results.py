@@ -99,11 +99,11 @@ def test_readme_has_the_summary_and_every_suite():
 
 def test_report_writes_the_summary(tmp_path, monkeypatch, capsys):
     readme = tmp_path / "README.md"
-    readme.write_text("before\n<!-- summary -->\nold\n<!-- /summary -->\nafter\n")
+    readme.write_text("before\n<!-- summary -->\nof yore\n<!-- /summary -->\nafter\n")
     monkeypatch.setattr(summary, "README", readme)
     commands.main(["report", "--write"])
     written = readme.read_text()
-    assert capsys.readouterr().out.strip() in written and "old" not in written
+    assert capsys.readouterr().out.strip() in written and "of yore" not in written
     assert written.startswith("before\n") and written.endswith("after\n")
 
 
