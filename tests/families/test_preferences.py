@@ -232,7 +232,7 @@ def test_checks_of_scikit_learn(estimator, check):
 
 
 @pytest.mark.parametrize("norm", ["l2", "rkhs"])
-@pytest.mark.parametrize("check", all_checks(), ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", list(all_checks()), ids=lambda check: check.__name__)
 def test_own_checks(check, norm):
     check("PredtronLabelRanker", preferences(norm=norm))
 
