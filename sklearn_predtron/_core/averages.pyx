@@ -40,6 +40,19 @@ cdef class Average:
         """Return what t rounds of weight 1 weigh together, relative to the next ones."""
         return t if self.keep == 1 else (1 - self.keep ** t) / (1 - self.keep)
 
+    def mean_loss(self):
+        """Return the mean loss of what predicted; nan before the first round.
+
+        Where the candidates are charged in some rounds only, it is that of the last iterate in all rounds, and the mean
+        difference in those charged.
+        """
+        return self.last_loss / self.followed + self.difference / self.charged if self.charged else float("nan")
+
+    cdef void follow(self, double loss) noexcept nogil:
+        """Note the last iterate's loss in a round."""
+        self.followed += 1
+        self.last_loss += loss
+
     cdef int charge(self, const double* losses, int n, double weight) noexcept nogil:
         """Charge the last iterate and the averages for their losses in a round; return which of them predicts from here on."""
         return 1
@@ -75,11 +88,12 @@ cdef class ChoosingAverage(LinearAverage):
 
     def __reduce__(self):
         lately = tuple([charge for charge in self.lately])
-        return type(self), (self.every,), (lately, self.leader, self.charged, self.loss)
+        numbers = self.charged, self.followed, self.last_loss, self.difference
+        return type(self), (self.every,), (lately, self.leader, *numbers)
 
     def __setstate__(self, state):
-        pattern = (real,) * CANDIDATES, whole(0, CANDIDATES - 1), count, real
-        lately, self.leader, self.charged, self.loss = restored(self, state, pattern)
+        pattern = (real,) * CANDIDATES, whole(0, CANDIDATES - 1), count, count, real, real
+        lately, self.leader, self.charged, self.followed, self.last_loss, self.difference = restored(self, state, pattern)
         for i in range(CANDIDATES):
             self.lately[i] = lately[i]
 
@@ -98,7 +112,7 @@ cdef class ChoosingAverage(LinearAverage):
     cdef int charge(self, const double* losses, int n, double weight) noexcept nogil:
         cdef int i
         self.charged += 1
-        self.loss += losses[self.leader]
+        self.difference += losses[self.leader] - losses[0]
         for i in range(n):
             self.lately[i] = self.fade * self.lately[i] + weight * losses[i]
         self.leader = 1

@@ -348,6 +348,8 @@ cdef class Learner:
                 self.history.record(self.t, self.cumulative_loss)
             for which in range(1, self.weights.averaging + 1):
                 self.weights.close_round(which, self.average.weight(which, &r), self.average.keep_of(which))
+            if choosing:
+                self.average.follow(r.loss + r.unavoidable_loss)
             if charged:
                 self.choose(losses, r.weight)
         return -1

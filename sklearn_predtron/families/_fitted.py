@@ -125,7 +125,7 @@ class Fitted:
                 f"progressive_loss_ is there with average='auto', as in streams by default, and with average=False; what "
                 f"average={learner.average.named()!r} predicted is not followed.  metrics.progressive_val_score measures any."
             )
-        return learner.average.loss / learner.average.charged if learner.average.charged else float("nan")
+        return learner.average.mean_loss()
 
     @learned
     def cumulative_loss_(self) -> float:

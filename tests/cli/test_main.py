@@ -92,7 +92,7 @@ def test_demo_as_a_program():
         right = ours["right of the rest"] if ours["rejected"] != "-" else ours["held-out score"]
         assert float(right) > max(score, float(baseline["held-out score"]) - 0.01)
         assert 0 < float(ours["last iterate"]) < loss
-        assert 0 < float(ours["progressive loss"]) < 1.2 * loss  # of queries in every eighth round, the first among them
+        assert 0 < float(ours["progressive loss"]) < loss
     assert [row["rejected"] != "-" for row in rows] == [i == 2 for i in range(12)]
     assert "--average auto" in done.stdout and "last iterate" in done.stdout
     assert "for ranks 1 - mean distance" in done.stdout and "1 - Hamming loss" in done.stdout

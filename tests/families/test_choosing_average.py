@@ -113,18 +113,18 @@ def check_candidates(model, norm):
             assert auto.average_ == FIXED[leader]
             if auto.t_ % every == 0:
                 losses = [loss_of(one, rows, labels) for one in fixed]
-                suffered.append(losses[leader])
+                suffered.append(losses[leader] - losses[0])
                 lately = fades(every) * lately + losses
                 leader = min(PREFERRED, key=lambda h: lately[h])
                 seen.add(leader)
         for one in (auto, *fixed):
             learn(one, rows, labels, **first)
         if not suffered:  # at zero weights all lose alike
-            suffered.append(auto.progressive_loss_)
-            lately += suffered[0]
+            suffered.append(0.0)
+            lately += auto.progressive_loss_
         first = {}
     assert len(seen) > 1, "no candidate has ever taken over"
-    assert auto.progressive_loss_ == pytest.approx(np.mean(suffered))
+    assert auto.progressive_loss_ == pytest.approx(fixed[0].cumulative_loss_ / auto.t_ + np.mean(suffered))
     assert auto.t_ == fixed[0].t_ and auto.cumulative_loss_ == fixed[0].cumulative_loss_
 
 
