@@ -284,12 +284,23 @@ def zero_weight(case: Case, random: np.random.Generator) -> None:
 
 @promise
 def weight_of_one(case: Case, random: np.random.Generator) -> None:
-    """Learn rows of weight 1 as rows without weights."""
+    """Learn rows of weight 1 as rows without weights, or refuse both in the same words: they may be rows that had weight 0."""
     plain = replace(case.lesson, weight=None)
     weighted = replace(plain, weight=np.ones(plain.X.shape[0]))
-    way = random.integers(2)
-    models = [(one.fit if way else one.partial_fit)(case.new()) for one in [plain, weighted]]
+    way = "fit" if random.integers(2) else "partial_fit"
+    models, words = zip(*[learned(case, lesson, way) for lesson in [plain, weighted]], strict=True)
+    assert words[1] == words[0], f"rows of weight 1 are refused by {words[1]!r}, without weights by {words[0]!r}"
     assert_same_bits(models[1], models[0], "weights of 1, or none")
+
+
+def learned(case: Case, lesson: Lesson, way: str) -> tuple[Any, str]:
+    """Let a new model learn, and return it with what it said if it refused."""
+    model = case.new()
+    try:
+        getattr(lesson, way)(model)
+    except ValueError as error:
+        return model, str(error)
+    return model, ""
 
 
 @promise
