@@ -3,6 +3,7 @@ from typing import Any
 class ScoreMap:
     d: int
     n_directions: int
+    extra: int
     offsets_cancel: bool
     offsets_apart: bool
     def __init__(self, d: int) -> None: ...
