@@ -6,7 +6,7 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 
 cdef class ChainMap(ScoreMap):
     cdef readonly double transition_scaling
-    cdef double[::1] combined              # a sum of tokens
+    cdef double[::1] pulled_back           # the sum of the tokens of a class
     cdef Py_ssize_t[::1] first, following  # the entries of g by class: the last one of each, and the one before each
     cdef Py_ssize_t[::1] label             # of the entries of a token
     cdef double[::1] offset                # the sum of g by class

@@ -22,12 +22,12 @@ cdef class ChainMap(ScoreMap):
         ScoreMap.__init__(self, d)
         self.extra = d * d + 2 * d
         self.transition_scaling = transition_scaling
-        self.combined = np.zeros(p)
+        self.pulled_back = np.zeros(p)
         self.first, self.label = np.full(d, -1, dtype=np.intp), np.empty(d, dtype=np.intp)
         self.following, self.offset = np.empty(0, dtype=np.intp), np.zeros(d)
 
     def __reduce__(self):
-        return type(self), (self.d, self.transition_scaling, self.combined.shape[0])
+        return type(self), (self.d, self.transition_scaling, self.pulled_back.shape[0])
 
     def of_features(self, Py_ssize_t p):
         return ChainMap(self.d, self.transition_scaling, p)
@@ -35,7 +35,16 @@ cdef class ChainMap(ScoreMap):
     def build(self, norm, Py_ssize_t p, intercept, **how):
         """Return zero weights of p features under a norm, and a zero table."""
         from sklearn_predtron.norms._chained import ChainedWeights
+        self.check_norm(norm)
         return ChainedWeights(norm.build(ScoreMap(self.d), p, intercept=intercept, **how), self)
+
+    def check_norm(self, norm):
+        """Raise ValueError unless the weights of tokens can have a norm, beside the transitions'."""
+        if not norm.of_sequences:
+            from sklearn_predtron._parts import kinds
+            from sklearn_predtron.norms import Norm
+            accepted = " and ".join([repr(kind.alias) for kind in kinds(Norm) if kind.of_sequences])
+            raise ValueError(f"norm={norm!r} is not for sequences; accepted are {accepted}.")
 
     def check_rounds(self, longest):
         """A sequence has any number of tokens."""
@@ -104,15 +113,15 @@ cdef class ChainMap(ScoreMap):
             return g.value[i] * g.value[i] * x.k.norm2(&token.first)
         while i >= 0:
             take_row(x, g.at[i] // self.d, &token)
-            x.k.combine(1, &token.first, token.start, 1, &g.value[i], &self.combined[0])
+            x.k.combine(1, &token.first, token.start, 1, &g.value[i], &self.pulled_back[0])
             size += fabs(g.value[i]) * sqrt(x.k.norm2(&token.first))
             touched += 1
             i = self.following[i]
         i = last
         while i >= 0 and (x.start != NULL or i == last):
             take_row(x, g.at[i] // self.d, &token)
-            square += x.k.take_norm2(1, &token.first, token.start, &g.value[i], &self.combined[0])
+            square += x.k.take_norm2(1, &token.first, token.start, &g.value[i], &self.pulled_back[0])
             i = self.following[i]
         if x.start == NULL:
-            self.combined[:] = 0
+            self.pulled_back[:] = 0
         return square if square > (touched * DBL_EPSILON * size) ** 2 else 0

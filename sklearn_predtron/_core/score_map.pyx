@@ -32,6 +32,9 @@ cdef class ScoreMap:
         """Return zero weights of p features under a norm."""
         return norm.build(self, p, intercept=intercept, **how)
 
+    def check_norm(self, norm):
+        """Raise ValueError if the weights cannot have a norm."""
+
     def check_rounds(self, longest):
         """Raise ValueError if rounds of up to so many rows cannot be scored."""
         if longest != 1:

@@ -61,7 +61,7 @@ cdef class ChainProblem(Problem):
     """
     cdef Trellis c
     cdef const double[:, ::1] walls        # what a transition, or in the last row a first label, adds to its score; or None
-    cdef double[::1] table, begin, best
+    cdef double[::1] table, first, best
     cdef Py_ssize_t[::1] competitor
     cdef Py_ssize_t[::1] slot              # where g has an entry of the table
     cdef Py_ssize_t room                   # tokens of a sequence that there is room for
@@ -79,8 +79,8 @@ cdef class ChainProblem(Problem):
             if np.shape(allowed) != (K + 1, K):
                 raise ValueError(f"allowed must have shape {(K + 1, K)}, got {np.shape(allowed)}.")
             self.walls = np.where(allowed, 0.0, FORBIDDEN)
-        self.table, self.begin = np.zeros(K * self.c.stride), np.zeros(K)
-        self.c.table, self.c.begin = &self.table[0], &self.begin[0]
+        self.table, self.first = np.zeros(K * self.c.stride), np.zeros(K)
+        self.c.table, self.c.initial = &self.table[0], &self.first[0]
         self.slot = np.full(self.score_map.extra, -1, dtype=np.intp)
         self.longest = 1
         self.reserve(1)
@@ -90,7 +90,7 @@ cdef class ChainProblem(Problem):
 
     def __setstate__(self, state):
         self.longest, = restored(self, (state,), (whole(1),))
-        self.meet()
+        self.know_longest()
 
     @property
     def allowed(self):
@@ -116,9 +116,9 @@ cdef class ChainProblem(Problem):
         cdef TokenCodes tags = labels
         self.reserve(tags.longest)
         self.longest = max(self.longest, tags.longest)
-        self.meet()
+        self.know_longest()
 
-    def meet(self):
+    def know_longest(self):
         """Know the largest loss of the longest sequence."""
 
     cdef int reserve(self, Py_ssize_t longest) except -1:
@@ -136,14 +136,14 @@ cdef class ChainProblem(Problem):
         cdef Py_ssize_t j, k, K = self.d
         cdef const double* pairs = t + m * K
         self.c.T, self.c.u = m, t
-        self.c.end = <double*> pairs + K * K + K
+        self.c.final = <double*> pairs + K * K + K
         for j in range(K):
             memcpy(self.c.table + j * self.c.stride, pairs + j * K, K * sizeof(double))
-        memcpy(self.c.begin, pairs + K * K, K * sizeof(double))
+        memcpy(self.c.initial, pairs + K * K, K * sizeof(double))
         if self.walls is None:
             return
         for j in range(K):
-            self.c.begin[j] += self.walls[K, j]
+            self.c.initial[j] += self.walls[K, j]
             for k in range(K):
                 self.c.table[j * self.c.stride + k] += self.walls[k, j]
 
@@ -152,17 +152,17 @@ cdef class ChainProblem(Problem):
         memcpy(&self.competitor[0], y, self.c.T * sizeof(Py_ssize_t))
         r.competitor_loss = r.score_gap = 0
 
-    cdef double gap(self, const Py_ssize_t* y) noexcept nogil:
+    cdef double lead_of_competitor(self, const Py_ssize_t* y) noexcept nogil:
         """The score of the competitor less that of y, by what they do not share."""
         cdef Py_ssize_t t, T = self.c.T, stride = self.c.stride
         cdef const Py_ssize_t* s = &self.competitor[0]
-        cdef double gap = self.c.begin[s[0]] - self.c.begin[y[0]] + (self.c.end[s[T - 1]] - self.c.end[y[T - 1]])
+        cdef double lead = self.c.initial[s[0]] - self.c.initial[y[0]] + (self.c.final[s[T - 1]] - self.c.final[y[T - 1]])
         for t in range(T):
             if s[t] != y[t]:
-                gap += self.c.u[t * self.d + s[t]] - self.c.u[t * self.d + y[t]]
+                lead += self.c.u[t * self.d + s[t]] - self.c.u[t * self.d + y[t]]
             if t > 0 and (s[t] != y[t] or s[t - 1] != y[t - 1]):
-                gap += self.c.table[s[t] * stride + s[t - 1]] - self.c.table[y[t] * stride + y[t - 1]]
-        return gap
+                lead += self.c.table[s[t] * stride + s[t - 1]] - self.c.table[y[t] * stride + y[t - 1]]
+        return lead
 
     cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t t, K = self.d, n
@@ -185,7 +185,7 @@ cdef class ChainProblem(Problem):
         if s[m - 1] != right[m - 1]:
             self.count(g, m, K * K + K + right[m - 1], -1)
             self.count(g, m, K * K + K + s[m - 1], 1)
-        self.settle(g, m, n)
+        self.drop_zeros(g, m, n)
 
     cdef inline void count(self, ScoreGradient* g, Py_ssize_t m, Py_ssize_t entry, double value) noexcept nogil:
         """Count an entry of the table, which may have been met before."""
@@ -195,7 +195,7 @@ cdef class ChainProblem(Problem):
             g.n += 1
         g.value[self.slot[entry]] += value
 
-    cdef inline void settle(self, ScoreGradient* g, Py_ssize_t m, Py_ssize_t first) noexcept nogil:
+    cdef inline void drop_zeros(self, ScoreGradient* g, Py_ssize_t m, Py_ssize_t first) noexcept nogil:
         """Drop the entries of the table, which begin at the first, whose counts agree."""
         cdef Py_ssize_t i, n = first
         for i in range(first, g.n):
@@ -230,7 +230,7 @@ cdef class ChainProblem(Problem):
         walls = np.zeros((K + 1, K)) if self.walls is None else np.asarray(self.walls)
         shaped = np.asarray(own.table).reshape(K, own.c.stride)
         shaped[:, :K] = (np.asarray(A) + walls[:K]).T
-        np.asarray(own.begin)[:] = np.asarray(begin) + walls[K]
+        np.asarray(own.first)[:] = np.asarray(begin) + walls[K]
         return own
 
     def predict(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
@@ -243,7 +243,7 @@ cdef class ChainProblem(Problem):
         self.check_scores(scores, start, A, begin, end)
         own = self.with_scores(start, A, begin, end)
         with nogil:
-            own.c.end = <double*> &end[0]
+            own.c.final = <double*> &end[0]
             for i in range(start.shape[0] - 1):
                 own.c.T, own.c.u = start[i + 1] - start[i], &scores[start[i], 0]
                 find_suffixes(&own.c, NULL, NULL)
@@ -275,7 +275,7 @@ cdef class ChainProblem(Problem):
         own = self.with_scores(start, A, begin, end)
         np.asarray(backward).reshape(K, -1)[:, :K] = np.asarray(own.table).reshape(K, -1)[:, :K].T
         with nogil:
-            own.c.end = <double*> &end[0]
+            own.c.final = <double*> &end[0]
             for i in range(start.shape[0] - 1):
                 own.c.T, own.c.u = start[i + 1] - start[i], &scores[start[i], 0]
                 find_marginals(&own.c, &backward[0], &forward[0], &m[start[i], 0])
@@ -302,7 +302,7 @@ cdef class ChainProblem(Problem):
         own = self.with_scores(labels.start, A, begin, end)
         leave = np.empty(own.room, dtype=np.intp)
         with nogil:
-            own.c.end = <double*> &end[0]
+            own.c.final = <double*> &end[0]
             for i in range(labels.n):
                 own.c.T, own.c.u = labels.start[i + 1] - labels.start[i], &scores[labels.start[i], 0]
                 find_suffixes(&own.c, NULL, NULL)
@@ -317,7 +317,7 @@ cdef class HammingChain(ChainProblem):
     """L = the sum of cost(y_t, sigma_t) over the tokens: the number of wrong ones, where each costs 1."""
     cdef double[:, ::1] cost               # rows = true labels
     cdef double[::1] worst
-    cdef Py_ssize_t[::1] predicted
+    cdef Py_ssize_t[::1] prediction
 
     def __init__(self, Py_ssize_t K, double transition_scaling, allowed=None, cost=None):
         ChainProblem.__init__(self, K, transition_scaling, allowed)
@@ -326,12 +326,12 @@ cdef class HammingChain(ChainProblem):
             raise ValueError(f"cost must have shape {(K, K)}, finite entries of at least 0, and 0 on the diagonal.")
         self.cost = costs
         self.c_L = costs[costs > 0].min(initial=np.inf)
-        self.meet()
+        self.know_longest()
 
     def __reduce__(self):
         return type(self), (self.d, self.score_map.transition_scaling, self.allowed, self.cost_matrix), self.longest
 
-    def meet(self):
+    def know_longest(self):
         self.C_L = np.max(self.cost) * self.longest
 
     @property
@@ -343,7 +343,7 @@ cdef class HammingChain(ChainProblem):
     cdef int reserve(self, Py_ssize_t longest) except -1:
         if longest > self.room:
             self.worst = np.empty(longest * self.c.stride)
-            self.predicted = np.empty(longest, dtype=np.intp)
+            self.prediction = np.empty(longest, dtype=np.intp)
         return ChainProblem.reserve(self, longest)
 
     cdef double loss(self, const Py_ssize_t* sigma, const Py_ssize_t* y) noexcept nogil:
@@ -364,7 +364,7 @@ cdef class HammingChain(ChainProblem):
         self.bind(t, m)
         self.decode(right, &self.competitor[0])
         r.loss = r.competitor_loss = self.loss(&self.competitor[0], right)
-        r.score_gap = self.gap(right) if r.loss > 0 else 0
+        r.score_gap = self.lead_of_competitor(right) if r.loss > 0 else 0
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef const Py_ssize_t* right = <const Py_ssize_t*> y
@@ -373,18 +373,18 @@ cdef class HammingChain(ChainProblem):
         find_suffixes(&self.c, &self.cost[0, 0], right)
         tied = follow(&self.c, &self.competitor[0])
         r.competitor_loss = self.loss(&self.competitor[0], right)
-        r.score_gap = self.gap(right)
+        r.score_gap = self.lead_of_competitor(right)
         r.loss = 0
         if r.competitor_loss + r.score_gap > 0 or tied:
-            self.decode(right, &self.predicted[0])
-            r.loss = self.loss(&self.predicted[0], right)
+            self.decode(right, &self.prediction[0])
+            r.loss = self.loss(&self.prediction[0], right)
         if not r.competitor_loss + r.score_gap > 0:     # y leads all others by their losses, and so is predicted
             self.no_competitor(right, r)
 
 
 cdef class ZeroOneChain(ChainProblem):
     """L = 1 for any sequence but y."""
-    cdef Py_ssize_t[::1] leave
+    cdef Py_ssize_t[::1] left_to            # where the competitor leaves y
 
     def __init__(self, Py_ssize_t K, double transition_scaling, allowed=None):
         ChainProblem.__init__(self, K, transition_scaling, allowed)
@@ -392,7 +392,7 @@ cdef class ZeroOneChain(ChainProblem):
 
     cdef int reserve(self, Py_ssize_t longest) except -1:
         if longest > self.room:
-            self.leave = np.empty(longest, dtype=np.intp)
+            self.left_to = np.empty(longest, dtype=np.intp)
         return ChainProblem.reserve(self, longest)
 
     cdef double look(self, double* t, const Py_ssize_t* y, Py_ssize_t m, Round* r) noexcept nogil:
@@ -400,7 +400,7 @@ cdef class ZeroOneChain(ChainProblem):
         cdef double other
         self.bind(t, m)
         find_suffixes(&self.c, NULL, NULL)
-        other = follow_other(&self.c, y, &self.leave[0], &self.competitor[0])
+        other = follow_other(&self.c, y, &self.left_to[0], &self.competitor[0])
         r.loss = other > FORBIDDEN / 2 and other >= path_score(&self.c, y)
         return other
 
@@ -408,13 +408,13 @@ cdef class ZeroOneChain(ChainProblem):
         cdef const Py_ssize_t* right = <const Py_ssize_t*> y
         self.look(t, right, m, r)
         r.competitor_loss = r.loss
-        r.score_gap = self.gap(right) if r.loss > 0 else 0
+        r.score_gap = self.lead_of_competitor(right) if r.loss > 0 else 0
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef const Py_ssize_t* right = <const Py_ssize_t*> y
         if self.look(t, right, m, r) > FORBIDDEN / 2:
             r.competitor_loss = 1
-            r.score_gap = self.gap(right)
+            r.score_gap = self.lead_of_competitor(right)
             if 1 + r.score_gap > 0:
                 return
         self.no_competitor(right, r)

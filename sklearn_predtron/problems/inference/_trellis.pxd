@@ -10,8 +10,8 @@ cdef struct Trellis:               # the scores of a sequence of T tokens with K
     Py_ssize_t stride              # K, rounded up to a multiple of 4
     const double* u                # of token t with label k at t * K + k
     double* table                  # of label k before label j at j * stride + k
-    double* begin                  # of the first label
-    double* end                    # of the last one
+    double* initial                # of the first label
+    double* final                  # of the last one
     double* best                   # T rows of suffix scores: the best that label k at token t can begin
 
 

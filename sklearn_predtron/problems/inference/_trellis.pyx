@@ -30,14 +30,14 @@ cdef void find_suffixes(Trellis* c, const double* cost, const Py_ssize_t* y) noe
                 row[k] += more[k]
     row = c.best + (c.T - 1) * c.stride
     for k in range(c.K):
-        row[k] += c.end[k]
+        row[k] += c.final[k]
     viterbi_sweep(c.T, c.K, c.stride, c.table, c.best)
 
 
 cdef inline double way(const Trellis* c, Py_ssize_t t, Py_ssize_t before, Py_ssize_t k) noexcept nogil:
     """The best score of the labels from token t on that begin with k, after the label `before`."""
     if t == 0:
-        return c.begin[k] + c.best[k]
+        return c.initial[k] + c.best[k]
     return c.table[k * c.stride + before] + c.best[t * c.stride + k]
 
 
@@ -68,10 +68,10 @@ cdef bint follow(const Trellis* c, Py_ssize_t* sigma) noexcept nogil:
 cdef double path_score(const Trellis* c, const Py_ssize_t* y) noexcept nogil:
     """The score of a sequence, summed from the right as suffix scores are."""
     cdef Py_ssize_t t
-    cdef double score = c.u[(c.T - 1) * c.K + y[c.T - 1]] + c.end[y[c.T - 1]]
+    cdef double score = c.u[(c.T - 1) * c.K + y[c.T - 1]] + c.final[y[c.T - 1]]
     for t in range(c.T - 2, -1, -1):
         score = c.u[t * c.K + y[t]] + (c.table[y[t + 1] * c.stride + y[t]] + score)
-    return c.begin[y[0]] + score
+    return c.initial[y[0]] + score
 
 
 cdef double follow_other(const Trellis* c, const Py_ssize_t* y, Py_ssize_t* leave, Py_ssize_t* sigma) noexcept nogil:
@@ -88,7 +88,7 @@ cdef double follow_other(const Trellis* c, const Py_ssize_t* y, Py_ssize_t* leav
         label = y[t - 1] if t > 0 else 0
         for k in range(c.K):
             if k == y[t]:
-                score = (c.begin[k] if t == 0 else c.table[k * c.stride + label]) + later
+                score = (c.initial[k] if t == 0 else c.table[k * c.stride + label]) + later
             else:
                 score = way(c, t, label, k)
             if score > best:
@@ -138,7 +138,7 @@ cdef void find_marginals(Trellis* c, double* table, double* forward, double* m) 
     cdef double* now = forward + c.stride
     find_suffixes(c, NULL, NULL)
     for k in range(c.K):
-        now[k] = c.begin[k]
+        now[k] = c.initial[k]
     for t in range(c.T):
         if t > 0:
             for k in range(c.K):
