@@ -208,3 +208,25 @@ def shortened(value: Any) -> str:
 def document_weights(sample_weight: Any, X: Any) -> NDArray:
     """Weights of the documents, checked."""
     return check_sample_weight(sample_weight, X)
+
+
+def sequences_of(sid: Any, n: int, name: str) -> Queries:
+    """The tokens of each sequence, for n values of the given name that are one a token."""
+    if sid is not None and not is_one(sid) and np.ndim(sid) == 1 and len(sid) != n:
+        raise ValueError(f"sid has {len(sid)} entries and {name} has {n}; it must have the sequence id of each token.")
+    return Queries(sid, n, SID)
+
+
+def weights_of_sequences(queries: Queries, weight: NDArray) -> NDArray:
+    """The weight of each sequence, which its tokens must share."""
+    weight, first = queries.take(weight), queries.start[:-1]
+    of_sequence = weight[first] if queries.n else weight[:0]
+    differs = weight != np.repeat(of_sequence, np.diff(queries.start))
+    if differs.any():
+        at = int(np.argmax(differs))
+        row = at if queries.order is None else int(queries.order[at])
+        raise ValueError(
+            f"sample_weight[{row}]={weight[at]:g} is not the weight of its sequence's first token; a sequence weighs as one, and "
+            "accepted is the same weight for all its tokens."
+        )
+    return of_sequence
