@@ -42,8 +42,8 @@ def given_transitions(constraint: Any, classes: NDArray) -> NDArray:
     found = np.asarray(constraint)
     if found.shape != (k + 1, k) or found.dtype.kind not in "biuf" or not ((found == 0) | (found == 1)).all():
         raise ValueError(
-            f"constraint has shape {found.shape} and type {found.dtype}; accepted are None, 'bio', 'observed' and booleans of shape "
-            f"({k + 1}, {k}): which of the {k} labels (columns) may follow which (rows), and in the last row which may be first."
+            f"constraint has shape {found.shape} and type {found.dtype}; accepted are None, 'bio', 'observed' and a boolean array "
+            f"of shape ({k + 1}, {k}): which labels (columns) may follow each label, and in the last row which may be first."
         )
     return found.astype(bool)
 
@@ -72,9 +72,8 @@ def check_labels_allowed(labels: TokenCodes, queries: Queries, allowed: NDArray,
         return
     at = wrong[0]
     rows = (at - 1, at) if queries.order is None else (queries.order[at - 1], queries.order[at])
-    label, shown = classes[codes[at]], repr(constraint) if isinstance(constraint, str) else "the constraint"
+    label, which = classes[codes[at]], f"constraint={constraint!r}" if isinstance(constraint, str) else "the constraint"
     if before[at] == len(classes):
-        raise ValueError(f"y has the first label {label!s} (row {rows[1]}), which constraint={shown} forbids.")
-    raise ValueError(
-        f"y has the transition {classes[before[at]]!s} -> {label!s} (rows {rows[0]}, {rows[1]}), which constraint={shown} forbids."
-    )
+        raise ValueError(f"y has the first label {label!s} (row {rows[1]}), which {which} forbids.")
+    former = classes[before[at]]
+    raise ValueError(f"y has the transition {former!s} -> {label!s} (rows {rows[0]}, {rows[1]}), which {which} forbids.")

@@ -38,9 +38,9 @@ __all__ = ["PredtronSequenceTagger"]
 
 ROUTED = {"sid": "groups", "sample_weight": True}
 NO_SID = (
-    "{method} was called without sid on an estimator that was fitted with several sequences.  Pass sid, or a data frame with a column "
-    "'sid'; a search or a pipeline passes sid after sklearn.set_config(enable_metadata_routing=True), if it is given groups=sid.  "
-    "If the rows are one sequence, say so by sid='one'."
+    "{method} was called without sid on an estimator that was fitted with several sequences.  Pass sid, or a data frame with a "
+    "column 'sid'; a search or a pipeline passes sid after sklearn.set_config(enable_metadata_routing=True), if it is given "
+    "groups=sid.  If the rows are one sequence, say so by sid='one'."
 )
 
 
@@ -205,7 +205,9 @@ class PredtronSequenceTagger(BasePredtron):
             warn_of_one_sequence(X)
         return self._fit(X, y, sid=sid, sample_weight=sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sid: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(  # type: ignore[override]
+        self, X: Any, y: Any, classes: Any = None, sid: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Learn from whole sequences in the given order, one pass.
 
         The result is, to the last bit, the same for any way of splitting a stream of sequences into calls.  The same id in two
@@ -233,7 +235,7 @@ class PredtronSequenceTagger(BasePredtron):
         X, sid = split_ids(X, sid, SID)
         return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
 
-    def _read(  # type: ignore[override]
+    def _read(
         self,
         X: Any,
         y: Any,

@@ -1,4 +1,4 @@
-"""Losses: tables over a list of predictions, functions of counts for sets of labels, losses of rankings and of sequences; the reject option."""
+"""Losses: tables over predictions, functions of counts for sets of labels, of rankings and of sequences; the reject option."""
 
 from sklearn_predtron.losses.ranking import NDCG, AveragePrecision, KendallTau, RankingLoss, RankingZeroOne, SwappedPairs
 from sklearn_predtron.losses.ranking import list_of as list_of

@@ -23,7 +23,7 @@ from sklearn_predtron._core.state import MOST, restored, whole
 
 
 cdef class TokenCodes(Labels):
-    """Sequences one after the other: the labels of sequence i, numbered 0, 1, ..., are codes[start[i]:start[i + 1]], never none."""
+    """Sequences one after the other: the labels of sequence i, numbered 0, 1, ..., are codes[start[i]:start[i + 1]]."""
     cdef const Py_ssize_t[::1] codes, start
     cdef readonly Py_ssize_t most          # the largest code
     cdef readonly Py_ssize_t longest       # sequence

@@ -22,5 +22,6 @@ cdef void find_suffixes(Trellis* c, const double* cost, const Py_ssize_t* y) noe
 cdef bint follow(const Trellis* c, Py_ssize_t* sigma) noexcept nogil
 cdef double path_score(const Trellis* c, const Py_ssize_t* y) noexcept nogil
 cdef double follow_other(const Trellis* c, const Py_ssize_t* y, Py_ssize_t* leave, Py_ssize_t* sigma) noexcept nogil
-cdef void follow_worst(const Trellis* c, const double* cost, const Py_ssize_t* y, double* worst, Py_ssize_t* sigma) noexcept nogil
+cdef void follow_worst(const Trellis* c, const double* cost, const Py_ssize_t* y, double* worst,
+                       Py_ssize_t* sigma) noexcept nogil
 cdef void find_marginals(Trellis* c, double* table, double* forward, double* m) noexcept nogil

@@ -105,7 +105,8 @@ cdef double follow_other(const Trellis* c, const Py_ssize_t* y, Py_ssize_t* leav
     return later
 
 
-cdef void follow_worst(const Trellis* c, const double* cost, const Py_ssize_t* y, double* worst, Py_ssize_t* sigma) noexcept nogil:
+cdef void follow_worst(const Trellis* c, const double* cost, const Py_ssize_t* y, double* worst,
+                       Py_ssize_t* sigma) noexcept nogil:
     """The sequence that costs most among the best ones, the first of those; `worst` is scratch like the suffix scores."""
     cdef Py_ssize_t t, k, label = 0
     for t in range(c.T - 1, -1, -1):
