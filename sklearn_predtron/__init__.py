@@ -7,9 +7,10 @@ from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.families.ranking import PredtronRanker
-from sklearn_predtron.families.structured import Predtron, Problem
+from sklearn_predtron.families.structured import JointProblem, Predtron, Problem
 
 __all__ = [
+    "JointProblem",
     "Patience",
     "Predtron",
     "PredtronBinaryClassifier",

@@ -246,6 +246,7 @@ cdef class Learner:
             raise MemoryError
         g.at = <Py_ssize_t*> (scratch + 3 * d)
         try:
+            self.problem.open_call(self.weights)
             self.weights.open_call(rows, fresh, undo_needed)
             while done < n and bad < 0:
                 self.refused = True
@@ -321,6 +322,8 @@ cdef class Learner:
             if not isfinite(r.score_gap):
                 self.weights.abandon_round()
                 return row
+            if stepping:
+                self.problem.fill_input(&x)
             if observed:
                 self.weights.mean_scores(&x, self.weights.predicting(True), of_average)
             if self.weights.observing:

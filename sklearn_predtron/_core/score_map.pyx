@@ -32,6 +32,10 @@ cdef class ScoreMap:
         """Return zero weights of p features under a norm."""
         return norm.build(self, p, intercept=intercept, **how)
 
+    def written_for_means(self, Py_ssize_t p):
+        """Return how many weights are written down before a round can be predicted by an average."""
+        return 0
+
     def check_rounds(self, longest):
         """Raise ValueError if rounds of up to so many rows cannot be scored."""
         if longest != 1:
