@@ -120,7 +120,8 @@ class AskedJoint:
                 f"{self.name}.features{given}: found {shortened(now.tolist())}, expected {shortened(features.tolist())}"
             )
             assert now_lost == loss, (
-                f"{self.name}.loss({shortened(prediction)}, {shortened(self.y)}), {way}: found {now_lost:.9g}, expected {loss:.9g}"
+                f"{self.name}.loss({shortened(prediction)}, {shortened(self.y)}), {way}: found {now_lost:.9g}, expected "
+                f"{loss:.9g}"
             )
 
 

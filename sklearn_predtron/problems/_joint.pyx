@@ -37,7 +37,7 @@ cdef class Features:
         copy.score, copy.size = self.score, self.size
         return copy
 
-    cdef bint measure(self, const double[::1] w) noexcept nogil:
+    cdef bint sum_up(self, const double[::1] w) noexcept nogil:
         """Fill in the score under w; whether all values are finite."""
         cdef double term
         cdef Py_ssize_t k
@@ -64,7 +64,7 @@ cdef class PythonJointProblem(UserProblem):
     # The difference of the features of the round: all values, or n of them.
     cdef bint is_sparse
     cdef Py_ssize_t n
-    cdef double norm2, gap          # its squared length, and its product with w
+    cdef double norm2, score_gap          # its squared length, and its product with w
     cdef double[::1] value, total   # of all features; `total` is 0 between two differences
     cdef Py_ssize_t[::1] index
 
@@ -113,7 +113,7 @@ cdef class PythonJointProblem(UserProblem):
         self.take_difference(of_competitor, of_right, w)
         if self.norm2 != 0 and not LEAST2 <= self.norm2 <= LARGEST2:
             self.refuse_difference(x, competitor, right)
-        r.score_gap = self.gap
+        r.score_gap = self.score_gap
         if self.checked:
             self.check_decoders(w, x, y, prediction, competitor, of_competitor, right, of_right, augmented, r)
 
@@ -158,7 +158,7 @@ cdef class PythonJointProblem(UserProblem):
             if array.ndim != 1 or array.shape[0] != self.n_features:
                 self.refuse_features(x, prediction, f"an array of shape {array.shape}")
             features = Features(array)
-        if not features.measure(w):
+        if not features.sum_up(w):
             self.refuse_features(x, prediction, f"{shortened(value)}, which is not finite")
         return features
 
@@ -219,7 +219,7 @@ cdef class PythonJointProblem(UserProblem):
                 self.gather(b)
             else:
                 self.gather_all()
-            self.measure(w)
+            self.sum_up(w)
 
     cdef void gather(self, Features features) noexcept nogil:
         """Move the differences at these features that are not 0, and not moved yet."""
@@ -238,12 +238,12 @@ cdef class PythonJointProblem(UserProblem):
         self.value[:] = self.total
         self.total[:] = 0
 
-    cdef void measure(self, const double[::1] w) noexcept nogil:
+    cdef void sum_up(self, const double[::1] w) noexcept nogil:
         cdef Py_ssize_t k
-        self.norm2 = self.gap = 0
+        self.norm2 = self.score_gap = 0
         for k in range(self.n):
             self.norm2 += self.value[k] * self.value[k]
-            self.gap += self.value[k] * w[self.index[k] if self.is_sparse else k]
+            self.score_gap += self.value[k] * w[self.index[k] if self.is_sparse else k]
 
     cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         g.at = NULL

@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from sklearn_predtron import JointProblem, Predtron, PredtronClassifier, Problem
 from sklearn_predtron.callbacks import LossHistory
+from sklearn_predtron.metrics import progressive_val_score
 from sklearn_predtron.theory import theorem_of
 from sklearn_predtron.updates import LossAugmented, LossDriven, PerceptronUpdate
 
@@ -276,6 +277,30 @@ def test_sequences_of_any_kind(form):
     assert_array_equal(model.predict(form(X)), expected.predict(X))
     assert not hasattr(model, "n_features_in_")
     assert model.intercept_ == 0
+
+
+def test_progressive_validation_of_objects():
+    """Items are batches, whatever the objects are: lists of one text are no rows."""
+
+    class Texts(Tables):
+        n_features = 256
+
+        def features(self, x, prediction):
+            return np.roll(np.bincount(np.frombuffer(x.encode(), dtype=np.uint8), minlength=256), 64 * prediction)
+
+        def decode(self, w, x):
+            return int(np.argmax([self.features(x, prediction) @ w for prediction in range(self.k)]))
+
+        def augmented_decode(self, w, x, y):
+            return int(np.argmax([self.features(x, prediction) @ w + (prediction != y) for prediction in range(self.k)]))
+
+    words, y = ["one", "two", "three"] * 20, [0, 1, 2] * 20
+    model = Predtron(Texts(3), average=False)
+    loss = progressive_val_score(model, (([word], [label]) for word, label in zip(words, y, strict=True)))
+    models = [Predtron(Texts(3), average=False).partial_fit(words[:i], y[:i]) for i in range(1, 60)]
+    scores = [model.score(words[i : i + 1], y[i : i + 1]) for i, model in enumerate(models, 1)]
+    assert loss == pytest.approx(1 - np.mean(scores))
+    assert list(model.predict(["two", "three", "one"])) == [1, 2, 0]
 
 
 def test_search_over_updates_and_averages():
