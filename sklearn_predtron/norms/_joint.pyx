@@ -2,7 +2,7 @@
 import numpy as np
 
 from sklearn_predtron._core.joint cimport JointMap
-from sklearn_predtron._core.rows cimport View
+from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron.norms._intercept cimport Intercept
 
 
@@ -13,12 +13,15 @@ cdef class JointWeights(L2Weights):
     """
 
     def __init__(self, Py_ssize_t p, int averaging=True):
-        L2Weights.__init__(self, 1, p, Intercept(False, 1.0), averaging=averaging, score_map=JointMap())
+        L2Weights.__init__(self, 1, p, Intercept(False, 1.0), by_feature=True, averaging=averaging, score_map=JointMap())
         self.iterate = np.frombuffer(memoryview(np.asarray(self.data)).toreadonly())[:p]
 
     def __reduce__(self):
         _, _, state = L2Weights.__reduce__(self)
         return type(self), (self.p, self.averaging), state
+
+    def expect(self, Rows rows not None):
+        """Keep small pages: so many features are touched by few."""
 
     cdef weights_of(self, int which):
         """An average, or the last iterate, as an array that cannot be written: in place, if no sum has to be made for it."""

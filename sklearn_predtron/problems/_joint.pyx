@@ -80,7 +80,7 @@ cdef class PythonJointProblem(UserProblem):
         return 1.0
 
     cdef open_call(self, weights):
-        self.weights = <JointWeights?> weights
+        self.weights = weights
 
     def scores_under(self, W, b, X):
         """Ask these weights from here on; return what stands for the scores of the rounds."""

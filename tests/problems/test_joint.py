@@ -4,6 +4,7 @@ import copy
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases import assert_close, data, name, needs_callbacks, random_costs, state, updates, updates_of_the_reference
 from joint_cases import Tables, tables
@@ -14,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from sklearn_predtron import JointProblem, Predtron, PredtronClassifier, Problem
-from sklearn_predtron.callbacks import LossHistory
+from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.metrics import progressive_val_score
 from sklearn_predtron.theory import theorem_of
 from sklearn_predtron.updates import LossAugmented, LossDriven, PerceptronUpdate
@@ -277,6 +278,27 @@ def test_sequences_of_any_kind(form):
     assert_array_equal(model.predict(form(X)), expected.predict(X))
     assert not hasattr(model, "n_features_in_")
     assert model.intercept_ == 0
+
+
+def test_rows_of_frames_and_sparse_matrices():
+    """A row of a data frame is a Series, one of a sparse matrix a CSR row."""
+    X, y = data(k=3)
+    frame = pd.DataFrame(X)
+    expected = Predtron(Blocks(3, X.shape[1]), random_state=0).fit(X, y)
+    model = Predtron(Blocks(3, X.shape[1]), random_state=0).fit(frame, y)
+    assert_array_equal(model.coef_, expected.coef_)
+    assert_array_equal(model.predict(frame), expected.predict(X))
+    for kind in (sparse.csr_matrix, sparse.csc_array):
+        model = Predtron(SparseBlocks(3, X.shape[1]), random_state=0).fit(kind(X), y)
+        assert_close(model.coef_, expected.coef_)
+
+
+def test_early_stopping_on_objects():
+    X, y = tables()
+    model = Predtron(Tables(4), random_state=0, max_iter=30)
+    model.set_callbacks(EarlyStopping(validation=(X[:10], y[:10]), patience=3)).fit(X[10:], y[10:])
+    assert model.n_iter_ < 30
+    assert model.best_score_ == model.score(X[:10], y[:10])
 
 
 def test_progressive_validation_of_objects():
