@@ -8,9 +8,10 @@ from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
-from sklearn_predtron.families.structured import Predtron, Problem
+from sklearn_predtron.families.structured import JointProblem, Predtron, Problem
 
 __all__ = [
+    "JointProblem",
     "Patience",
     "Predtron",
     "PredtronBinaryClassifier",

@@ -80,8 +80,9 @@ cdef class Learner:
         cdef Problem problem = self.problem
         if problem is None or problem.d < 1 or problem.d != self.weights.d or self.weights.p < 1:
             raise ValueError(f"weights for {self.weights.d} scores do not go with a problem of {problem.d}.")
-        if problem.score_map is None or problem.score_map.offsets_cancel != self.weights.score_map.offsets_cancel:
-            raise ValueError("weights of rows do not go with a problem of queries, nor the other way round.")
+        if type(problem.score_map) is not type(self.weights.score_map):
+            maps = [type(part.score_map).__name__ for part in (self.weights, problem)]
+            raise ValueError(f"weights of a {maps[0]} do not go with a problem of a {maps[1]}.")
         if (problem.of_one_score is not None) != self.update.of_each_score:
             raise ValueError(f"a {type(self.update).__name__} does not take the steps that a {type(problem).__name__} asks for.")
         self.update.check(problem)
@@ -246,6 +247,7 @@ cdef class Learner:
             raise MemoryError
         g.at = <Py_ssize_t*> (scratch + 3 * d)
         try:
+            self.problem.open_call(self.weights)
             self.weights.open_call(rows, fresh, undo_needed)
             while done < n and bad < 0:
                 self.refused = True
@@ -321,6 +323,8 @@ cdef class Learner:
             if not isfinite(r.score_gap):
                 self.weights.abandon_round()
                 return row
+            if stepping:
+                self.problem.fill_input(&x)
             if observed:
                 self.weights.mean_scores(&x, self.weights.predicting(True), of_average)
             if self.weights.observing:

@@ -35,6 +35,10 @@ cdef class ScoreMap:
     def check_norm(self, norm):
         """Raise ValueError if the weights cannot have a norm."""
 
+    def written_for_means(self, Py_ssize_t p):
+        """Return how many weights are written down before a round can be predicted by an average."""
+        return 0
+
     def check_rounds(self, longest):
         """Raise ValueError if rounds of up to so many rows cannot be scored."""
         if longest != 1:

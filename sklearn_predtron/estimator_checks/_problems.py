@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from sklearn_predtron._names import refuse_class
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.estimator_checks._answers import CLOSE, copies_of, draws, kept
+from sklearn_predtron.estimator_checks._joint_problems import check_joint_problem
+from sklearn_predtron.families._joint import is_joint
 from sklearn_predtron.problems._user import PythonProblem
 
 MOST_FOUND = 2000
 
 
 def check_problem(problem: Any, labels: Iterable[Any]) -> None:
-    """Check a problem written in Python: both decoders, the loss, the representation, copies.
+    """Check a problem written in Python: both decoders, the loss, the representation or features, copies.
 
     Decoders are compared with all predictions: those that the problem's own `predictions` lists, or else those that turn up as
     sigma_y of a label or are decoded at any of many random scores (some of which tie).
@@ -27,12 +29,15 @@ def check_problem(problem: Any, labels: Iterable[Any]) -> None:
     - losses are numbers from 0 to 1e100, those of ``correct(y, sigma)`` are 0, and none contradicts c_L or C_L;
     - no method changes t, and each gives the same again, also of a clone, a copy and a pickle.
 
+    For a `JointProblem` the same is asked of each x by itself, with random weights w in the place of scores, and of ``features``,
+    which need be no unit vectors.
+
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or JointProblem
         The problem.
     labels : iterable
-        Some labels, which should differ: ten or so are enough.
+        Some labels, which should differ: ten or so are enough.  For a `JointProblem` pairs (x, y) of an object and its label.
 
     Raises
     ------
@@ -42,6 +47,7 @@ def check_problem(problem: Any, labels: Iterable[Any]) -> None:
     See Also
     --------
     sklearn_predtron.Problem : What to define.
+    sklearn_predtron.JointProblem : What to define where features depend on the prediction as well.
 
     Examples
     --------
@@ -72,6 +78,9 @@ def check_problem(problem: Any, labels: Iterable[Any]) -> None:
     labels = list(labels)
     if not labels:
         raise ValueError("labels is empty; accepted is an iterable of at least one label.")
+    if is_joint(problem):
+        check_joint_problem(problem, labels)
+        return
     asked = Asked(problem, labels)
     asked.find_predictions()
     asked.check_losses()

@@ -33,7 +33,7 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
     _epochs = 10
     loss_curve_: Any = AfterFit()
     n_iter_: Any = AfterFit()
-    n_features_in_: Any = AfterFit()
+    n_features_in_: Any = AfterFit("is the number of columns of X, and with joint features X has none")
 
     # ------------------------------------------------------------------------------------------- what a family defines
 

@@ -26,6 +26,9 @@ class Bounded:
     _check_fixed: Callable[[], None]
     _rows_and_labels: Callable[..., tuple[Any, Any]]
 
+    def _check_rows_told(self) -> None:
+        """Refuse what asks for the rows of X, or for all predictions, where X has no rows of features."""
+
     def _differs(self, problem: Problem, update: Any) -> bool:
         """Return whether rounds so far had another loss, representation or update."""
         return getattr(self, "_learned_with", None) not in (None, fingerprint(problem, update))

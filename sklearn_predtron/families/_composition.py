@@ -23,6 +23,7 @@ from sklearn_predtron.updates._bounds import fingerprint
 
 AVERAGES = {"linear": LinearAverage, "uniform": Average}
 FEW_WEIGHTS, FEW_OF_SEVERAL = 4096, 256
+LEAST_OFTEN, WRITTEN_A_ROUND = 64, 8192  # rounds between two charges at most, and weights written for them in a round
 
 
 class Composed(Bounded, Parameterized):
@@ -112,7 +113,9 @@ class Composed(Bounded, Parameterized):
 def charged_every(problem: Problem, rows: Rows) -> int:
     """Return in every how many rounds the candidates of "auto" are scored and decoded: where that is most of a round, in some."""
     costly = problem.score_map.offsets_cancel or problem.may_raise
-    return 8 if costly or problem.d * rows.p > (FEW_WEIGHTS if problem.d == 1 else FEW_OF_SEVERAL) else 1
+    if not costly and problem.d * rows.p <= (FEW_WEIGHTS if problem.d == 1 else FEW_OF_SEVERAL):
+        return 1
+    return min(max(8, problem.score_map.written_for_means(rows.p) // WRITTEN_A_ROUND), LEAST_OFTEN)
 
 
 def kept_by(average: Average | None, weights: Weights) -> int:

@@ -25,7 +25,10 @@ class learned(property):
 
 
 class AfterFit:
-    """An attribute of the instance that `fit` sets: what is read before that."""
+    """An attribute of the instance that `fit` sets: what is read before that, or where there is none for the reason given."""
+
+    def __init__(self, reason: str = "is set by fit, and this {kind} has learned by partial_fit alone"):
+        self.reason = reason
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -35,7 +38,7 @@ class AfterFit:
             return self
         if "_learner" not in vars(instance):
             raise unfitted(instance, self.name)
-        raise AttributeError(f"{self.name} is set by fit, and this {type(instance).__name__} has learned by partial_fit alone.")
+        raise AttributeError(f"{self.name} {self.reason.format(kind=type(instance).__name__)}.")
 
 
 class Fitted:

@@ -7,20 +7,31 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._compat import HasMethods
+from sklearn_predtron._core.joint import ObjectRows
+from sklearn_predtron._core.rows import Rows
+from sklearn_predtron._typing import keeping_type
+from sklearn_predtron.families import _joint
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._fitted import read_only
+from sklearn_predtron.families._joint import JointProblem, is_joint, objects_of
+from sklearn_predtron.families._judged import JudgedProblem
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._validation import mean_loss
+from sklearn_predtron.families._validation import Batch, mean_loss
 from sklearn_predtron.problems._base import Labels
+from sklearn_predtron.problems._joint import PythonJointProblem
 from sklearn_predtron.problems._user import Objects, PythonProblem
 
-__all__ = ["Predtron", "Problem"]
+__all__ = ["JointProblem", "Predtron", "Problem"]
+
+METHODS = ["decode", "loss", "representation", "augmented_decode", "correct"]
 
 
-class Problem(BaseEstimator):
+class Problem(JudgedProblem):
     """Base of the prediction problems written in Python.
 
     A subclass sets `n_scores` and defines `decode`, `loss`, `representation` and `augmented_decode`; where predictions and
@@ -46,6 +57,7 @@ class Problem(BaseEstimator):
 
     See Also
     --------
+    JointProblem : Base of those whose features depend on the prediction as well.
     sklearn_predtron.estimator_checks.check_problem : Checks of all that a problem promises.
 
     Examples
@@ -75,8 +87,6 @@ class Problem(BaseEstimator):
     """
 
     n_scores: int
-    c_L: float | None = None
-    C_L: float | None = None
     D2: float | None = None
 
     def decode(self, t: NDArray) -> Any:
@@ -93,23 +103,6 @@ class Problem(BaseEstimator):
             The prediction.
         """
         raise TypeError(f"{type(self).__name__} does not define decode(t); a problem must.")
-
-    def loss(self, prediction: Any, y: Any) -> float:
-        """Compute L(sigma, y), not negative, and 0 for a right prediction.
-
-        Parameters
-        ----------
-        prediction : object
-            What `decode` or `augmented_decode` returned.
-        y : object
-            A label.
-
-        Returns
-        -------
-        loss : float
-            The loss.
-        """
-        raise TypeError(f"{type(self).__name__} does not define loss(prediction, y); a problem must.")
 
     def representation(self, prediction: Any) -> NDArray:
         """Represent a prediction by a unit vector.
@@ -143,22 +136,20 @@ class Problem(BaseEstimator):
         """
         raise TypeError(f"{type(self).__name__} does not define augmented_decode(t, y); a problem must.")
 
-    def correct(self, y: Any, competitor: Any) -> Any:
-        """Choose sigma_y, a prediction without loss on y; y itself unless it is overridden.
 
-        Parameters
-        ----------
-        y : object
-            A label.
-        competitor : object
-            The competitor of the round, for choices that depend on it.
+def joint_features(problem: Any) -> int:
+    """Return how many joint features a compiled problem has, 0 if it has scores."""
+    return getattr(problem, "n_features", 0)
 
-        Returns
-        -------
-        sigma_y : object
-            A prediction with loss 0.
-        """
-        return y
+
+def has_scores(model: Any) -> bool:
+    """Return whether a model has scores; raise AttributeError if its features are joint."""
+    if is_joint(model.problem):
+        raise AttributeError(
+            "decision_function is there for a Problem, which has scores; under a JointProblem the score of a prediction is "
+            "features(x, prediction) @ coef_."
+        )
+    return True
 
 
 def of_two_scores() -> Problem:
@@ -174,10 +165,13 @@ class Predtron(BasePredtron):
 
     The same loop, updates and averages as the other estimators, at the speed of Python.
 
+    With a `JointProblem`, X is a sequence of objects of any kind, ``norm`` is "l2", and there is no intercept, whatever
+    `fit_intercept` says: a feature of 1 cancels in the difference of two predictions.
+
     Parameters
     ----------
-    problem : Problem
-        The prediction space with its loss, representation and decoders.
+    problem : Problem or JointProblem
+        The prediction space with its loss, its representation or joint features, and its decoders.
     {norm}
     {update}
     {average}
@@ -191,10 +185,10 @@ class Predtron(BasePredtron):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_scores, n_features)
+    coef_ : ndarray of shape (n_scores, n_features), or (n_features,) with joint features
         Weights that predict.
-    intercept_ : ndarray of shape (n_scores,)
-        Offsets of the scores.
+    intercept_ : ndarray of shape (n_scores,), or (1,) with joint features
+        Offsets of the scores; 0 with joint features.
     {last_coef_}
     {last_intercept_}
     {dual_coef_}
@@ -210,15 +204,16 @@ class Predtron(BasePredtron):
     See Also
     --------
     Problem : What to define.
+    JointProblem : What to define where features depend on the prediction as well.
 
     Examples
     --------
-    See `Problem`.
+    See `Problem` and `JointProblem`.
     """
 
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
-        "problem": [HasMethods(["decode", "loss", "representation", "augmented_decode", "correct"])],
+        "problem": [HasMethods(METHODS), HasMethods(_joint.METHODS)],
     }
 
     def __init__(
@@ -248,14 +243,58 @@ class Predtron(BasePredtron):
         self.random_state = random_state
         self.warm_start = warm_start
 
+    def _read(self, X: Any, y: Any, **given: Any) -> Batch:
+        batch = super()._read(X, y, **given)
+        return batch._replace(labels=self._rounds(batch.X, batch.labels))
+
+    def _rows_and_labels(self, X: Any, y: Any) -> tuple[Any, Labels]:
+        X, labels = super()._rows_and_labels(X, y)
+        return X, self._rounds(X, labels)
+
+    def _rounds(self, X: Any, labels: Any) -> Labels:
+        """Return what a round of the problem is about: a label, with its object where the features are joint."""
+        return Objects(zip(X, labels.values, strict=True)) if is_joint(self.problem) else labels
+
+    def _read_rows(self, X: Any, *, reset: bool) -> tuple[Any, Rows]:
+        if not reset:
+            self._check_features()
+        if not is_joint(self.problem):
+            return super()._read_rows(X, reset=reset)
+        X = objects_of(X)
+        if reset:
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
+        return X, ObjectRows(X, self._build_problem().n_features)
+
+    def _check_features(self) -> None:
+        """Refuse a problem whose features are other ones than the weights so far are of."""
+        before = joint_features(self._learner.problem)
+        now = joint_features(self._build_problem()) if is_joint(self.problem) else 0
+        if before != now:
+            have = [f"{n} joint features" if n else "scores of the rows of X" for n in (now, before)]
+            raise ValueError(
+                f"problem={self.problem!r} has {have[0]} and the weights so far are of {have[1]}; call fit to start anew."
+            )
+
+    def _check_rows_told(self) -> None:
+        if is_joint(self.problem):
+            raise ValueError(
+                f"problem={self.problem!r} has joint features: margins over all predictions and lengths of rows are not known.  "
+                "The radius of its bounds is the largest distance of the features of two predictions for an x."
+            )
+
     def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
         return Objects(y if hasattr(y, "__iter__") else np.atleast_1d(np.asarray(y)))
 
-    def _build_problem(self) -> PythonProblem:
-        return PythonProblem(self.problem)
+    def _build_problem(self) -> Any:
+        return PythonJointProblem(self.problem) if is_joint(self.problem) else PythonProblem(self.problem)
 
+    def _what_makes_scores(self) -> str:
+        return f"problem={self.problem!r}"
+
+    @keeping_type(available_if(has_scores))
     def decision_function(self, X: Any) -> NDArray:
-        """Compute the scores t = W x + b.
+        """Compute the scores t = W x + b; joint features have none.
 
         Parameters
         ----------
@@ -274,7 +313,7 @@ class Predtron(BasePredtron):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or sequence of n_samples objects
             Inputs.
 
         Returns
@@ -291,15 +330,19 @@ class Predtron(BasePredtron):
             return array
 
     def _learner_decode(self, X: Any) -> list[Any]:
-        scores = self._scores(X)
-        return self._learner.problem.decode(scores)
+        check_is_fitted(self)
+        learner: Any = self._learner  # another thread may replace it
+        if joint_features(learner.problem):
+            return learner.problem.decode(read_only(learner.read(lambda weights: weights.mean()[0])), objects_of(X))
+        learner, scores = self._scored(X)
+        return learner.problem.decode(scores)
 
     def sample_loss(self, X: Any, y: Sequence[Any]) -> NDArray:
         """Compute the problem's loss of each prediction.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or sequence of n_samples objects
             Inputs.
         y : sequence of length n_samples
             Labels.
@@ -325,7 +368,7 @@ class Predtron(BasePredtron):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or sequence of n_samples objects
             Inputs.
         y : sequence of length n_samples
             Labels.
@@ -338,3 +381,9 @@ class Predtron(BasePredtron):
             At most 1, which is perfect.
         """
         return 1 - mean_loss(self.sample_loss(X, y), sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if is_joint(self.problem):
+            tags.input_tags.two_d_array = tags.input_tags.sparse = False
+        return tags

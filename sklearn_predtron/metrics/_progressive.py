@@ -39,7 +39,8 @@ def progressive_val_score(
     stream : iterable
         Items, each of which is predicted before it is learned: (X, y) as `partial_fit` takes them, a batch of any number of rows
         or, for `PredtronRanker`, one query; (x, y) with one-dimensional x is a row; (X, y, qid) is a batch of queries.  Other
-        estimators take no notice of a third entry.  ``zip(X, y)`` is a data set row by row, a `SvmlightReader` a file by chunks.
+        estimators take no notice of a third entry.  Where X holds objects that are no rows, as with joint features, all items
+        are batches.  ``zip(X, y)`` is a data set row by row, a `SvmlightReader` a file by chunks.
     delay : int, default=0
         By how many items labels are late: an item is learned when so many others have been predicted after it.
     classes : array-like of shape (n_classes,), default=None
@@ -95,9 +96,9 @@ def progressive_val_score(
     judge = judge_of(model, metric)
     known, waiting = is_fitted(model), deque[tuple[Any, Any, Any]]()
     first = {} if classes is None else {"classes": classes}
-    of_queries = takes_ids(model.partial_fit)
+    of_queries, of_rows = takes_ids(model.partial_fit), takes_rows(model)
     for item in stream:
-        batch = read_item(item, of_queries)
+        batch = read_item(item, of_queries, of_rows)
         if known:
             judge.add(*batch)
         waiting.append(batch)
@@ -129,6 +130,11 @@ def takes_ids(method: Callable[..., Any]) -> bool:
     return "qid" in inspect.signature(method).parameters
 
 
+def takes_rows(model: Any) -> bool:
+    """Return whether X holds rows of features, not objects of other kinds."""
+    return not hasattr(model, "__sklearn_tags__") or model.__sklearn_tags__().input_tags.two_d_array
+
+
 def learn(model: Any, X: Any, y: Any, qid: Any, **first: Any) -> None:
     """Let the model go on with a batch."""
     if qid is not None:
@@ -136,7 +142,7 @@ def learn(model: Any, X: Any, y: Any, qid: Any, **first: Any) -> None:
     model.partial_fit(X, y, **first)
 
 
-def read_item(item: Any, of_queries: bool) -> tuple[Any, Any, Any]:
+def read_item(item: Any, of_queries: bool, of_rows: bool) -> tuple[Any, Any, Any]:
     """Return X, y and the ids of an item, a row as a batch of one."""
     try:
         X, y, *ids = item
@@ -144,6 +150,8 @@ def read_item(item: Any, of_queries: bool) -> tuple[Any, Any, Any]:
         ids = [None, None]
     if len(ids) > 1:
         raise ValueError(f"stream holds {shortened(item)}; accepted are items (X, y), and (X, y, qid) for queries.")
+    if not of_rows:
+        return X, y, None
     if isinstance(X, list):
         X = np.asarray(X)
     if getattr(X, "ndim", 2) == 1:

@@ -1,7 +1,7 @@
 """A prediction space with its loss, its representation and its decoder."""
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron._core.rows cimport Rows
+from sklearn_predtron._core.rows cimport Rows, View
 
 cdef struct Round:                 # what problem, update and bookkeeping tell each other about a round
     Py_ssize_t t                   # its number, from 1
@@ -38,3 +38,5 @@ cdef class Problem:
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
     cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil
+    cdef open_call(self, weights)
+    cdef void fill_input(self, View* x) noexcept nogil

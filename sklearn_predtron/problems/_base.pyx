@@ -54,6 +54,12 @@ cdef class Problem:
     cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         """g = rep(competitor) - rep(sigma_y) for the competitor found last."""
 
+    cdef open_call(self, weights):
+        """Labels are going to be learned from by these weights."""
+
+    cdef void fill_input(self, View* x) noexcept nogil:
+        """Fill in the row that the step goes along, if it depends on the competitor found last."""
+
     cdef int check(self, Rows rows, Labels labels) except -1:
         """Raise ValueError where labels are not of the problem's kind, or do not belong to the rows."""
         self.score_map.check_rounds(rows.longest)
@@ -98,6 +104,10 @@ cdef class Problem:
     def margin_of_pairs(self):
         """Whether the margin is measured by pairs of items."""
         return False
+
+    def scores_under(self, W, b, X):
+        """Return the scores of the rows of X under given weights, of shape (n, d)."""
+        return np.ascontiguousarray(X @ W.T + b, dtype=np.float64)
 
     def margins(self, scores, labels, pairwise=False):
         """<rep(sigma_y), t> less the best score of a prediction that loses, or is ahead, for each label; scores: (n, d)."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows
+from sklearn_predtron.problems._base cimport Labels, Problem, Round
 
 from sklearn_predtron._parts import real_number, real_numbers
 from sklearn_predtron._queries import shortened
@@ -23,8 +23,6 @@ DOUBLE = np.dtype(np.float64)   # of the native byte order
 
 cdef class Objects(Labels):
     """Labels that are Python objects."""
-    cdef list values
-    cdef uintptr_t[::1] addresses
 
     def __init__(self, values):
         self.values = list(values)
@@ -35,23 +33,17 @@ cdef class Objects(Labels):
         return <const void*> self.addresses[i]
 
 
-cdef class PythonProblem(Problem):
-    """Asks a `sklearn_predtron.Problem`, and checks its answers; what it raises stops the loop after the last complete round.
+cdef class UserProblem(Problem):
+    """Asks an object of the user's, and checks its answers; what it raises stops the loop after the last complete round.
 
     `checked` = False takes the answers as they are.
     """
-    cdef readonly object inner
-    cdef readonly bint checked
-    cdef double squared_diameter
-    cdef object error, change       # what was raised; rep(competitor) - rep(sigma_y) of the round
 
     def __init__(self, inner, bint checked=True):
         self.inner = inner
         self.checked = checked
-        self.d = self.number_of_scores()
-        self.score_map = ScoreMap(self.d)
         self.may_raise = True
-        self.c_L, self.C_L, self.squared_diameter = self.stated("c_L"), self.stated("C_L"), self.stated("D2")
+        self.c_L, self.C_L = self.stated("c_L"), self.stated("C_L")
         if self.c_L > self.C_L:
             raise ValueError(f"{self.name}.c_L = {self.c_L} is the least positive loss and must be at most C_L = {self.C_L}.")
 
@@ -65,10 +57,6 @@ cdef class PythonProblem(Problem):
         return 0
 
     @property
-    def D2(self):
-        return 4.0 if isnan(self.squared_diameter) else self.squared_diameter
-
-    @property
     def constants_source(self):
         return repr(self.inner)
 
@@ -77,13 +65,14 @@ cdef class PythonProblem(Problem):
         """The class of the problem."""
         return type(self.inner).__name__
 
-    cdef number_of_scores(self):
+    cdef size(self, attribute, what):
+        """A number of scores or features that the problem states."""
         try:
-            d = self.inner.n_scores
+            d = getattr(self.inner, attribute)
         except AttributeError as error:
-            raise ValueError(f"{self.name} does not state n_scores, the number of scores; a problem must.") from error
+            raise ValueError(f"{self.name} does not state {attribute}, {what}; a problem must.") from error
         if not isinstance(d, Integral) or isinstance(d, bool) or not 0 < d <= MOST_SCORES:
-            raise ValueError(f"{self.name}.n_scores is {shortened(d)}; accepted are integers from 1 to {MOST_SCORES}.")
+            raise ValueError(f"{self.name}.{attribute} is {shortened(d)}; accepted are integers from 1 to {MOST_SCORES}.")
         return d
 
     cdef stated(self, constant):
@@ -98,68 +87,22 @@ cdef class PythonProblem(Problem):
 
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         with gil:
-            self.find(t, <object> y, False, r)
+            self.try_find(t, <object> y, False, r)
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         with gil:
-            self.find(t, <object> y, True, r)
+            self.try_find(t, <object> y, True, r)
 
-    cdef find(self, double* scores, y, bint augmented, Round* r):
-        cdef double loss, competitor_loss, of_prediction = 0, of_competitor, of_right, allowed
+    cdef try_find(self, double* t, y, bint augmented, Round* r):
         r.loss = r.competitor_loss = r.score_gap = 0
         try:
-            t = np.array(<double[:self.d]> scores)
-            prediction = self.inner.decode(t)
-            self.check_scores_kept(t, scores, "decode(t)")
-            loss = competitor_loss = self.loss_of(prediction, y)
-            competitor = prediction
-            if augmented:
-                competitor = self.inner.augmented_decode(t, y)
-                self.check_scores_kept(t, scores, "augmented_decode(t, y)")
-                competitor_loss = self.loss_of(competitor, y)
-            right = self.inner.correct(y, competitor)
-            competitor_rep = self.representation_of(competitor).copy()       # the next answer may be given in the same array
-            right_rep = self.representation_of(right)
-            of_competitor, of_right = self.score(competitor_rep, scores), self.score(right_rep, scores)
-            self.change = competitor_rep - right_rep
-            if self.checked:
-                self.check_distance(competitor, right)
-                if not (right is prediction and loss == 0) and not (right is competitor and competitor_loss == 0):
-                    self.check_correct(right, competitor, y)
-                if augmented:
-                    of_prediction = self.score(self.representation_of(prediction), scores)
-                else:
-                    of_prediction = of_competitor
-                allowed = ROUNDING * self.length(scores)
-                if of_prediction < of_right - allowed or of_prediction < of_competitor - allowed:
-                    self.refuse_decode(t, prediction, of_prediction, right, of_right, competitor, of_competitor)
-                allowed += ROUNDING * max(loss, competitor_loss)
-                if competitor_loss + of_competitor < max(of_right, loss + of_prediction) - allowed:
-                    self.refuse_augmented(
-                        t, y, competitor, competitor_loss + of_competitor, prediction, loss + of_prediction, right, of_right)
-            r.competitor_loss = competitor_loss
-            r.score_gap = self.score(self.change, scores)
-            r.loss = loss
+            self.find(t, y, augmented, r)
         except BaseException as error:
             self.error = error
             self.failed = True
 
-    cdef check_distance(self, competitor, right):
-        """Raise ValueError where two representations are further apart than D2 states."""
-        cdef const double[::1] change
-        cdef double square = 0
-        cdef Py_ssize_t c
-        if isnan(self.squared_diameter):
-            return
-        change = self.change
-        for c in range(self.d):
-            square += change[c] * change[c]
-        if square > self.squared_diameter * (1 + UNIT):
-            raise ValueError(
-                f"{self.name}.D2 = {self.squared_diameter:g} is stated as the largest |rep(sigma) - rep(sigma')|^2; that of "
-                f"{shortened(competitor)} and {shortened(right)} is {square:.9g}.")
-
-    # ------------------------------------------------------------------------------------------------------- the answers
+    cdef find(self, double* t, y, bint augmented, Round* r):
+        """Find the competitor, and fill in losses and the gap of the scores."""
 
     cpdef double loss_of(self, prediction, y) except? -1:
         """L(sigma, y), checked."""
@@ -183,6 +126,92 @@ cdef class PythonProblem(Problem):
     cdef refuse_loss(self, prediction, y, value, accepted):
         raise ValueError(
             f"{self.name}.loss({shortened(prediction)}, {shortened(y)}) returned {shortened(value)}; {accepted}.")
+
+    cdef check_correct(self, right, competitor, y):
+        loss = self.loss_of(right, y)
+        if loss != 0:
+            raise ValueError(
+                f"{self.name}.correct({shortened(y)}, {shortened(competitor)}) returned {shortened(right)}, whose loss is "
+                f"{loss}; accepted is a prediction of loss 0.")
+
+    def reraise(self):
+        error, self.error = self.error, None
+        self.failed = False
+        raise error
+
+    def margins(self, scores, labels, pairwise=False):
+        raise ValueError(
+            f"No bound against given weights is known for {self.name} under this update, which needs margins over all "
+            "predictions; accepted are LossAugmented with a number for eta and PassiveAggressive with a finite C."
+        )
+
+
+cdef class PythonProblem(UserProblem):
+    """Asks a `sklearn_predtron.Problem`."""
+    cdef double squared_diameter
+    cdef object change              # rep(competitor) - rep(sigma_y) of the round
+
+    def __init__(self, inner, bint checked=True):
+        UserProblem.__init__(self, inner, checked)
+        self.d = self.size("n_scores", "the number of scores")
+        self.score_map = ScoreMap(self.d)
+        self.squared_diameter = self.stated("D2")
+
+    @property
+    def D2(self):
+        return 4.0 if isnan(self.squared_diameter) else self.squared_diameter
+
+    cdef find(self, double* scores, y, bint augmented, Round* r):
+        cdef double loss, competitor_loss, of_prediction = 0, of_competitor, of_right, allowed
+        t = np.array(<double[:self.d]> scores)
+        prediction = self.inner.decode(t)
+        self.check_scores_kept(t, scores, "decode(t)")
+        loss = competitor_loss = self.loss_of(prediction, y)
+        competitor = prediction
+        if augmented:
+            competitor = self.inner.augmented_decode(t, y)
+            self.check_scores_kept(t, scores, "augmented_decode(t, y)")
+            competitor_loss = self.loss_of(competitor, y)
+        right = self.inner.correct(y, competitor)
+        competitor_rep = self.representation_of(competitor).copy()       # the next answer may be given in the same array
+        right_rep = self.representation_of(right)
+        of_competitor, of_right = self.score(competitor_rep, scores), self.score(right_rep, scores)
+        self.change = competitor_rep - right_rep
+        if self.checked:
+            self.check_distance(competitor, right)
+            if not (right is prediction and loss == 0) and not (right is competitor and competitor_loss == 0):
+                self.check_correct(right, competitor, y)
+            if augmented:
+                of_prediction = self.score(self.representation_of(prediction), scores)
+            else:
+                of_prediction = of_competitor
+            allowed = ROUNDING * self.length(scores)
+            if of_prediction < of_right - allowed or of_prediction < of_competitor - allowed:
+                self.refuse_decode(t, prediction, of_prediction, right, of_right, competitor, of_competitor)
+            allowed += ROUNDING * max(loss, competitor_loss)
+            if competitor_loss + of_competitor < max(of_right, loss + of_prediction) - allowed:
+                self.refuse_augmented(
+                    t, y, competitor, competitor_loss + of_competitor, prediction, loss + of_prediction, right, of_right)
+        r.competitor_loss = competitor_loss
+        r.score_gap = self.score(self.change, scores)
+        r.loss = loss
+
+    cdef check_distance(self, competitor, right):
+        """Raise ValueError where two representations are further apart than D2 states."""
+        cdef const double[::1] change
+        cdef double square = 0
+        cdef Py_ssize_t c
+        if isnan(self.squared_diameter):
+            return
+        change = self.change
+        for c in range(self.d):
+            square += change[c] * change[c]
+        if square > self.squared_diameter * (1 + UNIT):
+            raise ValueError(
+                f"{self.name}.D2 = {self.squared_diameter:g} is stated as the largest |rep(sigma) - rep(sigma')|^2; that of "
+                f"{shortened(competitor)} and {shortened(right)} is {square:.9g}.")
+
+    # ------------------------------------------------------------------------------------------------------- the answers
 
     cpdef representation_of(self, prediction):
         """rep(sigma) as an array of float64, checked."""
@@ -239,13 +268,6 @@ cdef class PythonProblem(Problem):
                 return
         raise ValueError(f"{self.name}.{method} changed the scores t; accepted is a method that works on a copy.")
 
-    cdef check_correct(self, right, competitor, y):
-        loss = self.loss_of(right, y)
-        if loss != 0:
-            raise ValueError(
-                f"{self.name}.correct({shortened(y)}, {shortened(competitor)}) returned {shortened(right)}, whose loss is "
-                f"{loss}; accepted is a prediction of loss 0.")
-
     cdef refuse_decode(self, t, prediction, of_prediction, right, of_right, competitor, of_competitor):
         better, score = (right, of_right) if of_right >= of_competitor else (competitor, of_competitor)
         raise ValueError(
@@ -272,17 +294,6 @@ cdef class PythonProblem(Problem):
             change = self.change
             for c in range(self.d):
                 g.value[c] = change[c]
-
-    def reraise(self):
-        error, self.error = self.error, None
-        self.failed = False
-        raise error
-
-    def margins(self, scores, labels, pairwise=False):
-        raise ValueError(
-            f"No bound against given weights is known for {self.name} under this update, which needs margins over all "
-            "predictions; accepted are LossAugmented with a number for eta and PassiveAggressive with a finite C."
-        )
 
     def decode(self, const double[:, ::1] scores):
         """The prediction for each row of scores, as a list."""

@@ -11,7 +11,7 @@ from sklearn_predtron._parts import Part, kinds
 from sklearn_predtron._queries import Queries, read_document_relevances, read_relevances
 from sklearn_predtron.losses import CostTableLoss, RankingLoss, SubsetLoss
 from sklearn_predtron.problems._relevance import Relevances
-from sklearn_predtron.problems._user import PythonProblem
+from sklearn_predtron.problems._user import UserProblem
 
 
 def loss_constants(
@@ -86,7 +86,7 @@ def any_loss(alias: Any) -> Any:
 def stated_constants(problem: Any) -> tuple[float, float]:
     if problem.c_L is None or problem.C_L is None:
         raise ValueError(f"loss={problem!r} does not state c_L and C_L.")
-    checked = PythonProblem(problem)
+    checked = UserProblem(problem)
     return checked.c_L, checked.C_L
 
 

@@ -37,6 +37,7 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Describe
     fitted = hasattr(estimator, "_learner")
     model: Any = copy.copy(estimator) if fitted else clone(estimator)
     model._validate_params()
+    model._check_rows_told()
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     update = resolve(Update, model.update, "update")
     if model._build_intercept().fitted and model._scaling() == "auto":

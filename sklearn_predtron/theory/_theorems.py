@@ -48,6 +48,7 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
     check_is_fitted(estimator)
+    estimator._check_rows_told()
     estimator._check_fixed()
     weights, problem = estimator._learner.weights, estimator._learner.problem
     norm = resolve(Norm, estimator.norm, "norm")

@@ -38,17 +38,18 @@ class Comparator:
             raise ValueError(f"comparator is a tuple of length {len(weights)}; accepted are an array and (coef, intercept).")
         coef, offset = weights if isinstance(weights, tuple) else (weights, None)
         feature = learned.intercept.fixed**0.5
-        W = as_weights(coef, "comparator", (problem.score_map.n_directions, X.shape[1]))
+        W = as_weights(coef, "comparator", (problem.score_map.n_directions, learned.p))
         b = np.zeros(d) if offset is None else as_weights(offset, "comparator", (d,))
         if b.any() and feature == 0:
             raise ValueError("comparator must have no intercept, or zeros: the estimator has none.")
         problem.prepare(labels)
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = np.ascontiguousarray(X @ W.T + b, dtype=np.float64)
+            scores = problem.scores_under(W, b, X)
         if not np.isfinite(scores).all():
             raise ValueError(OVERFLOW)
         length = norm.length(W, b / feature if feature > 0 else np.zeros(0), apart=problem.score_map.offsets_apart)
         if radius is None:
+            estimator._check_rows_told()
             radius = norm.largest_length(X, feature, apart=problem.score_map.offsets_apart)
         return cls(problem, labels, scores, np.float64(length), np.float64(learned.effective_radius(radius)), pairwise)
 

@@ -11,6 +11,7 @@ import joblib
 import numpy as np
 import pytest
 from cases import needs_callbacks
+from joint_cases import Tables, tables
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
@@ -63,6 +64,8 @@ def models():
     yield PredtronBinaryClassifier(threshold="f1"), X, (y > 0).astype(int)
     yield PredtronMultilabelClassifier(threshold="macro_f1"), X, sets
     yield PredtronRanker(update="slam"), X, y
+    for average in ("linear", False):
+        yield Predtron(Tables(4), average=average), *tables()
     yield PredtronOrdinalClassifier(representation="shared", update="prank"), X, y
 
 

@@ -1,0 +1,362 @@
+"""Problems whose features depend on the prediction as well: the loop, against a plain learner and against scores."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from cases import assert_close, data, name, needs_callbacks, random_costs, state, updates, updates_of_the_reference
+from joint_cases import Tables, tables
+from numpy.testing import assert_array_equal
+from reference.joint import JointReference
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from sklearn_predtron import JointProblem, Predtron, PredtronClassifier, Problem
+from sklearn_predtron.callbacks import EarlyStopping, LossHistory
+from sklearn_predtron.metrics import progressive_val_score
+from sklearn_predtron.theory import theorem_of
+from sklearn_predtron.updates import LossAugmented, LossDriven, PerceptronUpdate
+
+AVERAGES = ["linear", "uniform", 7.0, False]
+
+
+def costly():
+    """Tables with costs; the prediction at w = 0, whose tie Python's decode cannot report, loses most of the first label's."""
+    cost = random_costs(4)
+    X, y = tables()
+    y[0] = np.flatnonzero(cost.argmax(axis=1) == 0)[0]
+    return X, y, cost
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
+def test_reference(update, form):
+    X, y, cost = costly()
+    problem = Tables(4, cost, form)
+    reference = JointReference(cost, X[0].shape[1], update.alias, update.get_params()).learn(X, y)
+    for average in AVERAGES:
+        model = Predtron(problem, update=update, average=average).partial_fit(X, y)
+        assert_close(model.coef_, reference.mean(average)[0].ravel())
+        assert_close(model.last_coef_, reference.W.ravel())
+        assert (model.t_, model.n_mistakes_, model.n_updates_) == (reference.t, reference.n_mistakes, reference.n_updates)
+        np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss)
+    assert reference.n_updates > 10
+
+
+@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
+def test_reference_with_weights(update):
+    X, y, cost = costly()
+    weight = np.random.default_rng(5).choice([0.5, 0.0, 1.0, 3.0], len(y))
+    weight[0] = 1.0
+    reference = JointReference(cost, X[0].shape[1], update.alias, update.get_params()).learn(X, y, weight)
+    model = Predtron(Tables(4, cost), update=update, average="linear").partial_fit(X, y, sample_weight=weight)
+    assert_close(model.coef_, reference.mean("linear")[0].ravel())
+    assert model.t_ == reference.t == (weight > 0).sum()
+
+
+def test_average_that_chooses_itself():
+    """What "auto" predicts is one of its candidates, and its charges are those of the same problem with scores."""
+    X, y = data(n=200, k=3)
+    ours = Predtron(Blocks(3, X.shape[1]), average="auto").partial_fit(X, y)
+    theirs = Predtron(Codes(3), average="auto", fit_intercept=False).partial_fit(X, y)
+    assert ours.average_ == theirs.average_
+    assert ours.progressive_loss_ == theirs.progressive_loss_
+    assert_close(ours.coef_, theirs.coef_.ravel())
+    assert_close(ours.set_params(average=False).partial_fit(X, y).coef_, ours.last_coef_)
+
+
+class Codes(Problem):
+    """Classes with the 0-1 loss and one-hot codes."""
+
+    c_L = C_L = 1.0
+    D2 = 2.0
+
+    def __init__(self, k):
+        self.k = k
+
+    @property
+    def n_scores(self):
+        return self.k
+
+    def decode(self, t):
+        return int(t.argmax())
+
+    def loss(self, prediction, y):
+        return float(prediction != y)
+
+    def representation(self, prediction):
+        return np.eye(self.k)[prediction]
+
+    def augmented_decode(self, t, y):
+        return int((t + (np.arange(self.k) != y)).argmax())
+
+
+class Blocks(JointProblem):
+    """The multivector construction of the same problem: Phi(x, y) = e_y (x) x."""
+
+    c_L = C_L = 1.0
+
+    def __init__(self, k, p):
+        self.k, self.p = k, p
+
+    @property
+    def n_features(self):
+        return self.k * self.p
+
+    def features(self, x, prediction):
+        return np.kron(np.eye(self.k)[prediction], x)
+
+    def decode(self, w, x):
+        return int((w.reshape(self.k, self.p) @ x).argmax())
+
+    def loss(self, prediction, y):
+        return float(prediction != y)
+
+    def augmented_decode(self, w, x, y):
+        return int((w.reshape(self.k, self.p) @ x + (np.arange(self.k) != y)).argmax())
+
+
+class SparseBlocks(Blocks):
+    """The same of CSR rows."""
+
+    def features(self, x, prediction):
+        return sparse.csr_matrix((x.data, x.indices + prediction * self.p, x.indptr), shape=(1, self.n_features))
+
+    def decode(self, w, x):
+        return int((x @ w.reshape(self.k, self.p).T).argmax())
+
+    def augmented_decode(self, w, x, y):
+        return int(((x @ w.reshape(self.k, self.p).T).ravel() + (np.arange(self.k) != y)).argmax())
+
+
+@pytest.mark.parametrize("update", updates(), ids=name)
+def test_blocks_are_the_classifier(update):
+    """A round of the classifier takes the same step; `fit` draws the same orders."""
+    X, y = data(k=3)
+    assert y[0] != 0
+    rows = sparse.csr_matrix(X)
+    for average in [*AVERAGES, None]:
+        how = {"update": update, "average": average, "fit_intercept": False, "max_iter": 2, "random_state": 0}
+        ours, wide = Predtron(Blocks(3, X.shape[1]), **how), Predtron(SparseBlocks(3, X.shape[1]), **how)
+        theirs, codes = PredtronClassifier(representation="onehot", **how), Predtron(Codes(3), **how)
+        for model, inputs in [(ours, X), (theirs, X), (codes, X), (wide, rows)]:
+            model.fit(inputs, y)
+        for model in (theirs, codes):
+            bound = 1e-13 * np.abs(model.coef_).max()
+            np.testing.assert_allclose(ours.coef_, model.coef_.ravel(), rtol=1e-12, atol=bound)
+            np.testing.assert_allclose(wide.coef_, model.coef_.ravel(), rtol=1e-12, atol=bound)
+            assert_array_equal(ours.predict(X), model.predict(X))
+            assert_array_equal(wide.predict(rows), model.predict(X))
+            assert (ours.t_, ours.n_mistakes_, ours.n_updates_) == (model.t_, model.n_mistakes_, model.n_updates_)
+            assert ours.loss_curve_ == model.loss_curve_
+            assert ours.score(X, y) == pytest.approx(model.score(X, y), rel=1e-12)
+
+
+# ------------------------------------------------------------------------------------------- what the loop promises
+
+
+@pytest.mark.parametrize("average", [None, "linear", 7.0, False])
+@pytest.mark.parametrize("update", updates(), ids=name)
+def test_split_of_the_stream_changes_nothing(update, average):
+    X, y = tables(30)
+    whole = Predtron(Tables(4), update=update, average=average).partial_fit(X, y)
+    parts = Predtron(Tables(4), update=update, average=average)
+    for first, last in [(0, 1), (1, 8), (8, 9), (9, 30)]:
+        parts.partial_fit(X[first:last], y[first:last])
+    assert state(parts) == state(whole)
+
+
+@pytest.mark.parametrize("update", updates(), ids=name)
+def test_copies_and_pickles_go_on(update):
+    X, y = tables()
+    for average in [None, False]:
+        model = Predtron(Tables(4), update=update, average=average).partial_fit(X[:20], y[:20])
+        others = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+        before = state(model)
+        model.partial_fit(X[20:], y[20:])
+        for other in others:
+            assert state(other) == before
+            assert state(other.partial_fit(X[20:], y[20:])) == state(model)
+            assert_array_equal(other.predict(X), model.predict(X))
+
+
+def test_weights_are_handed_over_in_place_and_cannot_be_written():
+    X, y = tables()
+    seen = []
+
+    class Watching(Tables):
+        def decode(self, w, x):
+            seen.append(w)
+            with pytest.raises(ValueError, match="read-only"):
+                w[0] = 1.0
+            return super().decode(w, x)
+
+    model = Predtron(Watching(4), average="linear").partial_fit(X, y)
+    with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+        seen[0].flags.writeable = True
+    assert all(np.shares_memory(w, seen[0]) for w in seen)
+    assert_array_equal(seen[0], model.last_coef_)
+    predictions = model.predict(X)
+    assert_array_equal(seen[-1], model.coef_)
+    assert not np.shares_memory(seen[-1], seen[0])
+    assert len(predictions) == len(X)
+
+
+def test_a_step_along_sparse_features_costs_what_they_are_many():
+    """A million features, of which rounds touch ten: no time or memory for the others."""
+
+    class Wide(Tables):
+        n_features = 10**7
+
+        def features(self, x, prediction):
+            return sparse.csr_matrix((np.ones(10), x + prediction, [0, 10]), shape=(1, self.n_features))
+
+        def decode(self, w, x):
+            return int(np.argmax([w[x + prediction].sum() for prediction in range(self.k)]))
+
+        def augmented_decode(self, w, x, y):
+            return int(np.argmax([w[x + prediction].sum() + (prediction != y) for prediction in range(self.k)]))
+
+    X = np.random.default_rng(0).integers(10**6, size=(100, 10)) * 10
+    y = np.arange(100) % 4
+    model = Predtron(Wide(4), average=False).partial_fit(X, y)
+    assert model.n_updates_ > 50
+
+
+def test_learning_goes_on_with_warm_start_and_callbacks():
+    X, y = tables()
+    history = LossHistory()
+    model = Predtron(Tables(4), max_iter=2, shuffle=False, warm_start=True).set_callbacks(history)
+    model.fit(X, y).fit(X, y)
+    assert model.t_ == 4 * len(y)
+    assert model.n_iter_ == len(model.loss_curve_) == 2
+    streamed = Predtron(Tables(4), average="linear")
+    for _ in range(4):
+        streamed.partial_fit(X, y)
+    assert_array_equal(model.coef_, streamed.coef_)
+
+
+@needs_callbacks
+def test_callbacks_see_the_model_of_each_epoch():
+    X, y = tables()
+    scores = []
+
+    class Watch:
+        def setup(self, estimator, context): ...
+        def teardown(self, estimator, context): ...
+        def on_fit_task_begin(self, estimator, context): ...
+        def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
+            scores.append(fitted_estimator.score(X, y))
+
+    model = Predtron(Tables(4), max_iter=3, random_state=0).set_callbacks(Watch()).fit(X, y)
+    assert scores[-1] == model.score(X, y)
+    assert len(scores) == 4
+
+
+def test_random_state_and_sample_weight_of_fit():
+    X, y = tables()
+    weight = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
+    first, second = (Predtron(Tables(4), random_state=3).fit(X, y, sample_weight=weight) for _ in range(2))
+    assert state(first) == state(second)
+    there = np.flatnonzero(weight)
+    assert first.t_ == first.n_iter_ * len(there)
+    kept = Predtron(Tables(4), shuffle=False).fit(X, y, sample_weight=weight)
+    alone = Predtron(Tables(4), shuffle=False).fit([X[i] for i in there], y[there], sample_weight=weight[there])
+    assert_array_equal(kept.coef_, alone.coef_)
+    assert kept.score(X, y, sample_weight=weight) == pytest.approx(1 - np.average(kept.sample_loss(X, y), weights=weight))
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.asarray, lambda X: np.asarray(X + [None], dtype=object)[:-1]], ids=range(4))
+def test_sequences_of_any_kind(form):
+    X, y = tables()
+    expected = Predtron(Tables(4), random_state=0).fit(X, y)
+    model = Predtron(Tables(4), random_state=0).fit(form(X), list(y))
+    assert_array_equal(model.coef_, expected.coef_)
+    assert_array_equal(model.predict(form(X)), expected.predict(X))
+    assert not hasattr(model, "n_features_in_")
+    assert model.intercept_ == 0
+
+
+def test_rows_of_frames_and_sparse_matrices():
+    """A row of a data frame is a Series, one of a sparse matrix a CSR row."""
+    X, y = data(k=3)
+    frame = pd.DataFrame(X)
+    expected = Predtron(Blocks(3, X.shape[1]), random_state=0).fit(X, y)
+    model = Predtron(Blocks(3, X.shape[1]), random_state=0).fit(frame, y)
+    assert_array_equal(model.coef_, expected.coef_)
+    assert_array_equal(model.predict(frame), expected.predict(X))
+    for kind in (sparse.csr_matrix, sparse.csc_array):
+        model = Predtron(SparseBlocks(3, X.shape[1]), random_state=0).fit(kind(X), y)
+        assert_close(model.coef_, expected.coef_)
+
+
+def test_early_stopping_on_objects():
+    X, y = tables()
+    model = Predtron(Tables(4), random_state=0, max_iter=30)
+    model.set_callbacks(EarlyStopping(validation=(X[:10], y[:10]), patience=3)).fit(X[10:], y[10:])
+    assert model.n_iter_ < 30
+    assert model.best_score_ == model.score(X[:10], y[:10])
+
+
+def test_progressive_validation_of_objects():
+    """Items are batches, whatever the objects are: lists of one text are no rows."""
+
+    class Texts(Tables):
+        n_features = 256
+
+        def features(self, x, prediction):
+            return np.roll(np.bincount(np.frombuffer(x.encode(), dtype=np.uint8), minlength=256), 64 * prediction)
+
+        def decode(self, w, x):
+            return int(np.argmax([self.features(x, prediction) @ w for prediction in range(self.k)]))
+
+        def augmented_decode(self, w, x, y):
+            return int(np.argmax([self.features(x, prediction) @ w + (prediction != y) for prediction in range(self.k)]))
+
+    words, y = ["one", "two", "three"] * 20, [0, 1, 2] * 20
+    model = Predtron(Texts(3), average=False)
+    loss = progressive_val_score(model, (([word], [label]) for word, label in zip(words, y, strict=True)))
+    models = [Predtron(Texts(3), average=False).partial_fit(words[:i], y[:i]) for i in range(1, 60)]
+    scores = [model.score(words[i : i + 1], y[i : i + 1]) for i, model in enumerate(models, 1)]
+    assert loss == pytest.approx(1 - np.mean(scores))
+    assert list(model.predict(["two", "three", "one"])) == [1, 2, 0]
+
+
+def test_search_over_updates_and_averages():
+    X, y = tables()
+    model = Predtron(Tables(4), max_iter=2, random_state=0)
+    grid = {"update": ["adaptive", PerceptronUpdate()], "average": ["linear", "uniform", False]}
+    search = GridSearchCV(model, grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
+    scores = cross_val_score(clone(model), X, y, cv=3, error_score="raise")
+    assert len(scores) == 3
+
+
+# ----------------------------------------------------------------------------------------------------------- the theory
+
+
+@pytest.mark.parametrize(
+    "update", [LossAugmented(eta="theory"), LossDriven(eta="theory"), PerceptronUpdate(), "adaptive"], ids=name
+)
+def test_bounds_hold(update):
+    """On data that w separates, by the radius of the differences, given or seen."""
+    rng = np.random.default_rng(0)
+    w = rng.standard_normal(9)
+    X = [rng.standard_normal((4, 9)) for _ in range(200)]
+    scores = np.array([table @ w for table in X])
+    X = [table for table, t in zip(X, scores, strict=True) if np.diff(np.sort(t))[-1] > 0.5]
+    y = [int((table @ w).argmax()) for table in X]
+    leads = [np.delete(table[label] - table, label, axis=0) for table, label in zip(X, y, strict=True)]
+    margin = min((lead @ w).min() for lead in leads) / np.linalg.norm(w)
+    radius = max(np.linalg.norm(lead, axis=1).max() for lead in leads)
+    model = Predtron(Tables(4), update=update, average=False).partial_fit(X, y)
+    assert 0 < model.cumulative_loss_ <= model.loss_bound(margin, radius)
+    assert theorem_of(model)
+    if "theory" in str(update):
+        assert model.cumulative_loss_ <= model.loss_bound(margin) <= model.loss_bound(margin, radius)
+    else:
+        with pytest.raises(ValueError, match="radius=None"):
+            model.loss_bound(margin)
