@@ -43,7 +43,7 @@ def given_transitions(constraint: Any, classes: NDArray) -> NDArray:
     if found.shape != (k + 1, k) or found.dtype.kind not in "biuf" or not ((found == 0) | (found == 1)).all():
         raise ValueError(
             f"constraint has shape {found.shape} and type {found.dtype}; accepted are None, 'bio', 'observed' and a boolean "
-            f"array of shape ({k + 1}, {k}): which labels (columns) may follow each label, and in the last row which may be first."
+            f"array of shape ({k + 1}, {k}): which labels (columns) may follow each one, and in the last row be first."
         )
     return found.astype(bool)
 
