@@ -1,6 +1,6 @@
 """Linear chains in their simplest form: all sequences of labels are listed, and all features written down."""
 
-from itertools import product
+from itertools import pairwise, product
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,7 +32,7 @@ class ChainReference(Reference):
         for x, label in zip(X, y, strict=True):
             W[label] += x
             b[label] += 1
-        for before, label in zip(y[:-1], y[1:], strict=True):
+        for before, label in pairwise(y):
             A[before, label] += 1
         ends[0, y[0]] = ends[1, y[-1]] = 1
         return np.concatenate([W.ravel(), b, A.ravel(), ends.ravel()])
@@ -44,11 +44,7 @@ class ChainReference(Reference):
     def sequences(self, T):
         """All sequences that are allowed, in lexicographic order."""
         walls, first = self.allowed[:-1], self.allowed[-1]
-        return [
-            s
-            for s in product(range(self.K), repeat=T)
-            if first[s[0]] and all(walls[a, b] for a, b in zip(s, s[1:], strict=False))
-        ]
+        return [s for s in product(range(self.K), repeat=T) if first[s[0]] and all(walls[a, b] for a, b in pairwise(s))]
 
     def loss(self, s, y):
         return float(tuple(s) != tuple(y)) if self.cost is None else sum(self.cost[a, b] for a, b in zip(y, s, strict=True))
