@@ -7,4 +7,3 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 collect_ignore = (
     [] if find_spec("matplotlib") else ["sklearn_predtron/inspection", "doc/user_guide/inspection.rst", "doc/make_pictures.py"]
 )
-collect_ignore += ["doc/user_guide/sequences.rst", "doc/user_guide/handwritten_words.rst"]  # until there is a tagger
