@@ -72,7 +72,8 @@ def errors(options: Options) -> Table:
         "Handwritten words",
         ["learn from", "learner", "token error", "goal", "met", f"to {PEER} (ratio)", "word error"],
         note="The letters of Taskar, Guestrin and Koller, 128 pixels each: one of the ten folds to learn from and nine to tag "
-        f"(small), or the reverse (large); CRFsuite's tokens have one feature more, for the offset; mean ± standard error of {n_folds} folds, {EPOCHS} epochs.",
+        f"(small), or the reverse (large); mean ± standard error of {n_folds} folds, {EPOCHS} epochs.  CRFsuite is given "
+        "a feature more, for the offset.",
     )
     words = letters(options.data)
     for size, most in MOST_ERROR.items():
