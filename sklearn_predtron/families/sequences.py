@@ -12,9 +12,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_predtron._compat import Interval, StrOptions, check_sample_weight, with_callbacks
 from sklearn_predtron._core.rows import QueryRows
+from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import SID, Queries, split_ids, warn_of_one_query, weights_of_sequences
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._bounded import positive
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fitted import AfterFit, learned, read_only
 from sklearn_predtron.families._labels import class_list, encode, find_classes, one_dimensional
@@ -30,6 +32,7 @@ from sklearn_predtron.families._validation import Batch, as_rows, check_lengths,
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._chain import ChainProblem, TokenCodes
+from sklearn_predtron.updates import LossDriven, PerceptronUpdate, Update
 
 if TYPE_CHECKING:
     from sklearn_predtron._typing import Self
@@ -507,14 +510,27 @@ class PredtronSequenceTagger(BasePredtron):
         return float(self._margins(X, y, sid).min(initial=np.inf))
 
     def _margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
+        return self._leads(X, y, sid, "leads_of_sequences")
+
+    def _unit_margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
+        """Return the margin of each sequence for a unit of loss, at unit norm."""
+        additive = sequence_loss(self.loss).additive
+        return self._leads(X, y, sid, "leads_for_loss" if additive else "leads_of_sequences")
+
+    def _leads(self, X: Any, y: Any, sid: Any, method: str) -> NDArray:
         problem, scores, queries, table = self._scored_sequences(X, sid, "margin")
         codes = encode(column_or_1d(y), self.classes_)
         check_lengths(len(scores), len(codes))
         labels = TokenCodes(queries.take(codes), queries.start)
-        return self._at_unit_norm(problem.leads_of_sequences(scores, labels, *table))
+        return self._at_unit_norm(getattr(problem, method)(scores, labels, *table))
 
     def loss_bound(  # type: ignore[override]
-        self, margin: float | None = None, radius: float | None = None, c_L: float | None = None
+        self,
+        margin: float | None = None,
+        radius: float | None = None,
+        c_L: float | None = None,
+        *,
+        unit_margin: float | None = None,
     ) -> float:
         """Bound the loss suffered online, if the theory of the parts has a bound.
 
@@ -527,12 +543,17 @@ class PredtronSequenceTagger(BasePredtron):
             with eta="theory" has seen.
         c_L : float, default=None
             The least positive loss; None takes what the loss states.
+        unit_margin : float, default=None
+            In the place of a margin, the margin for each unit of loss (see `theory.unit_margin`), which is the natural one of
+            losses that add up: it takes the largest loss, and so the length of the sequences, out of the bound.
 
         Returns
         -------
         bound : float
             What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem, in which
-            D^2 R^2 = T^2 (2 radius^2 + 8 transition_scaling intercept_scaling^2), T the longest sequence that took a step.
+            D^2 R^2 = T^2 q with q = 2 radius^2 + 8 transition_scaling intercept_scaling^2, T the longest sequence that took a
+            step.  With a unit margin g the bound of the perceptron is q C_L / (c_L g)^2, and those of the others have 1 / g in
+            the place of C_L / margin.
 
         Examples
         --------
@@ -542,7 +563,18 @@ class PredtronSequenceTagger(BasePredtron):
         >>> model.cumulative_loss_ <= model.loss_bound(model.margin(X, y, sid=sid), radius=5**0.5)
         True
         """
-        return self._loss_bound(margin, radius, c_L, None, None, None)
+        if unit_margin is None:
+            return self._loss_bound(margin, radius, c_L, None, None, None)
+        if margin is not None:
+            raise ValueError(f"loss_bound takes margin={margin} or unit_margin={unit_margin}, not both.")
+        rate, problem = positive(unit_margin, "unit_margin"), self._learner.problem
+        update = resolve(Update, self.update, "update")
+        if isinstance(update, LossDriven):
+            raise ValueError(f"No loss bound by a unit margin is proven for update={self.update!r}; pass a margin.")
+        bound = self._loss_bound(rate * problem.C_L, radius, c_L, None, None, None)
+        if isinstance(update, PerceptronUpdate):
+            bound *= (problem.C_L / (max(self._learner.weights.longest, 1) * problem.c_L)) ** 2
+        return bound
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,5 @@
 """Sequences of labels: linear chains, and their losses (Shalev-Shwartz and Ben-David 2014, section 17.3)."""
+from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
 import numpy as np
@@ -20,6 +21,8 @@ from sklearn_predtron.problems.inference._trellis cimport (
 )
 
 from sklearn_predtron._core.state import MOST, restored, whole
+
+cdef double LARGE = 1e50    # beside which scores do not count, and which beside FORBIDDEN does not
 
 
 cdef class TokenCodes(Labels):
@@ -332,7 +335,11 @@ cdef class HammingChain(ChainProblem):
         return type(self), (self.d, self.score_map.transition_scaling, self.allowed, self.cost_matrix), self.longest
 
     def know_longest(self):
-        self.C_L = np.max(self.cost) * self.longest
+        self.C_L = self.C_L_of_row * self.longest
+
+    @property
+    def C_L_of_row(self):
+        return float(np.max(self.cost))
 
     @property
     def cost_matrix(self):
@@ -358,6 +365,42 @@ cdef class HammingChain(ChainProblem):
         find_suffixes(&self.c, NULL, NULL)
         if follow(&self.c, sigma):
             follow_worst(&self.c, &self.cost[0, 0], y, &self.worst[0], sigma)
+
+    def leads_for_loss(self, const double[:, ::1] scores, TokenCodes labels not None, const double[:, ::1] A,
+                       const double[::1] begin, const double[::1] end):
+        """The least lead of each sequence of labels over another for each unit of its loss; infinite if no other loses.
+
+        The least ratio of lead to loss is found by a few loss-augmented decodings (Dinkelbach 1967).
+        """
+        cdef Py_ssize_t i
+        cdef HammingChain own
+        cdef double[::1] leads = np.empty(labels.n)
+        cdef double[:, ::1] cost = np.empty((self.d, self.d))
+        self.check_scores(scores, labels.start, A, begin, end)
+        if labels.most >= self.d:
+            raise ValueError(f"labels must be numbered from 0 to {self.d - 1}, got {labels.most}.")
+        own = self.with_scores(labels.start, A, begin, end)
+        with nogil:
+            own.c.final = <double*> &end[0]
+            for i in range(labels.n):
+                own.c.T, own.c.u = labels.start[i + 1] - labels.start[i], &scores[labels.start[i], 0]
+                leads[i] = own.least_ratio(&labels.codes[labels.start[i]], cost)
+        return np.asarray(leads)
+
+    cdef double least_ratio(self, const Py_ssize_t* y, double[:, ::1] cost) noexcept nogil:
+        cdef double rate = LARGE, least = INFINITY, loss, ratio
+        cdef Py_ssize_t j, k
+        while True:
+            for j in range(self.d):
+                for k in range(self.d):
+                    cost[j, k] = rate * self.cost[j, k]
+            find_suffixes(&self.c, &cost[0, 0], y)
+            follow(&self.c, &self.competitor[0])
+            loss = self.loss(&self.competitor[0], y)
+            ratio = -self.lead_of_competitor(y) / loss if loss > 0 else INFINITY
+            if not ratio < least:
+                return least
+            rate = least = ratio
 
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef const Py_ssize_t* right = <const Py_ssize_t*> y
