@@ -23,7 +23,7 @@ cdef class JointMap(ScoreMap):
         from sklearn_predtron.norms import L2
         from sklearn_predtron.norms._joint import JointWeights
         if not isinstance(norm, L2):
-            raise ValueError(f"norm={norm!r} does not go with a problem of joint features; accepted is 'l2'.")
+            raise ValueError(f"norm={norm.alias!r} does not go with a problem of joint features; accepted is 'l2'.")
         return JointWeights(p, average)
 
     def written_for_means(self, Py_ssize_t p):
