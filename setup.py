@@ -16,6 +16,7 @@ C_SOURCES = {
     "norms/_p_norms": "norms/dual_step.c",
     "norms/_scaled": "norms/scaling.c",
     "norms/_rkhs": "norms/gaussian.c",
+    "problems/inference/_trellis": "problems/inference/viterbi.c",
 }
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g1"]
 FLAGS = {"": ["-O3", "-g0"], "bounds": ["-O2", "-g0"], "sanitize": ["-O1", *SANITIZE]}
@@ -44,7 +45,7 @@ def extension(module: str, *sources: str) -> Extension:
     return Extension(
         module,
         list(sources),
-        include_dirs=[str(PACKAGE / "_core"), str(PACKAGE / "norms")],
+        include_dirs=[str(PACKAGE / folder) for folder in ("_core", "norms", "problems/inference")],
         depends=[*headers, str(stamp)],
         extra_compile_args=FLAGS[variant],
         extra_link_args=SANITIZE if variant == "sanitize" else [],

@@ -20,8 +20,10 @@ from sklearn_predtron import (
     PredtronLabelRanker,
     PredtronOrdinalClassifier,
     PredtronRanker,
+    PredtronSequenceTagger,
 )
 from sklearn_predtron.callbacks import LossHistory
+from sklearn_predtron.datasets import make_sequences, unstack
 from sklearn_predtron.inspection import MarginDisplay, OnlineLossDisplay, RiskCoverageDisplay
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import PNorm
@@ -180,8 +182,41 @@ def margins_on_digits(ax):
     yield MarginDisplay.from_estimator(PredtronClassifier(random_state=0).fit(X, y), X, y, ax=ax)
 
 
+def words_of_digits(noise=4.0, n_words=600):
+    """Noisy images of the letters of words; the words of the first half are of even images, the others of odd ones."""
+    random = np.random.default_rng(0)
+    images, digits = load_digits(return_X_y=True)
+    _, y, sid = make_sequences(n_words, n_labels=10, n_tokens=(3, 8), concentration=0.1, random_state=0)
+    half, drawn = 2 * sid // n_words, np.empty(len(y), dtype=int)
+    for part in range(2):
+        for letter in range(10):
+            there, pool = (half == part) & (y == letter), np.flatnonzero(digits == letter)
+            drawn[there] = random.choice(pool[pool % 2 == part], there.sum())
+    return images[drawn] + noise * random.standard_normal((len(y), 64)), np.array(list("abcdefghij"))[y], sid, half == 1
+
+
+def handwritten_words(ax):
+    """Words, how they are read letter by letter, and how word by word."""
+    X, y, sid, test = words_of_digits()
+    alone = PredtronClassifier(random_state=0).fit(X[~test], y[~test])
+    tagger = PredtronSequenceTagger(random_state=0).fit(X[~test], y[~test], sid=sid[~test])
+    words = [unstack(v, sid[test]) for v in (X[test], y[test], alone.predict(X[test]), tagger.predict(X[test], sid=sid[test]))]
+    for line, (letters, true, *read) in enumerate(zip(*(each[:6] for each in words), strict=True)):
+        for i, letter in enumerate(letters):
+            ax.imshow(letter.reshape(8, 8), cmap="gray_r", extent=(i, i + 0.9, -2 * line - 0.9, -2 * line))
+            for labels, below in zip(read, (1.1, 1.45), strict=True):
+                colour = "black" if labels[i] == true[i] else "red"
+                ax.text(i + 0.45, -2 * line - below, labels[i], color=colour, ha="center", va="center", fontsize=9)
+        for name, below in (("classifier", 1.1), ("tagger", 1.45)):
+            ax.text(-0.2, -2 * line - below, name, ha="right", va="center", fontsize=8)
+    ax.set(xlim=(-2, max(map(len, words[0][:6]))), ylim=(-12, 0.1), aspect="equal")
+    ax.set_axis_off()
+    return []
+
+
 PICTURES = [
-    theorem_1, theorem_14, adaptive, norms, ordinal, rankings, labels, loss_on_digits, risk_on_tumours, margins_on_digits
+    theorem_1, theorem_14, adaptive, norms, ordinal, rankings, labels, loss_on_digits, risk_on_tumours, margins_on_digits,
+    handwritten_words
 ]  # fmt: skip
 
 

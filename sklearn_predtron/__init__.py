@@ -7,6 +7,7 @@ from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.families.ranking import PredtronRanker
+from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.families.structured import JointProblem, Predtron, Problem
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "PredtronMultilabelClassifier",
     "PredtronOrdinalClassifier",
     "PredtronRanker",
+    "PredtronSequenceTagger",
     "Problem",
 ]
 

@@ -1,8 +1,8 @@
-"""Queries: which rows belong together."""
+"""Queries and sequences: which rows belong together."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,18 @@ def read_document_relevances(y: Any) -> NDArray:
 ONE = "one"
 
 
+class Ids(NamedTuple):
+    """What the ids of rows are called, and what rows of one id are."""
+
+    name: str
+    group: str
+
+
+QID, SID = Ids("qid", "query"), Ids("sid", "sequence")
+
+
 class Queries:
-    """The documents of each query, in the order in which the queries first appear.
+    """The documents of each query (or the tokens of each sequence), in the order in which the queries first appear.
 
     Attributes
     ----------
@@ -39,11 +49,11 @@ class Queries:
         Where each query begins in `order`.
     """
 
-    def __init__(self, qid: Any, n: int):
+    def __init__(self, qid: Any, n: int, ids: Ids = QID):
         self.order: NDArray | None = None
         self.start = np.array([0, n] if n else [0], dtype=np.intp)
         if qid is not None and not is_one(qid) and n:
-            self._gather(without_missing(check_qid(qid, n)))
+            self._gather(without_missing(check_qid(qid, n, ids), ids))
 
     def _gather(self, qid: NDArray) -> None:
         edges = np.flatnonzero(qid[1:] != qid[:-1]) + 1
@@ -89,22 +99,27 @@ def queries_of_positive_weight(qid: Any, weight: NDArray) -> tuple[Queries, NDAr
     return queries, most * (np.add.reduceat(weight / np.repeat(most, lengths), queries.start[:-1]) / lengths)
 
 
-def split_ids(X: Any, qid: Any) -> tuple[Any, Any]:
-    """Return X without its column "qid" and the ids, if X is a data frame (or an Arrow table) that has one."""
-    if not has_ids(X):
+def split_ids(X: Any, qid: Any, ids: Ids = QID) -> tuple[Any, Any]:
+    """Return X without its column of ids and the ids, if X is a data frame (or an Arrow table) that has one."""
+    column = ids.name
+    if not has_ids(X, ids):
         return X, qid
-    ids = X["qid"]
-    if qid is not None and not np.array_equal(np.asarray(qid), np.asarray(ids)):
-        raise ValueError(f"qid={shortened(qid)} is passed beside a column 'qid' of X that differs; accepted is one of the two.")
-    return (X.drop(columns="qid") if hasattr(X, "iloc") else X.drop(["qid"])), ids
+    found = X[column]
+    if qid is not None and not np.array_equal(np.asarray(qid), np.asarray(found)):
+        raise ValueError(
+            f"{column}={shortened(qid)} is passed beside a column {column!r} of X that differs; accepted is one of the two."
+        )
+    return (X.drop(columns=column) if hasattr(X, "iloc") else X.drop([column])), found
 
 
-def has_ids(X: Any) -> bool:
-    """Whether X has a column "qid"."""
+def has_ids(X: Any, ids: Ids = QID) -> bool:
+    """Whether X has a column of ids."""
     names = list(getattr(X, "column_names", getattr(X, "columns", ())))
-    if any(isinstance(name, tuple) and "qid" in name for name in names):
-        raise ValueError("X has columns of several levels, one of them 'qid'; accepted is a frame whose columns have one.")
-    return any(isinstance(name, str) and name == "qid" for name in names)
+    if any(isinstance(name, tuple) and ids.name in name for name in names):
+        raise ValueError(
+            f"X has columns of several levels, one of them {ids.name!r}; accepted is a frame whose columns have one."
+        )
+    return any(isinstance(name, str) and name == ids.name for name in names)
 
 
 def is_one(qid: Any) -> bool:
@@ -112,56 +127,61 @@ def is_one(qid: Any) -> bool:
     return isinstance(qid, str) and qid == ONE
 
 
-def warn_of_one_query(n: int) -> None:
+def warn_of_one_query(n: int, ids: Ids = QID) -> None:
     """Warn that several rows came without ids."""
+    name, group = ids.name, ids.group
     warn(
-        f"qid=None: all {n} rows are one query.  Pass qid, the query of each row, or a data frame with a column 'qid'.  Searches "
-        "and pipelines pass qid on after sklearn.set_config(enable_metadata_routing=True), if it is given as groups=qid; "
-        "without, they keep a column right.  If the rows are one query, say so by qid='one'."
+        f"{name}=None: all {n} rows are one {group}.  Pass {name}, the {group} of each row, or a data frame with a column "
+        f"{name!r}.  Searches and pipelines pass {name} on after sklearn.set_config(enable_metadata_routing=True), if it is "
+        f"given as groups={name}; without, they keep a column right.  If the rows are one {group}, say so by {name}='one'."
     )
 
 
-def check_qid(qid: Any, n: int) -> NDArray:
+def check_qid(qid: Any, n: int, ids: Ids = QID) -> NDArray:
     """The ids of the documents' queries, as an array."""
+    name, meaning = ids.name, f"it must have the {ids.group} id of each row"
     try:
         qid = np.asarray(qid)
     except ValueError:
-        raise ValueError(f"qid={shortened(qid)} is not one-dimensional; it must have the query id of each row.") from None
+        raise ValueError(f"{name}={shortened(qid)} is not one-dimensional; {meaning}.") from None
     if qid.ndim == 2 and qid.shape[1] == 1:
         qid = qid[:, 0]
     if qid.ndim != 1:
-        raise ValueError(f"qid has shape {qid.shape}; it must have the query id of each row, shape ({n},).")
+        raise ValueError(f"{name} has shape {qid.shape}; {meaning}, shape ({n},).")
     if len(qid) != n:
-        raise ValueError(f"qid has {len(qid)} entries and X has {n} rows; it must have the query id of each row.")
+        raise ValueError(f"{name} has {len(qid)} entries and X has {n} rows; {meaning}.")
     return qid
 
 
-def without_missing(ids: NDArray) -> NDArray:
+def without_missing(values: NDArray, ids: Ids = QID) -> NDArray:
     """The ids, none of which may be missing; numbers for objects, which may have no order."""
-    if ids.dtype.kind not in "biufcSUmM":
-        return numbers_of_objects(ids)
-    if ids.dtype.kind in "fcmM":
-        refuse(ids, "qid", np.isnat(ids) if ids.dtype.kind in "mM" else np.isnan(ids), "ids without missing values")
-    return ids
+    if values.dtype.kind not in "biufcSUmM":
+        return numbers_of_objects(values, ids)
+    if values.dtype.kind in "fcmM":
+        missing = np.isnat(values) if values.dtype.kind in "mM" else np.isnan(values)
+        refuse(values, ids.name, missing, "ids without missing values")
+    return values
 
 
-def query_numbers(ids: NDArray) -> NDArray[np.intp]:
+def query_numbers(values: NDArray, ids: Ids = QID) -> NDArray[np.intp]:
     """0, 1, ... for the ids, in order of first appearance."""
-    ids = without_missing(ids)
-    _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
+    values = without_missing(values, ids)
+    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     number = np.empty(len(first), dtype=np.intp)
     number[np.argsort(first)] = np.arange(len(first))
     return number[inverse]
 
 
-def numbers_of_objects(ids: NDArray) -> NDArray[np.intp]:
+def numbers_of_objects(values: NDArray, ids: Ids = QID) -> NDArray[np.intp]:
     """0, 1, ... for ids of any type, in order of first appearance."""
-    refuse(ids, "qid", np.array([is_missing(value) for value in ids]), "ids without missing values")
+    refuse(values, ids.name, np.array([is_missing(value) for value in values]), "ids without missing values")
     known: dict[Any, int] = {}
     try:
-        return np.array([known.setdefault(value, len(known)) for value in ids], dtype=np.intp)
+        return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.intp)
     except TypeError:
-        raise ValueError(f"qid={shortened(ids)} holds values without a hash; accepted are numbers and strings.") from None
+        raise ValueError(
+            f"{ids.name}={shortened(values)} holds values without a hash; accepted are numbers and strings."
+        ) from None
 
 
 def is_missing(value: Any) -> bool:
@@ -188,3 +208,25 @@ def shortened(value: Any) -> str:
 def document_weights(sample_weight: Any, X: Any) -> NDArray:
     """Weights of the documents, checked."""
     return check_sample_weight(sample_weight, X)
+
+
+def sequences_of(sid: Any, n: int, name: str) -> Queries:
+    """The tokens of each sequence, for n values of the given name that are one a token."""
+    if sid is not None and not is_one(sid) and np.ndim(sid) == 1 and len(sid) != n:
+        raise ValueError(f"sid has {len(sid)} entries and {name} has {n}; it must have the sequence id of each token.")
+    return Queries(sid, n, SID)
+
+
+def weights_of_sequences(queries: Queries, weight: NDArray) -> NDArray:
+    """The weight of each sequence, which its tokens must share."""
+    weight, first = queries.take(weight), queries.start[:-1]
+    of_sequence = weight[first] if queries.n else weight[:0]
+    differs = weight != np.repeat(of_sequence, np.diff(queries.start))
+    if differs.any():
+        at = int(np.argmax(differs))
+        row = at if queries.order is None else int(queries.order[at])
+        raise ValueError(
+            f"sample_weight[{row}]={weight[at]:g} is not the weight of its sequence's first token; a sequence weighs as one, and "
+            "accepted is the same weight for all its tokens."
+        )
+    return of_sequence

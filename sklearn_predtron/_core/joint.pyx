@@ -20,11 +20,15 @@ cdef class JointMap(ScoreMap):
 
     def build(self, norm, Py_ssize_t p, intercept, average, **how):
         """Return zero weights of p joint features; raise ValueError if the norm is not Euclidean."""
-        from sklearn_predtron.norms import L2
         from sklearn_predtron.norms._joint import JointWeights
+        self.check_norm(norm)
+        return JointWeights(p, average)
+
+    def check_norm(self, norm):
+        """Raise ValueError if the norm is not the Euclidean one."""
+        from sklearn_predtron.norms import L2
         if not isinstance(norm, L2):
             raise ValueError(f"norm={norm.alias!r} does not go with a problem of joint features; accepted is 'l2'.")
-        return JointWeights(p, average)
 
     def written_for_means(self, Py_ssize_t p):
         return p

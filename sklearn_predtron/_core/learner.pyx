@@ -234,7 +234,7 @@ cdef class Learner:
                                  double usual, bint fresh, const double[::1] counts, bint unchecked,
                                  bint observed) except -2:
         cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1, before = self.t
-        cdef Py_ssize_t d = rows.longest * self.problem.d
+        cdef Py_ssize_t d = rows.longest * self.problem.d + self.problem.score_map.extra
         cdef double* scratch
         cdef ScoreGradient g
         cdef bint undo_needed = self.problem.may_raise or getattr(self.update, "eta", 0) > SAFE_SIZE
@@ -269,13 +269,13 @@ cdef class Learner:
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
                         Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
                         bint choosing, const double[::1] counts, bint unchecked) noexcept nogil:
-        cdef Py_ssize_t i, row, d = self.problem.d
+        cdef Py_ssize_t i, row, d = self.problem.d, extra = self.problem.score_map.extra
         cdef double given, mean, size, mantissa
         cdef Py_ssize_t exponent, rows_seen
         cdef const void* y
         cdef Py_ssize_t* at = g.at
         cdef double* t = scratch
-        cdef double* of_average = scratch + 2 * rows.longest * d
+        cdef double* of_average = scratch + 2 * (rows.longest * d + extra)
         cdef double losses[CANDIDATES]
         cdef bint stepping, charged = False
         cdef View x
@@ -295,11 +295,11 @@ cdef class Learner:
             if not self.weights.open_round(&x):
                 return row
             self.weights.scores(&x, t)
-            if not isfinite(t[0]) or (self.problem.check_all_scores and not all_finite(t, x.m * d)):
+            if not isfinite(t[0]) or (self.problem.check_all_scores and not all_finite(t, x.m * d + extra)):
                 self.weights.abandon_round()
                 return row
             g.at = at
-            g.value = t + rows.longest * d
+            g.value = t + rows.longest * d + extra
             r.t = self.t + 1
             r.unavoidable_loss = r.score_gap = 0
             r.weight = 1

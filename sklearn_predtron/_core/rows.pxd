@@ -22,6 +22,16 @@ cdef inline const Row* row_of(const View* x, Py_ssize_t r, Row* spare) noexcept 
     return spare
 
 
+cdef inline void take_row(const View* x, Py_ssize_t r, View* row) noexcept nogil:
+    """Row r of a view, as a view of its own."""
+    cdef Row spare
+    row.m, row.p, row.k, row.norm2 = 1, x.p, x.k, -1
+    row.first = row_of(x, r, &spare)[0]
+    row.start = x.start
+    if x.start != NULL:
+        row.start += r
+
+
 cdef inline double squared_norm(View* x) noexcept nogil:
     """Sum of squares of a view, computed once."""
     cdef Row spare

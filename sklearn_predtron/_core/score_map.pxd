@@ -9,6 +9,7 @@ cdef double cancelled(const View* x, const ScoreGradient* g) noexcept nogil
 cdef class ScoreMap:
     cdef readonly Py_ssize_t d             # scores of a row
     cdef readonly Py_ssize_t n_directions  # rows of the coefficients
+    cdef readonly Py_ssize_t extra         # scores of a round that are no row's, behind those of its rows
     cdef readonly bint offsets_cancel      # an offset common to all scores of a round changes no prediction
     cdef readonly bint offsets_apart       # the scores have offsets, but no directions, of their own
     cdef bint is_pulled_back               # whether X^T g of the present round is known

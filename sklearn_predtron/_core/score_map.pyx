@@ -32,6 +32,9 @@ cdef class ScoreMap:
         """Return zero weights of p features under a norm."""
         return norm.build(self, p, intercept=intercept, **how)
 
+    def check_norm(self, norm):
+        """Raise ValueError if the weights cannot have a norm."""
+
     def written_for_means(self, Py_ssize_t p):
         """Return how many weights are written down before a round can be predicted by an average."""
         return 0

@@ -1,9 +1,21 @@
-"""Readers of data that need not fit in memory, and the papers' simulated queries."""
+"""Readers of data that need not fit in memory, sequences as rows of tokens, and simulated queries and sequences."""
 
+from sklearn_predtron.datasets._markov_sequences import make_sequences
 from sklearn_predtron.datasets._ranking_queries import make_ranking_queries, make_separable_queries
 from sklearn_predtron.datasets._reader import BrokenLineError, SvmlightReader, SvmlightSummary
+from sklearn_predtron.datasets._sequences import stack_sequences, unstack, window
 
-__all__ = ["BrokenLineError", "SvmlightReader", "SvmlightSummary", "make_ranking_queries", "make_separable_queries"]
+__all__ = [
+    "BrokenLineError",
+    "SvmlightReader",
+    "SvmlightSummary",
+    "make_ranking_queries",
+    "make_separable_queries",
+    "make_sequences",
+    "stack_sequences",
+    "unstack",
+    "window",
+]
 
 # Pickles name these by the public path, whatever module defines them.
 for name in __all__:

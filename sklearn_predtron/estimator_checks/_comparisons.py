@@ -27,7 +27,9 @@ def is_same(state: bytes, other: bytes) -> bool:
 
 
 def scores_of(model: Any, X: Any) -> NDArray:
-    """Return the scores of rows, which a ranker of documents predicts."""
+    """Return the scores of rows, which a ranker of documents predicts; a tagger's of tokens that are sequences of their own."""
+    if model.__sklearn_tags__().estimator_type == "tagger":
+        return model.decision_function(X, sid=np.arange(X.shape[0] if hasattr(X, "shape") else len(X)))
     return getattr(model, "decision_function", model.predict)(X)
 
 

@@ -78,6 +78,10 @@ class Data:
         X = self.X if X is None else X
         return model.predict(X if rounds == ALL else X[self.rows(rounds)])
 
+    def even(self, weight: NDArray) -> NDArray:
+        """Return weights of rows as the estimator takes them."""
+        return weight
+
     def measures(self, model: Any, *, X: Any = None, weight: Any = None) -> dict[str, Any]:
         """Return score, losses and margin of a model on these data, as far as it has them."""
         names = [name for name in ["score", "sample_loss", "margin"] if hasattr(model, name)]
@@ -170,17 +174,20 @@ class LabelListData(RelevanceData):
         ]
 
 
-@dataclass(frozen=True)
-class QueryData(RelevanceData):
-    """Documents with a relevance each.  A round is a query, whose documents lie together."""
+class Grouped(Data):
+    """Rows that lie together by their ids.  A round is all rows of an id."""
 
-    qid: NDArray
-    by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight", "qid")
+    ids_name: ClassVar[str]
+
+    @property
+    def ids(self) -> NDArray:
+        """Return the id of each row."""
+        return getattr(self, self.ids_name)
 
     @property
     def start(self) -> NDArray:
-        """Return where each query begins, and where the last one ends."""
-        return np.concatenate([[0], np.flatnonzero(np.diff(self.qid)) + 1, [len(self.qid)]])
+        """Return where each round begins, and where the last one ends."""
+        return np.concatenate([[0], np.flatnonzero(np.diff(self.ids)) + 1, [len(self.ids)]])
 
     @property
     def n(self) -> int:
@@ -191,30 +198,74 @@ class QueryData(RelevanceData):
         return slice(start[first], start[end])
 
     def beside(self, rounds: Any = ALL) -> dict[str, Any]:
-        """Return ids, unless there is one query."""
-        qid = self.qid[self.rows(rounds)]
-        return {"qid": qid} if (qid != qid[0]).any() else {}
+        """Return ids, unless there is one round."""
+        ids = self.ids[self.rows(rounds)]
+        return {self.ids_name: ids} if (ids != ids[0]).any() else {}
+
+    def bad_ids(self) -> list[BadCall]:
+        """Return calls that must fail for their ids."""
+        X, y, ids, name = self.X, self.y, self.ids, self.ids_name
+
+        def bad(what: str, ids: Any, says: str) -> BadCall:
+            return BadCall(what, X, y, says, {name: ids})
+
+        return [
+            BadCall("2-d y", X, np.column_stack([y, y]), "1d array"),
+            bad(f"{name} too short", ids[1:], f"{name} has {len(y) - 1} entries and X has {len(y)} rows"),
+            bad(f"{name} too long", [*ids, 0], f"{name} has {len(y) + 1} entries and X has {len(y)} rows"),
+            bad(f"an empty {name}", [], f"{name} has 0 entries and X has {len(y)} rows"),
+            bad(f"NaN in {name}", spoiled(ids.astype(float), np.nan), f"{name}.*nan.*without missing values"),
+            bad(f"None in {name}", [*ids[1:], None], f"{name}.*None.*without missing values"),
+            bad(f"2-d {name}", np.column_stack([ids, ids]), f"{name} has shape"),
+            bad(f"{name} that is a number", 3, f"{name} has shape"),
+        ]
+
+
+@dataclass(frozen=True)
+class QueryData(Grouped, RelevanceData):
+    """Documents with a relevance each.  A round is a query, whose documents lie together."""
+
+    qid: NDArray
+    by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight", "qid")
+    ids_name: ClassVar[str] = "qid"
 
     def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
         X = self.X if X is None else X
         return model.rank(X if rounds == ALL else X[self.rows(rounds)], **self.beside(rounds))
 
     def bad_labels(self) -> list[BadCall]:
-        X, y, qid = self.X, self.y, self.qid
+        return [*super().bad_labels(), *self.bad_ids()]
 
-        def bad(what: str, qid: Any, says: str) -> BadCall:
-            return BadCall(what, X, y, says, {"qid": qid})
 
+@dataclass(frozen=True)
+class SequenceData(Grouped):
+    """Tokens with a label each.  A round is a sequence, whose tokens lie together, and weigh the same."""
+
+    classes: NDArray
+    sid: NDArray
+    by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight", "sid")
+    ids_name: ClassVar[str] = "sid"
+
+    def at_first(self) -> dict[str, Any]:
+        return {"classes": self.classes}
+
+    def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
+        X = self.X if X is None else X
+        return model.predict(X[self.rows(rounds)], sid=self.sid[self.rows(rounds)])
+
+    def even(self, weight: NDArray) -> NDArray:
+        return np.repeat(weight[self.start[:-1]], np.diff(self.start))
+
+    def bad_labels(self) -> list[BadCall]:
+        X, y, label = self.X, self.y, self.classes[-1] + 7
+        unknown, uneven = f"y contains labels .*{label}.*accepted are", {"sample_weight": spoiled(self.weight, 9)}
         return [
-            *super().bad_labels(),
-            BadCall("2-d y", X, np.column_stack([y, y]), "1d array"),
-            bad("qid too short", qid[1:], f"qid has {len(y) - 1} entries and X has {len(y)} rows"),
-            bad("qid too long", [*qid, 0], f"qid has {len(y) + 1} entries and X has {len(y)} rows"),
-            bad("an empty qid", [], f"qid has 0 entries and X has {len(y)} rows"),
-            bad("NaN in qid", spoiled(qid.astype(float), np.nan), "qid.*nan.*without missing values"),
-            bad("None in qid", [*qid[1:], None], "qid.*None.*without missing values"),
-            bad("2-d qid", np.column_stack([qid, qid]), "qid has shape"),
-            bad("qid that is a number", 3, "qid has shape"),
+            *self.bad_ids(),
+            BadCall("an unknown label", X, spoiled(y, label), unknown, in_fit=False),
+            BadCall("an unknown label of a single row", X[:1], [label], unknown, in_fit=False),
+            BadCall("a label that is text", X[:1], ["0"], "y contains labels .*'0'.*accepted are", in_fit=False),
+            BadCall("other classes", X, y, f"classes=.*{label}", {"classes": [*self.classes, label]}, in_fit=False),
+            BadCall("tokens of a sequence that weigh differently", X, y, "sample_weight.*a sequence weighs as one", uneven),
         ]
 
 
@@ -223,6 +274,8 @@ def make_data(estimator: Any, seed: int = 0) -> Data:
     tags = estimator.__sklearn_tags__()
     if tags.estimator_type == "ranker":
         return make_relevances(estimator, seed)
+    if tags.estimator_type == "tagger":
+        return make_sequences(seed)
     random = np.random.default_rng(seed)
     X, weight = make_rows(random, N_ROWS)
     if tags.classifier_tags is None:
@@ -266,6 +319,20 @@ def make_relevances(estimator: Any, seed: int) -> RelevanceData:
     y[size[0] : size[0] + size[1]] = grades[0]
     y[:2, 0] = grades[:2]
     return QueryData(X, y[:, 0], weight, refusal, np.repeat(random.permutation(N_QUERIES), size))
+
+
+def make_sequences(seed: int) -> SequenceData:
+    """Make sequences of labels that often stay what they are."""
+    random = np.random.default_rng(seed)
+    size = np.concatenate([[3], random.choice([1, 2, 3, 5, 12], N_QUERIES - 2), [4]])
+    sid = np.repeat(random.permutation(N_QUERIES), size)
+    X, weight = make_rows(random, len(sid))
+    y = (X @ random.standard_normal((N_FEATURES, N_CLASSES)) + 2 * random.standard_normal((len(X), N_CLASSES))).argmax(axis=1)
+    stays = random.random(len(y)) < 0.4
+    for i in range(1, len(y)):
+        y[i] = y[i - 1] if stays[i] else y[i]
+    y[:N_CLASSES] = np.arange(N_CLASSES)
+    return SequenceData(X, y, weight[sid], np.arange(N_CLASSES), sid)
 
 
 def refusal_of(loss: RankingLoss, relevances: Sequence[float]) -> str | None:
@@ -328,7 +395,8 @@ def bad_calls(data: Data) -> list[BadCall]:
     n = len(X)
     S = sparse.csr_array(X)
     with_nan = sparse.csr_array((spoiled(S.data, np.nan), S.indices, S.indptr), shape=S.shape)
-    absent, last = {"sample_weight": spoiled(weight, 0)}, data.rows(slice(data.n - 1, data.n))
+    last = data.rows(slice(data.n - 1, data.n))
+    absent = {"sample_weight": np.where(np.isin(np.arange(n), np.arange(n)[last]), 0, weight)}
     calls = [
         BadCall("NaN in X", spoiled(X, np.nan), y, "X contains NaN", in_predict=True),
         BadCall("infinity in X", spoiled(X, np.inf), y, "X contains infinity", in_predict=True),
@@ -386,6 +454,7 @@ def bad_parameters(estimator: Any) -> dict[str, Any]:
     values = {
         "average": "median",
         "class_weight": "heavy",
+        "constraint": "no such constraint",
         "fit_intercept": "yes",
         "intercept_scaling": 0,
         "loss": "no such loss",
@@ -393,6 +462,7 @@ def bad_parameters(estimator: Any) -> dict[str, Any]:
         "norm": "no such norm",
         "reject": "no such option",
         "threshold": "no such measure",
+        "transition_scaling": -0.1,
         "representation": "no such representation",
         "random_state": "seed",
         "shuffle": "no",

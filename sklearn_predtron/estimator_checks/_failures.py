@@ -17,13 +17,13 @@ def check_failing_partial_fit_changes_nothing(name: str, estimator: Any) -> None
     data = make_data(estimator)
     for begin in [data.fit, data.stream]:
         model = begin(estimator)
-        untouched, before, predicted = copy.deepcopy(model), frozen(model), model.predict(data.X)
+        untouched, before, predicted = copy.deepcopy(model), frozen(model), data.predict(model)
         known = set(vars(model))
         for bad in bad_calls(data):
             assert_fails(f"{name}: partial_fit, {bad.what}", bad.says, model.partial_fit, bad.X, bad.y, **bad.more)
             unchanged = is_same(frozen(model), before) and set(vars(model)) == known
             assert unchanged, f"{name}: a partial_fit that failed ({bad.what}) left a trace"
-        assert_array_equal(model.predict(data.X), predicted)
+        assert_array_equal(data.predict(model), predicted)
         for i in range(5):
             data.learn(model, slice(i, i + 1)), data.learn(untouched, slice(i, i + 1))
         assert_same_bits(model, untouched, f"{name}: taught on after failures, or without any")
@@ -35,13 +35,13 @@ def check_failing_fit_changes_nothing(name: str, estimator: Any) -> None:
     for warm_start in [False, True]:
         model = data.fit(estimator).set_params(warm_start=warm_start)
         fresh = seeded(estimator)
-        before, predicted, untouched = frozen(model), model.predict(data.X), frozen(fresh)
+        before, predicted, untouched = frozen(model), data.predict(model), frozen(fresh)
         for bad in bad_calls(data):
             if bad.in_fit:
                 for learner, frozen_before in [(model, before), (fresh, untouched)]:
                     assert_fails(f"{name}: fit, {bad.what}", bad.says, learner.fit, bad.X, bad.y, **bad.more)
                     assert is_same(frozen(learner), frozen_before), f"{name}: a fit that failed ({bad.what}) left a trace"
-        assert_array_equal(model.predict(data.X), predicted)
+        assert_array_equal(data.predict(model), predicted)
 
 
 def check_bad_parameters_change_nothing(name: str, estimator: Any) -> None:
@@ -49,7 +49,7 @@ def check_bad_parameters_change_nothing(name: str, estimator: Any) -> None:
     data = make_data(estimator)
     model = data.stream(estimator)
     fresh = seeded(estimator)
-    before, untouched, predicted = frozen(model), frozen(fresh), model.predict(data.X)
+    before, untouched, predicted = frozen(model), frozen(fresh), data.predict(model)
     for parameter, value in bad_parameters(estimator).items():
         good = getattr(model, parameter)
         pattern = f"{parameter}.*{re.escape(str(value))}"
@@ -59,7 +59,7 @@ def check_bad_parameters_change_nothing(name: str, estimator: Any) -> None:
             assert_fails(f"{name}: partial_fit, {parameter}={value!r}", pattern, data.learn, learner)
             learner.set_params(**{parameter: good})
             assert is_same(frozen(learner), frozen_before), f"{name}: {parameter}={value!r} left a trace"
-    assert_array_equal(model.predict(data.X), predicted)
+    assert_array_equal(data.predict(model), predicted)
 
 
 def check_bad_input_to_predict(name: str, estimator: Any) -> None:

@@ -52,7 +52,7 @@ def check_layouts_of_dense_input(name: str, estimator: Any) -> None:
         for learn in [data.fit, data.stream]:
             model = learn(estimator, X=plain)
             assert_same_bits(learn(estimator, X=X), model, f"{name}: X as {form}")
-        assert_array_equal(model.predict(X), model.predict(plain), err_msg=f"{name}: X as {form}")
+        assert_array_equal(data.predict(model, X=X), data.predict(model, X=plain), err_msg=f"{name}: X as {form}")
 
 
 def check_formats_of_sparse_input(name: str, estimator: Any) -> None:
@@ -135,7 +135,7 @@ def check_read_only_and_mapped_input(name: str, estimator: Any) -> None:
 def check_input_is_not_modified(name: str, estimator: Any) -> None:
     """Check that X, y, the weights and what else is given are as before after every method."""
     data = make_data(estimator)
-    weight = np.where(np.arange(len(data.X)) % 3 == 0, 0, data.weight)
+    weight = data.even(np.where(np.arange(len(data.X)) % 3 == 0, 0, data.weight))
     for form, X in forms_of(data.X).items():
         given = [stored(X) if sparse.issparse(X) else X, vars(data), weight]
         before = joblib.hash(given)

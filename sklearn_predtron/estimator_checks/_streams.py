@@ -94,7 +94,7 @@ def check_pickled_in_mid_stream(name: str, estimator: Any) -> None:
         }
         for way, other in copies.items():
             assert_same_bits(other, model, f"{name}: {way} with {form}")
-            assert_array_equal(other.predict(X), model.predict(X))
+            assert_array_equal(data.predict(other, X=X), data.predict(model, X=X))
         for rounds in [slice(i, i + 1) for i in range(half, half + 4)] + [slice(half + 4, data.n)]:
             for other in [model, *copies.values()]:
                 data.learn(other, rounds, X=X)

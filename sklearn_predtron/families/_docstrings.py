@@ -159,12 +159,13 @@ def aliases(models: Sequence[Any], parameter: str, base: type[Part]) -> str:
 
 
 def works(model: Any, parameter: str, kind: type[Part]) -> bool:
-    """Return whether a part goes together with the others of an estimator; norms go with all."""
+    """Return whether a part goes together with the others of an estimator."""
     before = getattr(model, parameter)
     setattr(model, parameter, kind.alias)
     try:
-        if parameter != "norm":
-            problem = model._build_problem()
+        problem = model._build_problem()
+        if parameter == "norm":
+            problem.score_map.check_norm(kind())
         if parameter == "update":
             model._build_update(problem)
     except (TypeError, ValueError):

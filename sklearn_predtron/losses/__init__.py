@@ -1,9 +1,11 @@
-"""Losses: tables over a list of predictions, functions of counts for sets of labels, losses of rankings; the reject option."""
+"""Losses: tables over predictions, functions of counts for sets of labels, of rankings and of sequences; the reject option."""
 
 from sklearn_predtron.losses.ranking import NDCG, AveragePrecision, KendallTau, RankingLoss, RankingZeroOne, SwappedPairs
 from sklearn_predtron.losses.ranking import list_of as list_of
 from sklearn_predtron.losses.ranking import ranking_loss as ranking_loss
 from sklearn_predtron.losses.reject import Reject
+from sklearn_predtron.losses.sequence import SequenceHamming, SequenceLoss, SequenceZeroOne
+from sklearn_predtron.losses.sequence import sequence_loss as sequence_loss
 from sklearn_predtron.losses.subset import AtK as AtK
 from sklearn_predtron.losses.subset import (
     CountLoss,
@@ -39,6 +41,9 @@ __all__ = [
     "RankingZeroOne",
     "RecallAtK",
     "Reject",
+    "SequenceHamming",
+    "SequenceLoss",
+    "SequenceZeroOne",
     "Squared",
     "SubsetLoss",
     "SubsetZeroOne",

@@ -1,4 +1,4 @@
-"""Measures of rankings, one value per query; scorers of measures, costs, rejects and sets of labels; progressive validation.
+"""Measures of rankings and of chunks; scorers of them, of costs, rejects, sets of labels and tokens; progressive validation.
 
 Of every measure of rankings:
 
@@ -11,6 +11,7 @@ Of every measure of rankings:
   `kendall_tau` are 1.  `reciprocal_rank` and `precision_at_k` count what is found: without relevant documents they are 0.
 """
 
+from sklearn_predtron.metrics._chunks import chunk_f1_score, chunk_precision_recall_fscore_support
 from sklearn_predtron.metrics._progressive import progressive_val_score
 from sklearn_predtron.metrics._query_means import mean_over_queries
 from sklearn_predtron.metrics._query_scorers import (
@@ -23,10 +24,13 @@ from sklearn_predtron.metrics._query_scorers import (
 )
 from sklearn_predtron.metrics._rankings import average_precision, kendall_tau, ndcg, precision_at_k, reciprocal_rank
 from sklearn_predtron.metrics._scorers import cost_scorer, reject_scorer, subset_scorer
+from sklearn_predtron.metrics._token_scorer import token_scorer
 
 __all__ = [
     "average_precision",
     "average_precision_scorer",
+    "chunk_f1_score",
+    "chunk_precision_recall_fscore_support",
     "cost_scorer",
     "kendall_tau",
     "kendall_tau_scorer",
@@ -41,6 +45,7 @@ __all__ = [
     "reciprocal_rank_scorer",
     "reject_scorer",
     "subset_scorer",
+    "token_scorer",
 ]
 
 # Pickles name these by the public path, whatever module defines them.

@@ -34,6 +34,7 @@ class Norm(Part):
 
     pairwise = False  # whether X holds kernels of rows with rows
     measured = False  # whether it has a length of given weights and rows
+    of_sequences = False  # whether the tokens of sequences can be learned under it
     theorem: str | None = None  # what carries the theorems over to the norm
 
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
@@ -136,6 +137,7 @@ class L2(Norm):
     """
 
     alias = "l2"
+    of_sequences = True
     synonyms = ("frobenius", "fro", "euclidean")
     measured = True
 
@@ -346,6 +348,7 @@ class Scaled(Norm):
     """
 
     alias = "scaled"
+    of_sequences = True
     synonyms = ("standardised", "standardized")
 
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_predtron._core.score_map cimport QueryMap, ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient, RowOps, Matrix, Row
 from sklearn_predtron.problems._base cimport Round
-from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm
+from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm, take_row
 from sklearn_predtron.norms.scaling cimport (
     Found,
     Scaling,
@@ -57,6 +57,7 @@ cdef class ScaledWeights(L2Weights):
     cdef double D, largest, squared_length      # largest: what D was at most since it was computed from all features
     cdef Found found
     cdef bint is_applied                # whether z is the row at hand
+    cdef Row applied                    # the row that z is
     cdef bint fresh, undo_needed        # whether rows are new, and so enter the statistics; whether rounds may be abandoned
     cdef object saved
     cdef double[::1] old                # what the statistics were before the round, where it may be called off
@@ -152,6 +153,7 @@ cdef class ScaledWeights(L2Weights):
     cdef void meet_row(self, const Row* row, const RowOps* k) noexcept nogil:
         cdef const double* x = self.read(row, k)
         self.seen += 1
+        self.applied = row[0]
         if k.index_size > 0:     # an empty row has no address
             self.meet_sparse(row.n, x)
         else:
@@ -240,6 +242,7 @@ cdef class ScaledWeights(L2Weights):
     cdef void apply(self, const Row* row, const RowOps* k) noexcept nogil:
         """z and what goes with it, under the present statistics."""
         cdef const double* x = self.read(row, k)
+        self.applied = row[0]
         if k.index_size == 0:
             scaling_apply_dense(row.n, x, &self.S, &self.z[0], &self.found)
         else:
@@ -297,7 +300,7 @@ cdef class ScaledWeights(L2Weights):
         if not self.is_applied:
             self.apply(&x.first, x.k)
         self.is_applied = False
-        self.row_scores(x, t, &self.W, &self.C[0], self.scale, False)
+        self.rows_scores(x, t, &self.W, &self.C[0], self.scale, False)
 
     cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
         cdef const IterateSum* s = self.sum_of(which)
@@ -311,8 +314,8 @@ cdef class ScaledWeights(L2Weights):
             self.known &= self.following
             self.following = True
             self.apply(&x.first, x.k)
-            self.row_scores(x, t, &self.W, &self.C[0], s.weight / s.mass, False)
-            self.row_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
+            self.rows_scores(x, t, &self.W, &self.C[0], s.weight / s.mass, False)
+            self.rows_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
 
     cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
         cdef const IterateSum* s = self.sum_of(which)
@@ -328,7 +331,25 @@ cdef class ScaledWeights(L2Weights):
         if not self.following:
             self.known, self.following = False, True
             self.apply(&x.first, x.k)       # the totals' C is missing
-        self.row_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
+        self.rows_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
+
+    cdef void rows_scores(self, const View* x, double* t, const Matrix* M, const double* C, double scale,
+                          bint more) noexcept nogil:
+        """The scores of all rows, of which a single one has been applied."""
+        cdef Py_ssize_t r
+        cdef View row
+        if x.m == 1:
+            self.row_scores(x, t, M, C, scale, more)
+            return
+        for r in range(x.m):
+            take_row(x, r, &row)
+            self.apply(&row.first, x.k)
+            self.row_scores(&row, t + r * self.d, M, C, scale, more)
+
+    cdef inline void be_applied(self, const View* x) noexcept nogil:
+        """Apply a row unless it was the last one: that of a sequence may not be."""
+        if self.applied.value != x.first.value or self.applied.n != x.first.n:
+            self.apply(&x.first, x.k)
 
     cdef void row_scores(self, const View* x, double* t, const Matrix* M, const double* C, double scale,
                          bint more) noexcept nogil:
@@ -385,6 +406,7 @@ cdef class ScaledWeights(L2Weights):
             g2 = self.take_length2(x, g, &(<QueryMap> self.score_map).pulled_back[0])
             r.update_norm2 = g2 if g2 > self.cancelled(x, g) else 0
             return
+        self.be_applied(x)
         for i in range(g.n):
             g2 += g.value[i] * g.value[i]
         r.update_norm2 = g2 * (self.squared_length + self.intercept.r2())
@@ -437,6 +459,7 @@ cdef class ScaledWeights(L2Weights):
         self.score_map.add(x, &self.W, g, change)
         if self.score_map.offsets_cancel:
             return
+        self.be_applied(x)
         self.known &= x.start != NULL
         along = self.found.cross
         for i in range(g.n):

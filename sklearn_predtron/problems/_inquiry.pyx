@@ -11,14 +11,16 @@ def ask(Problem problem not None, Labels labels not None, Py_ssize_t i, t, bint 
     Returns the loss suffered, the least loss of any prediction, the competitor's loss above that, the gap of the scores and
     rep(competitor) - rep(sigma_y), flat.  Where the predicted competitor has no loss, the gap and the difference are 0.
     """
-    cdef double[:, ::1] scores = np.array(t, dtype=np.float64).reshape(-1, problem.d)
-    cdef Py_ssize_t m = scores.shape[0], c
+    cdef double[::1] scores = np.array(t, dtype=np.float64).ravel()
+    cdef Py_ssize_t n = scores.shape[0], m = (n - problem.score_map.extra) // problem.d, c
+    if n != m * problem.d + problem.score_map.extra:
+        raise ValueError(f"{n} scores are not those of a round of {problem.d} scores a row.")
     if m == 0 or not 0 <= i < labels.n:
         raise ValueError(f"there are {m} rows of scores, and {labels.n} labels, of which {i} is asked for.")
-    change = np.zeros(m * problem.d)
-    cdef double[::1] value = np.zeros(m * problem.d)
+    change = np.zeros(n)
+    cdef double[::1] value = np.zeros(n)
     cdef double[::1] dense = change
-    cdef Py_ssize_t[::1] at = np.zeros(m * problem.d, dtype=np.intp)
+    cdef Py_ssize_t[::1] at = np.zeros(n, dtype=np.intp)
     cdef const void* y
     cdef ScoreGradient g
     cdef Round r
@@ -30,12 +32,12 @@ def ask(Problem problem not None, Labels labels not None, Py_ssize_t i, t, bint 
     problem.prepare(labels)
     y = labels.at(i)
     if augmented:
-        problem.loss_augmented_competitor(&scores[0, 0], y, m, &r)
+        problem.loss_augmented_competitor(&scores[0], y, m, &r)
     else:
-        problem.decode_competitor(&scores[0, 0], y, m, &r)
+        problem.decode_competitor(&scores[0], y, m, &r)
     if problem.failed:
         problem.reraise()
-    if not np.array_equal(scores, np.reshape(t, (m, problem.d))):
+    if not np.array_equal(scores, np.ravel(t)):
         raise ValueError(f"{type(problem).__name__} changed the scores.")
     if augmented or r.loss > 0:
         problem.gradient(y, m, &r, &g)

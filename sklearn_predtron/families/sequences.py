@@ -1,0 +1,557 @@
+"""Sequences: labels of tokens that depend on their neighbours'."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from sklearn_predtron._compat import Interval, StrOptions, check_sample_weight, with_callbacks
+from sklearn_predtron._core.rows import QueryRows
+from sklearn_predtron._queries import SID, Queries, split_ids, warn_of_one_query, weights_of_sequences
+from sklearn_predtron._typing import keeping_type
+from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._fitted import AfterFit, learned, read_only
+from sklearn_predtron.families._labels import class_list, encode, find_classes, one_dimensional
+from sklearn_predtron.families._patience import Patience
+from sklearn_predtron.families._transitions import (
+    bio_transitions,
+    check_labels_allowed,
+    check_transitions,
+    given_transitions,
+    observed_transitions,
+)
+from sklearn_predtron.families._validation import Batch, as_rows, check_lengths, mean_loss
+from sklearn_predtron.losses import SequenceLoss, sequence_loss
+from sklearn_predtron.norms._intercept import Intercept
+from sklearn_predtron.problems._chain import ChainProblem, TokenCodes
+
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
+
+__all__ = ["PredtronSequenceTagger"]
+
+ROUTED = {"sid": "groups", "sample_weight": True}
+NO_SID = (
+    "{method} was called without sid on an estimator that was fitted with several sequences.  Pass sid, or a data frame with a "
+    "column 'sid'; a search or a pipeline passes sid after sklearn.set_config(enable_metadata_routing=True), if it is given "
+    "groups=sid.  If the rows are one sequence, say so by sid='one'."
+)
+
+
+@documented({"classes_": np.arange(3)}, d="n_classes", rows="sequences")
+class PredtronSequenceTagger(BasePredtron):
+    """Sequence tagging by a linear chain: labels the tokens of a sequence together.
+
+    A row is a token, `sid` says of which sequence, and a round is a sequence.  A sequence of labels scores
+    S(y) = sum_t (<w_{y_t}, x_t> + b_{y_t}) + start_{y_1} + sum_{t>1} A_{y_{t-1}, y_t} + end_{y_T}, and the best one is predicted,
+    among equals the first in lexicographic order.
+
+    Parameters
+    ----------
+    loss : {losses} or SequenceLoss, default="hamming"
+        L(sigma, y) of sequences: "hamming" counts wrong tokens, `SequenceHamming(costs)` adds their costs up, "zero_one" asks
+        for wholly right sequences, and is the better choice where only these are of use.
+    constraint : "bio", "observed", array-like of shape (n_classes + 1, n_classes) or None, default=None
+        Which label may follow which: others are never predicted, and refused in y.  "bio" is for the labels O, B-x and I-x, where
+        I-x follows B-x and I-x only; "observed" allows what `fit` has seen; a boolean array says of each label, a row, which ones
+        may follow, and in its last row which ones may be first.
+    norm : {norms} or Norm, default="l2"
+        The norm of W, under which margins are measured; "scaled" is for raw dense features of any unit.  The transitions,
+        which are counts, have the Euclidean norm.
+    {update}
+    {average}
+    transition_scaling : float, default=0.1
+        Squared length of the feature of a transition relative to the intercept's: with more of it transitions are learned faster.
+    {intercept_scaling}
+    {max_iter}
+    {tol}
+    {shuffle}
+    {random_state}
+    {warm_start}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights W of the tokens that predict.
+    intercept_ : ndarray of shape (n_classes,)
+        Offsets b of the tokens' scores.
+    transitions_ : ndarray of shape (n_classes, n_classes)
+        Scores A of a label (row) before another (column); -inf where the constraint forbids it.
+    start_, end_ : ndarrays of shape (n_classes,)
+        Scores of first and of last labels.
+    {last_coef_}
+    {last_intercept_}
+    last_transitions_, last_start_, last_end_ : ndarrays
+        The same of the last iterate.
+    {t_}
+    n_mistakes_ : int
+        Sequences of which a maximiser of the score lost.
+    {n_updates_}
+    {cumulative_loss_}
+    {loss_curve_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
+
+    See Also
+    --------
+    PredtronClassifier : Labels rows one by one.
+    sklearn_predtron.datasets.stack_sequences : From lists of sequences to rows and sid.
+    sklearn_predtron.metrics.chunk_f1_score : F1 of chunks in BIO tags.
+
+    Notes
+    -----
+    Collins (2002) and Shalev-Shwartz and Ben-David (2014, section 17.3), with inference that is exact for both losses: the best
+    sequence that is not y costs one number a token beside the Viterbi recursion.  The loss is not divided by the length of the
+    sequence.  A round costs n_nonzero K + T K^2.
+
+    With scikit-learn's metadata routing on, `sid` is requested as `groups` by `fit`, `partial_fit`, `predict`,
+    `decision_function` and `score`, so that ``GridSearchCV(..., cv=GroupKFold()).fit(X, y, groups=sid)`` splits, learns and
+    scores by sequence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_predtron import PredtronClassifier, PredtronSequenceTagger
+    >>> random = np.random.default_rng(0)
+    >>> y = np.cumsum(random.random(2000) < 0.2) % 3  # labels that stay for five tokens on the mean
+    >>> X, sid = np.eye(3)[y] + random.standard_normal((2000, 3)), np.arange(2000) // 20
+    >>> model = PredtronSequenceTagger(random_state=0).fit(X[:1000], y[:1000], sid=sid[:1000])
+    >>> alone = PredtronClassifier(random_state=0).fit(X[:1000], y[:1000])
+    >>> round(model.score(X[1000:], y[1000:], sid=sid[1000:]), 2), round(alone.score(X[1000:], y[1000:]), 2)
+    (0.75, 0.62)
+    """
+
+    _epochs = 20
+    _several = False  # whether a call had several sequences
+    _observed: NDArray | None = None  # transitions, where they are the constraint
+    classes_: Any = AfterFit()
+    _parameter_constraints: dict[str, list] = {
+        **{name: kinds for name, kinds in BasePredtron._parameter_constraints.items() if name != "fit_intercept"},
+        "loss": [str, SequenceLoss],
+        "constraint": [StrOptions({"bio", "observed"}), "array-like", None],
+        "transition_scaling": [Interval(Real, 0, None, closed="neither")],
+    }
+    __metadata_request__fit = ROUTED
+    __metadata_request__partial_fit = ROUTED
+    __metadata_request__score = ROUTED
+    __metadata_request__predict = {"sid": "groups"}
+    __metadata_request__decision_function = {"sid": "groups"}
+
+    def __init__(
+        self,
+        *,
+        loss: Any = "hamming",
+        constraint: Any = None,
+        norm: Any = "l2",
+        update: Any = "adaptive",
+        average: Any = None,
+        transition_scaling: float = 0.1,
+        intercept_scaling: Any = "auto",
+        max_iter: int | None = None,
+        tol: Patience | float | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+        warm_start: bool = False,
+    ):
+        self.loss = loss
+        self.constraint = constraint
+        self.norm = norm
+        self.update = update
+        self.average = average
+        self.transition_scaling = transition_scaling
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+
+    # --------------------------------------------------------------------------------------------------------- learning
+
+    @keeping_type(with_callbacks)
+    def fit(self, X: Any, y: Any, sid: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
+        """Learn from sequences in shuffled epochs.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features)
+            Tokens, those of a sequence in their order.  C-contiguous float32 and float64 arrays and CSR matrices are read where
+            they lie, unless the tokens of a sequence lie apart: then they are gathered first.
+        y : array-like of shape (n_tokens,)
+            Labels.
+        sid : array-like of shape (n_tokens,), default=None
+            The sequence of each token; None is one sequence, of which more than one row warns, and "one" without a warning.
+            A data frame X may have it in a column "sid" in place of this.
+        sample_weight : array-like of shape (n_tokens,), default=None
+            Weights, not negative, of which only ratios matter, the same for all tokens of a sequence; a sequence of weight 0 is
+            as if it were absent.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, sid = split_ids(X, sid, SID)
+        if sid is None:
+            warn_of_one_sequence(X)
+        return self._fit(X, y, sid=sid, sample_weight=sample_weight)
+
+    def partial_fit(  # type: ignore[override]
+        self, X: Any, y: Any, classes: Any = None, sid: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from whole sequences in the given order, one pass.
+
+        The result is, to the last bit, the same for any way of splitting a stream of sequences into calls.  The same id in two
+        calls stands for two sequences.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features)
+            Tokens.
+        y : array-like of shape (n_tokens,)
+            Labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever occur; required by the first call.
+        sid : array-like of shape (n_tokens,), default=None
+            The sequence of each token; interleaved sequences are gathered in the order of their first tokens.  None is one
+            sequence.  A data frame X may have it in a column "sid".
+        sample_weight : array-like of shape (n_tokens,), default=None
+            Weights, not negative, the same for all tokens of a sequence.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        X, sid = split_ids(X, sid, SID)
+        return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
+
+    def _read(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sid: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        fresh: bool,
+        partial: bool = False,
+    ) -> Batch:
+        self._check_labels_given(y)
+        X, rows = self._read_rows(X, reset=fresh)
+        codes = self._read_codes(y, classes, fresh=fresh, partial=partial)
+        check_lengths(rows.n, len(codes))
+        queries = Queries(sid, rows.n, SID)
+        labels = TokenCodes(queries.take(codes), queries.start)
+        self._note_transitions(labels, partial=partial)
+        self._check_transitions(labels, queries)
+        weight, order = None, None
+        if sample_weight is not None:
+            weight = weights_of_sequences(queries, np.ascontiguousarray(check_sample_weight(sample_weight, X)))
+            if not weight.all():
+                order = np.flatnonzero(weight)
+                if len(order) == 0 and not partial:
+                    raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+        given = rows.n
+        self._several = queries.n > 1 or (not fresh and self._several)
+        if queries.order is not None:
+            rows = as_rows(X[queries.order])
+        return Batch(X, QueryRows(rows, queries.start, queries.order, given), labels, weight, order)
+
+    def _read_codes(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> NDArray:
+        """Return the number of each token's label, and set what is known of the labels."""
+        if not fresh:
+            self._check_same_classes(classes)
+            return encode(one_dimensional(y), self.classes_)
+        if not partial:
+            self.classes_, codes = find_classes(one_dimensional(y))
+            return codes
+        if classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        self.classes_ = find_classes(class_list(classes), targets=False)[0]
+        return encode(one_dimensional(y), self.classes_)
+
+    def _check_same_classes(self, classes: Any) -> None:
+        if classes is not None and set(class_list(classes).tolist()) != set(self.classes_.tolist()):
+            raise ValueError(
+                f"classes={class_list(classes).tolist()} is not the same as on the first call: {self.classes_.tolist()}."
+            )
+
+    def _note_transitions(self, labels: TokenCodes, *, partial: bool) -> None:
+        """Note which transitions there are, if others are to be forbidden."""
+        if not isinstance(self.constraint, str) or self.constraint != "observed":
+            return
+        if partial:
+            raise ValueError("constraint='observed' is not for partial_fit, which sees a part of the data; pass an array.")
+        self._observed = observed_transitions(labels, len(self.classes_))
+
+    def _check_transitions(self, labels: TokenCodes, queries: Queries) -> None:
+        """Refuse a constraint, or labels that it forbids."""
+        allowed = self._allowed()
+        if allowed is not None:
+            check_transitions(allowed, self.classes_, self.constraint)
+            check_labels_allowed(labels, queries, allowed, self.classes_, self.constraint)
+
+    def _allowed(self) -> NDArray | None:
+        """Return which label may follow which, in the last row which may be first; None if all may."""
+        if self.constraint is None:
+            return None
+        if isinstance(self.constraint, str):
+            return bio_transitions(self.classes_) if self.constraint == "bio" else self._observed
+        return given_transitions(self.constraint, self.classes_)
+
+    def _build_problem(self) -> ChainProblem:
+        return sequence_loss(self.loss).build(self.transition_scaling, self.classes_, self._allowed())
+
+    def _build_intercept(self) -> Intercept:
+        return Intercept(True, self._scaling())
+
+    def _fixed_parameters(self) -> dict[str, Any]:
+        fixed = {**self._fixed_norm(), "intercept_scaling": self._scaling()}
+        return {**fixed, "transition_scaling": float(self.transition_scaling)}
+
+    def _shown_to_callbacks(self, given: dict[str, Any]) -> dict[str, Any]:
+        name = "groups" if get_config()["enable_metadata_routing"] else "sid"  # as scorers ask for it
+        return super()._shown_to_callbacks({name if key == "sid" else key: value for key, value in given.items()})
+
+    # ------------------------------------------------------------------------------------------------------ what was learned
+
+    @learned
+    def transitions_(self) -> NDArray:
+        """Scores of a label (row) before another (column) that predict, of shape (n_classes, n_classes)."""
+        return self._transitions(True)[0]
+
+    @learned
+    def start_(self) -> NDArray:
+        """Scores of first labels that predict, of shape (n_classes,)."""
+        return self._transitions(True)[1]
+
+    @learned
+    def end_(self) -> NDArray:
+        """Scores of last labels that predict, of shape (n_classes,)."""
+        return self._transitions(True)[2]
+
+    @learned
+    def last_transitions_(self) -> NDArray:
+        """Scores of a label (row) before another (column) in the last iterate, of shape (n_classes, n_classes)."""
+        return self._transitions(False)[0]
+
+    @learned
+    def last_start_(self) -> NDArray:
+        """Scores of first labels in the last iterate, of shape (n_classes,)."""
+        return self._transitions(False)[1]
+
+    @learned
+    def last_end_(self) -> NDArray:
+        """Scores of last labels in the last iterate, of shape (n_classes,)."""
+        return self._transitions(False)[2]
+
+    def _transitions(self, mean: bool) -> tuple[NDArray, NDArray, NDArray]:
+        """Return A, start and end, -inf for what is forbidden."""
+        A, start, end = self._learner.read(lambda weights: weights.transitions(mean))
+        allowed = self._learner.problem.allowed
+        if allowed is not None:
+            A[~allowed[:-1]], start[~allowed[-1]] = -np.inf, -np.inf
+        return read_only(A), read_only(start), read_only(end)
+
+    # -------------------------------------------------------------------------------------------------------- prediction
+
+    def predict(self, X: Any, sid: Any = None) -> NDArray:
+        """Predict the label of each token.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features)
+            Tokens.
+        sid : array-like of shape (n_tokens,), default=None
+            The sequence of each token, here or in a column "sid" of X.  None is one sequence, and an error after a fit with
+            several; "one" is one sequence.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_tokens,)
+            Labels of `classes_`.
+        """
+        return self.classes_[self._predict_codes(X, sid, "predict")]
+
+    def _predict_codes(self, X: Any, sid: Any, method: str) -> NDArray:
+        """Return the numbers of the predicted labels, of shape (n_tokens,)."""
+        problem, scores, queries, table = self._scored_sequences(X, sid, method)
+        codes, allowed = problem.predict(scores, queries.start, *table)
+        if not allowed:
+            raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
+        return queries.put_back(codes)
+
+    def _scored_sequences(self, X: Any, sid: Any, method: str) -> tuple[Any, NDArray, Queries, tuple]:
+        """Return the problem of now, the tokens' scores by sequence, the sequences, and the scores of transitions."""
+        check_is_fitted(self)
+        X, sid = split_ids(X, sid, SID)
+        learner, scores = self._scored(X)
+        if sid is None and self._several and len(scores) > 1:
+            raise ValueError(NO_SID.format(method=method))
+        queries = Queries(sid, len(scores), SID)
+        table = learner.read(lambda weights: weights.transitions(True))
+        return learner.problem, queries.take(scores), queries, table
+
+    def decision_function(self, X: Any, sid: Any = None) -> NDArray:
+        """Compute the max-marginals: the best score of a sequence with the label at the token, less that of the best sequence.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features)
+            Tokens.
+        sid : array-like of shape (n_tokens,), default=None
+            The sequence of each token, as for `predict`.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_tokens, n_classes)
+            At most 0, which is the predicted label's; about -1e100 where the constraint leaves no such sequence.
+        """
+        problem, scores, queries, table = self._scored_sequences(X, sid, "decision_function")
+        return queries.put_back(problem.marginals(scores, queries.start, *table))
+
+    def score(self, X: Any, y: Any, sid: Any = None, sample_weight: Any = None) -> float:
+        """Compute the share of tokens whose label is right, whatever the loss.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features)
+            Tokens.
+        y : array-like of shape (n_tokens,)
+            True labels; they may be others than those of `classes_`, and are then not right.
+        sid : array-like of shape (n_tokens,), default=None
+            The sequence of each token, as for `predict`.
+        sample_weight : array-like of shape (n_tokens,), default=None
+            Weights of the tokens in the mean.
+
+        Returns
+        -------
+        score : float
+            At most 1, which is perfect.
+        """
+        check_is_fitted(self)
+        self._check_labels_given(y)
+        predicted = self.classes_[self._predict_codes(X, sid, "score")]
+        y = column_or_1d(y)
+        check_lengths(len(predicted), len(y))
+        return mean_loss((predicted == y).astype(np.float64), sample_weight)
+
+    def sample_loss(self, X: Any, y: Any, sid: Any = None) -> NDArray:
+        """Compute the estimator's own loss L(sigma, y) of each sequence.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features)
+            Tokens.
+        y : array-like of shape (n_tokens,)
+            True labels, of `classes_`.
+        sid : array-like of shape (n_tokens,), default=None
+            The sequence of each token, as for `predict`.
+
+        Returns
+        -------
+        loss : ndarray of shape (n_sequences,)
+            Values of the loss that was learned for, in the order in which the sequences first appear.
+        """
+        codes = self._predict_codes(X, sid, "sample_loss")
+        true = encode(column_or_1d(y), self.classes_)
+        check_lengths(len(codes), len(true))
+        queries = Queries(split_ids(X, sid, SID)[1], len(codes), SID)
+        loss = sequence_loss(self.loss)
+        costs = loss.table(self.classes_)
+        of_tokens = (codes != true).astype(np.float64) if costs is None else costs[true, codes]
+        if queries.n == 0:
+            return np.zeros(0)
+        losses = np.add.reduceat(queries.take(of_tokens), queries.start[:-1])
+        return losses if loss.additive else (losses > 0).astype(np.float64)
+
+    # -------------------------------------------------------------------------------------------------------- the theory
+
+    def margin(self, X: Any, y: Any, sid: Any = None) -> float:
+        """Measure the margin of the weights, at unit norm, on sequences.
+
+        The least, over the sequences, of S(y) less the score of the best other sequence of labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features)
+            Tokens.
+        y : array-like of shape (n_tokens,)
+            True labels, of `classes_`.
+        sid : array-like of shape (n_tokens,), default=None
+            The sequence of each token, as for `predict`.
+
+        Returns
+        -------
+        margin : float
+            The margin gamma, for `loss_bound`; nan where the weights are zero.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronSequenceTagger
+        >>> X, y, sid = [[2.0], [1.0], [-1.0], [1.0], [-2.0]], [1, 1, 0, 1, 0], [0, 0, 0, 1, 1]
+        >>> model = PredtronSequenceTagger(intercept_scaling=1.0, update="perceptron", random_state=0).fit(X, y, sid=sid)
+        >>> round(model.margin(X, y, sid=sid), 2)
+        1.38
+        """
+        return float(self._margins(X, y, sid).min(initial=np.inf))
+
+    def _margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
+        problem, scores, queries, table = self._scored_sequences(X, sid, "margin")
+        codes = encode(column_or_1d(y), self.classes_)
+        check_lengths(len(scores), len(codes))
+        labels = TokenCodes(queries.take(codes), queries.start)
+        return self._at_unit_norm(problem.leads_of_sequences(scores, labels, *table))
+
+    def loss_bound(  # type: ignore[override]
+        self, margin: float | None = None, radius: float | None = None, c_L: float | None = None
+    ) -> float:
+        """Bound the loss suffered online, if the theory of the parts has a bound.
+
+        Parameters
+        ----------
+        margin : float, default=None
+            Margin gamma > 0 of some unit-norm weights on the sequences (see `margin`).
+        radius : float, default=None
+            The largest length of a token with the intercept's feature of length `intercept_scaling`.  None takes what an update
+            with eta="theory" has seen.
+        c_L : float, default=None
+            The least positive loss; None takes what the loss states.
+
+        Returns
+        -------
+        bound : float
+            What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem, in which
+            D^2 R^2 = T^2 (2 radius^2 + 8 transition_scaling intercept_scaling^2), T the longest sequence that took a step.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronSequenceTagger
+        >>> X, y, sid = [[2.0], [1.0], [-1.0], [1.0], [-2.0]], [1, 1, 0, 1, 0], [0, 0, 0, 1, 1]
+        >>> model = PredtronSequenceTagger(intercept_scaling=1.0, update="perceptron", random_state=0).fit(X, y, sid=sid)
+        >>> model.cumulative_loss_ <= model.loss_bound(model.margin(X, y, sid=sid), radius=5**0.5)
+        True
+        """
+        return self._loss_bound(margin, radius, c_L, None, None, None)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "tagger"
+        return tags
+
+
+def warn_of_one_sequence(X: Any) -> None:
+    """Warn that several rows came without ids; what is no X is refused later."""
+    n = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else 0
+    if n > 1:
+        warn_of_one_query(n, SID)

@@ -1,0 +1,129 @@
+"""Losses of sequences of labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sklearn_predtron._parts import Part, resolve
+from sklearn_predtron.losses.table import CostMatrix, CostTableLoss, costs_of
+from sklearn_predtron.problems._chain import ChainProblem, HammingChain, ZeroOneChain
+
+
+class SequenceLoss(Part):
+    """Base of the losses L(sigma, y) of sequences of labels."""
+
+    constants_of = "classes"
+    additive = False  # whether it is the sum of what its tokens cost
+
+    def build(self, transition_scaling: float, classes: NDArray, allowed: NDArray | None = None) -> ChainProblem:
+        """Make the compiled problem.
+
+        Parameters
+        ----------
+        transition_scaling : float
+            Squared length of a transition's feature, relative to the intercept's.
+        classes : ndarray of shape (K,)
+            The labels, in the order of `classes_`.
+        allowed : ndarray of shape (K + 1, K) or None
+            Which label may follow which, and in the last row which may be first; None if all may.
+
+        Returns
+        -------
+        problem : ChainProblem
+            The linear chain with this loss.
+        """
+        raise TypeError(f"{type(self).__name__} does not define build(); a loss of sequences must.")
+
+    def table(self, classes: NDArray) -> NDArray | None:
+        """Tabulate what a wrong token costs.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (K,)
+            The labels, in the order of `classes_`.
+
+        Returns
+        -------
+        costs : ndarray of shape (K, K) or None
+            Rows = true label, columns = prediction; None is 1 for each wrong token.
+        """
+        return None
+
+    def constants(self, classes: NDArray, longest: int = 1) -> tuple[float, float]:
+        """Find the least positive loss c_L and the largest loss C_L.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (K,)
+            The labels, in the order of `classes_`.
+        longest : int, default=1
+            The tokens of the longest sequence.
+
+        Returns
+        -------
+        c_L, C_L : float
+            The least positive loss and the largest.
+        """
+        return 1.0, 1.0
+
+
+class SequenceHamming(SequenceLoss):
+    """The sum of the costs of the tokens: the number of wrong ones, where each costs 1.
+
+    L(sigma, y) = sum_t cost(y_t, sigma_t).
+
+    Parameters
+    ----------
+    costs : array-like of shape (K, K), dict or CostMatrix, default=None
+        Rows = true label, columns = prediction, with a diagonal of zeros; or {(true, predicted): cost}, where pairs that are not
+        named cost 1.  None is 1 for each wrong token.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import SequenceHamming
+    >>> SequenceHamming({("O", "B"): 0.5}).constants(["B", "O"], longest=10)
+    (0.5, 10.0)
+    """
+
+    alias = "hamming"
+    synonyms = ("token", "tokens")
+    additive = True
+
+    def __init__(self, costs: Any = None):
+        self.costs = costs
+
+    def table(self, classes: NDArray) -> NDArray | None:
+        if self.costs is None:
+            return None
+        return costs_of(self.costs if isinstance(self.costs, CostTableLoss) else CostMatrix(self.costs), classes)
+
+    def constants(self, classes: NDArray, longest: int = 1) -> tuple[float, float]:
+        found = self.table(classes)
+        return (1.0, float(longest)) if found is None else (float(found[found > 0].min()), float(found.max() * longest))
+
+    def build(self, transition_scaling: float, classes: NDArray, allowed: NDArray | None = None) -> ChainProblem:
+        return HammingChain(len(classes), transition_scaling, allowed, self.table(classes))
+
+
+class SequenceZeroOne(SequenceLoss):
+    """The 0-1 loss of whole sequences: L(sigma, y) = 1[sigma != y].
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import SequenceZeroOne
+    >>> SequenceZeroOne().constants(["B", "I", "O"], longest=10)
+    (1.0, 1.0)
+    """
+
+    alias = "zero_one"
+    synonyms = ("0-1", "sequence")
+
+    def build(self, transition_scaling: float, classes: NDArray, allowed: NDArray | None = None) -> ChainProblem:
+        return ZeroOneChain(len(classes), transition_scaling, allowed)
+
+
+def sequence_loss(value: Any) -> SequenceLoss:
+    """The loss of sequences that the parameter `loss` of an estimator stands for."""
+    return resolve(SequenceLoss, value, "loss")

@@ -1,0 +1,256 @@
+"""Weights of the tokens of sequences, under a norm, and of the transitions between their labels."""
+import numpy as np
+
+from sklearn_predtron._core.chain_map cimport ChainMap
+from sklearn_predtron._core.rows cimport Rows, View, of_doubles, take_row
+from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron.norms._base cimport Weights
+from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
+from sklearn_predtron.problems._base cimport Round
+
+from sklearn_predtron._core.state import count, flag, real, restored, whole
+from sklearn_predtron.norms._base import euclidean_length
+from sklearn_predtron.norms._scaled import ScaledWeights
+
+cdef double ONE = 1
+
+
+cdef class ChainedWeights(Weights):
+    """The inner weights score each token by W x + b, and a table the transitions, the first label and the last.
+
+    A step moves the inner weights along each token whose label was wrong, and the table, whose norm is the Euclidean one, as a
+    row of indicators would.
+    """
+    cdef readonly Weights inner
+    cdef readonly Intercept intercept
+    cdef L2Weights table
+    cdef readonly bint radius_needed
+    cdef bint is_l2                   # whether tokens that share features are known to
+    cdef readonly double radius2
+    cdef readonly Py_ssize_t longest  # sequence that took a step
+
+    def __init__(self, Weights inner not None, ChainMap score_map not None):
+        if type(inner) is not L2Weights and type(inner) is not ScaledWeights:
+            raise ValueError("sequences are learned under the norms 'l2' and 'scaled'; got the weights of another norm.")
+        self.map_scores(inner.d, inner.p, score_map)
+        self.is_l2 = type(inner) is L2Weights
+        self.inner = inner
+        self.intercept = inner.intercept
+        self.table = L2Weights(1, score_map.extra, Intercept(False, 1.0), averaging=inner.averaging)
+        self.large, self.by_feature, self.thin = inner.large, inner.by_feature, inner.thin
+        self.offsets_of_lines = inner.offsets_of_lines
+        self.counts_rows_once = inner.counts_rows_once
+        self.averaging, self.most_averages = inner.averaging, inner.most_averages
+        self.may_step = inner.may_step
+        self.watch_radius(False)
+
+    def __reduce__(self):
+        numbers = self.radius2, self.longest, self.radius_needed, self.leader
+        return ChainedWeights, (self.inner, self.score_map), (self.table, numbers)
+
+    def __setstate__(self, state):
+        numbers = real, count, flag, whole(0, self.most_averages)
+        self.table, (self.radius2, self.longest, needed, self.leader) = restored(self, state, (self.own_table, numbers))
+        self.watch_radius(needed)
+
+    def own_table(self, table):
+        """Accept a table like the present one."""
+        if type(table) is not L2Weights or (table.d, table.p, table.averaging) != (1, self.table.p, self.averaging):
+            raise ValueError("its table of transitions has another form")
+        return table
+
+    def expect(self, Rows rows not None):
+        self.inner.expect(rows)
+        self.thin = self.inner.thin
+
+    def keep_averages(self, int n):
+        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
+        self.inner.keep_averages(n)
+        self.table.keep_averages(n)
+        self.averaging = n
+
+    def put_first(self, int which):
+        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
+        self.inner.put_first(which)
+        self.table.put_first(which)
+
+    cdef void lead(self, int which) noexcept nogil:
+        self.leader = which
+        self.inner.lead(which)
+        self.table.lead(which)
+
+    # ------------------------------------------------------------------------------------------------------- the theory
+
+    def watch_radius(self, bint needed, bint of_rows=False):
+        """Whether to follow R^2 with D^2 R^2 >= |update|^2 (see `effective_radius`) of the rounds to come."""
+        self.inner.watch_radius(needed and not self.is_l2)    # then it applies each token
+        self.radius_needed = needed
+        self.observing = needed or self.inner.observing
+
+    def effective_radius(self, double radius):
+        """Half of T (2 radius^2 + 8 rho r2)^0.5, T the longest sequence that took a step: its update is at most twice that."""
+        return self.longest * (2 * radius ** 2 + 8 * self.table_length2(self.intercept.r2_read())) ** 0.5 / 2
+
+    cdef inline double table_length2(self, double r2) noexcept nogil:
+        """The squared length of the feature of a transition."""
+        return (<ChainMap> self.score_map).transition_scaling * r2
+
+    @property
+    def no_theorem_because(self):
+        return self.inner.no_theorem_because
+
+    def length(self):
+        """The norm of W, of b and of the table."""
+        scale = self.table_length2(self.intercept.r2_read()) ** 0.5
+        return float(np.hypot(self.inner.length(), euclidean_length(self.table.mean()[0]) / scale))
+
+    # ------------------------------------------------------------------------------------------------------- prediction
+
+    cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
+                         double* line) noexcept nogil:
+        return self.inner.read_lines(mean, at, first, n, stride, line)
+
+    cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
+        self.inner.read_offsets(mean, b)
+
+    def last(self):
+        """W (d, p) and b (d,) of the last iterate, copied."""
+        return self.inner.last()
+
+    def mean(self):
+        """W (d, p) and b (d,) of what predicts, copied."""
+        return self.inner.mean()
+
+    def transitions(self, bint mean):
+        """Scores of pairs (d, d), rows = the label before, of first labels (d,) and of last ones (d,), copied."""
+        table = (self.table.mean() if mean else self.table.last())[0][0]
+        d = self.d
+        return np.ascontiguousarray(table[:d * d].reshape(d, d).T), table[d * d:d * d + d].copy(), table[d * d + d:].copy()
+
+    # ------------------------------------------------------------------------------------------------------- the rounds
+
+    def first_refused(self, Rows rows not None):
+        return self.inner.first_refused(rows)
+
+    def complaint(self):
+        return self.inner.complaint()
+
+    cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
+        self.score_map.reserve(rows.longest)
+        self.inner.open_call(rows, fresh, undo_needed)
+
+    cdef close_call(self, bint learned):
+        self.inner.close_call(learned)
+
+    def close_fit(self):
+        self.inner.close_fit()
+
+    cdef bint open_round(self, View* x) noexcept nogil:
+        cdef bint taken = self.inner.open_round(x)
+        self.may_step = self.inner.may_step
+        return taken
+
+    cdef void abandon_round(self) noexcept nogil:
+        self.inner.abandon_round()
+        self.may_step = self.inner.may_step
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        self.inner.scores(x, t)
+        self.read_table(0, t + x.m * self.d)
+
+    cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
+        self.inner.mean_scores(x, which, t)
+        self.read_table(which, t + x.m * self.d)
+
+    cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
+        self.inner.average_scores(x, which, last, t)
+        self.read_table(which, t + x.m * self.d)
+
+    cdef void read_table(self, int which, double* t) noexcept nogil:
+        """The table of an average, or of the last iterate."""
+        cdef Py_ssize_t j
+        cdef const IterateSum* s = self.table.sum_of(which)
+        cdef const double* data = &self.table.data[0]
+        cdef double share, of_total
+        self.table.shares(which, &share, &of_total)
+        for j in range(self.table.p):
+            t[j] = share * data[j]
+        if s != NULL:
+            for j in range(self.table.p):
+                t[j] += of_total * s.total.data[j]
+
+    cdef void prefetch(self, const View* x) noexcept nogil:
+        self.inner.prefetch(x)
+
+    cdef void update_statistics(self, View* x) noexcept nogil:
+        cdef Py_ssize_t r
+        cdef View token
+        cdef double largest = 0, r2
+        for r in range(x.m):
+            take_row(x, r, &token)
+            if self.inner.observing:
+                self.inner.update_statistics(&token)
+            if self.radius_needed:
+                largest = max(largest, self.inner.length2(&token))
+        if self.radius_needed:
+            r2 = self.intercept.r2()
+            self.radius2 = max(self.radius2, x.m ** 2 * (largest + r2 + 4 * self.table_length2(r2)) / 2)
+
+    cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+        cdef double r2 = self.intercept.r2(), square = 0
+        if self.is_l2:
+            square = (<ChainMap> self.score_map).rows_norm2(x, g, r2)
+        else:
+            square = self.sum_of_norms(x, g, r)
+        r.update_norm2 = square + (<ChainMap> self.score_map).table_norm2(x, g, r2)
+        r.radius2 = self.radius2
+
+    cdef double sum_of_norms(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+        """The sum over the tokens: that of inner weights which do not tell what tokens share."""
+        cdef Py_ssize_t i = 0
+        cdef double square = 0
+        cdef View token
+        cdef ScoreGradient of_row
+        while i < g.n and g.at[i] < x.m * self.d:
+            take_row(x, g.at[i] // self.d, &token)
+            i = (<ChainMap> self.score_map).of_token(g, i, x.m, &of_row)
+            self.inner.update_norm(&token, &of_row, r)
+            square += r.update_norm2
+        return square
+
+    cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
+        cdef Py_ssize_t i = 0
+        cdef View token
+        cdef ScoreGradient of_row
+        self.longest = max(self.longest, x.m)
+        while i < g.n and g.at[i] < x.m * self.d:
+            take_row(x, g.at[i] // self.d, &token)
+            i = (<ChainMap> self.score_map).of_token(g, i, x.m, &of_row)
+            self.inner.step(&token, &of_row, size)
+        if i < g.n:
+            self.step_table(g, i, x.m, size * self.table_length2(self.intercept.r2()))
+
+    cdef void step_table(self, const ScoreGradient* g, Py_ssize_t first, Py_ssize_t m, double size) noexcept nogil:
+        """Take the step of the entries of g from the first on, as along a row that holds them."""
+        cdef Py_ssize_t i
+        cdef Py_ssize_t ends[2]
+        cdef View row
+        cdef ScoreGradient one
+        ends[0], ends[1] = 0, g.n - first
+        for i in range(first, g.n):
+            g.at[i] -= m * self.d
+        row.m, row.p, row.k, row.start, row.norm2 = 1, self.table.p, of_doubles(True), ends, -1
+        row.first.n, row.first.value, row.first.index = ends[1], g.value + first, g.at + first
+        one.n, one.at, one.value = 1, NULL, &ONE
+        self.table.step(&row, &one, size)
+        for i in range(first, g.n):
+            g.at[i] += m * self.d
+
+    cdef void shrink(self, double factor) noexcept nogil:
+        self.inner.shrink(factor)
+        self.table.shrink(factor)
+
+    cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
+        self.inner.close_round(which, weight, keep)
+        self.table.close_round(which, weight, keep)

@@ -1,0 +1,420 @@
+"""Sequences of labels: linear chains, and their losses (Shalev-Shwartz and Ben-David 2014, section 17.3)."""
+from libc.string cimport memcpy
+
+import numpy as np
+
+from sklearn_predtron._core.chain_map cimport ChainMap
+from sklearn_predtron._core.rows cimport Rows
+from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron.problems._base cimport Labels, Problem, Round
+from sklearn_predtron.problems.inference._trellis cimport (
+    FORBIDDEN,
+    Trellis,
+    find_marginals,
+    find_suffixes,
+    follow,
+    follow_other,
+    follow_worst,
+    padded,
+    path_score,
+)
+
+from sklearn_predtron._core.state import MOST, restored, whole
+
+
+cdef class TokenCodes(Labels):
+    """Sequences one after the other: the labels of sequence i, numbered 0, 1, ..., are codes[start[i]:start[i + 1]]."""
+    cdef const Py_ssize_t[::1] codes, start
+    cdef readonly Py_ssize_t most          # the largest code
+    cdef readonly Py_ssize_t longest       # sequence
+
+    def __init__(self, const Py_ssize_t[::1] codes, const Py_ssize_t[::1] start):
+        lengths = np.diff(start)
+        self.n = start.shape[0] - 1
+        if self.n < 0 or start[0] != 0 or start[self.n] != codes.shape[0] or (self.n > 0 and lengths.min() < 1):
+            raise ValueError(f"start must rise from 0 to {codes.shape[0]}, the number of tokens.")
+        if codes.shape[0] and np.min(codes) < 0:
+            raise ValueError(f"codes must not be negative, got {np.min(codes)}.")
+        self.codes, self.start = codes, start
+        self.most = np.max(codes) if codes.shape[0] else -1
+        self.longest = lengths.max() if self.n > 0 else 0
+
+    cdef const void* at(self, Py_ssize_t i) noexcept nogil:
+        return &self.codes[self.start[i]]
+
+    @property
+    def array(self):
+        """The numbers of all tokens' labels."""
+        return np.asarray(self.codes)
+
+    @property
+    def starts(self):
+        """Where each sequence begins, and the last one ends."""
+        return np.asarray(self.start)
+
+
+cdef class ChainProblem(Problem):
+    """All sequences of K labels, scored by their tokens, their pairs of neighbours, their first and their last label.
+
+    rep(sigma) counts what these scores are of: <rep(sigma), t> = sum_t u_t(sigma_t) + A(sigma_{t-1}, sigma_t), and the scores
+    of the ends.  Its length varies, so that the decoder is the maximiser of the score, and no nearest representation.
+    """
+    cdef Trellis c
+    cdef const double[:, ::1] walls        # what a transition, or in the last row a first label, adds to its score; or None
+    cdef double[::1] table, first, best
+    cdef Py_ssize_t[::1] competitor
+    cdef Py_ssize_t[::1] slot              # where g has an entry of the table
+    cdef Py_ssize_t room                   # tokens of a sequence that there is room for
+    cdef readonly Py_ssize_t longest       # sequence that it was prepared for
+
+    def __init__(self, Py_ssize_t K, double transition_scaling, allowed=None):
+        if not 0 < K < MOST // 64 // (K + 16):
+            raise ValueError(f"K={K} must be at least 1, and not so large that the table of transitions has no room.")
+        self.d = K
+        self.score_map = ChainMap(K, transition_scaling)
+        self.check_all_scores = True
+        self.c.K, self.c.stride = K, padded(K)
+        self.walls = None
+        if allowed is not None:
+            if np.shape(allowed) != (K + 1, K):
+                raise ValueError(f"allowed must have shape {(K + 1, K)}, got {np.shape(allowed)}.")
+            self.walls = np.where(allowed, 0.0, FORBIDDEN)
+        self.table, self.first = np.zeros(K * self.c.stride), np.zeros(K)
+        self.c.table, self.c.initial = &self.table[0], &self.first[0]
+        self.slot = np.full(self.score_map.extra, -1, dtype=np.intp)
+        self.longest = 1
+        self.reserve(1)
+
+    def __reduce__(self):
+        return type(self), (self.d, self.score_map.transition_scaling, self.allowed), self.longest
+
+    def __setstate__(self, state):
+        self.longest, = restored(self, (state,), (whole(1),))
+        self.know_longest()
+
+    @property
+    def allowed(self):
+        """Which label may follow which, in the last row which may be first; None if all may."""
+        return None if self.walls is None else np.asarray(self.walls) == 0
+
+    cdef int check(self, Rows rows, Labels labels) except -1:
+        """Raise ValueError where labels are no sequences, or not those of the rows."""
+        cdef TokenCodes tags
+        cdef Py_ssize_t i
+        Problem.check(self, rows, labels)
+        if not isinstance(labels, TokenCodes):
+            raise ValueError(f"labels must be TokenCodes, got {type(labels).__name__}.")
+        tags = labels
+        if tags.most >= self.d:
+            raise ValueError(f"labels must be numbered from 0 to {self.d - 1}, got {tags.most}.")
+        for i in range(rows.n):
+            if rows.size(i) != tags.start[i + 1] - tags.start[i]:
+                raise ValueError(f"sequence {i} has {rows.size(i)} rows and {tags.start[i + 1] - tags.start[i]} labels.")
+        return 0
+
+    def prepare(self, Labels labels):
+        cdef TokenCodes tags = labels
+        self.reserve(tags.longest)
+        self.longest = max(self.longest, tags.longest)
+        self.know_longest()
+
+    def know_longest(self):
+        """Know the largest loss of the longest sequence."""
+
+    cdef int reserve(self, Py_ssize_t longest) except -1:
+        """Get ready for sequences of up to so many tokens."""
+        if longest <= self.room:
+            return 0
+        self.best = np.empty(longest * self.c.stride)
+        self.competitor = np.empty(longest, dtype=np.intp)
+        self.c.best = &self.best[0]
+        self.room = longest
+        return 0
+
+    cdef void bind(self, const double* t, Py_ssize_t m) noexcept nogil:
+        """Lay the scores of a round out for the recursions."""
+        cdef Py_ssize_t j, k, K = self.d
+        cdef const double* pairs = t + m * K
+        self.c.T, self.c.u = m, t
+        self.c.final = <double*> pairs + K * K + K
+        for j in range(K):
+            memcpy(self.c.table + j * self.c.stride, pairs + j * K, K * sizeof(double))
+        memcpy(self.c.initial, pairs + K * K, K * sizeof(double))
+        if self.walls is None:
+            return
+        for j in range(K):
+            self.c.initial[j] += self.walls[K, j]
+            for k in range(K):
+                self.c.table[j * self.c.stride + k] += self.walls[k, j]
+
+    cdef void no_competitor(self, const Py_ssize_t* y, Round* r) noexcept nogil:
+        """Let y be its own competitor."""
+        memcpy(&self.competitor[0], y, self.c.T * sizeof(Py_ssize_t))
+        r.competitor_loss = r.score_gap = 0
+
+    cdef double lead_of_competitor(self, const Py_ssize_t* y) noexcept nogil:
+        """The score of the competitor less that of y, by what they do not share."""
+        cdef Py_ssize_t t, T = self.c.T, stride = self.c.stride
+        cdef const Py_ssize_t* s = &self.competitor[0]
+        cdef double lead = self.c.initial[s[0]] - self.c.initial[y[0]] + (self.c.final[s[T - 1]] - self.c.final[y[T - 1]])
+        for t in range(T):
+            if s[t] != y[t]:
+                lead += self.c.u[t * self.d + s[t]] - self.c.u[t * self.d + y[t]]
+            if t > 0 and (s[t] != y[t] or s[t - 1] != y[t - 1]):
+                lead += self.c.table[s[t] * stride + s[t - 1]] - self.c.table[y[t] * stride + y[t - 1]]
+        return lead
+
+    cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+        cdef Py_ssize_t t, K = self.d, n
+        cdef const Py_ssize_t* right = <const Py_ssize_t*> y
+        cdef const Py_ssize_t* s = &self.competitor[0]
+        g.n = 0
+        for t in range(m):
+            if s[t] != right[t]:
+                g.at[g.n], g.value[g.n] = t * K + right[t], -1
+                g.at[g.n + 1], g.value[g.n + 1] = t * K + s[t], 1
+                g.n += 2
+        n = g.n
+        for t in range(1, m):
+            if s[t] != right[t] or s[t - 1] != right[t - 1]:
+                self.count(g, m, right[t] * K + right[t - 1], -1)
+                self.count(g, m, s[t] * K + s[t - 1], 1)
+        if s[0] != right[0]:
+            self.count(g, m, K * K + right[0], -1)
+            self.count(g, m, K * K + s[0], 1)
+        if s[m - 1] != right[m - 1]:
+            self.count(g, m, K * K + K + right[m - 1], -1)
+            self.count(g, m, K * K + K + s[m - 1], 1)
+        self.drop_zeros(g, m, n)
+
+    cdef inline void count(self, ScoreGradient* g, Py_ssize_t m, Py_ssize_t entry, double value) noexcept nogil:
+        """Count an entry of the table, which may have been met before."""
+        if self.slot[entry] < 0:
+            self.slot[entry] = g.n
+            g.at[g.n], g.value[g.n] = m * self.d + entry, 0
+            g.n += 1
+        g.value[self.slot[entry]] += value
+
+    cdef inline void drop_zeros(self, ScoreGradient* g, Py_ssize_t m, Py_ssize_t first) noexcept nogil:
+        """Drop the entries of the table, which begin at the first, whose counts agree."""
+        cdef Py_ssize_t i, n = first
+        for i in range(first, g.n):
+            self.slot[g.at[i] - m * self.d] = -1
+            if g.value[i] != 0:
+                g.at[n], g.value[n] = g.at[i], g.value[i]
+                n += 1
+        g.n = n
+
+    # -------------------------------------------------------------------------------------------------- many sequences
+
+    cdef int check_scores(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
+                          const double[::1] begin, const double[::1] end) except -1:
+        """Raise ValueError where arrays do not have the sizes that are trusted."""
+        cdef Py_ssize_t i, K = self.d
+        if scores.shape[1] != K or A.shape[0] != K or A.shape[1] != K or begin.shape[0] != K or end.shape[0] != K:
+            raise ValueError(f"scores and transitions must be of {K} labels.")
+        if start.shape[0] < 1 or start[0] != 0 or start[start.shape[0] - 1] != scores.shape[0]:
+            raise ValueError(f"start must rise from 0 to {scores.shape[0]}.")
+        for i in range(start.shape[0] - 1):
+            if start[i + 1] <= start[i]:
+                raise ValueError(f"start must rise from 0 to {scores.shape[0]}.")
+        return 0
+
+    cdef ChainProblem with_scores(self, const Py_ssize_t[::1] start, const double[:, ::1] A, const double[::1] begin,
+                                  const double[::1] end):
+        """Return the same problem with room of its own, for others may be learning, and these transitions."""
+        cdef Py_ssize_t K = self.d
+        make, arguments, _ = self.__reduce__()
+        cdef ChainProblem own = make(*arguments)
+        own.reserve(int(np.diff(start).max(initial=1)))
+        walls = np.zeros((K + 1, K)) if self.walls is None else np.asarray(self.walls)
+        shaped = np.asarray(own.table).reshape(K, own.c.stride)
+        shaped[:, :K] = (np.asarray(A) + walls[:K]).T
+        np.asarray(own.first)[:] = np.asarray(begin) + walls[K]
+        return own
+
+    def predict(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
+                const double[::1] begin, const double[::1] end):
+        """The best sequences, of the labels' numbers (n_tokens,), under the scores of tokens and transitions; and if any is."""
+        cdef Py_ssize_t i
+        cdef ChainProblem own
+        cdef Py_ssize_t[::1] sigma = np.empty(scores.shape[0], dtype=np.intp)
+        cdef bint allowed = True
+        self.check_scores(scores, start, A, begin, end)
+        own = self.with_scores(start, A, begin, end)
+        with nogil:
+            own.c.final = <double*> &end[0]
+            for i in range(start.shape[0] - 1):
+                own.c.T, own.c.u = start[i + 1] - start[i], &scores[start[i], 0]
+                find_suffixes(&own.c, NULL, NULL)
+                follow(&own.c, &sigma[start[i]])
+                allowed &= own.is_allowed(&sigma[start[i]])
+        return np.asarray(sigma), bool(allowed)
+
+    cdef bint is_allowed(self, const Py_ssize_t* sigma) noexcept nogil:
+        """Whether a sequence has no forbidden transition."""
+        cdef Py_ssize_t t
+        if self.walls is None:
+            return True
+        if self.walls[self.d, sigma[0]] != 0:
+            return False
+        for t in range(1, self.c.T):
+            if self.walls[sigma[t - 1], sigma[t]] != 0:
+                return False
+        return True
+
+    def marginals(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
+                  const double[::1] begin, const double[::1] end):
+        """The best score of a sequence with each label at each token (n_tokens, K), less that of the best sequence."""
+        cdef Py_ssize_t i, K = self.d
+        cdef ChainProblem own
+        cdef double[:, ::1] m = np.empty((scores.shape[0], K))
+        cdef double[::1] backward = np.zeros(K * self.c.stride)
+        cdef double[::1] forward = np.empty(2 * self.c.stride)
+        self.check_scores(scores, start, A, begin, end)
+        own = self.with_scores(start, A, begin, end)
+        np.asarray(backward).reshape(K, -1)[:, :K] = np.asarray(own.table).reshape(K, -1)[:, :K].T
+        with nogil:
+            own.c.final = <double*> &end[0]
+            for i in range(start.shape[0] - 1):
+                own.c.T, own.c.u = start[i + 1] - start[i], &scores[start[i], 0]
+                find_marginals(&own.c, &backward[0], &forward[0], &m[start[i], 0])
+        values, starts = np.asarray(m), np.asarray(start)
+        if len(values):
+            values -= np.repeat(np.maximum.reduceat(values.max(axis=1), starts[:len(starts) - 1]), np.diff(starts))[:, None]
+        return values
+
+    @property
+    def predictions_known(self):
+        return True
+
+    def leads_of_sequences(self, const double[:, ::1] scores, TokenCodes labels not None, const double[:, ::1] A,
+                           const double[::1] begin, const double[::1] end):
+        """The score of each sequence of labels less that of the best other one; infinite where there is no other."""
+        cdef Py_ssize_t i
+        cdef ChainProblem own
+        cdef double other
+        cdef double[::1] leads = np.empty(labels.n)
+        cdef Py_ssize_t[::1] leave
+        self.check_scores(scores, labels.start, A, begin, end)
+        if labels.most >= self.d:
+            raise ValueError(f"labels must be numbered from 0 to {self.d - 1}, got {labels.most}.")
+        own = self.with_scores(labels.start, A, begin, end)
+        leave = np.empty(own.room, dtype=np.intp)
+        with nogil:
+            own.c.final = <double*> &end[0]
+            for i in range(labels.n):
+                own.c.T, own.c.u = labels.start[i + 1] - labels.start[i], &scores[labels.start[i], 0]
+                find_suffixes(&own.c, NULL, NULL)
+                other = follow_other(&own.c, &labels.codes[labels.start[i]], &leave[0], &own.competitor[0])
+                leads[i] = path_score(&own.c, &labels.codes[labels.start[i]]) - other if other > FORBIDDEN / 2 else -FORBIDDEN
+        values = np.asarray(leads)
+        values[values == -FORBIDDEN] = np.inf
+        return values
+
+
+cdef class HammingChain(ChainProblem):
+    """L = the sum of cost(y_t, sigma_t) over the tokens: the number of wrong ones, where each costs 1."""
+    cdef double[:, ::1] cost               # rows = true labels
+    cdef double[::1] worst
+    cdef Py_ssize_t[::1] prediction
+
+    def __init__(self, Py_ssize_t K, double transition_scaling, allowed=None, cost=None):
+        ChainProblem.__init__(self, K, transition_scaling, allowed)
+        costs = 1.0 - np.eye(K) if cost is None else np.array(cost, dtype=float)
+        if costs.shape != (K, K) or not (np.isfinite(costs).all() and (costs >= 0).all()) or costs.diagonal().any():
+            raise ValueError(f"cost must have shape {(K, K)}, finite entries of at least 0, and 0 on the diagonal.")
+        self.cost = costs
+        self.c_L = costs[costs > 0].min(initial=np.inf)
+        self.know_longest()
+
+    def __reduce__(self):
+        return type(self), (self.d, self.score_map.transition_scaling, self.allowed, self.cost_matrix), self.longest
+
+    def know_longest(self):
+        self.C_L = np.max(self.cost) * self.longest
+
+    @property
+    def cost_matrix(self):
+        """cost(y_t, sigma_t), or None where each wrong token costs 1."""
+        costs = np.asarray(self.cost)
+        return None if (costs == 1 - np.eye(self.d)).all() else costs.copy()
+
+    cdef int reserve(self, Py_ssize_t longest) except -1:
+        if longest > self.room:
+            self.worst = np.empty(longest * self.c.stride)
+            self.prediction = np.empty(longest, dtype=np.intp)
+        return ChainProblem.reserve(self, longest)
+
+    cdef double loss(self, const Py_ssize_t* sigma, const Py_ssize_t* y) noexcept nogil:
+        cdef Py_ssize_t t
+        cdef double loss = 0
+        for t in range(self.c.T):
+            loss += self.cost[y[t], sigma[t]]
+        return loss
+
+    cdef void decode(self, const Py_ssize_t* y, Py_ssize_t* sigma) noexcept nogil:
+        """The best sequence; among several the one that costs most."""
+        find_suffixes(&self.c, NULL, NULL)
+        if follow(&self.c, sigma):
+            follow_worst(&self.c, &self.cost[0, 0], y, &self.worst[0], sigma)
+
+    cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        cdef const Py_ssize_t* right = <const Py_ssize_t*> y
+        self.bind(t, m)
+        self.decode(right, &self.competitor[0])
+        r.loss = r.competitor_loss = self.loss(&self.competitor[0], right)
+        r.score_gap = self.lead_of_competitor(right) if r.loss > 0 else 0
+
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        cdef const Py_ssize_t* right = <const Py_ssize_t*> y
+        cdef bint tied
+        self.bind(t, m)
+        find_suffixes(&self.c, &self.cost[0, 0], right)
+        tied = follow(&self.c, &self.competitor[0])
+        r.competitor_loss = self.loss(&self.competitor[0], right)
+        r.score_gap = self.lead_of_competitor(right)
+        r.loss = 0
+        if r.competitor_loss + r.score_gap > 0 or tied:
+            self.decode(right, &self.prediction[0])
+            r.loss = self.loss(&self.prediction[0], right)
+        if not r.competitor_loss + r.score_gap > 0:     # y leads all others by their losses, and so is predicted
+            self.no_competitor(right, r)
+
+
+cdef class ZeroOneChain(ChainProblem):
+    """L = 1 for any sequence but y."""
+    cdef Py_ssize_t[::1] left_to            # where the competitor leaves y
+
+    def __init__(self, Py_ssize_t K, double transition_scaling, allowed=None):
+        ChainProblem.__init__(self, K, transition_scaling, allowed)
+        self.c_L = self.C_L = 1.0
+
+    cdef int reserve(self, Py_ssize_t longest) except -1:
+        if longest > self.room:
+            self.left_to = np.empty(longest, dtype=np.intp)
+        return ChainProblem.reserve(self, longest)
+
+    cdef double look(self, double* t, const Py_ssize_t* y, Py_ssize_t m, Round* r) noexcept nogil:
+        """Find the best sequence but y, and return its score; fill the loss."""
+        cdef double other
+        self.bind(t, m)
+        find_suffixes(&self.c, NULL, NULL)
+        other = follow_other(&self.c, y, &self.left_to[0], &self.competitor[0])
+        r.loss = other > FORBIDDEN / 2 and other >= path_score(&self.c, y)
+        return other
+
+    cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        cdef const Py_ssize_t* right = <const Py_ssize_t*> y
+        self.look(t, right, m, r)
+        r.competitor_loss = r.loss
+        r.score_gap = self.lead_of_competitor(right) if r.loss > 0 else 0
+
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        cdef const Py_ssize_t* right = <const Py_ssize_t*> y
+        if self.look(t, right, m, r) > FORBIDDEN / 2:
+            r.competitor_loss = 1
+            r.score_gap = self.lead_of_competitor(right)
+            if 1 + r.score_gap > 0:
+                return
+        self.no_competitor(right, r)

@@ -1,0 +1,151 @@
+"""The best sequences of labels of a linear chain, by recursions from its right end.
+
+The decoder so reads from left to right: of equal maximisers it finds the first in lexicographic order.  Partial sums are compared
+as they were computed, and no back pointers are kept: the maximum is found again for the one label that was reached.
+"""
+from libc.math cimport INFINITY
+from libc.string cimport memcpy
+
+cdef double FORBIDDEN = -1e100
+
+
+cdef Py_ssize_t padded(Py_ssize_t K) noexcept nogil:
+    """The stride of rows of K states."""
+    return (K + 3) // 4 * 4
+
+
+cdef void find_suffixes(Trellis* c, const double* cost, const Py_ssize_t* y) noexcept nogil:
+    """Fill the suffix scores; with a cost of row y_t added to those of token t, where cost is not NULL."""
+    cdef Py_ssize_t t, k
+    cdef double* row
+    cdef const double* more
+    for t in range(c.T):
+        row = c.best + t * c.stride
+        memcpy(row, c.u + t * c.K, c.K * sizeof(double))
+        for k in range(c.K, c.stride):
+            row[k] = 0
+        if cost != NULL:
+            more = cost + y[t] * c.K
+            for k in range(c.K):
+                row[k] += more[k]
+    row = c.best + (c.T - 1) * c.stride
+    for k in range(c.K):
+        row[k] += c.final[k]
+    viterbi_sweep(c.T, c.K, c.stride, c.table, c.best)
+
+
+cdef inline double way(const Trellis* c, Py_ssize_t t, Py_ssize_t before, Py_ssize_t k) noexcept nogil:
+    """The best score of the labels from token t on that begin with k, after the label `before`."""
+    if t == 0:
+        return c.initial[k] + c.best[k]
+    return c.table[k * c.stride + before] + c.best[t * c.stride + k]
+
+
+cdef inline Py_ssize_t best_way(const Trellis* c, Py_ssize_t t, Py_ssize_t before, bint* tied) noexcept nogil:
+    """The first label of those that are best at token t after the label `before`, and whether there are others."""
+    cdef Py_ssize_t k, first = 0
+    cdef double best = way(c, t, before, 0), score
+    cdef bint again = False
+    for k in range(1, c.K):
+        score = way(c, t, before, k)
+        if score > best:
+            best, first, again = score, k, False
+        elif score == best:
+            again = True
+    tied[0] |= again
+    return first
+
+
+cdef bint follow(const Trellis* c, Py_ssize_t* sigma) noexcept nogil:
+    """The first of the best sequences; whether there are others."""
+    cdef Py_ssize_t t, label = 0
+    cdef bint tied = False
+    for t in range(c.T):
+        label = sigma[t] = best_way(c, t, label, &tied)
+    return tied
+
+
+cdef double path_score(const Trellis* c, const Py_ssize_t* y) noexcept nogil:
+    """The score of a sequence, summed from the right as suffix scores are."""
+    cdef Py_ssize_t t
+    cdef double score = c.u[(c.T - 1) * c.K + y[c.T - 1]] + c.final[y[c.T - 1]]
+    for t in range(c.T - 2, -1, -1):
+        score = c.u[t * c.K + y[t]] + (c.table[y[t + 1] * c.stride + y[t]] + score)
+    return c.initial[y[0]] + score
+
+
+cdef double follow_other(const Trellis* c, const Py_ssize_t* y, Py_ssize_t* leave, Py_ssize_t* sigma) noexcept nogil:
+    """The first of the best sequences but y, and its score; below FORBIDDEN / 2 if there is none.
+
+    It is y up to the token where it leaves, and free from there on: beside the suffix scores there is one number for each token,
+    the best score that begins with y_t and leaves y later.  `leave` is scratch for T labels.
+    """
+    cdef Py_ssize_t t, k, label
+    cdef double later = -INFINITY, best, score
+    cdef bint tied
+    for t in range(c.T - 1, -1, -1):
+        best, leave[t] = -INFINITY, -1
+        label = y[t - 1] if t > 0 else 0
+        for k in range(c.K):
+            if k == y[t]:
+                score = (c.initial[k] if t == 0 else c.table[k * c.stride + label]) + later
+            else:
+                score = way(c, t, label, k)
+            if score > best:
+                best, leave[t] = score, k if k != y[t] else -1
+        later = best if t == 0 else c.u[(t - 1) * c.K + label] + best
+    t = 0
+    while t < c.T and leave[t] < 0:
+        sigma[t] = y[t]
+        t += 1
+    if t < c.T:
+        label = sigma[t] = leave[t]
+        for t in range(t + 1, c.T):
+            label = sigma[t] = best_way(c, t, label, &tied)
+    return later
+
+
+cdef void follow_worst(const Trellis* c, const double* cost, const Py_ssize_t* y, double* worst,
+                       Py_ssize_t* sigma) noexcept nogil:
+    """The sequence that costs most among the best ones, the first of those; `worst` is scratch like the suffix scores."""
+    cdef Py_ssize_t t, k, label = 0
+    for t in range(c.T - 1, -1, -1):
+        for k in range(c.K):
+            worst[t * c.stride + k] = cost[y[t] * c.K + k]
+            if t < c.T - 1:
+                worst[t * c.stride + k] += worst[(t + 1) * c.stride + worst_way(c, t + 1, k, worst)]
+    for t in range(c.T):
+        label = sigma[t] = worst_way(c, t, label, worst)
+
+
+cdef inline Py_ssize_t worst_way(const Trellis* c, Py_ssize_t t, Py_ssize_t before, const double* worst) noexcept nogil:
+    """Of the labels that are best at token t after the label `before` the first of those that cost most."""
+    cdef Py_ssize_t k, first = 0
+    cdef double best = -INFINITY, score
+    for k in range(c.K):
+        score = way(c, t, before, k)
+        if score > best or (score == best and worst[t * c.stride + k] > worst[t * c.stride + first]):
+            best, first = score, k
+    return first
+
+
+cdef void find_marginals(Trellis* c, double* table, double* forward, double* m) noexcept nogil:
+    """The best score of a sequence with label k at token t, into m[t * K + k].
+
+    `table` holds the scores of label j before label k at j * stride + k; `forward` is scratch for two rows.
+    """
+    cdef Py_ssize_t t, k
+    cdef double* before = forward
+    cdef double* now = forward + c.stride
+    find_suffixes(c, NULL, NULL)
+    for k in range(c.K):
+        now[k] = c.initial[k]
+    for t in range(c.T):
+        if t > 0:
+            for k in range(c.K):
+                before[k] = now[k] + c.u[(t - 1) * c.K + k]
+            for k in range(c.stride):
+                now[k] = 0
+            viterbi_step(c.K, c.stride, table, before, now)
+        for k in range(c.K):
+            m[t * c.K + k] = now[k] + c.best[t * c.stride + k]

@@ -1,0 +1,339 @@
+"""Sequence tagging: against the list of all sequences, and what goes beyond a round."""
+
+import pickle
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from cases import name, updates_of_the_reference
+from numpy.testing import assert_allclose, assert_array_equal
+from reference.sequences import ChainReference
+from scipy import sparse
+from sklearn import config_context
+from sklearn.datasets import load_digits
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_predtron import PredtronClassifier, PredtronSequenceTagger
+from sklearn_predtron.estimator_checks import assert_same_bits
+from sklearn_predtron.losses import SequenceHamming
+from sklearn_predtron.updates import Adaptive, LossAugmented, PassiveAggressive
+
+K, COSTS = 3, np.array([[0, 1, 0.5], [2, 0, 1], [1, 1, 0]])
+LEARNED = ["coef_", "intercept_", "transitions_", "start_", "end_"]
+
+
+def draw(seed=0, n=25, p=4, longest=5, shared=True):
+    """Sequences of noisy labels; some tokens have the same row."""
+    random = np.random.default_rng(seed)
+    size = random.integers(1, longest + 1, n)
+    X = random.standard_normal((size.sum(), p))
+    if shared:
+        X = X[random.integers(0, 8, len(X))]
+    y = (X @ random.standard_normal((p, K)) + 0.5 * random.standard_normal((len(X), K))).argmax(axis=1)
+    y[:K] = np.arange(K)
+    return X.astype(np.float32).astype(np.float64), y, np.repeat(random.permutation(n), size)
+
+
+def chains(n=400, seed=0):
+    """Words of digits: pictures of load_digits whose labels follow one another."""
+    random = np.random.default_rng(seed)
+    pictures, target = load_digits(return_X_y=True)
+    size = random.integers(3, 9, n)
+    y = (np.cumsum(random.random(size.sum()) < 0.85) + random.integers(0, 10)) % 10
+    rows = np.array([random.choice(np.flatnonzero(target == label)) for label in y])
+    return pictures[rows] + 12 * random.standard_normal((len(y), 64)), y, np.repeat(np.arange(n), size)
+
+
+@pytest.mark.parametrize("loss", ["hamming", "costs", "zero_one"])
+@pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
+def test_iterates_are_those_of_the_list_of_all_sequences(update, loss):
+    """Each update and loss, dense and CSR, in single and double precision, and the averages, against explicit joint features."""
+    X, y, sid = draw()
+    cost = {"hamming": 1 - np.eye(K), "costs": COSTS, "zero_one": None}[loss]
+    part = SequenceHamming(COSTS) if loss == "costs" else loss
+    for scaling, average, intercept in [(0.1, "linear", "auto"), (0.5, "uniform", 1.5), (0.1, False, "auto")]:
+        parameters = {"kappa": None, **update.get_params()}
+        reference = ChainReference(K, X.shape[1], update.alias, parameters, cost=cost, scaling=scaling, intercept=intercept)
+        for i in dict.fromkeys(sid.tolist()):
+            reference.learn_one(X[sid == i], y[sid == i])
+        for form in [X, X.astype(np.float32), sparse.csr_array(X), sparse.csr_array(X.astype(np.float32))]:
+            how = {"loss": part, "update": update, "average": average}
+            model = PredtronSequenceTagger(**how, transition_scaling=scaling, intercept_scaling=intercept)
+            model.partial_fit(form, y, classes=np.arange(K), sid=sid)
+            counts = [model.n_mistakes_, model.n_updates_, model.cumulative_loss_]
+            assert_allclose(counts, [reference.n_mistakes, reference.n_updates, reference.cumulative_loss])
+            for attribute, expected in zip(LEARNED, reference.mean(average), strict=True):
+                assert_allclose(getattr(model, attribute), expected, rtol=1e-8, atol=1e-8, err_msg=attribute)
+
+
+def test_constraints_in_the_list():
+    """Forbidden transitions are forbidden to the competitors, too."""
+    X, y, sid = draw(1)
+    allowed = np.ones((K + 1, K), dtype=bool)
+    follows = {(a, b) for i in set(sid) for a, b in zip(y[sid == i], y[sid == i][1:], strict=False)}
+    allowed[:K] = [[(a, b) in follows for b in range(K)] for a in range(K)]
+    allowed[0, 1] &= False
+    keep = np.array([all(allowed[a, b] for a, b in zip(y[sid == i], y[sid == i][1:], strict=False)) for i in sid])
+    X, y, sid = X[keep], y[keep], sid[keep]
+    reference = ChainReference(K, X.shape[1], "adaptive", Adaptive().get_params(), cost=1 - np.eye(K), allowed=allowed)
+    for i in dict.fromkeys(sid.tolist()):
+        reference.learn_one(X[sid == i], y[sid == i])
+    model = PredtronSequenceTagger(constraint=allowed, average="linear")
+    model.partial_fit(X, y, classes=np.arange(K), sid=sid)
+    assert_allclose(model.coef_, reference.mean("linear")[0], rtol=1e-8, atol=1e-8)
+    assert_array_equal(np.isinf(model.transitions_), ~allowed[:K])
+    predicted = model.predict(X, sid=sid)
+    assert not any((a, b) == (0, 1) for i in set(sid) for a, b in zip(predicted[sid == i], predicted[sid == i][1:], strict=False))
+
+
+def test_single_tokens_without_transitions_are_classified():
+    """Sequences of one token, and transitions that hardly move: the iterates of the classifier."""
+    X, y, _ = draw(2, longest=1, n=60, shared=False)
+    tagger = PredtronSequenceTagger(transition_scaling=1e-12, average="linear", loss="zero_one")
+    tagger.partial_fit(X, y, classes=np.arange(K), sid=np.arange(len(y)))
+    classifier = PredtronClassifier(average="linear").partial_fit(X, y, classes=np.arange(K))
+    assert_allclose(tagger.coef_, classifier.coef_, rtol=1e-6, atol=1e-9)
+    assert_allclose(tagger.intercept_, classifier.intercept_, rtol=1e-6, atol=1e-9)
+    assert (tagger.n_updates_, tagger.cumulative_loss_) == (classifier.n_updates_, classifier.cumulative_loss_)
+
+
+def test_interleaved_sequences_are_gathered():
+    X, y, sid = draw(3)
+    mixed = np.argsort(np.random.default_rng(0).random(len(y)), kind="stable")
+    how = {"classes": np.arange(K)}
+    interleaved = PredtronSequenceTagger().partial_fit(X[mixed], y[mixed], sid=sid[mixed], **how)
+    order = np.concatenate([mixed[sid[mixed] == i] for i in dict.fromkeys(sid[mixed].tolist())])
+    gathered = PredtronSequenceTagger().partial_fit(X[order], y[order], sid=sid[order], **how)
+    assert_same_bits(interleaved, gathered, "interleaved, or gathered")
+    found = np.empty(len(y), dtype=int)
+    found[mixed] = interleaved.predict(X[mixed], sid=sid[mixed])
+    assert_array_equal(found[order], gathered.predict(X[order], sid=sid[order]))
+
+
+def test_transitions_lower_the_error():
+    X, y, sid = chains()
+    train = sid < 250
+    tagger = PredtronSequenceTagger(random_state=0).fit(X[train], y[train], sid=sid[train])
+    alone = PredtronClassifier(random_state=0).fit(X[train], y[train])
+    assert 1 - tagger.score(X[~train], y[~train], sid=sid[~train]) < 0.7 * (1 - alone.score(X[~train], y[~train]))
+
+
+@pytest.mark.parametrize("norm", ["l2", "scaled"])
+def test_raw_units(norm):
+    """Features of very different units: "scaled" does not mind."""
+    X, y, sid = chains()
+    X = X * 10.0 ** np.random.default_rng(0).integers(-3, 4, X.shape[1])
+    train = sid < 250
+    model = PredtronSequenceTagger(norm=norm, random_state=0).fit(X[train], y[train], sid=sid[train])
+    plain = PredtronSequenceTagger(norm=norm, random_state=0).fit(1e3 * X[train], y[train], sid=sid[train])
+    assert_array_equal(model.predict(X, sid=sid), plain.predict(1e3 * X, sid=sid))
+    assert (model.score(X[~train], y[~train], sid=sid[~train]) > 0.8) == (norm == "scaled")
+
+
+BIO = ["B-loc", "B-per", "I-loc", "I-per", "O"]
+
+
+def bio_data(n=60, seed=0):
+    """Valid BIO labels of chunks, and rows that hardly tell them."""
+    random = np.random.default_rng(seed)
+    y: list[str] = []
+    sid = []
+    for i in range(n):
+        labels: list[str] = []
+        while len(labels) < random.integers(3, 12):
+            kind = random.choice(["loc", "per", ""])
+            labels += [f"B-{kind}"] + [f"I-{kind}"] * int(random.integers(0, 3)) if kind else ["O"]
+        y += labels
+        sid += [i] * len(labels)
+    y_array = np.array(y)
+    X = (y_array[:, None] == BIO) + 2.0 * random.standard_normal((len(y), len(BIO)))
+    return X, y_array, np.array(sid)
+
+
+def invalid(y, sid):
+    """How many I-x do not follow B-x or I-x."""
+    before = np.where(np.append(True, sid[1:] != sid[:-1]), "", np.append("", y[:-1]))
+    return sum(
+        label.startswith("I-") and former not in ("B-" + label[2:], label) for former, label in zip(before, y, strict=True)
+    )
+
+
+def test_bio_labels_are_valid():
+    X, y, sid = bio_data()
+    free = PredtronSequenceTagger(random_state=0, transition_scaling=0.001).fit(X, y, sid=sid)
+    bio = PredtronSequenceTagger(constraint="bio", random_state=0, transition_scaling=0.001).fit(X, y, sid=sid)
+    X, _, sid = bio_data(seed=1)
+    assert invalid(free.predict(X, sid=sid), sid) > 0
+    assert invalid(bio.predict(X, sid=sid), sid) == 0
+    assert invalid(bio.classes_[bio.decision_function(X, sid=sid).argmax(axis=1)], sid) == 0
+
+
+def test_observed_transitions():
+    """A label that never came first is never predicted first, even where a sequence begins with what looks like it."""
+    X, y, sid = bio_data()
+    model = PredtronSequenceTagger(constraint="observed", random_state=0).fit(X, y, sid=sid)
+    inside = 5.0 * (np.array(BIO) == "I-loc")[None, :]
+    assert PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid).predict(20 * inside)[0] == "I-loc"
+    assert model.predict(20 * inside)[0] != "I-loc"
+    with pytest.raises(ValueError, match="constraint='observed' is not for partial_fit"):
+        PredtronSequenceTagger(constraint="observed").partial_fit(X, y, classes=BIO, sid=sid)
+
+
+def test_constraints_that_are_refused():
+    X, y, sid = bio_data()
+    with pytest.raises(ValueError, match=r"constraint='bio' is for the labels O, B-... and I-...; y has the label 'X'"):
+        PredtronSequenceTagger(constraint="bio").fit(X, np.where(y == "O", "X", y), sid=sid)
+    rows = np.flatnonzero(y == "I-loc")[:1]
+    broken = y.copy()
+    broken[rows - 1] = "O"
+    with pytest.raises(
+        ValueError, match=rf"y has the transition O -> I-loc \(rows {rows[0] - 1}, {rows[0]}\), which constraint='bio'"
+    ):
+        PredtronSequenceTagger(constraint="bio").fit(X, broken, sid=sid)
+    broken = y.copy()
+    broken[0] = "I-per"
+    with pytest.raises(ValueError, match=r"y has the first label I-per \(row 0\), which constraint='bio' forbids"):
+        PredtronSequenceTagger(constraint="bio").fit(X, broken, sid=sid)
+    for shape in [(5, 5), (6,), (7, 5)]:
+        with pytest.raises(ValueError, match=r"accepted are None, 'bio', 'observed' and a boolean array of shape \(6, 5\)"):
+            PredtronSequenceTagger(constraint=np.ones(shape, dtype=bool)).fit(X, y, sid=sid)
+    none_first, never = np.ones((6, 5), dtype=bool), np.ones((6, 5), dtype=bool)
+    none_first[5], never[:, 2] = False, False
+    with pytest.raises(ValueError, match="allows no first label"):
+        PredtronSequenceTagger(constraint=none_first).fit(X, y, sid=sid)
+    with pytest.raises(ValueError, match=r"lets no sequence come to the label\(s\) \['I-loc'\]"):
+        PredtronSequenceTagger(constraint=never).fit(X, y, sid=sid)
+
+
+def test_sequences_that_a_constraint_leaves_no_labels():
+    """a may be followed by b alone, and b by nothing: three tokens have no labels."""
+    allowed = np.array([[False, True], [False, False], [True, True]])
+    model = PredtronSequenceTagger(constraint=allowed).fit([[1.0], [0.0], [0.5]], ["a", "b", "a"], sid=[0, 0, 1])
+    assert model.predict([[1.0], [2.0]], sid="one").tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="The constraint allows no sequence of labels as long as one of X"):
+        model.predict([[1.0], [2.0], [3.0]], sid="one")
+
+
+def test_norms_that_are_refused():
+    X, y, sid = draw()
+    for norm in ["l1", "group", "trace", "rkhs"]:
+        with pytest.raises(ValueError, match=r"norm=.* is not for sequences; accepted are 'l2' and 'scaled'"):
+            PredtronSequenceTagger(norm=norm).fit(X, y, sid=sid)
+
+
+def test_ids_are_asked_for():
+    X, y, sid = draw()
+    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
+    for call in [model.predict, model.decision_function]:
+        with pytest.raises(ValueError, match=f"{call.__name__} was called without sid"):
+            call(X)
+    for scored in [model.score, model.sample_loss, model.margin]:
+        with pytest.raises(ValueError, match=f"{scored.__name__} was called without sid"):
+            scored(X, y)
+    assert len(model.predict(X, sid="one")) == len(model.predict(X[:1])) + len(X) - 1
+    with pytest.warns(UserWarning, match="sid=None: all .* rows are one sequence"):
+        PredtronSequenceTagger().fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PredtronSequenceTagger().fit(X, y, sid="one")
+
+
+def test_ids_in_a_column():
+    pd = pytest.importorskip("pandas", reason="a data frame")
+    X, y, sid = draw()
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(sid=sid)
+    model = PredtronSequenceTagger(random_state=0).fit(frame, y)
+    plain = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
+    assert_array_equal(model.coef_, plain.coef_)
+    assert model.feature_names_in_.tolist() == list("abcd")
+    assert_array_equal(model.predict(frame), plain.predict(X, sid=sid))
+    assert model.score(frame, y) == plain.score(X, y, sid=sid)
+
+
+def test_searches_split_and_score_by_sequence():
+    X, y, sid = chains(n=120)
+    with config_context(enable_metadata_routing=True):
+        search = GridSearchCV(PredtronSequenceTagger(random_state=0), {"loss": ["hamming", "zero_one"]}, cv=GroupKFold(3))
+        search.fit(X, y, groups=sid)
+        pipeline = make_pipeline(StandardScaler(), PredtronSequenceTagger(random_state=0)).fit(X, y, groups=sid)
+        assert_array_equal(pipeline.predict(X, groups=sid), pipeline[-1].predict(pipeline[0].transform(X), sid=sid))
+        scores = cross_val_score(PredtronSequenceTagger(random_state=0), X, y, cv=GroupKFold(3), params={"groups": sid})
+    by_hand = []
+    for train, test in GroupKFold(3).split(X, y, sid):
+        model = PredtronSequenceTagger(random_state=0).fit(X[train], y[train], sid=sid[train])
+        by_hand.append(model.score(X[test], y[test], sid=sid[test]))
+    assert_array_equal(scores, by_hand)
+    assert search.cv_results_["mean_test_score"][0] == np.mean(by_hand)
+
+
+def test_dictionaries_of_features():
+    sentences = [["the", "cat", "sat"], ["a", "dog", "ran"], ["the", "dog", "sat"]]
+    labels = [["D", "N", "V"]] * 3
+    tokens = [{"word": word, "last": word[-1]} for sentence in sentences for word in sentence]
+    y, sid = np.ravel(labels), np.repeat([0, 1, 2], 3)
+    with config_context(enable_metadata_routing=True):
+        model = make_pipeline(DictVectorizer(), PredtronSequenceTagger(random_state=0)).fit(tokens, y, groups=sid)
+        new = [{"word": word, "last": word[-1]} for word in ["a", "cat", "ran"]]
+        assert model.predict(new, groups=[0, 0, 0]).tolist() == ["D", "N", "V"]
+
+
+def test_weights_of_sequences():
+    X, y, sid = draw(4)
+    weight = np.random.default_rng(0).uniform(0.5, 2, 25)[sid]
+    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid, sample_weight=weight)
+    assert model.t_ == 20 * len(set(sid))
+    absent = np.where(sid == sid[4], 0.0, weight)
+    left = absent > 0
+    assert_same_bits(
+        PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid, sample_weight=absent),
+        PredtronSequenceTagger(random_state=0).fit(X[left], y[left], sid=sid[left], sample_weight=weight[left]),
+        "a sequence of weight 0, or none",
+    )
+
+
+def test_pickled_in_mid_stream_with_a_constraint():
+    X, y, sid = bio_data()
+    model = PredtronSequenceTagger(constraint="observed", random_state=0).fit(X, y, sid=sid)
+    other = pickle.loads(pickle.dumps(model))
+    assert_array_equal(other.predict(X, sid=sid), model.predict(X, sid=sid))
+    assert_array_equal(other.transitions_, model.transitions_)
+
+
+def test_a_long_sequence_needs_memory_for_its_tokens_alone():
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((100_000, 3)), np.arange(100_000) // 7 % 5
+    model = PredtronSequenceTagger()
+    tracemalloc.start()
+    model.partial_fit(X, y, classes=np.arange(5), sid="one")
+    model.predict(X, sid="one")
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < 100_000 * 8 * 60
+
+
+def test_update_norm_knows_what_tokens_share():
+    """A passive-aggressive step on equal tokens is as long as its target asks, which one by a sum over the tokens is not."""
+    X, y = np.ones((4, 2)), np.array([0, 1, 2, 0])
+    update = PassiveAggressive()
+    model = PredtronSequenceTagger(update=update, average=False, intercept_scaling=1.0)
+    model.partial_fit(X, y, classes=np.arange(K), sid="one")
+    reference = ChainReference(K, 2, update.alias, update.get_params(), cost=1 - np.eye(K), intercept=1.0)
+    reference.learn_one(X, y)
+    assert model.n_updates_ == 1
+    assert_allclose(model.coef_, reference.mean(False)[0], atol=1e-12)
+    assert_allclose(model.transitions_, reference.mean(False)[2], atol=1e-12)
+
+
+def test_step_of_the_theory():
+    X, y, sid = draw(5)
+    update = LossAugmented(eta="theory")
+    reference = ChainReference(K, X.shape[1], "predtron", update.get_params(), cost=1 - np.eye(K), intercept=1.5)
+    for i in dict.fromkeys(sid.tolist()):
+        reference.learn_one(X[sid == i], y[sid == i])
+    model = PredtronSequenceTagger(update=update, average=False, intercept_scaling=1.5)
+    model.partial_fit(X, y, classes=np.arange(K), sid=sid)
+    assert_allclose(model.last_coef_, reference.mean(False)[0], rtol=1e-9, atol=1e-12)
