@@ -27,6 +27,7 @@ FAST_PATH = ("tests/core/test_learner.py", "tests/families/test_changed_parts.py
 QUERIES = ("tests/families/test_ranking_queries.py", "tests/families/test_ranking_estimator.py")
 WEIGHTS = ("tests/families/test_sample_weights.py",)
 THEORY = ("tests/theory/test_constants.py", "tests/theory/test_margins.py", "tests/theory/test_bounds.py")
+JOINT = ("tests/problems/test_joint.py", "tests/problems/test_joint_errors.py")
 BOUNDS = ("tests/updates/test_comparator_bounds.py",)
 
 
@@ -383,6 +384,32 @@ MUTANTS = [
         'np.argsort(query, kind="stable")',
         "np.argsort(query)",
         QUERIES,
+    ),
+    # ---------------------------------------------------------------------------------------------------- joint features
+    Mutant(
+        "joint-competitor-is-not-copied",
+        f"{PROBLEMS}/_joint.pyx",
+        "self.features_of(x, competitor, w).copied()",
+        "self.features_of(x, competitor, w)",
+        JOINT,
+    ),
+    Mutant("joint-features-are-left-in-the-total", f"{PROBLEMS}/_joint.pyx", "                self.total[j] = 0\n", "", JOINT),
+    Mutant("joint-indices-are-not-checked", f"{PROBLEMS}/_joint.pyx", "0 <= index[k] < self.n_features", "0 <= index[k]", JOINT),
+    Mutant(
+        "joint-decoder-of-averages-asks-the-last-iterate",
+        f"{NORMS}/_joint.pyx",
+        "x, int which, const double* last, double* t) noexcept nogil:\n        t[0] = which",
+        "x, int which, const double* last, double* t) noexcept nogil:\n        t[0] = 0",
+        JOINT,
+    ),
+    Mutant("joint-iterate-forgets-its-scale", f"{NORMS}/_joint.pyx", "self.scale == 1 and ", "", JOINT),
+    Mutant("joint-radius-is-not-seen", f"{PROBLEMS}/_joint.pyx", "x.norm2 = self.norm2", "x.norm2 = 0", JOINT),
+    Mutant(
+        "joint-decoder-is-not-compared",
+        f"{PROBLEMS}/_joint.pyx",
+        "best = max(of_right.score, of_competitor.score)",
+        "best = of_prediction.score",
+        JOINT,
     ),
     # ------------------------------------------------------------------------------------------------ theory and metrics
     Mutant("largest-total-of-half-the-excess", f"{UPDATES}/_bounds.py", "slope2 + 4 * excess", "slope2 + 2 * excess", BOUNDS),
