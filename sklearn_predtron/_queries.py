@@ -39,11 +39,11 @@ class Queries:
         Where each query begins in `order`.
     """
 
-    def __init__(self, qid: Any, n: int):
+    def __init__(self, qid: Any, n: int, name: str = "qid"):
         self.order: NDArray | None = None
         self.start = np.array([0, n] if n else [0], dtype=np.intp)
         if qid is not None and not is_one(qid) and n:
-            self._gather(without_missing(check_qid(qid, n)))
+            self._gather(without_missing(check_qid(qid, n, name), name))
 
     def _gather(self, qid: NDArray) -> None:
         edges = np.flatnonzero(qid[1:] != qid[:-1]) + 1
@@ -72,21 +72,25 @@ class Queries:
         return out
 
 
-def queries_of_positive_weight(qid: Any, weight: NDArray) -> tuple[Queries, NDArray]:
+def queries_of_positive_weight(qid: Any, weight: NDArray, name: str = "qid") -> tuple[Queries, NDArray]:
     """The queries of the documents of positive weight, and the mean weight of each."""
     kept = weight > 0
-    ids = None if qid is None or is_one(qid) else without_missing(check_qid(qid, len(weight)))
+    ids = None if qid is None or is_one(qid) else without_missing(check_qid(qid, len(weight), name), name)
     if kept.all():
         queries = Queries(ids, len(weight))
     else:
         there = np.flatnonzero(kept)
         queries = Queries(None if ids is None else ids[kept], len(there))
         queries.order = queries.take(there)
-    if queries.n == 0:
-        return queries, np.zeros(0)
-    weight, lengths = queries.take(weight), np.diff(queries.start)
-    most = np.maximum.reduceat(weight, queries.start[:-1])  # relative to it no sum overflows
-    return queries, most * (np.add.reduceat(weight / np.repeat(most, lengths), queries.start[:-1]) / lengths)
+    return queries, mean_weights(queries.take(weight), queries.start)
+
+
+def mean_weights(weight: NDArray, start: NDArray) -> NDArray:
+    """The mean of the positive weights weight[start[i]:start[i + 1]] of each block."""
+    if len(start) == 1:
+        return np.zeros(0)
+    most, lengths = np.maximum.reduceat(weight, start[:-1]), np.diff(start)  # relative to it no sum overflows
+    return most * (np.add.reduceat(weight / np.repeat(most, lengths), start[:-1]) / lengths)
 
 
 def split_ids(X: Any, qid: Any) -> tuple[Any, Any]:
@@ -121,27 +125,28 @@ def warn_of_one_query(n: int) -> None:
     )
 
 
-def check_qid(qid: Any, n: int) -> NDArray:
-    """The ids of the documents' queries, as an array."""
+def check_qid(qid: Any, n: int, name: str = "qid") -> NDArray:
+    """The ids of the rows' queries, or of what else the parameter is called after, as an array."""
+    what = "query id" if name == "qid" else "group"
     try:
         qid = np.asarray(qid)
     except ValueError:
-        raise ValueError(f"qid={shortened(qid)} is not one-dimensional; it must have the query id of each row.") from None
+        raise ValueError(f"{name}={shortened(qid)} is not one-dimensional; it must have the {what} of each row.") from None
     if qid.ndim == 2 and qid.shape[1] == 1:
         qid = qid[:, 0]
     if qid.ndim != 1:
-        raise ValueError(f"qid has shape {qid.shape}; it must have the query id of each row, shape ({n},).")
+        raise ValueError(f"{name} has shape {qid.shape}; it must have the {what} of each row, shape ({n},).")
     if len(qid) != n:
-        raise ValueError(f"qid has {len(qid)} entries and X has {n} rows; it must have the query id of each row.")
+        raise ValueError(f"{name} has {len(qid)} entries and X has {n} rows; it must have the {what} of each row.")
     return qid
 
 
-def without_missing(ids: NDArray) -> NDArray:
+def without_missing(ids: NDArray, name: str = "qid") -> NDArray:
     """The ids, none of which may be missing; numbers for objects, which may have no order."""
     if ids.dtype.kind not in "biufcSUmM":
-        return numbers_of_objects(ids)
+        return numbers_of_objects(ids, name)
     if ids.dtype.kind in "fcmM":
-        refuse(ids, "qid", np.isnat(ids) if ids.dtype.kind in "mM" else np.isnan(ids), "ids without missing values")
+        refuse(ids, name, np.isnat(ids) if ids.dtype.kind in "mM" else np.isnan(ids), "ids without missing values")
     return ids
 
 
@@ -154,14 +159,14 @@ def query_numbers(ids: NDArray) -> NDArray[np.intp]:
     return number[inverse]
 
 
-def numbers_of_objects(ids: NDArray) -> NDArray[np.intp]:
+def numbers_of_objects(ids: NDArray, name: str = "qid") -> NDArray[np.intp]:
     """0, 1, ... for ids of any type, in order of first appearance."""
-    refuse(ids, "qid", np.array([is_missing(value) for value in ids]), "ids without missing values")
+    refuse(ids, name, np.array([is_missing(value) for value in ids]), "ids without missing values")
     known: dict[Any, int] = {}
     try:
         return np.array([known.setdefault(value, len(known)) for value in ids], dtype=np.intp)
     except TypeError:
-        raise ValueError(f"qid={shortened(ids)} holds values without a hash; accepted are numbers and strings.") from None
+        raise ValueError(f"{name}={shortened(ids)} holds values without a hash; accepted are numbers and strings.") from None
 
 
 def is_missing(value: Any) -> bool:

@@ -7,6 +7,7 @@ from functools import partial
 
 from sklearn_predtron._core.averages cimport CANDIDATES
 from sklearn_predtron._core.rows cimport takes
+from sklearn_predtron._core.score_map cimport ScoreMap
 
 from sklearn_predtron._core.busy import BUSY
 from sklearn_predtron._core.rows import OVERFLOW
@@ -80,8 +81,8 @@ cdef class Learner:
         cdef Problem problem = self.problem
         if problem is None or problem.d < 1 or problem.d != self.weights.d or self.weights.p < 1:
             raise ValueError(f"weights for {self.weights.d} scores do not go with a problem of {problem.d}.")
-        if problem.score_map is None or problem.score_map.offsets_cancel != self.weights.score_map.offsets_cancel:
-            raise ValueError("weights of rows do not go with a problem of queries, nor the other way round.")
+        if problem.score_map is None or kind_of_rounds(problem.score_map) != kind_of_rounds(self.weights.score_map):
+            raise ValueError("weights of rows do not go with a problem of queries or batches, nor the other way round.")
         if (problem.of_one_score is not None) != self.update.of_each_score:
             raise ValueError(f"a {type(self.update).__name__} does not take the steps that a {type(problem).__name__} asks for.")
         self.update.check(problem)
@@ -425,6 +426,11 @@ cdef class Learner:
         if still and self.weights.expansion is None:
             self.kept = mean, predictor
         return predictor
+
+
+cdef kind_of_rounds(ScoreMap score_map):
+    """What a problem's map and that of its weights have in common."""
+    return score_map.of_blocks, score_map.offsets_cancel
 
 
 cdef inline bint all_finite(const double* t, Py_ssize_t n) noexcept nogil:

@@ -6,9 +6,11 @@ from sklearn_predtron.losses.ranking import ranking_loss as ranking_loss
 from sklearn_predtron.losses.reject import Reject
 from sklearn_predtron.losses.subset import AtK as AtK
 from sklearn_predtron.losses.subset import (
+    BalancedError,
     CountLoss,
     ErrorSetSize,
     FBeta,
+    GMean,
     Hamming,
     Jaccard,
     PrecisionAtK,
@@ -26,11 +28,13 @@ __all__ = [
     "NDCG",
     "Absolute",
     "AveragePrecision",
+    "BalancedError",
     "CostMatrix",
     "CostTableLoss",
     "CountLoss",
     "ErrorSetSize",
     "FBeta",
+    "GMean",
     "Hamming",
     "Jaccard",
     "KendallTau",
