@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -106,6 +107,43 @@ class ClassData(Data):
             BadCall("an unknown label of a single row", X[:1], [label], unknown, in_fit=False),
             BadCall("a label that is text", X[:1], ["0"], "y contains labels .*'0'.*accepted are", in_fit=False),
             BadCall("other classes", X, y, f"classes=.*{label}", {"classes": [*self.classes, label]}, in_fit=False),
+        ]
+
+
+@dataclass(frozen=True)
+class GroupData(ClassData):
+    """Rows of two classes.  A round is a group, whose rows lie together."""
+
+    groups: NDArray
+    by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight", "groups")
+
+    @property
+    def start(self) -> NDArray:
+        """Return where each group begins, and where the last one ends."""
+        return np.concatenate([[0], np.flatnonzero(np.diff(self.groups)) + 1, [len(self.groups)]])
+
+    @property
+    def n(self) -> int:
+        return len(self.start) - 1
+
+    def rows(self, rounds: Any) -> Any:
+        start, (first, end, _) = self.start, rounds.indices(self.n)
+        return slice(start[first], start[end])
+
+    def beside(self, rounds: Any = ALL) -> dict[str, Any]:
+        return {"groups": self.groups[self.rows(rounds)]}
+
+    def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
+        X = self.X if X is None else X
+        return model.predict(X if rounds == ALL else X[self.rows(rounds)], **self.beside(rounds))
+
+    def bad_labels(self) -> list[BadCall]:
+        X, y, groups = self.X, self.y, self.groups
+        return [
+            *super().bad_labels(),
+            BadCall("groups too short", X, y, f"groups has {len(y) - 1} entries and X has", {"groups": groups[1:]}),
+            BadCall("None in groups", X, y, "groups.*None.*without missing values", {"groups": [*groups[1:], None]}),
+            BadCall("2-d groups", X, y, "groups has shape", {"groups": np.column_stack([groups, groups])}),
         ]
 
 
@@ -239,7 +277,16 @@ def make_data(estimator: Any, seed: int = 0) -> Data:
     k = N_CLASSES if tags.classifier_tags.multi_class else 2
     y = (X @ random.standard_normal((N_FEATURES, k)) + 2 * random.standard_normal((N_ROWS, k))).argmax(axis=1)
     y[:k] = np.arange(k)
+    if "groups" in signature(estimator.fit).parameters:
+        return make_groups(random, X, weight, y)
     return ClassData(X, y, weight, np.arange(k))
+
+
+def make_groups(random: np.random.Generator, X: NDArray, weight: NDArray, y: NDArray) -> GroupData:
+    """Put rows of two classes into groups, of which some are single rows."""
+    size = random.choice([1, 2, 3, 5], N_ROWS)
+    groups = np.repeat(random.permutation(N_ROWS), size)[:N_ROWS]
+    return GroupData(X, y, weight, np.arange(2), groups)
 
 
 def make_rows(random: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:

@@ -180,7 +180,30 @@ def best_cut(loss: Loss, scores: NDArray, positive: NDArray, negative: NDArray) 
     above, alarms = (np.append(0, np.cumsum(weight[order])) for weight in (positive, negative))
     between = np.append(True, np.append(t[1:] < t[:-1], True))
     a, b = above[between], alarms[between]
-    losses = loss(a, b, np.maximum(above[-1] - a, 0), np.maximum(alarms[-1] - b, 0))
+    return cut_between(t, between, loss(a, b, np.maximum(above[-1] - a, 0), np.maximum(alarms[-1] - b, 0)))
+
+
+def best_cut_of_groups(loss: Loss, scores: NDArray, positive: NDArray, start: NDArray, weight: NDArray | None) -> float:
+    """Return the cut of least mean loss of groups, whose rows are scores[start[i]:start[i + 1]], by their weights."""
+    group = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    order = np.lexsort((-scores, group))
+    on, first = positive[order].astype(np.float64), start[:-1]
+    above, alarms = np.cumsum(on), np.cumsum(1 - on)
+    P, N = (np.diff(np.append(0, total[start[1:] - 1])) for total in (above, alarms))
+    a, b = above - (np.cumsum(P) - P)[group], alarms - (np.cumsum(N) - N)[group]
+    losses, none = loss(a, b, P[group] - a, N[group] - b), loss(0 * P, 0 * N, P, N)
+    change = np.diff(losses, prepend=0)
+    change[first] = losses[first] - none  # from one row on to the next in its group, whatever groups lie between
+    share = np.ones(len(P)) if weight is None else weight / weight.max()
+    by_score = np.argsort(-scores[order], kind="stable")
+    t = scores[order][by_score]
+    total = (share * none).sum() + np.append(0, np.cumsum((share[group] * change)[by_score]))
+    between = np.append(True, np.append(t[1:] < t[:-1], True))
+    return cut_between(t, between, total[between])
+
+
+def cut_between(t: NDArray, between: NDArray, losses: NDArray) -> float:
+    """Return the cut of least loss of falling scores; `between` marks where there may be one, the losses are those."""
     beyond = (t[0] - t[-1]) / len(t) or 1.0
     upper, lower = np.append(t[0] + 2 * beyond, t)[between], np.append(t, t[-1] - 2 * beyond)[between]
     cuts = lower + (upper - lower) / 2

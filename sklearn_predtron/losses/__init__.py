@@ -7,6 +7,7 @@ from sklearn_predtron.losses.reject import Reject
 from sklearn_predtron.losses.subset import AtK as AtK
 from sklearn_predtron.losses.subset import (
     BalancedError,
+    BreakEven,
     CountLoss,
     ErrorSetSize,
     FBeta,
@@ -29,6 +30,7 @@ __all__ = [
     "Absolute",
     "AveragePrecision",
     "BalancedError",
+    "BreakEven",
     "CostMatrix",
     "CostTableLoss",
     "CountLoss",

@@ -27,6 +27,7 @@ class SubsetLoss(Part):
     """
 
     constants_of = "n_labels"  # what the constants depend on
+    balance = 0.0  # how much a batch makes of its rarer class, by default
     c_L: float | None = None
     C_L: float | None = None
     _parameter_constraints: dict[str, list] = {}
@@ -189,7 +190,7 @@ class ErrorSetSize(SubsetLoss):
         return np.asarray(b) * c / np.maximum(pairs, 1)
 
     def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
-        if m < 2:
+        if m == 1:
             raise ValueError(
                 f"loss='error_set_size' is about pairs of labels, and there is {m} label; 'hamming' takes any number."
             )
@@ -214,6 +215,7 @@ class FBeta(SubsetLoss):
     """
 
     alias = "f1"
+    balance = 0.5
     synonyms = ("f", "f_measure", "f_score")
     variants = {"f2": {"beta": 2.0}, "f0.5": {"beta": 0.5}}
     _parameter_constraints = {"beta": [Interval(Real, 0, None, closed="neither")]}
@@ -243,6 +245,7 @@ class Jaccard(SubsetLoss):
     """
 
     alias = "jaccard"
+    balance = 0.5
     synonyms = ("iou", "jaccard_score")
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
@@ -265,6 +268,7 @@ class BalancedError(SubsetLoss):
     """
 
     alias = "balanced"
+    balance = 1.0
     synonyms = ("balanced_accuracy", "balanced_error_rate", "ber")
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
@@ -289,6 +293,7 @@ class GMean(SubsetLoss):
     """
 
     alias = "g_mean"
+    balance = 1.0
     synonyms = ("gm", "geometric_mean")
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
@@ -415,6 +420,34 @@ class RecallAtK(AtK):
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return 1 - share(np.asarray(a), np.asarray(a) + c)
+
+
+class BreakEven(AtK):
+    """Precision at the break-even point, of batches: L = c / P; as many rows are predicted as are positive.
+
+    It is for `PredtronBipartiteClassifier`, which predicts the share of positive rows that it has learned from.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import BreakEven
+    >>> float(BreakEven().of_counts(3, 1, 1, 5))
+    0.25
+    """
+
+    _recall = True
+    _parameter_constraints: dict[str, list] = {}
+    rule = "exactly"
+
+    def sizes(self, m: int) -> tuple[int, int]:
+        raise ValueError(f"loss={self} is of batches of rows: nothing says how many of {m} labels of a row are predicted.")
+
+    def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        return 1 - share(np.asarray(a), np.asarray(a) + c)
+
+    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
+        if m > 0:
+            self.sizes(m)
+        return at_k.AtKProblem(0, 0, self._recall)
 
 
 class CountLoss(SubsetLoss):

@@ -454,7 +454,7 @@ cdef class ScaledWeights(L2Weights):
 
     cdef double cross_of(self, const View* x, const ScoreGradient* g) noexcept nogil:
         """sum_j z_j mean_j / variance_j of sparse rows' combination z; nobody asks for it where they are dense."""
-        cdef Py_ssize_t r, i
+        cdef Py_ssize_t r, i, j
         cdef double cross = 0
         cdef const double* value
         cdef const Row* row
@@ -464,7 +464,8 @@ cdef class ScaledWeights(L2Weights):
                 row = row_of(x, r, &spare)
                 value = self.read(row, x.k)
                 for i in range(row.n):
-                    cross += g.value[r] * value[i] * self.S.mean[self.at[i] * self.S.step] * self.S.inverse[self.at[i] * self.S.step]
+                    j = self.at[i] * self.S.step
+                    cross += g.value[r] * value[i] * self.S.mean[j] * self.S.inverse[j]
         return cross
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:

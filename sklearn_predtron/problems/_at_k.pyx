@@ -43,8 +43,8 @@ cdef class AtKProblem(LabelSets):
             size = (<IndicatorBlocks> labels).size(i)
             if size < self.k:
                 raise ValueError(
-                    f"{'Recall' if self.recall else 'Precision'}AtK(k={self.k:g}) predicts {self.k:g} rows of each group or batch; "
-                    f"number {i} has {size}.")
+                    f"{'Recall' if self.recall else 'Precision'}AtK(k={self.k:g}) predicts {self.k:g} rows of each group or "
+                    f"batch; number {i} has {size}.")
 
     @property
     def no_theorem_because(self):

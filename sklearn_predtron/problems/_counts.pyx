@@ -98,8 +98,8 @@ def check_size(Py_ssize_t P, Py_ssize_t N):
     """Raise ValueError where there are too many counts to tabulate a loss of all of them."""
     if (P + 1) * (N + 1) > MOST_COUNTS:
         raise ValueError(
-            f"a loss that is a function of the counts is tabulated, and a batch of {P} rows that are positive and {N} that are not "
-            f"has {(P + 1) * (N + 1):.2g} of them; accepted are {MOST_COUNTS:.2g}.  Shorter batches, or a loss with a name, need less."
+            f"a loss that is a function of the counts is tabulated, and a batch of {P} positive rows and {N} others has "
+            f"{(P + 1) * (N + 1):.2g} of them; accepted are {MOST_COUNTS:.2g}.  Shorter batches, or another loss, need less."
         )
 
 
