@@ -199,7 +199,7 @@ class ByOwnLoss(Judge):
 
     def __init__(self, model: Any):
         super().__init__(model)
-        self.of_queries = takes_ids(model.sample_loss)
+        self.of_blocks = not {"qid", "groups"}.isdisjoint(inspect.signature(model.sample_loss).parameters)
         self.predicted: list[Any] = []
         self.labels: list[Any] = []
 
@@ -219,7 +219,7 @@ class ByOwnLoss(Judge):
         """Return the number of losses so far, those that have waited among them."""
         if self.labels:
             sizes = [len(part) for part in self.predicted]
-            beside = [np.repeat(np.arange(len(sizes)), sizes)] if self.of_queries else []
+            beside = [np.repeat(np.arange(len(sizes)), sizes)] if self.of_blocks else []
             self.take(self.model._loss_of(joined(self.predicted), joined(self.labels), *beside))
             self.predicted, self.labels = [], []
         return self.n
