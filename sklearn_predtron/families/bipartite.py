@@ -224,7 +224,9 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         """
         return self._fit(X, y, groups=groups, sample_weight=sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(  # type: ignore[override]
+        self, X: Any, y: Any, classes: Any = None, groups: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Learn from groups, or from batches, in the given order, one pass.
 
         Without groups a call is cut into batches of `batch_size` rows and a shorter last one: only splits of a stream at
@@ -250,7 +252,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         """
         return self._partial_fit(X, y, classes=classes, groups=groups, sample_weight=sample_weight)
 
-    def _read(  # type: ignore[override]
+    def _read(
         self,
         X: Any,
         y: Any,
@@ -509,8 +511,20 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
             return self._at_unit_norm(problem.margins(scores[:, 0], labels, pairwise))
         return self._at_unit_norm(problem.margins(scores, labels))
 
-    def _rows_and_labels(self, X: Any, y: Any) -> tuple[Any, Labels]:
-        raise ValueError("No bound against given weights is known for batches, which differ from epoch to epoch; pass margin.")
+    def _rows_and_labels(self, X: Any, y: Any, groups: Any = None) -> tuple[Any, Labels]:
+        X, rows = self._read_rows(X, reset=False)
+        self._check_finite(X, rows)
+        codes = self._read_labels(y, None, fresh=False, partial=True).array
+        check_lengths(rows.n, len(codes))
+        queries = Queries(groups, len(codes), "groups")
+        return queries.take(X), self._in_blocks(queries.take(codes), queries.start)
+
+    def _loss_bound(self, margin: Any, radius: Any, c_L: Any, comparator: Any, X: Any, y: Any, **given: Any) -> float:
+        if comparator is not None:
+            raise ValueError(
+                "No bound against given weights is known for batches, which differ from epoch to epoch; pass margin."
+            )
+        return super()._loss_bound(margin, radius, c_L, comparator, X, y, **given)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
