@@ -92,8 +92,8 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     batch_size : int, default=200
         Rows of a batch, where no groups are given.
     threshold : "auto", "fitted" or float, default="auto"
-        Where the score is cut: "auto" and "fitted" where the training rows, as `fit` ends, lose least (0 in streams), or at a
-        number.  At k nothing is cut.
+        Where the score is cut: "fitted" where the training rows, as `fit` ends, lose least (0 in streams), or at a number.
+        "auto" is 0 for "balanced" and "g_mean" with a `balance` of 1, and "fitted" for others.  At k nothing is cut.
     {norm}
     {update}
     {average}
@@ -364,7 +364,8 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     def _fitted_cut(self, batch: Batch) -> float | None:
         """Return the cut with which the rows of a fit lose least."""
         loss = batch_loss(self.loss)
-        if isinstance(loss, AtK) or not isinstance(self.threshold, str):
+        in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance()  # as well as a cut, measured
+        if isinstance(loss, AtK) or not isinstance(self.threshold, str) or (self.threshold == "auto" and in_place):
             return None
         loss = CUT_BY[type(loss)]() if isinstance(loss, RankingLoss) else loss
         column = column_of(batch.labels)
