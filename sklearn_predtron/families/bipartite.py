@@ -92,8 +92,8 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     batch_size : int, default=200
         Rows of a batch, where no groups are given.
     threshold : "auto", "fitted" or float, default="auto"
-        Where the score is cut: "auto" and "fitted" where the training rows, as `fit` ends, lose least (0 in streams), or at a
-        number.  At k nothing is cut.
+        Where the score is cut: "fitted" where the training rows, as `fit` ends, lose least (0 in streams), or at a number.
+        "auto" is 0 for "balanced" and "g_mean" with a `balance` of 1, and "fitted" for others.  At k nothing is cut.
     {norm}
     {update}
     {average}
@@ -364,7 +364,8 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     def _fitted_cut(self, batch: Batch) -> float | None:
         """Return the cut with which the rows of a fit lose least."""
         loss = batch_loss(self.loss)
-        if isinstance(loss, AtK) or not isinstance(self.threshold, str):
+        in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance()  # as well as a cut, measured
+        if isinstance(loss, AtK) or not isinstance(self.threshold, str) or (self.threshold == "auto" and in_place):
             return None
         loss = CUT_BY[type(loss)]() if isinstance(loss, RankingLoss) else loss
         column = column_of(batch.labels)
@@ -511,8 +512,20 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
             return self._at_unit_norm(problem.margins(scores[:, 0], labels, pairwise))
         return self._at_unit_norm(problem.margins(scores, labels))
 
-    def _rows_and_labels(self, X: Any, y: Any) -> tuple[Any, Labels]:
-        raise ValueError("No bound against given weights is known for batches, which differ from epoch to epoch; pass margin.")
+    def _rows_and_labels(self, X: Any, y: Any, groups: Any = None) -> tuple[Any, Labels]:
+        X, rows = self._read_rows(X, reset=False)
+        self._check_finite(X, rows)
+        codes = self._read_labels(y, None, fresh=False, partial=True).array
+        check_lengths(rows.n, len(codes))
+        queries = Queries(groups, len(codes), "groups")
+        return queries.take(X), self._in_blocks(queries.take(codes), queries.start)
+
+    def _loss_bound(self, margin: Any, radius: Any, c_L: Any, comparator: Any, X: Any, y: Any, **given: Any) -> float:
+        if comparator is not None:
+            raise ValueError(
+                "No bound against given weights is known for batches, which differ from epoch to epoch; pass margin."
+            )
+        return super()._loss_bound(margin, radius, c_L, comparator, X, y, **given)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

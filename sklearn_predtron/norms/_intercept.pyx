@@ -38,7 +38,7 @@ cdef class Intercept:
             self.exponent += exponent
             self.count += 1
 
-    cdef void observe(self, View* x) noexcept nogil:
+    cdef void count_rows(self, View* x) noexcept nogil:
         """Take the lengths of the rows of a round into account."""
         cdef Py_ssize_t r
         cdef Row spare

@@ -216,7 +216,7 @@ cdef class L2Weights(Weights):
 
     cdef void update_statistics(self, View* x) noexcept nogil:
         if self.intercept.automatic:
-            self.intercept.observe(x)
+            self.intercept.count_rows(x)
         if self.radius_needed and self.radius_of_rows:
             self.radius2 = max(self.radius2, largest_norm(x) + self.intercept.r2())
         elif self.radius_needed:

@@ -75,7 +75,7 @@ cdef class AtKProblem(LabelSets):
         """The most hits that k labels can have."""
         return min(self.k_now(), self.P)
 
-    cdef double least(self) noexcept nogil:
+    cdef double unavoidable(self) noexcept nogil:
         """The least loss of any set."""
         cdef Py_ssize_t below = self.P if self.recall else self.k_now()
         return (below - self.most()) / <double> below if below > 0 else 0
@@ -86,7 +86,7 @@ cdef class AtKProblem(LabelSets):
             return (self.most() - min(a, self.most())) * self.gain_of()
         if b == 0 or self.P == 0 or (a == self.P and a + b == self.k_now()):
             return 0
-        return b / <double> (a + b) - self.least()
+        return b / <double> (a + b) - self.unavoidable()
 
     cdef Py_ssize_t hits(self, Py_ssize_t size, double less) noexcept nogil:
         """How many of so many best labels are positive, their keys taken `less` high; at ties the others go first."""
@@ -105,7 +105,7 @@ cdef class AtKProblem(LabelSets):
             i += 1
         return i
 
-    cdef void right(self, Py_ssize_t* a, Py_ssize_t* b) noexcept nogil:
+    cdef void find_sigma_y(self, Py_ssize_t* a, Py_ssize_t* b) noexcept nogil:
         """The hits and others of sigma_y: of the sets that lose least the best-scored one."""
         cdef Py_ssize_t k = self.k_now()
         a[0] = self.most()
@@ -184,10 +184,10 @@ cdef class AtKProblem(LabelSets):
         cdef Py_ssize_t a = 0, b = 0, c = 0
         self.bind_label(y, m)
         self.sort(t, y)
-        self.right(&a, &b)
+        self.find_sigma_y(&a, &b)
         self.choose(self.sigma_y, a, b)
         self.worst_maximiser(&a, &b)
-        r.unavoidable_loss = self.least()
+        r.unavoidable_loss = self.unavoidable()
         r.loss = self.excess(a, b)
         if augmented:
             self.search(&b, &c)

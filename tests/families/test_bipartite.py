@@ -273,6 +273,14 @@ def test_no_cut_of_the_training_scores_loses_less(loss, grouped, weighted):
     assert losses[-1] <= min(losses) + 1e-12
 
 
+def test_weights_that_put_the_boundary_in_its_place_need_no_cut():
+    X, y, _ = rows()
+    for loss in ("balanced", "g_mean"):
+        assert make(loss=loss).fit(X, y).threshold_ == 0 != make(loss=loss, threshold="fitted").fit(X, y).threshold_
+        assert make(loss=loss, balance=0).fit(X, y).threshold_ != 0
+    assert make(loss="f1", balance=1).fit(X, y).threshold_ != 0
+
+
 def test_the_threshold_is_in_the_intercept():
     X, y, _ = rows()
     fitted, plain, given = (make(threshold=threshold).fit(X, y) for threshold in ("auto", 0, 0.25))

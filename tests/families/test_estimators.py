@@ -170,7 +170,7 @@ CONFIGURATIONS = [
     *(PredtronBipartiteClassifier(loss=kind.alias) for kind in kinds(SubsetLoss)),
     *(PredtronBipartiteClassifier(update=alias, loss="balanced", average=average) for alias, average in IN_TURN),
     PredtronBipartiteClassifier(loss="break_even", threshold=0.1),
-    PredtronBipartiteClassifier(loss="auc", update="slam"),
+    PredtronBipartiteClassifier(loss="auc", update="max_pair"),
     PredtronBipartiteClassifier(loss="ap", norm="scaled", threshold=0),
     PredtronBipartiteClassifier(loss=weighed_errors, balance=1.0, average=20.0),
     PredtronBipartiteClassifier(loss=RecallAtK(k=0.3, rule="at_most"), norm="scaled", average="uniform"),
