@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +38,12 @@ class Ids(NamedTuple):
 
 
 QID, SID, GROUPS = Ids("qid", "query"), Ids("sid", "sequence"), Ids("groups", "group")
+
+
+def ids_taken(method: Callable[..., Any]) -> Ids | None:
+    """The ids that a method takes beside rows, if any."""
+    known = inspect.signature(method).parameters
+    return next((ids for ids in (QID, SID, GROUPS) if ids.name in known), None)
 
 
 class Queries:
@@ -131,8 +139,11 @@ def is_one(qid: Any) -> bool:
     return isinstance(qid, str) and qid == ONE
 
 
-def warn_of_one_query(n: int, ids: Ids = QID) -> None:
-    """Warn that several rows came without ids."""
+def warn_of_one_query(X: Any, ids: Ids = QID) -> None:
+    """Warn that several rows came without ids; what is no X is refused later."""
+    n = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else 0
+    if n < 2:
+        return
     name, group = ids.name, ids.group
     warn(
         f"{name}=None: all {n} rows are one {group}.  Pass {name}, the {group} of each row, or a data frame with a column "

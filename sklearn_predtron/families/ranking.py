@@ -177,14 +177,8 @@ class PredtronRanker(BaseRanker, Blocked):
         """
         X, qid = split_ids(X, qid)
         if qid is None:
-            self._warn_of_one_query(X)
+            warn_of_one_query(X)
         return self._fit(X, y, qid=qid, sample_weight=sample_weight)
-
-    def _warn_of_one_query(self, X: Any) -> None:
-        """Warn that several rows came without ids; what is no X is refused later."""
-        n = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else 0
-        if n > 1:
-            warn_of_one_query(n)
 
     def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:
         """Learn from queries in the given order, one pass.
@@ -347,7 +341,7 @@ class PredtronRanker(BaseRanker, Blocked):
         """X without ids and the ids, which only a single query should come without."""
         X, qid = split_ids(X, qid)
         if qid is None:
-            self._warn_of_one_query(X)
+            warn_of_one_query(X)
         return X, qid
 
     def _scored_documents(self, X: Any, y: Any) -> tuple[NDArray, NDArray]:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sklearn_predtron._compat import Interval, StrOptions, check_sample_weight, with_callbacks
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._parts import resolve
-from sklearn_predtron._queries import SID, Queries, split_ids, warn_of_one_query, weights_of_sequences
+from sklearn_predtron._queries import ONE, SID, Queries, split_ids, warn_of_one_query, weights_of_sequences
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._bounded import positive
@@ -205,7 +205,7 @@ class PredtronSequenceTagger(BasePredtron):
         """
         X, sid = split_ids(X, sid, SID)
         if sid is None:
-            warn_of_one_sequence(X)
+            warn_of_one_query(X, SID)
         return self._fit(X, y, sid=sid, sample_weight=sample_weight)
 
     def partial_fit(  # type: ignore[override]
@@ -399,11 +399,15 @@ class PredtronSequenceTagger(BasePredtron):
         check_is_fitted(self)
         X, sid = split_ids(X, sid, SID)
         learner, scores = self._scored(X)
-        if sid is None and self._several and len(scores) > 1:
-            raise ValueError(NO_SID.format(method=method))
-        queries = Queries(sid, len(scores), SID)
+        queries = self._sequences_of(sid, len(scores), method)
         table = learner.read(lambda weights: weights.transitions(True))
         return learner.problem, queries.take(scores), queries, table
+
+    def _sequences_of(self, sid: Any, n: int, method: str) -> Queries:
+        """Return the sequences of n tokens, which are not one by default after a fit with several."""
+        if sid is None and self._several and n > 1:
+            raise ValueError(NO_SID.format(method=method))
+        return Queries(sid, n, SID)
 
     def decision_function(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the max-marginals: the best score of a sequence with the label at the token, less that of the best sequence.
@@ -466,17 +470,29 @@ class PredtronSequenceTagger(BasePredtron):
         loss : ndarray of shape (n_sequences,)
             Values of the loss that was learned for, in the order in which the sequences first appear.
         """
-        codes = self._predict_codes(X, sid, "sample_loss")
-        true = encode(column_or_1d(y), self.classes_)
-        check_lengths(len(codes), len(true))
-        queries = Queries(split_ids(X, sid, SID)[1], len(codes), SID)
-        loss = sequence_loss(self.loss)
-        costs = loss.table(self.classes_)
-        of_tokens = (codes != true).astype(np.float64) if costs is None else costs[true, codes]
-        if queries.n == 0:
-            return np.zeros(0)
-        losses = np.add.reduceat(queries.take(of_tokens), queries.start[:-1])
-        return losses if loss.additive else (losses > 0).astype(np.float64)
+        X, sid = split_ids(X, sid, SID)
+        return self._loss_of(self._predict_codes(X, sid, "sample_loss"), y, sid)
+
+    def _raw_predict(self, X: Any) -> NDArray:
+        return self._predict_codes(X, ONE, "predict")
+
+    def _loss_of(self, predicted: NDArray, y: Any, sid: Any = None) -> NDArray:
+        queries = Queries(sid, len(predicted), SID)
+        true = self._labels_of(y, queries)
+        return sequence_loss(self.loss).evaluate(true.array, queries.take(predicted), true.starts, self.classes_)
+
+    def _labels_of(self, y: Any, queries: Queries) -> TokenCodes:
+        """Return true labels by sequence."""
+        codes = encode(column_or_1d(y), self.classes_)
+        check_lengths(int(queries.start[-1]), len(codes))
+        return TokenCodes(queries.take(codes), queries.start)
+
+    def _rows_and_labels(self, X: Any, y: Any, sid: Any = None) -> tuple[Any, TokenCodes]:
+        X, sid = split_ids(X, sid, SID)
+        X, rows = self._read_rows(X, reset=False)
+        self._check_finite(X, rows)
+        queries = self._sequences_of(sid, rows.n, "sample_loss")
+        return queries.take(X), self._labels_of(y, queries)
 
     # -------------------------------------------------------------------------------------------------------- the theory
 
@@ -519,10 +535,7 @@ class PredtronSequenceTagger(BasePredtron):
 
     def _leads(self, X: Any, y: Any, sid: Any, method: str) -> NDArray:
         problem, scores, queries, table = self._scored_sequences(X, sid, "margin")
-        codes = encode(column_or_1d(y), self.classes_)
-        check_lengths(len(scores), len(codes))
-        labels = TokenCodes(queries.take(codes), queries.start)
-        return self._at_unit_norm(getattr(problem, method)(scores, labels, *table))
+        return self._at_unit_norm(getattr(problem, method)(scores, self._labels_of(y, queries), *table))
 
     def loss_bound(  # type: ignore[override]
         self,
@@ -580,10 +593,3 @@ class PredtronSequenceTagger(BasePredtron):
         tags = super().__sklearn_tags__()
         tags.estimator_type = "tagger"
         return tags
-
-
-def warn_of_one_sequence(X: Any) -> None:
-    """Warn that several rows came without ids; what is no X is refused later."""
-    n = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else 0
-    if n > 1:
-        warn_of_one_query(n, SID)
