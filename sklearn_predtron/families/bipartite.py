@@ -517,7 +517,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         self._check_finite(X, rows)
         codes = self._read_labels(y, None, fresh=False, partial=True).array
         check_lengths(rows.n, len(codes))
-        queries = Queries(groups, len(codes), "groups")
+        queries = Queries(groups, len(codes), GROUPS)
         return queries.take(X), self._in_blocks(queries.take(codes), queries.start)
 
     def _loss_bound(self, margin: Any, radius: Any, c_L: Any, comparator: Any, X: Any, y: Any, **given: Any) -> float:

@@ -20,7 +20,7 @@ from sklearn_predtron.problems.inference._trellis cimport (
     path_score,
 )
 
-from sklearn_predtron._core.state import MOST, restored, whole
+from sklearn_predtron._core.state import MOST
 
 cdef double LARGE = 1e50    # beside which scores do not count, and which beside FORBIDDEN does not
 
@@ -60,7 +60,8 @@ cdef class ChainProblem(Problem):
     """All sequences of K labels, scored by their tokens, their pairs of neighbours, their first and their last label.
 
     rep(sigma) counts what these scores are of: <rep(sigma), t> = sum_t u_t(sigma_t) + A(sigma_{t-1}, sigma_t), and the scores
-    of the ends.  Its length varies, so that the decoder is the maximiser of the score, and no nearest representation.
+    of the ends.  Its length varies, so that the decoder is the maximiser of the score, and no nearest representation.  C_L is
+    that of one token, for how long sequences are is not known beforehand.
     """
     cdef Trellis c
     cdef const double[:, ::1] walls        # what a transition, or in the last row a first label, adds to its score; or None
@@ -68,7 +69,6 @@ cdef class ChainProblem(Problem):
     cdef Py_ssize_t[::1] competitor
     cdef Py_ssize_t[::1] slot              # where g has an entry of the table
     cdef Py_ssize_t room                   # tokens of a sequence that there is room for
-    cdef readonly Py_ssize_t longest       # sequence that it was prepared for
 
     def __init__(self, Py_ssize_t K, double transition_scaling, allowed=None):
         if not 0 < K < MOST // 64 // (K + 16):
@@ -85,15 +85,20 @@ cdef class ChainProblem(Problem):
         self.table, self.first = np.zeros(K * self.c.stride), np.zeros(K)
         self.c.table, self.c.initial = &self.table[0], &self.first[0]
         self.slot = np.full(self.score_map.extra, -1, dtype=np.intp)
-        self.longest = 1
         self.reserve(1)
 
     def __reduce__(self):
-        return type(self), (self.d, self.score_map.transition_scaling, self.allowed), self.longest
+        return type(self), (self.d, self.score_map.transition_scaling, self.allowed)
 
-    def __setstate__(self, state):
-        self.longest, = restored(self, (state,), (whole(1),))
-        self.know_longest()
+    def of_length(self, Py_ssize_t T):
+        """Return the same problem, of which the largest loss is that of a sequence of T tokens."""
+        make, arguments = self.__reduce__()
+        cdef ChainProblem own = make(*arguments)
+        own.C_L = own.largest_loss(T)
+        return own
+
+    cdef double largest_loss(self, Py_ssize_t T) noexcept:
+        return 1
 
     @property
     def allowed(self):
@@ -118,11 +123,6 @@ cdef class ChainProblem(Problem):
     def prepare(self, Labels labels):
         cdef TokenCodes tags = labels
         self.reserve(tags.longest)
-        self.longest = max(self.longest, tags.longest)
-        self.know_longest()
-
-    def know_longest(self):
-        """Know the largest loss of the longest sequence."""
 
     cdef int reserve(self, Py_ssize_t longest) except -1:
         """Get ready for sequences of up to so many tokens."""
@@ -227,7 +227,7 @@ cdef class ChainProblem(Problem):
                                   const double[::1] end):
         """Return the same problem with room of its own, for others may be learning, and these transitions."""
         cdef Py_ssize_t K = self.d
-        make, arguments, _ = self.__reduce__()
+        make, arguments = self.__reduce__()
         cdef ChainProblem own = make(*arguments)
         own.reserve(int(np.diff(start).max(initial=1)))
         walls = np.zeros((K + 1, K)) if self.walls is None else np.asarray(self.walls)
@@ -329,17 +329,13 @@ cdef class HammingChain(ChainProblem):
             raise ValueError(f"cost must have shape {(K, K)}, finite entries of at least 0, and 0 on the diagonal.")
         self.cost = costs
         self.c_L = costs[costs > 0].min(initial=np.inf)
-        self.know_longest()
+        self.C_L = self.largest_loss(1)
 
     def __reduce__(self):
-        return type(self), (self.d, self.score_map.transition_scaling, self.allowed, self.cost_matrix), self.longest
+        return type(self), (self.d, self.score_map.transition_scaling, self.allowed, self.cost_matrix)
 
-    def know_longest(self):
-        self.C_L = self.C_L_of_row * self.longest
-
-    @property
-    def C_L_of_row(self):
-        return float(np.max(self.cost))
+    cdef double largest_loss(self, Py_ssize_t T) noexcept:
+        return np.max(self.cost) * T
 
     @property
     def cost_matrix(self):

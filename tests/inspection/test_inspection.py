@@ -373,6 +373,6 @@ def test_pictures_of_the_documentation(tmp_path):
                 bounded += 1
                 assert display.bound / 50 < display.losses[-1] <= display.bound, picture.__name__
     assert bounded == 10
-    pictures.PICTURES[:] = pictures.PICTURES[-1:]
+    pictures.PICTURES[:] = [picture for picture in pictures.PICTURES if picture.__name__ == "margins_on_digits"]
     pictures.make_pictures(tmp_path / "new")
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["margins_on_digits.png"]
