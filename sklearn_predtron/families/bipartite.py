@@ -154,6 +154,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     _epochs = 30
     fit_intercept = True
     _cut: float | None = None  # the one that fit has chosen
+    _first_batches: Batch | None  # of a fit with a kernel
     _seen: tuple[int, int] = (0, 0)  # positive rows, and rows
     __metadata_request__fit = ROUTED
     __metadata_request__partial_fit = ROUTED
@@ -289,13 +290,11 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     def _run_epochs(self, batch: Batch, y: Any, metadata: Any, **how: Any) -> None:
         self.__dict__.pop("_cut", None)
         self._warn_of_few(batch)
-        rounds = batch
-        if not isinstance(batch.rows, QueryRows) and self._learner.weights.expansion is not None:
-            random = self._generator()  # the kernels of rows are kept with their places
-            order = np.arange(batch.rows.n) if batch.order is None else batch.order
-            order = order if random is None else random.permutation(order)
-            rounds = in_batches(batch, order, batch.weight, self.batch_size, equal_batches)
-        super()._run_epochs(rounds, y, metadata, **how)
+        self._first_batches = None
+        try:
+            super()._run_epochs(batch, y, metadata, **how)
+        finally:
+            del self._first_batches
         self._cut = self._fitted_cut(batch)
 
     def _warn_of_few(self, batch: Batch) -> None:
@@ -305,10 +304,25 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
             warn_of_groups_without(column_of(batch.labels), batch.labels.starts)
 
     def _learn_epoch(self, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
+        rounds = batch
         if not isinstance(batch.rows, QueryRows):
-            batch = in_batches(batch, drawn["order"], drawn.get("weight"), self.batch_size, equal_batches)
-            drawn = {"usual": drawn.get("usual", 1.0), "weight": batch.weight}
-        return super()._learn_epoch(learner, batch, drawn, **how)
+            rounds, drawn = self._cut_epoch(learner, batch, drawn)
+        loss = super()._learn_epoch(learner, rounds, drawn, **how)
+        if getattr(self, "_skl_callbacks", None):  # which may predict
+            self._cut = self._fitted_cut(batch)
+        return loss
+
+    def _cut_epoch(self, learner: Learner, batch: Batch, drawn: dict[str, Any]) -> tuple[Batch, dict[str, Any]]:
+        """Return the batches of an epoch, and the learner's other arguments."""
+        order, usual, rounds = drawn["order"], drawn.get("usual", 1.0), self._first_batches
+        if rounds is None:
+            rounds = in_batches(batch, order, drawn.get("weight"), self.batch_size, equal_batches)
+            if learner.weights.expansion is not None:  # keeps the kernels of rows with their places
+                self._first_batches = rounds
+            return rounds, {"usual": usual, "weight": rounds.weight}
+        numbers = None if order is None else order[order < rounds.rows.n]  # of batches: a permutation of all is one of some
+        several = numbers is None or len(np.unique(numbers)) < rounds.rows.n
+        return rounds, {"order": None if several else numbers, "usual": usual, "weight": rounds.weight}
 
     def _learn(self, batch: Batch) -> None:
         if not isinstance(batch.rows, QueryRows):
