@@ -56,20 +56,25 @@ __all__ = ["PredtronBipartiteClassifier"]
 
 ROUTED = {"groups": True, "sample_weight": True}
 OF_BATCHES = {"auc": SwappedPairs, "ap": AveragePrecision, "break_even": BreakEven}
-REPRESENTATIONS = {SwappedPairs: LinearRank, AveragePrecision: LogRank}
-CUT_BY = {SwappedPairs: BalancedError, AveragePrecision: FBeta}  # of rankings, which do not say where they are cut
+# Of rankings, their representation, and the measure by which they are cut, for they do not say where.
+OF_RANKINGS: dict[type, tuple[Any, Any]] = {SwappedPairs: (LinearRank(), BalancedError()), AveragePrecision: (LogRank(), FBeta())}
 
 
 def batch_loss(value: Any) -> Any:
     """Return the loss of batches that the parameter `loss` stands for."""
     if isinstance(value, str) and value in OF_BATCHES:
         return OF_BATCHES[value]()
-    if isinstance(value, tuple(REPRESENTATIONS)):
+    if isinstance(value, tuple(OF_RANKINGS)):
         return value
     try:
         return subset_loss(value, lambda part: part.build(SignVector(), 0))
     except ValueError as error:
         raise ValueError(f"{error}  Of batches also {', '.join(map(repr, OF_BATCHES))}.") from None
+
+
+def of_ranking(loss: RankingLoss) -> tuple[Any, Any]:
+    """Return the representation of a loss of rankings, and the measure by which it is cut."""
+    return next(found for kind, found in OF_RANKINGS.items() if isinstance(loss, kind))
 
 
 @documented({}, d="1")
@@ -267,7 +272,8 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         if groups is None:
             batch = super()._read(X, y, classes=classes, sample_weight=sample_weight, fresh=fresh, partial=partial)
             column = batch.labels.array
-            batch = batch._replace(labels=self._in_blocks(column, full_batches(len(column), self.batch_size)))
+            start = (full_batches if partial else equal_batches)(len(column), self.batch_size)
+            batch = batch._replace(labels=self._in_blocks(column, start))
             column = column if batch.order is None else column[batch.order]
         else:
             self._check_labels_given(y)
@@ -344,7 +350,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         loss, balance = copy.copy(batch_loss(self.loss)), self._balance()
         self._learned_loss = loss
         if isinstance(loss, RankingLoss):
-            problem = loss.build(REPRESENTATIONS[type(loss)](), 0)
+            problem = loss.build(of_ranking(loss)[0], 0)
             return checked_build(loss, problem, RankingProblem, d=1, n_labels=0)
         problem = checked_build(loss, loss.build(SignVector(), 0), LabelSets, d=1, n_labels=0)
         problem.balance = balance
@@ -381,7 +387,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance()  # as well as a cut, measured
         if isinstance(loss, AtK) or not isinstance(self.threshold, str) or (self.threshold == "auto" and in_place):
             return None
-        loss = CUT_BY[type(loss)]() if isinstance(loss, RankingLoss) else loss
+        loss = of_ranking(loss)[1] if isinstance(loss, RankingLoss) else loss
         column = column_of(batch.labels)
         grouped = isinstance(batch.rows, QueryRows)
         rows = as_rows(batch.X) if grouped else batch.rows
