@@ -303,7 +303,7 @@ def test_margins_of_predictions():
 def test_margins_that_are_refused():
     X, y = make_data()
     model = PredtronClassifier(random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match=r"qid is for PredtronRanker only, and estimator=PredtronClassifier.* ranks no queries"):
+    with pytest.raises(ValueError, match=r"qid is for PredtronRanker and .*, and estimator=PredtronClassifier.* has neither"):
         MarginDisplay.from_estimator(model, X, y, y)
     hours = Predtron(Hours()).fit(X, y)
     with pytest.raises(ValueError, match=r"estimator=Predtron.* has no margins; accepted are Predtron's classifiers and rankers"):

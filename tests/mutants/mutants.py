@@ -91,7 +91,7 @@ MUTANTS = [
     Mutant(
         "batch-measures-its-step-without-the-offset",
         f"{CORE}/score_map.pyx",
-        "return g2 + r2 * sum_of(g) ** 2 if r2 > 0 else g2",
+        "return g2 + r2 * self.intercept_weight(g) ** 2 if r2 > 0 else g2",
         "return g2",
         BATCHES,
     ),
