@@ -112,7 +112,7 @@ class Composed(Bounded, Parameterized):
 
 def charged_every(problem: Problem, rows: Rows) -> int:
     """Return in every how many rounds the candidates of "auto" are scored and decoded: where that is most of a round, in some."""
-    costly = problem.score_map.offsets_cancel or problem.may_raise
+    costly = problem.score_map.of_blocks or problem.may_raise
     if not costly and problem.d * rows.p <= (FEW_WEIGHTS if problem.d == 1 else FEW_OF_SEVERAL):
         return 1
     return min(max(8, problem.score_map.written_for_means(rows.p) // WRITTEN_A_ROUND), LEAST_OFTEN)

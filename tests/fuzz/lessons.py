@@ -22,12 +22,13 @@ class Count:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Hold labelled rows; a round is a row, or where there is a `qid` a query whose documents lie together."""
+    """Hold labelled rows; a round is a row, or where there are ids a query or group, whose rows lie together."""
 
     X: Any
     y: Any
     weight: Any = None
     qid: Any = None
+    ids: str = "qid"  # what calls take them by
     classes: Any = None
     values: str = "plain"
 
@@ -66,7 +67,8 @@ class Lesson:
     def given(self, *, weighted: bool = True) -> dict[str, Any]:
         """Name what goes with X and y into a call that learns."""
         more = {} if self.weight is None or not weighted else {"sample_weight": self.weight}
-        return more if self.qid is None or self.n == 1 else {**more, "qid": self.qid}
+        known = self.qid is None or (self.n == 1 and self.ids == "qid")
+        return more if known else {**more, self.ids: self.qid}
 
     def fit(self, model: Any) -> Any:
         """Fit a model to the rows."""
@@ -222,6 +224,15 @@ def query_lesson(random: np.random.Generator, grades: Any, *, long: bool = False
     y = graded(scored(random, X, 1)[:, 0], grades)
     qid = np.repeat(random.permutation(len(size)), size)
     return Lesson(X, y, draw_weight(random, total), qid=qid, values=values)
+
+
+def group_lesson(random: np.random.Generator) -> Lesson:
+    """Draw groups of rows of two classes."""
+    lesson = query_lesson(random, (0, 1))
+    y = lesson.y.astype(np.int64)
+    y[:2] = np.arange(2)[: len(y)]
+    classes = draw_classes(random, 2)
+    return replace(lesson, y=classes[y], classes=classes, ids="groups")
 
 
 def graded(scores: np.ndarray, grades: Any) -> np.ndarray:

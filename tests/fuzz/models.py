@@ -10,11 +10,19 @@ import numpy as np
 from sklearn.base import clone
 
 import sklearn_predtron
-from sklearn_predtron import Predtron, PredtronLabelRanker, PredtronMultilabelClassifier, PredtronRanker, Problem
+from sklearn_predtron import (
+    Predtron,
+    PredtronBipartiteClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronRanker,
+    Problem,
+)
 from sklearn_predtron._parts import RANKED_LABELS, RANKINGS, kinds
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.losses import (
+    AtK,
     CostMatrix,
     CostTableLoss,
     CountLoss,
@@ -59,6 +67,8 @@ SETTINGS: dict[str, dict[str, list[Any]]] = {
     "mmp": {"cost": ["is_error", "error_set", "normalised"], "weights": ["uniform", "max", "random"]},
     "ndcg": {"k": [None, 1, 3], "gain": ["exponential", "linear"]},
     "f1": {"beta": [0.5, 2.0]},
+    "precision_at_k": {"k": [1, 0.3], "rule": ["exactly", "at_least"]},
+    "recall_at_k": {"k": [1, 2, 0.5], "rule": ["exactly", "at_most"]},
     "power": {"alpha": [0.5, 2.0]},
 }
 
@@ -240,6 +250,19 @@ def subset_case(random: np.random.Generator, kind: type) -> Case:
     return Case(kind(**settings), lessons.set_lesson(random, m))
 
 
+def bipartite_case(random: np.random.Generator, kind: type) -> Case:
+    """Draw a classifier by measures of groups."""
+    settings = common_settings(random, kind, False)
+    one = draw(random, [*kinds(SubsetLoss), CountLoss, "break_even", "auc", "ap"])
+    settings["loss"] = one if isinstance(one, str) else CountLoss(misses_and_hits) if one is CountLoss else draw_part(random, one)
+    if getattr(settings["loss"], "k", 1) > 1:  # of which some groups have fewer rows
+        settings["loss"] = settings["loss"].set_params(k=1)
+    if not isinstance(one, str) and not issubclass(one, AtK) and random.random() < 0.4:
+        settings["balance"] = draw(random, [0, 0.3, 1])
+    settings["threshold"] = draw(random, ["auto", "auto", "fitted", 0, -0.2])
+    return Case(kind(**settings), lessons.group_lesson(random))
+
+
 def ranking_case(random: np.random.Generator, kind: type) -> Case:
     """Draw a ranker of documents or of labels."""
     settings = common_settings(random, kind, True)
@@ -268,6 +291,8 @@ def draw_case(random: np.random.Generator, kind: type | None = None) -> Case:
         return table_case(random, kind)
     if issubclass(kind, PredtronMultilabelClassifier):
         return subset_case(random, kind)
+    if issubclass(kind, PredtronBipartiteClassifier):
+        return bipartite_case(random, kind)
     if issubclass(kind, (PredtronRanker, PredtronLabelRanker)):
         return ranking_case(random, kind)
     if issubclass(kind, Predtron):
@@ -277,6 +302,8 @@ def draw_case(random: np.random.Generator, kind: type | None = None) -> Case:
 
 # Warnings that the package documents; any other is an error.
 ALLOWED = [
+    "y has .* positive rows among",
+    "groups: .* have no positive row",
     "qid=None: all",  # rows without ids, of which some lessons have several
     "The labels are text",
     "The rows of representation were brought",

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from sklearn_predtron.estimator_checks import assert_same, assert_same_bits, frozen, is_same, scores_of
+from sklearn_predtron.losses import AtK
 from sklearn_predtron.norms import RKHS
 
 from .lessons import Count, Lesson, disordered, draw_cuts
@@ -228,7 +229,7 @@ def same_predictions(model: Any, scaled: Any, X: Any, factor: float) -> bool:
 def names_of_classes(case: Case, random: np.random.Generator) -> None:
     """Learn the same weights whatever the classes are called, if their order stays."""
     estimator, classes = case.estimator, case.lesson.classes
-    if classes is None or estimator.class_weight is not None or getattr(estimator, "reject", None) is not None:
+    if classes is None or getattr(estimator, "class_weight", None) is not None or getattr(estimator, "reject", None) is not None:
         return
     names = np.cumsum(random.integers(1, 99, len(classes))) - 1000
     named = replace(case.lesson, y=names[np.searchsorted(classes, case.lesson.y)], classes=names)
@@ -319,7 +320,8 @@ def one_row_as_in_a_batch(case: Case, random: np.random.Generator) -> None:
             assert_allclose(scores_of(model, row)[0], scores[i], rtol=1e-9, atol=near, err_msg=what)
         else:
             assert_array_equal(scores_of(model, row)[0], scores[i], err_msg=what)
-            assert_array_equal(model.predict(row)[0], predicted[i], err_msg=what)
+            if case.lesson.ids == "qid" or not isinstance(model._learned_loss, AtK):  # which is of the rows of a group
+                assert_array_equal(model.predict(row)[0], predicted[i], err_msg=what)
 
 
 @promise
