@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sklearn_predtron._compat import Interval, StrOptions, check_sample_weight, with_callbacks
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._parts import resolve
-from sklearn_predtron._queries import ONE, SID, Queries, split_ids, warn_of_one_query, weights_of_sequences
+from sklearn_predtron._queries import ONE, SID, Queries, is_one, split_ids, warn_of_one_query, weights_of_sequences
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._bounded import positive
 from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._fast_path import TokenReader
 from sklearn_predtron.families._fitted import AfterFit, learned, read_only
 from sklearn_predtron.families._labels import class_list, encode, find_classes, one_dimensional
 from sklearn_predtron.families._patience import Patience
@@ -235,6 +236,10 @@ class PredtronSequenceTagger(BasePredtron):
         self : object
             The estimator.
         """
+        stream = self.__dict__.get("_stream")
+        alone = classes is None and (sid is None or is_one(sid)) and sample_weight is None
+        if stream is not None and alone and stream.take(X, y):
+            return self
         X, sid = split_ids(X, sid, SID)
         return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
 
@@ -311,6 +316,12 @@ class PredtronSequenceTagger(BasePredtron):
         if isinstance(self.constraint, str):
             return bio_transitions(self.classes_) if self.constraint == "bio" else self._observed
         return given_transitions(self.constraint, self.classes_)
+
+    def _build_reader(self) -> TokenReader | None:
+        if isinstance(self.constraint, str) and self.constraint == "observed":
+            return None  # partial_fit says why
+        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
+        return TokenReader(codes, self._learner.problem.allowed)
 
     def _build_problem(self) -> ChainProblem:
         return sequence_loss(self.loss).build(self.transition_scaling, self.classes_, self._allowed())

@@ -32,15 +32,19 @@ cdef class TokenCodes(Labels):
     cdef readonly Py_ssize_t longest       # sequence
 
     def __init__(self, const Py_ssize_t[::1] codes, const Py_ssize_t[::1] start):
-        lengths = np.diff(start)
+        cdef Py_ssize_t i, least = 0, shortest = 1
         self.n = start.shape[0] - 1
-        if self.n < 0 or start[0] != 0 or start[self.n] != codes.shape[0] or (self.n > 0 and lengths.min() < 1):
+        for i in range(self.n):
+            shortest = min(shortest, start[i + 1] - start[i])
+            self.longest = max(self.longest, start[i + 1] - start[i])
+        if self.n < 0 or start[0] != 0 or start[self.n] != codes.shape[0] or shortest < 1:
             raise ValueError(f"start must rise from 0 to {codes.shape[0]}, the number of tokens.")
-        if codes.shape[0] and np.min(codes) < 0:
-            raise ValueError(f"codes must not be negative, got {np.min(codes)}.")
+        self.most = -1
+        for i in range(codes.shape[0]):
+            least, self.most = min(least, codes[i]), max(self.most, codes[i])
+        if least < 0:
+            raise ValueError(f"codes must not be negative, got {least}.")
         self.codes, self.start = codes, start
-        self.most = np.max(codes) if codes.shape[0] else -1
-        self.longest = lengths.max() if self.n > 0 else 0
 
     cdef const void* at(self, Py_ssize_t i) noexcept nogil:
         return &self.codes[self.start[i]]

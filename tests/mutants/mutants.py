@@ -358,6 +358,13 @@ MUTANTS = [
         ("tests/families/test_label_ranking.py", *QUERIES),
     ),
     Mutant(
+        "fast-path-takes-forbidden-transitions",
+        f"{FAMILIES}/_fast_path.pyx",
+        "if labels is None or not self.allows(labels.array):",
+        "if labels is None:",
+        ("tests/families/test_sequences.py",),
+    ),
+    Mutant(
         "rows-ahead-keep-the-scores-before-a-step",
         f"{NORMS}/_ahead.pyx",
         "self.sum_class(g.at[i], 1)",
