@@ -27,6 +27,15 @@ class Options:
         return min(full, max(FEWEST_ROWS, int(full * self.scale)))
 
     @property
+    def held_back(self) -> range:
+        """The splits and drawings to report on, where a choice was made on those before the tenth."""
+        return range(10, 10 + 2 * self.seeds)
+
+    def many_held_back(self, what: str) -> str:
+        """Say how many of what they are: "10 splits, from number 10 on"."""
+        return f"{len(self.held_back)} {what}, from number {self.held_back[0]} on"
+
+    @property
     def many(self) -> int:
         """Repeats of what takes milliseconds."""
         return MORE * self.repeats

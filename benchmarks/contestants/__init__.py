@@ -5,6 +5,7 @@ from benchmarks.contestants.classifier_chain import SklearnClassifierChain
 from benchmarks.contestants.crfsuite import CRFsuite
 from benchmarks.contestants.lightgbm_ranker import LightGBMRanker
 from benchmarks.contestants.linear_svc import SklearnLinearSVC
+from benchmarks.contestants.logistic_regression import BalancedLogisticRegression as BalancedLogisticRegression
 from benchmarks.contestants.logistic_regression import SklearnLogisticRegression
 from benchmarks.contestants.mord_lad import MordLAD
 from benchmarks.contestants.mord_logistic_at import MordLogisticAT
@@ -23,6 +24,7 @@ from benchmarks.contestants.ours import (
     OursOrdinal,
     OursPerceptron,
 )
+from benchmarks.contestants.ours import OursBipartite as OursBipartite
 from benchmarks.contestants.pairwise_logistic import PairwiseLogistic
 from benchmarks.contestants.pairwise_sgd import PairwiseSGD
 from benchmarks.contestants.perceptron import SklearnPerceptron

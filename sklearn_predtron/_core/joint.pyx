@@ -28,7 +28,7 @@ cdef class JointMap(ScoreMap):
         """Raise ValueError if the norm is not the Euclidean one."""
         from sklearn_predtron.norms import L2
         if not isinstance(norm, L2):
-            raise ValueError(f"norm={norm!r} does not go with a problem of joint features; accepted is 'l2'.")
+            raise ValueError(f"norm={norm.alias!r} does not go with a problem of joint features; accepted is 'l2'.")
 
     def written_for_means(self, Py_ssize_t p):
         return p

@@ -42,7 +42,8 @@ cdef class Learner:
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
                         Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
                         bint choosing, const double[::1] counts, bint unchecked) noexcept nogil
-    cdef void lose(self, const View* x, double* t, double* of_average, const void* y, Round r, double* losses) noexcept nogil
+    cdef void lose(self, const View* x, const double* t, double* of_average, const void* y, Round r,
+                   double* losses) noexcept nogil
     cdef void choose(self, const double* losses, double weight) noexcept nogil
     cdef Weights predictor(self, Rows rows, bint mean)
     cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil

@@ -323,6 +323,7 @@ cdef class Learner:
             if not isfinite(r.score_gap):
                 self.weights.abandon_round()
                 return row
+            losses[0] = r.loss + r.unavoidable_loss
             if stepping:
                 self.problem.fill_input(&x)
             if observed:
@@ -353,19 +354,19 @@ cdef class Learner:
             for which in range(1, self.weights.averaging + 1):
                 self.weights.close_round(which, self.average.weight(which, &r), self.average.keep_of(which))
             if choosing:
-                self.average.follow(r.loss + r.unavoidable_loss)
+                self.average.follow(losses[0])
             if charged:
                 self.choose(losses, r.weight)
         return -1
 
-    cdef void lose(self, const View* x, double* t, double* of_average, const void* y, Round r, double* losses) noexcept nogil:
-        """What the last iterate, of the scores t, and each average would lose in the round."""
+    cdef void lose(self, const View* x, const double* t, double* of_average, const void* y, Round r,
+                   double* losses) noexcept nogil:
+        """What each average would lose in the round, in which the last iterate has the scores t."""
         cdef int which
         r.loss = 0
-        for which in range(self.weights.averaging + 1):
-            if which > 0:
-                self.weights.average_scores(x, which, t, of_average)
-            self.problem.decode_competitor(t if which == 0 else of_average, y, x.m, &r)
+        for which in range(1, self.weights.averaging + 1):
+            self.weights.average_scores(x, which, t, of_average)
+            self.problem.decode_loss(of_average, y, x.m, which > 1, &r)
             if self.problem.failed:
                 return
             losses[which] = r.loss + r.unavoidable_loss

@@ -21,7 +21,7 @@ from sklearn_predtron.problems._base import Labels, Problem
 from sklearn_predtron.updates import Update, build_rule
 from sklearn_predtron.updates._bounds import fingerprint
 
-AVERAGES = {"linear": LinearAverage, "uniform": Average}
+FIXED_AVERAGES = {"linear": LinearAverage, "uniform": Average}
 FEW_WEIGHTS, FEW_OF_SEVERAL = 4096, 256
 LEAST_OFTEN, WRITTEN_A_ROUND = 64, 8192  # rounds between two charges at most, and weights written for them in a round
 
@@ -79,7 +79,7 @@ class Composed(Bounded, Parameterized):
             average = "auto" if partial else "linear"
         if average == "auto":
             return ChoosingAverage(charged_every(problem, rows))
-        return AVERAGES[average]() if isinstance(average, str) else Average(float(average))
+        return FIXED_AVERAGES[average]() if isinstance(average, str) else Average(float(average))
 
     def _change_parts(self, problem: Problem, update: Any, average: Average | None, observer: Observer | None) -> None:
         """Take over what `set_params` changed since the last call."""
@@ -111,9 +111,13 @@ class Composed(Bounded, Parameterized):
 
 
 def charged_every(problem: Problem, rows: Rows) -> int:
-    """Return in every how many rounds the candidates of "auto" are scored and decoded: where that is most of a round, in some."""
-    costly = problem.score_map.offsets_cancel or problem.may_raise
-    if not costly and problem.d * rows.p <= (FEW_WEIGHTS if problem.d == 1 else FEW_OF_SEVERAL):
+    """Return in every how many rounds the candidates of "auto" are scored and decoded: where that is most of a round, in some.
+
+    A query comes with rows enough to learn from that it never is; and a stream has fewer of them than of rows.
+    """
+    few = problem.d * rows.p <= (FEW_WEIGHTS if problem.d == 1 else FEW_OF_SEVERAL)
+    costly = problem.may_raise or (problem.score_map.of_blocks and not problem.score_map.offsets_cancel)
+    if not costly and (few or problem.score_map.offsets_cancel):
         return 1
     return min(max(8, problem.score_map.written_for_means(rows.p) // WRITTEN_A_ROUND), LEAST_OFTEN)
 

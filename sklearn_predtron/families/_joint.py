@@ -131,7 +131,9 @@ class JointProblem(JudgedProblem):
 
 def is_joint(problem: Any) -> bool:
     """Return whether a problem has joint features in the place of representations."""
-    return not hasattr(problem, "representation") and all(callable(getattr(problem, name, None)) for name in METHODS)
+    return isinstance(problem, JointProblem) or (
+        not hasattr(problem, "representation") and all(callable(getattr(problem, name, None)) for name in METHODS)
+    )
 
 
 def objects_of(X: Any) -> list[Any]:

@@ -12,9 +12,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_predtron._compat import Interval, StrOptions, check_sample_weight, with_callbacks
 from sklearn_predtron._core.rows import QueryRows
-from sklearn_predtron._queries import SID, Queries, is_one, split_ids, warn_of_one_query, weights_of_sequences
+from sklearn_predtron._parts import resolve
+from sklearn_predtron._queries import ONE, SID, Queries, is_one, split_ids, warn_of_one_query, weights_of_sequences
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._bounded import positive
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fast_path import TokenReader
 from sklearn_predtron.families._fitted import AfterFit, learned, read_only
@@ -31,6 +33,7 @@ from sklearn_predtron.families._validation import Batch, as_rows, check_lengths,
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._chain import ChainProblem, TokenCodes
+from sklearn_predtron.updates import LossDriven, PerceptronUpdate, Update
 
 if TYPE_CHECKING:
     from sklearn_predtron._typing import Self
@@ -49,9 +52,9 @@ NO_SID = (
 class PredtronSequenceTagger(BasePredtron):
     """Sequence tagging by a linear chain: labels the tokens of a sequence together.
 
-    A row is a token, `sid` says of which sequence, and a round is a sequence.  A sequence of labels scores
-    S(y) = sum_t (<w_{y_t}, x_t> + b_{y_t}) + start_{y_1} + sum_{t>1} A_{y_{t-1}, y_t} + end_{y_T}, and the best one is predicted,
-    among equals the first in lexicographic order.
+    A row is a token, `sid` says of which sequence, and a round is a sequence.  The score S(y) of a sequence of labels is the sum
+    of <w_k, x_t> + b_k over its tokens x_t with the labels k, of A_jk over its neighbouring labels j and k, and of the scores of
+    its first and of its last label.  The best sequence is predicted, among equals the first in lexicographic order.
 
     Parameters
     ----------
@@ -203,7 +206,7 @@ class PredtronSequenceTagger(BasePredtron):
         """
         X, sid = split_ids(X, sid, SID)
         if sid is None:
-            warn_of_one_sequence(X)
+            warn_of_one_query(X, SID)
         return self._fit(X, y, sid=sid, sample_weight=sample_weight)
 
     def partial_fit(  # type: ignore[override]
@@ -407,11 +410,15 @@ class PredtronSequenceTagger(BasePredtron):
         check_is_fitted(self)
         X, sid = split_ids(X, sid, SID)
         learner, scores = self._scored(X)
-        if sid is None and self._several and len(scores) > 1:
-            raise ValueError(NO_SID.format(method=method))
-        queries = Queries(sid, len(scores), SID)
+        queries = self._sequences_of(sid, len(scores), method)
         table = learner.read(lambda weights: weights.transitions(True))
         return learner.problem, queries.take(scores), queries, table
+
+    def _sequences_of(self, sid: Any, n: int, method: str) -> Queries:
+        """Return the sequences of n tokens, which are not one by default after a fit with several."""
+        if sid is None and self._several and n > 1:
+            raise ValueError(NO_SID.format(method=method))
+        return Queries(sid, n, SID)
 
     def decision_function(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the max-marginals: the best score of a sequence with the label at the token, less that of the best sequence.
@@ -474,17 +481,29 @@ class PredtronSequenceTagger(BasePredtron):
         loss : ndarray of shape (n_sequences,)
             Values of the loss that was learned for, in the order in which the sequences first appear.
         """
-        codes = self._predict_codes(X, sid, "sample_loss")
-        true = encode(column_or_1d(y), self.classes_)
-        check_lengths(len(codes), len(true))
-        queries = Queries(split_ids(X, sid, SID)[1], len(codes), SID)
-        loss = sequence_loss(self.loss)
-        costs = loss.table(self.classes_)
-        of_tokens = (codes != true).astype(np.float64) if costs is None else costs[true, codes]
-        if queries.n == 0:
-            return np.zeros(0)
-        losses = np.add.reduceat(queries.take(of_tokens), queries.start[:-1])
-        return losses if loss.additive else (losses > 0).astype(np.float64)
+        X, sid = split_ids(X, sid, SID)
+        return self._loss_of(self._predict_codes(X, sid, "sample_loss"), y, sid)
+
+    def _raw_predict(self, X: Any) -> NDArray:
+        return self._predict_codes(X, ONE, "predict")
+
+    def _loss_of(self, predicted: NDArray, y: Any, sid: Any = None) -> NDArray:
+        queries = Queries(sid, len(predicted), SID)
+        true = self._labels_of(y, queries)
+        return sequence_loss(self.loss).evaluate(true.array, queries.take(predicted), true.starts, self.classes_)
+
+    def _labels_of(self, y: Any, queries: Queries) -> TokenCodes:
+        """Return true labels by sequence."""
+        codes = encode(column_or_1d(y), self.classes_)
+        check_lengths(int(queries.start[-1]), len(codes))
+        return TokenCodes(queries.take(codes), queries.start)
+
+    def _rows_and_labels(self, X: Any, y: Any, sid: Any = None) -> tuple[Any, TokenCodes]:
+        X, sid = split_ids(X, sid, SID)
+        X, rows = self._read_rows(X, reset=False)
+        self._check_finite(X, rows)
+        queries = self._sequences_of(sid, rows.n, "sample_loss")
+        return queries.take(X), self._labels_of(y, queries)
 
     # -------------------------------------------------------------------------------------------------------- the theory
 
@@ -513,19 +532,29 @@ class PredtronSequenceTagger(BasePredtron):
         >>> X, y, sid = [[2.0], [1.0], [-1.0], [1.0], [-2.0]], [1, 1, 0, 1, 0], [0, 0, 0, 1, 1]
         >>> model = PredtronSequenceTagger(intercept_scaling=1.0, update="perceptron", random_state=0).fit(X, y, sid=sid)
         >>> round(model.margin(X, y, sid=sid), 2)
-        1.38
+        1.05
         """
         return float(self._margins(X, y, sid).min(initial=np.inf))
 
     def _margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
+        return self._leads(X, y, sid, "leads_of_sequences")
+
+    def _unit_margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
+        """Return the margin of each sequence for a unit of loss, at unit norm."""
+        additive = sequence_loss(self.loss).additive
+        return self._leads(X, y, sid, "leads_for_loss" if additive else "leads_of_sequences")
+
+    def _leads(self, X: Any, y: Any, sid: Any, method: str) -> NDArray:
         problem, scores, queries, table = self._scored_sequences(X, sid, "margin")
-        codes = encode(column_or_1d(y), self.classes_)
-        check_lengths(len(scores), len(codes))
-        labels = TokenCodes(queries.take(codes), queries.start)
-        return self._at_unit_norm(problem.leads_of_sequences(scores, labels, *table))
+        return self._at_unit_norm(getattr(problem, method)(scores, self._labels_of(y, queries), *table))
 
     def loss_bound(  # type: ignore[override]
-        self, margin: float | None = None, radius: float | None = None, c_L: float | None = None
+        self,
+        margin: float | None = None,
+        radius: float | None = None,
+        c_L: float | None = None,
+        *,
+        unit_margin: float | None = None,
     ) -> float:
         """Bound the loss suffered online, if the theory of the parts has a bound.
 
@@ -538,12 +567,17 @@ class PredtronSequenceTagger(BasePredtron):
             with eta="theory" has seen.
         c_L : float, default=None
             The least positive loss; None takes what the loss states.
+        unit_margin : float, default=None
+            In the place of a margin, the margin for each unit of loss (see `theory.unit_margin`), which is the natural one of
+            losses that add up: it takes the largest loss, and so the length of the sequences, out of the bound.
 
         Returns
         -------
         bound : float
             What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem, in which
-            D^2 R^2 = T^2 (2 radius^2 + 8 transition_scaling intercept_scaling^2), T the longest sequence that took a step.
+            D^2 R^2 = T^2 q with q = 2 radius^2 + 8 transition_scaling intercept_scaling^2, T the longest sequence that took a
+            step.  With a unit margin g the bound of the perceptron is q C_L / (c_L g)^2, and those of the others have 1 / g in
+            the place of C_L / margin.
 
         Examples
         --------
@@ -553,16 +587,23 @@ class PredtronSequenceTagger(BasePredtron):
         >>> model.cumulative_loss_ <= model.loss_bound(model.margin(X, y, sid=sid), radius=5**0.5)
         True
         """
-        return self._loss_bound(margin, radius, c_L, None, None, None)
+        if unit_margin is None:
+            return self._loss_bound(margin, radius, c_L, None, None, None)
+        if margin is not None:
+            raise ValueError(f"loss_bound takes margin={margin} or unit_margin={unit_margin}, not both.")
+        rate, problem = positive(unit_margin, "unit_margin"), self._problem_of_bounds()
+        update = resolve(Update, self.update, "update")
+        if isinstance(update, LossDriven):
+            raise ValueError(f"No loss bound by a unit margin is proven for update={self.update!r}; pass a margin.")
+        bound = self._loss_bound(rate * problem.C_L, radius, c_L, None, None, None)
+        if isinstance(update, PerceptronUpdate):
+            bound *= (problem.C_L / (max(self._learner.weights.longest, 1) * problem.c_L)) ** 2
+        return bound
+
+    def _problem_of_bounds(self) -> Any:
+        return self._learner.problem.of_length(max(self._learner.weights.longest, 1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = "tagger"
         return tags
-
-
-def warn_of_one_sequence(X: Any) -> None:
-    """Warn that several rows came without ids; what is no X is refused later."""
-    n = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else 0
-    if n > 1:
-        warn_of_one_query(n, SID)

@@ -48,6 +48,10 @@ cdef class Problem:
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         """Competitor = the maximiser of the score; among several the one that loses most, then the first."""
 
+    cdef void decode_loss(self, double* t, const void* y, Py_ssize_t m, bint again, Round* r) noexcept nogil:
+        """The losses of r as decode_competitor fills them in; `again` says that the round is the one decoded last."""
+        self.decode_competitor(t, y, m, r)
+
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         """Competitor = the maximiser of L(sigma, y) + <rep sigma, t>, equation (2); r.loss as in predicted."""
 

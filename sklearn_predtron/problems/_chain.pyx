@@ -1,4 +1,5 @@
 """Sequences of labels: linear chains, and their losses (Shalev-Shwartz and Ben-David 2014, section 17.3)."""
+from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
 import numpy as np
@@ -19,7 +20,9 @@ from sklearn_predtron.problems.inference._trellis cimport (
     path_score,
 )
 
-from sklearn_predtron._core.state import MOST, restored, whole
+from sklearn_predtron._core.state import MOST
+
+cdef double LARGE = 1e50    # beside which scores do not count, and which beside FORBIDDEN does not
 
 
 cdef class TokenCodes(Labels):
@@ -61,7 +64,8 @@ cdef class ChainProblem(Problem):
     """All sequences of K labels, scored by their tokens, their pairs of neighbours, their first and their last label.
 
     rep(sigma) counts what these scores are of: <rep(sigma), t> = sum_t u_t(sigma_t) + A(sigma_{t-1}, sigma_t), and the scores
-    of the ends.  Its length varies, so that the decoder is the maximiser of the score, and no nearest representation.
+    of the ends.  Its length varies, so that the decoder is the maximiser of the score, and no nearest representation.  C_L is
+    that of one token, for how long sequences are is not known beforehand.
     """
     cdef Trellis c
     cdef const double[:, ::1] walls        # what a transition, or in the last row a first label, adds to its score; or None
@@ -69,7 +73,6 @@ cdef class ChainProblem(Problem):
     cdef Py_ssize_t[::1] competitor
     cdef Py_ssize_t[::1] slot              # where g has an entry of the table
     cdef Py_ssize_t room                   # tokens of a sequence that there is room for
-    cdef readonly Py_ssize_t longest       # sequence that it was prepared for
 
     def __init__(self, Py_ssize_t K, double transition_scaling, allowed=None):
         if not 0 < K < MOST // 64 // (K + 16):
@@ -86,15 +89,20 @@ cdef class ChainProblem(Problem):
         self.table, self.first = np.zeros(K * self.c.stride), np.zeros(K)
         self.c.table, self.c.initial = &self.table[0], &self.first[0]
         self.slot = np.full(self.score_map.extra, -1, dtype=np.intp)
-        self.longest = 1
         self.reserve(1)
 
     def __reduce__(self):
-        return type(self), (self.d, self.score_map.transition_scaling, self.allowed), self.longest
+        return type(self), (self.d, self.score_map.transition_scaling, self.allowed)
 
-    def __setstate__(self, state):
-        self.longest, = restored(self, (state,), (whole(1),))
-        self.know_longest()
+    def of_length(self, Py_ssize_t T):
+        """Return the same problem, of which the largest loss is that of a sequence of T tokens."""
+        make, arguments = self.__reduce__()
+        cdef ChainProblem own = make(*arguments)
+        own.C_L = own.largest_loss(T)
+        return own
+
+    cdef double largest_loss(self, Py_ssize_t T) noexcept:
+        return 1
 
     @property
     def allowed(self):
@@ -119,11 +127,6 @@ cdef class ChainProblem(Problem):
     def prepare(self, Labels labels):
         cdef TokenCodes tags = labels
         self.reserve(tags.longest)
-        self.longest = max(self.longest, tags.longest)
-        self.know_longest()
-
-    def know_longest(self):
-        """Know the largest loss of the longest sequence."""
 
     cdef int reserve(self, Py_ssize_t longest) except -1:
         """Get ready for sequences of up to so many tokens."""
@@ -228,7 +231,7 @@ cdef class ChainProblem(Problem):
                                   const double[::1] end):
         """Return the same problem with room of its own, for others may be learning, and these transitions."""
         cdef Py_ssize_t K = self.d
-        make, arguments, _ = self.__reduce__()
+        make, arguments = self.__reduce__()
         cdef ChainProblem own = make(*arguments)
         own.reserve(int(np.diff(start).max(initial=1)))
         walls = np.zeros((K + 1, K)) if self.walls is None else np.asarray(self.walls)
@@ -330,13 +333,13 @@ cdef class HammingChain(ChainProblem):
             raise ValueError(f"cost must have shape {(K, K)}, finite entries of at least 0, and 0 on the diagonal.")
         self.cost = costs
         self.c_L = costs[costs > 0].min(initial=np.inf)
-        self.know_longest()
+        self.C_L = self.largest_loss(1)
 
     def __reduce__(self):
-        return type(self), (self.d, self.score_map.transition_scaling, self.allowed, self.cost_matrix), self.longest
+        return type(self), (self.d, self.score_map.transition_scaling, self.allowed, self.cost_matrix)
 
-    def know_longest(self):
-        self.C_L = np.max(self.cost) * self.longest
+    cdef double largest_loss(self, Py_ssize_t T) noexcept:
+        return np.max(self.cost) * T
 
     @property
     def cost_matrix(self):
@@ -362,6 +365,42 @@ cdef class HammingChain(ChainProblem):
         find_suffixes(&self.c, NULL, NULL)
         if follow(&self.c, sigma):
             follow_worst(&self.c, &self.cost[0, 0], y, &self.worst[0], sigma)
+
+    def leads_for_loss(self, const double[:, ::1] scores, TokenCodes labels not None, const double[:, ::1] A,
+                       const double[::1] begin, const double[::1] end):
+        """The least lead of each sequence of labels over another for each unit of its loss; infinite if no other loses.
+
+        The least ratio of lead to loss is found by a few loss-augmented decodings (Dinkelbach 1967).
+        """
+        cdef Py_ssize_t i
+        cdef HammingChain own
+        cdef double[::1] leads = np.empty(labels.n)
+        cdef double[:, ::1] cost = np.empty((self.d, self.d))
+        self.check_scores(scores, labels.start, A, begin, end)
+        if labels.most >= self.d:
+            raise ValueError(f"labels must be numbered from 0 to {self.d - 1}, got {labels.most}.")
+        own = self.with_scores(labels.start, A, begin, end)
+        with nogil:
+            own.c.final = <double*> &end[0]
+            for i in range(labels.n):
+                own.c.T, own.c.u = labels.start[i + 1] - labels.start[i], &scores[labels.start[i], 0]
+                leads[i] = own.least_ratio(&labels.codes[labels.start[i]], cost)
+        return np.asarray(leads)
+
+    cdef double least_ratio(self, const Py_ssize_t* y, double[:, ::1] cost) noexcept nogil:
+        cdef double rate = LARGE, least = INFINITY, loss, ratio
+        cdef Py_ssize_t j, k
+        while True:
+            for j in range(self.d):
+                for k in range(self.d):
+                    cost[j, k] = rate * self.cost[j, k]
+            find_suffixes(&self.c, &cost[0, 0], y)
+            follow(&self.c, &self.competitor[0])
+            loss = self.loss(&self.competitor[0], y)
+            ratio = -self.lead_of_competitor(y) / loss if loss > 0 else INFINITY
+            if not ratio < least:
+                return least
+            rate = least = ratio
 
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef const Py_ssize_t* right = <const Py_ssize_t*> y

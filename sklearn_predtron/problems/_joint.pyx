@@ -24,16 +24,18 @@ DOUBLE = np.dtype(np.float64)   # of the native byte order
 cdef class Features:
     """Phi(x, sigma): all values, or those at some indices, in any order, of which one may stand twice."""
     cdef const double[::1] value
-    cdef const Py_ssize_t[::1] index    # None if all values are there
+    cdef const Py_ssize_t[::1] index
+    cdef bint is_dense
     cdef double score                   # <w, Phi(x, sigma)> of the round
     cdef double size                    # the sum of the magnitudes in it, by which its rounding is judged
 
     def __init__(self, value, index=None):
         self.value = value
         self.index = index
+        self.is_dense = index is None
 
     cdef Features copied(self):
-        cdef Features copy = Features(np.array(self.value), None if self.index is None else np.array(self.index))
+        cdef Features copy = Features(np.array(self.value), None if self.is_dense else np.array(self.index))
         copy.score, copy.size = self.score, self.size
         return copy
 
@@ -43,7 +45,7 @@ cdef class Features:
         cdef Py_ssize_t k
         self.score = self.size = 0
         for k in range(self.value.shape[0]):
-            term = w[k if self.index is None else self.index[k]] * self.value[k]
+            term = self.value[k] * (w[k] if self.is_dense else w[self.index[k]])
             self.score += term
             self.size += fabs(term)
         if not isfinite(self.size):
@@ -99,7 +101,6 @@ cdef class PythonJointProblem(UserProblem):
         prediction = competitor = self.inner.decode(w, x)
         r.loss = r.competitor_loss = self.loss_of(prediction, y)
         self.n = 0
-        self.is_sparse = True
         if augmented:
             competitor = self.inner.augmented_decode(w, x, y)
             r.competitor_loss = self.loss_of(competitor, y)
@@ -198,7 +199,7 @@ cdef class PythonJointProblem(UserProblem):
     def dense_features(self, x, prediction):
         """Return Phi(x, sigma) as an array, checked."""
         cdef Features features = self.features_of(x, prediction, np.zeros(self.n_features))
-        if features.index is None:
+        if features.is_dense:
             return np.array(features.value)
         return np.bincount(features.index, features.value, self.n_features)
 
@@ -209,17 +210,25 @@ cdef class PythonJointProblem(UserProblem):
         if self.value is None:
             self.value, self.total = np.empty(self.n_features), np.zeros(self.n_features)
             self.index = np.empty(self.n_features, dtype=np.intp)
+        self.is_sparse = not (a.is_dense or b.is_dense)
         with nogil:
-            self.n = 0
-            self.is_sparse = a.index is not None and b.index is not None
-            add(a, 1, self.total)
-            add(b, -1, self.total)
-            if self.is_sparse:
-                self.gather(a)
-                self.gather(b)
+            if a.is_dense and b.is_dense:
+                self.subtract(a, b)
             else:
-                self.gather_all()
+                add(a, 1, self.total)
+                add(b, -1, self.total)
+                if self.is_sparse:
+                    self.gather(a)
+                    self.gather(b)
+                else:
+                    self.gather_all()
             self.sum_up(w)
+
+    cdef void subtract(self, Features a, Features b) noexcept nogil:
+        cdef Py_ssize_t k
+        self.n = self.n_features
+        for k in range(self.n):
+            self.value[k] = a.value[k] - b.value[k]
 
     cdef void gather(self, Features features) noexcept nogil:
         """Move the differences at these features that are not 0, and not moved yet."""
@@ -243,7 +252,7 @@ cdef class PythonJointProblem(UserProblem):
         self.norm2 = self.score_gap = 0
         for k in range(self.n):
             self.norm2 += self.value[k] * self.value[k]
-            self.score_gap += self.value[k] * w[self.index[k] if self.is_sparse else k]
+            self.score_gap += self.value[k] * (w[self.index[k]] if self.is_sparse else w[k])
 
     cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         g.at = NULL
@@ -263,4 +272,4 @@ cdef void add(Features features, double factor, double[::1] total) noexcept nogi
     """Add to what stands at the features."""
     cdef Py_ssize_t k
     for k in range(features.value.shape[0]):
-        total[k if features.index is None else features.index[k]] += factor * features.value[k]
+        total[k if features.is_dense else features.index[k]] += factor * features.value[k]

@@ -29,12 +29,12 @@ cdef class KendallTauProblem(RankingProblem):
         self.scale = 1.0 / self.y.pairs
         return True
 
-    cdef void worst_maximiser_loss(self, const double* t, Round* r) noexcept nogil:
-        self.sort(t)
+    cdef void worst_maximiser_loss(self, const double* t, Round* r, bint again=False) noexcept nogil:
+        self.sort(t, again)
         r.loss = self.scale * self.active(0, False)
 
     cdef double loss_of_scores(self, const double* t) noexcept nogil:
-        self.sort(t)
+        self.sort(t, False)
         return self.scale * self.active(0, False)
 
     cdef double least_loss(self) noexcept nogil:

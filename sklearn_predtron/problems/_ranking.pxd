@@ -26,8 +26,8 @@ cdef class RankingProblem(Problem):
     cdef Py_ssize_t[::1] top_at, bottom_at
     cdef Inference inference
     cdef bint bind_label(self, const void* y, Py_ssize_t m) noexcept nogil
-    cdef void worst_maximiser_loss(self, const double* t, Round* r) noexcept nogil
-    cdef void sort(self, const double* t) noexcept nogil
+    cdef void worst_maximiser_loss(self, const double* t, Round* r, bint again=*) noexcept nogil
+    cdef void sort(self, const double* t, bint again) noexcept nogil
     cdef void finish_competitor(self, const double* t, Round* r) noexcept nogil
     cdef void no_competitor(self, Round* r) noexcept nogil
     cdef double gain_of(self, Py_ssize_t grade) noexcept nogil

@@ -131,11 +131,11 @@ cdef class RankingProblem(Problem):
         self.Z = sqrt(self.square[self.n - 1])
         return self.y.n_grades > 1
 
-    cdef void worst_maximiser_loss(self, const double* t, Round* r) noexcept nogil:
+    cdef void worst_maximiser_loss(self, const double* t, Round* r, bint again=False) noexcept nogil:
         """The loss of the worst maximiser of the score, which becomes the ranking."""
         cdef Py_ssize_t x, end, i
         cdef bint tied = False
-        self.sort(t)
+        self.sort(t, again)
         for x in range(1, self.n):
             tied |= self.order[x].key == self.order[x - 1].key
         x = 0
@@ -152,11 +152,13 @@ cdef class RankingProblem(Problem):
             self.item[x] = self.order[x].at
         r.loss = self.loss()
 
-    cdef void sort(self, const double* t) noexcept nogil:
+    cdef void sort(self, const double* t, bint again) noexcept nogil:
+        """Sort the items; the list sorted last `again` from the order it is in, which other scores change little."""
         cdef Py_ssize_t i
         for i in range(self.n):
-            self.order[i].key = t[i]
-            self.order[i].at = i
+            if not again:
+                self.order[i].at = i
+            self.order[i].key = t[self.order[i].at]
         sort_descending(&self.order[0], &self.spare[0], self.n)
 
     cdef void finish_competitor(self, const double* t, Round* r) noexcept nogil:
@@ -190,6 +192,11 @@ cdef class RankingProblem(Problem):
             self.worst_maximiser_loss(t, r)
             if r.loss > 0:
                 self.finish_competitor(t, r)
+
+    cdef void decode_loss(self, double* t, const void* y, Py_ssize_t m, bint again, Round* r) noexcept nogil:
+        r.loss = 0
+        if self.y.n_grades > 1 if again else self.bind_label(y, m):
+            self.worst_maximiser_loss(t, r, again)
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t i
@@ -282,7 +289,7 @@ cdef class RankingProblem(Problem):
 
     cdef double loss_of_scores(self, const double* t) noexcept nogil:
         cdef Py_ssize_t x
-        self.sort(t)
+        self.sort(t, False)
         for x in range(self.n):
             self.item[x] = self.order[x].at
         return self.loss()

@@ -15,6 +15,7 @@ from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._validation import check_lengths
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker
+from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.updates import Update
 
@@ -39,6 +40,8 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Describe
     model._validate_params()
     model._check_rows_told()
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    if isinstance(model, PredtronSequenceTagger):
+        raise ValueError("Margins of given weights are not for sequences; a fitted tagger has `margin`, and theory.unit_margin.")
     update = resolve(Update, model.update, "update")
     if model._build_intercept().fitted and model._scaling() == "auto":
         raise ValueError("intercept_scaling='auto' moves with the inputs; margins are for a number or fit_intercept=False.")

@@ -8,6 +8,7 @@ import numpy as np
 
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._parts import resolve
+from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.theory._described import describe
 from sklearn_predtron.updates._comparator import as_weights
@@ -68,3 +69,42 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
         W, b / data.feature if data.feature > 0 else b[:0], apart=data.problem.score_map.offsets_apart
     )
     return float(data.problem.margins(scores, data.labels, data.pairwise).min(initial=np.inf) / length)
+
+
+def unit_margin(estimator: Any, X: Any, y: Any, *, sid: Any = None) -> float:
+    """The margin of a tagger's weights for each unit of loss, at unit norm, on sequences.
+
+    The least (S(y) - S(sigma)) / L(sigma, y) over the sequences and the labels sigma that lose: between margin / C_L and
+    margin / c_L.  It is the natural margin of a loss that adds up over tokens, and is found by a few loss-augmented decodings a
+    sequence (Dinkelbach 1967).
+
+    Parameters
+    ----------
+    estimator : PredtronSequenceTagger
+        A fitted tagger.
+    X : {array-like, sparse matrix} of shape (n_tokens, n_features)
+        Tokens.
+    y : array-like of shape (n_tokens,)
+        True labels, of `classes_`.
+    sid : array-like of shape (n_tokens,), default=None
+        The sequence of each token, as for `predict`.
+
+    Returns
+    -------
+    margin : float
+        The margin for a unit of loss, for `loss_bound`; nan where the weights are zero, infinite where no labels lose.
+
+    Examples
+    --------
+    >>> from sklearn_predtron import PredtronSequenceTagger
+    >>> from sklearn_predtron.losses import SequenceHamming
+    >>> from sklearn_predtron.theory import unit_margin
+    >>> X, y, sid = [[2.0], [1.0], [-1.0], [1.0], [-2.0]], [1, 1, 0, 1, 0], [0, 0, 0, 1, 1]
+    >>> loss = SequenceHamming({(1, 0): 4.0})
+    >>> model = PredtronSequenceTagger(loss=loss, intercept_scaling=1.0, random_state=0).fit(X, y, sid=sid)
+    >>> round(model.margin(X, y, sid=sid), 2), round(unit_margin(model, X, y, sid=sid), 2)
+    (0.77, 0.47)
+    """
+    if not isinstance(estimator, PredtronSequenceTagger):
+        raise ValueError(f"estimator={estimator!r} must be a PredtronSequenceTagger; others have theory.margin.")
+    return float(estimator._unit_margins(X, y, sid).min(initial=np.inf))

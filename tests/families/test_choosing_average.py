@@ -19,6 +19,7 @@ from sklearn_predtron import (
     PredtronRanker,
 )
 from sklearn_predtron.losses import Reject
+from sklearn_predtron.metrics import progressive_val_score
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.updates import Subgradient
@@ -101,8 +102,32 @@ def test_the_same_where_steps_shrink_the_weights(norm):
     check_candidates(PredtronClassifier(update=Subgradient(alpha=0.02)), norm)
 
 
-def check_candidates(model, norm):
-    X, y, first = flipping(model)
+@pytest.mark.parametrize("loss", ["ndcg", "ap", "swapped_pairs", "kendall_tau", "ranking_zero_one"])
+def test_the_same_of_queries_with_documents_that_are_tied(loss):
+    """The candidates' losses are found from the order of one another, and are those of their worst maximisers."""
+    model = PredtronRanker(loss=loss)
+    X, y, _ = flipping(model)
+    check_candidates(model, "l2", data=(np.rint(X), np.minimum(y, 1), {}))
+
+
+@pytest.mark.parametrize("drawing", [3, 6, 9])
+def test_queries_that_drift_are_followed(drawing):
+    """Streams have fewer queries than rows: where candidates are charged in some only, the better one comes late."""
+    random = np.random.default_rng(drawing)
+    n, documents, p = 1500, 8, 20
+    w = random.standard_normal(p) + np.cumsum(0.03 * random.standard_normal((n * documents, p)), axis=0)[::documents]
+    X = random.standard_normal((n, documents, p))
+    relevance = np.clip(np.rint(np.einsum("nip,np->ni", X, w) + 1.5 * random.standard_normal((n, documents))), 0, 4)
+    found = {}
+    for average in (None, "linear", HALF_LIFE, False):
+        stream = zip(X, relevance, strict=True)
+        found[average] = progressive_val_score(PredtronRanker(average=average), stream)
+    best = min(found[average] for average in FIXED)
+    assert found[None] < 1.04 * best, found[None] / best
+
+
+def check_candidates(model, norm, data=None):
+    X, y, first = flipping(model) if data is None else data
     auto, *fixed = [clone(model).set_params(norm=norm, average=average) for average in (None, *FIXED)]
     lately, leader, seen, suffered = np.zeros(3), 1, set(), []
     for rows, labels in rounds(model, X, y):

@@ -325,7 +325,9 @@ def test_documents_of_weight_zero_are_absent_and_a_query_weighs_the_mean():
     short = [X[i][weight[i] > 0] for i in kept], [y[i][weight[i] > 0] for i in kept]
     mean = np.array([weight[i][weight[i] > 0].mean() for i in kept])
     for update in (ListNet(eta=0.1), Slam()):  # from the first round on, without ties
-        model = ranker(update, "ndcg").partial_fit(np.vstack(X), np.concatenate(y), qid_of(X), np.concatenate(weight))
+        model = ranker(update, "ndcg", average="linear").partial_fit(
+            np.vstack(X), np.concatenate(y), qid_of(X), np.concatenate(weight)
+        )
         reference = RankingReference(plain.NDCG(), plain.logarithmic, 6, update.alias, update.get_params())
         assert_agrees(model, reference.learn(*short, mean), "linear")
 

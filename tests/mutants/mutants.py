@@ -11,6 +11,7 @@ PROBLEMS = "sklearn_predtron/problems"
 UPDATES = "sklearn_predtron/updates"
 
 TABLES = ("tests/core/test_properties.py", "tests/problems/test_ties.py")
+BATCHES = ("tests/problems/test_batches.py", "tests/families/test_bipartite.py")
 SETS = ("tests/problems/test_ties.py", "tests/problems/test_label_sets.py", "tests/families/test_multilabel.py")
 RANKS = ("tests/families/test_ordinal.py", "tests/theory/test_ordinal_theory.py")
 RANKINGS = ("tests/problems/test_ties.py", "tests/families/test_ranking.py")
@@ -27,6 +28,7 @@ FAST_PATH = ("tests/core/test_learner.py", "tests/families/test_changed_parts.py
 QUERIES = ("tests/families/test_ranking_queries.py", "tests/families/test_ranking_estimator.py")
 WEIGHTS = ("tests/families/test_sample_weights.py",)
 THEORY = ("tests/theory/test_constants.py", "tests/theory/test_margins.py", "tests/theory/test_bounds.py")
+JOINT = ("tests/problems/test_joint.py", "tests/problems/test_joint_errors.py")
 BOUNDS = ("tests/updates/test_comparator_bounds.py",)
 
 
@@ -67,10 +69,31 @@ MUTANTS = [
     ),
     Mutant(
         "sets-at-k-margin-of-too-few-labels",
-        f"{PROBLEMS}/_counts.pyx",
-        "range(max(0, self.k - self.N), self.most() + 1)",
-        "range(0, self.most() + 1)",
+        f"{PROBLEMS}/_at_k.pyx",
+        "if a + b == self.limited(a + b, self.k_now(), self.n):",
+        "if a + b >= self.k_now() - 1:",
         SETS,
+    ),
+    Mutant(
+        "sets-at-least-k-search-off-by-one",
+        f"{PROBLEMS}/_at_k.pyx",
+        "self.negative[more - 1].key > 1 / <double> size",
+        "self.negative[more - 1].key > 1 / <double> (size + 1)",
+        SETS,
+    ),
+    Mutant(
+        "batch-forgets-the-weights-of-the-classes",
+        f"{PROBLEMS}/_label_sets.pyx",
+        "if self.balance > 0 and self.P > 0 and self.N > 0:",
+        "if self.balance > 1:",
+        BATCHES,
+    ),
+    Mutant(
+        "batch-measures-its-step-without-the-offset",
+        f"{CORE}/score_map.pyx",
+        "return g2 + r2 * self.intercept_weight(g) ** 2 if r2 > 0 else g2",
+        "return g2",
+        BATCHES,
     ),
     Mutant(
         "ranks-tie-goes-to-the-lower",
@@ -390,6 +413,32 @@ MUTANTS = [
         'np.argsort(query, kind="stable")',
         "np.argsort(query)",
         QUERIES,
+    ),
+    # ---------------------------------------------------------------------------------------------------- joint features
+    Mutant(
+        "joint-competitor-is-not-copied",
+        f"{PROBLEMS}/_joint.pyx",
+        "self.features_of(x, competitor, w).copied()",
+        "self.features_of(x, competitor, w)",
+        JOINT,
+    ),
+    Mutant("joint-features-are-left-in-the-total", f"{PROBLEMS}/_joint.pyx", "                self.total[j] = 0\n", "", JOINT),
+    Mutant("joint-indices-are-not-checked", f"{PROBLEMS}/_joint.pyx", "0 <= index[k] < self.n_features", "0 <= index[k]", JOINT),
+    Mutant(
+        "joint-decoder-of-averages-asks-the-last-iterate",
+        f"{NORMS}/_joint.pyx",
+        "x, int which, const double* last, double* t) noexcept nogil:\n        t[0] = which",
+        "x, int which, const double* last, double* t) noexcept nogil:\n        t[0] = 0",
+        JOINT,
+    ),
+    Mutant("joint-iterate-forgets-its-scale", f"{NORMS}/_joint.pyx", "self.scale == 1 and ", "", JOINT),
+    Mutant("joint-radius-is-not-seen", f"{PROBLEMS}/_joint.pyx", "x.norm2 = self.norm2", "x.norm2 = 0", JOINT),
+    Mutant(
+        "joint-decoder-is-not-compared",
+        f"{PROBLEMS}/_joint.pyx",
+        "best = max(of_right.score, of_competitor.score)",
+        "best = of_prediction.score",
+        JOINT,
     ),
     # ------------------------------------------------------------------------------------------------ theory and metrics
     Mutant("largest-total-of-half-the-excess", f"{UPDATES}/_bounds.py", "slope2 + 4 * excess", "slope2 + 2 * excess", BOUNDS),

@@ -68,6 +68,29 @@ def test_average_that_chooses_itself():
     assert_close(ours.set_params(average=False).partial_fit(X, y).coef_, ours.last_coef_)
 
 
+@pytest.mark.parametrize(("p", "every"), [(9, 8), (2**17, 16), (2**21, 64)])
+def test_candidates_are_charged_more_rarely_where_averages_are_long(p, every):
+    """Each charge asks for a prediction by either average; that of the last iterate is the round's own."""
+    calls = []
+
+    class Counting(Tables):
+        n_features = p
+
+        def features(self, x, prediction):
+            return sparse.csr_matrix((x[prediction], np.arange(9), [0, 9]), shape=(1, p))
+
+        def decode(self, w, x):
+            calls.append(1)
+            return super().decode(w[:9], x)
+
+        def augmented_decode(self, w, x, y):
+            return super().augmented_decode(w[:9], x, y)
+
+    X, y = tables(130)
+    Predtron(Counting(4), average="auto").partial_fit(X, y)
+    assert len(calls) == 130 + 2 * len(range(0, 130, every))
+
+
 class Codes(Problem):
     """Classes with the 0-1 loss and one-hot codes."""
 

@@ -169,6 +169,8 @@ def test_answers_of_any_form():
     for form in forms:
         problem = Saboteur(4, "features", lambda features, x, s, form=form: form(features(x, s)))
         np.testing.assert_allclose(Predtron(problem, random_state=0).fit(X, y).coef_, expected, rtol=1e-12, atol=1e-14)
+    mixed = Saboteur(4, "features", lambda features, x, s: sparse.csr_matrix(features(x, s)[None]) if s % 2 else features(x, s))
+    np.testing.assert_allclose(Predtron(mixed, random_state=0).fit(X, y).coef_, expected, rtol=1e-12, atol=1e-14)
     buffer = np.empty(9)
 
     def in_one_place(features, x, prediction):
@@ -209,7 +211,9 @@ def refused(model, X, y, message):
         assert set(vars(model)) - {"_flag"} == before - {"_flag"}
 
 
-@pytest.mark.parametrize("X", ["abc", b"abc", {1: 2}, {1, 2}, None, 3.0, np.array(1.0), iter([1])], ids=repr)
+@pytest.mark.parametrize(
+    "X", ["abc", b"abc", {1: 2}, {1, 2}, None, 3.0, np.array(1.0), iter([1])], ids=lambda X: type(X).__name__
+)
 def test_inputs_that_are_no_sequence(X):
     refused(Predtron(Tables(4)), X, [0, 1, 2], "^X is .*; accepted for a problem of joint features are sequences of objects")
     X_good, y = tables()
@@ -234,7 +238,7 @@ def test_inputs_that_are_empty_or_of_another_number():
 @pytest.mark.parametrize("norm", ["l1", "group", "trace", "scaled", "rkhs"])
 def test_norms_other_than_l2(norm):
     X, y = tables()
-    refused(Predtron(Tables(4), norm=norm), X, y, "norm=.* does not go with a problem of joint features; accepted is 'l2'")
+    refused(Predtron(Tables(4), norm=norm), X, y, f"norm='{norm}' does not go with a problem of joint features; accepted is 'l2'")
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.0, None, "2", True, 10**12], ids=repr)
@@ -251,6 +255,19 @@ def test_missing_methods_are_named(method):
     X, y = tables()
     with pytest.raises(TypeError, match=f"Missing does not define {method}"):
         Predtron(missing()).fit(X, y)
+
+
+def test_problems_of_another_base():
+    """What has the methods is a problem; a JointProblem is one whatever else it has."""
+    X, y = tables()
+    expected = Predtron(Tables(4), random_state=0).fit(X, y).coef_
+    methods = {name: getattr(Tables(4), name) for name in METHODS}
+    plain = type("Plain", (), {**methods, "n_features": 9})()
+    assert_array_equal(Predtron(plain, random_state=0).fit(X, y).coef_, expected)
+    more = type("More", (Tables,), {"representation": "text"})(4)
+    assert_array_equal(Predtron(more, random_state=0).fit(X, y).coef_, expected)
+    with pytest.raises(ValueError, match="The 'problem' parameter of Predtron must be an object implementing 'decode'"):
+        Predtron(object()).fit(X, y)
 
 
 def test_updates_of_other_families():
