@@ -288,6 +288,15 @@ HEADLINES = [
         inverse=True,
     ),
     Headline(
+        "measures",
+        "balanced accuracy, by batches",
+        '`LogisticRegression(class_weight="balanced")`',
+        "Balanced accuracy",
+        'batches, balanced / LogisticRegression(class_weight="balanced")',
+        {},
+        inverse=True,
+    ),
+    Headline(
         "reject",
         "loss with a reject option",
         "`LogisticRegression` and Chow's rule",

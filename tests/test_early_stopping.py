@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sklearn_predtron
-from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier, PredtronRanker, PredtronSequenceTagger
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron._compat import OwnCallbackSupport
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_ranking_queries, make_sequences
@@ -28,10 +28,10 @@ from sklearn_predtron.metrics import ndcg_scorer, token_scorer
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import PerceptronUpdate
 
+# A threshold is fitted once the epochs are over, and so is not that of the validation between them.
+GIVEN = {"Predtron": {"problem": Hours()}, "PredtronBipartiteClassifier": {"threshold": 0}}
 FAMILIES = [
-    Predtron(Hours()) if name == "Predtron" else getattr(sklearn_predtron, name)()
-    for name in sklearn_predtron.__all__
-    if name.startswith("Predtron")
+    getattr(sklearn_predtron, name)(**GIVEN.get(name, {})) for name in sklearn_predtron.__all__ if name.startswith("Predtron")
 ]
 NORMS = ["l1", "group", "trace", "scaled", "rkhs", RKHS(budget=10)]
 

@@ -31,6 +31,7 @@ cdef class ScoreMap:
 cdef class BatchMap(ScoreMap):
     cdef double[::1] pulled_back           # X^T g: what a step adds, but for its size
     cdef bint used                         # whether it is not zeros
+    cdef double total                      # the sum of the g of the input asked for last
     cdef void pull_back(self, View* x, const ScoreGradient* g) noexcept nogil
 
 

@@ -108,12 +108,13 @@ cdef class BatchMap(ScoreMap):
         """A block has any number of rows."""
 
     cdef double intercept_weight(self, const ScoreGradient* g) noexcept nogil:
-        return sum_of(g)
+        return self.total if g.value == &ONE else sum_of(g)      # of the input itself, the sum of what it is put together by
 
     cdef const Row* whole_input(self, const View* x) noexcept nogil:
         return NULL
 
     cdef const ScoreGradient* of_input(self, const ScoreGradient* g, ScoreGradient* single) noexcept nogil:
+        self.total = self.intercept_weight(g)
         single.n, single.at, single.value = 1, NULL, &ONE
         return single
 
@@ -169,7 +170,7 @@ cdef class BatchMap(ScoreMap):
         self.pull_back(x, g)
         g2 = x.k.take_norm2(x.m, &x.first, x.start, g.value, &self.pulled_back[0])
         g2 = g2 if g2 > cancelled(x, g) else 0
-        return g2 + r2 * sum_of(g) ** 2 if r2 > 0 else g2
+        return g2 + r2 * self.intercept_weight(g) ** 2 if r2 > 0 else g2
 
     cdef double norm2_by(self, const double[:, ::1] K, Py_ssize_t first, Py_ssize_t m, const ScoreGradient* g,
                          double r2) noexcept nogil:
@@ -186,7 +187,7 @@ cdef class BatchMap(ScoreMap):
             size += fabs(g.value[i]) * sqrt(max(K[first + i, first + i], 0))
             touched += 1
         total = total if total > touched * DBL_EPSILON * size * size else 0
-        return total + r2 * sum_of(g) ** 2 if r2 > 0 else total
+        return total + r2 * self.intercept_weight(g) ** 2 if r2 > 0 else total
 
     cdef void add(self, View* x, Matrix* M, const ScoreGradient* g, double scale) noexcept nogil:
         """M += scale (X^T g)^T: dense rows from where they are put together, sparse ones in place."""

@@ -56,20 +56,25 @@ __all__ = ["PredtronBipartiteClassifier"]
 
 ROUTED = {"groups": True, "sample_weight": True}
 OF_BATCHES = {"auc": SwappedPairs, "ap": AveragePrecision, "break_even": BreakEven}
-REPRESENTATIONS = {SwappedPairs: LinearRank, AveragePrecision: LogRank}
-CUT_BY = {SwappedPairs: BalancedError, AveragePrecision: FBeta}  # of rankings, which do not say where they are cut
+# Of rankings, their representation, and the measure by which they are cut, for they do not say where.
+OF_RANKINGS: dict[type, tuple[Any, Any]] = {SwappedPairs: (LinearRank(), BalancedError()), AveragePrecision: (LogRank(), FBeta())}
 
 
 def batch_loss(value: Any) -> Any:
     """Return the loss of batches that the parameter `loss` stands for."""
     if isinstance(value, str) and value in OF_BATCHES:
         return OF_BATCHES[value]()
-    if isinstance(value, tuple(REPRESENTATIONS)):
+    if isinstance(value, tuple(OF_RANKINGS)):
         return value
     try:
         return subset_loss(value, lambda part: part.build(SignVector(), 0))
     except ValueError as error:
         raise ValueError(f"{error}  Of batches also {', '.join(map(repr, OF_BATCHES))}.") from None
+
+
+def of_ranking(loss: RankingLoss) -> tuple[Any, Any]:
+    """Return the representation of a loss of rankings, and the measure by which it is cut."""
+    return next(found for kind, found in OF_RANKINGS.items() if isinstance(loss, kind))
 
 
 @documented({}, d="1")
@@ -154,6 +159,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     _epochs = 30
     fit_intercept = True
     _cut: float | None = None  # the one that fit has chosen
+    _first_batches: Batch | None  # of a fit with a kernel
     _seen: tuple[int, int] = (0, 0)  # positive rows, and rows
     __metadata_request__fit = ROUTED
     __metadata_request__partial_fit = ROUTED
@@ -266,7 +272,8 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         if groups is None:
             batch = super()._read(X, y, classes=classes, sample_weight=sample_weight, fresh=fresh, partial=partial)
             column = batch.labels.array
-            batch = batch._replace(labels=self._in_blocks(column, full_batches(len(column), self.batch_size)))
+            start = (full_batches if partial else equal_batches)(len(column), self.batch_size)
+            batch = batch._replace(labels=self._in_blocks(column, start))
             column = column if batch.order is None else column[batch.order]
         else:
             self._check_labels_given(y)
@@ -289,13 +296,11 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     def _run_epochs(self, batch: Batch, y: Any, metadata: Any, **how: Any) -> None:
         self.__dict__.pop("_cut", None)
         self._warn_of_few(batch)
-        rounds = batch
-        if not isinstance(batch.rows, QueryRows) and self._learner.weights.expansion is not None:
-            random = self._generator()  # the kernels of rows are kept with their places
-            order = np.arange(batch.rows.n) if batch.order is None else batch.order
-            order = order if random is None else random.permutation(order)
-            rounds = in_batches(batch, order, batch.weight, self.batch_size, equal_batches)
-        super()._run_epochs(rounds, y, metadata, **how)
+        self._first_batches = None
+        try:
+            super()._run_epochs(batch, y, metadata, **how)
+        finally:
+            del self._first_batches
         self._cut = self._fitted_cut(batch)
 
     def _warn_of_few(self, batch: Batch) -> None:
@@ -305,10 +310,25 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
             warn_of_groups_without(column_of(batch.labels), batch.labels.starts)
 
     def _learn_epoch(self, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
+        rounds = batch
         if not isinstance(batch.rows, QueryRows):
-            batch = in_batches(batch, drawn["order"], drawn.get("weight"), self.batch_size, equal_batches)
-            drawn = {"usual": drawn.get("usual", 1.0), "weight": batch.weight}
-        return super()._learn_epoch(learner, batch, drawn, **how)
+            rounds, drawn = self._cut_epoch(learner, batch, drawn)
+        loss = super()._learn_epoch(learner, rounds, drawn, **how)
+        if getattr(self, "_skl_callbacks", None):  # which may predict
+            self._cut = self._fitted_cut(batch)
+        return loss
+
+    def _cut_epoch(self, learner: Learner, batch: Batch, drawn: dict[str, Any]) -> tuple[Batch, dict[str, Any]]:
+        """Return the batches of an epoch, and the learner's other arguments."""
+        order, usual, rounds = drawn["order"], drawn.get("usual", 1.0), self._first_batches
+        if rounds is None:
+            rounds = in_batches(batch, order, drawn.get("weight"), self.batch_size, equal_batches)
+            if learner.weights.expansion is not None:  # keeps the kernels of rows with their places
+                self._first_batches = rounds
+            return rounds, {"usual": usual, "weight": rounds.weight}
+        numbers = None if order is None else order[order < rounds.rows.n]  # of batches: a permutation of all is one of some
+        several = numbers is None or len(np.unique(numbers)) < rounds.rows.n
+        return rounds, {"order": None if several else numbers, "usual": usual, "weight": rounds.weight}
 
     def _learn(self, batch: Batch) -> None:
         if not isinstance(batch.rows, QueryRows):
@@ -330,7 +350,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         loss, balance = copy.copy(batch_loss(self.loss)), self._balance()
         self._learned_loss = loss
         if isinstance(loss, RankingLoss):
-            problem = loss.build(REPRESENTATIONS[type(loss)](), 0)
+            problem = loss.build(of_ranking(loss)[0], 0)
             return checked_build(loss, problem, RankingProblem, d=1, n_labels=0)
         problem = checked_build(loss, loss.build(SignVector(), 0), LabelSets, d=1, n_labels=0)
         problem.balance = balance
@@ -367,7 +387,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance()  # as well as a cut, measured
         if isinstance(loss, AtK) or not isinstance(self.threshold, str) or (self.threshold == "auto" and in_place):
             return None
-        loss = CUT_BY[type(loss)]() if isinstance(loss, RankingLoss) else loss
+        loss = of_ranking(loss)[1] if isinstance(loss, RankingLoss) else loss
         column = column_of(batch.labels)
         grouped = isinstance(batch.rows, QueryRows)
         rows = as_rows(batch.X) if grouped else batch.rows
@@ -517,7 +537,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         self._check_finite(X, rows)
         codes = self._read_labels(y, None, fresh=False, partial=True).array
         check_lengths(rows.n, len(codes))
-        queries = Queries(groups, len(codes), "groups")
+        queries = Queries(groups, len(codes), GROUPS)
         return queries.take(X), self._in_blocks(queries.take(codes), queries.start)
 
     def _loss_bound(self, margin: Any, radius: Any, c_L: Any, comparator: Any, X: Any, y: Any, **given: Any) -> float:

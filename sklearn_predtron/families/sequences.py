@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sklearn_predtron._compat import Interval, StrOptions, check_sample_weight, with_callbacks
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._parts import resolve
-from sklearn_predtron._queries import ONE, SID, Queries, split_ids, warn_of_one_query, weights_of_sequences
+from sklearn_predtron._queries import ONE, SID, Queries, is_one, split_ids, warn_of_one_query, weights_of_sequences
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._bounded import positive
 from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._fast_path import TokenReader
 from sklearn_predtron.families._fitted import AfterFit, learned, read_only
 from sklearn_predtron.families._labels import class_list, encode, find_classes, one_dimensional
 from sklearn_predtron.families._patience import Patience
@@ -51,9 +52,9 @@ NO_SID = (
 class PredtronSequenceTagger(BasePredtron):
     """Sequence tagging by a linear chain: labels the tokens of a sequence together.
 
-    A row is a token, `sid` says of which sequence, and a round is a sequence.  A sequence of labels scores
-    S(y) = sum_t (<w_{y_t}, x_t> + b_{y_t}) + start_{y_1} + sum_{t>1} A_{y_{t-1}, y_t} + end_{y_T}, and the best one is predicted,
-    among equals the first in lexicographic order.
+    A row is a token, `sid` says of which sequence, and a round is a sequence.  The score S(y) of a sequence of labels is the sum
+    of <w_k, x_t> + b_k over its tokens x_t with the labels k, of A_jk over its neighbouring labels j and k, and of the scores of
+    its first and of its last label.  The best sequence is predicted, among equals the first in lexicographic order.
 
     Parameters
     ----------
@@ -235,6 +236,10 @@ class PredtronSequenceTagger(BasePredtron):
         self : object
             The estimator.
         """
+        stream = self.__dict__.get("_stream")
+        alone = classes is None and (sid is None or is_one(sid)) and sample_weight is None
+        if stream is not None and alone and stream.take(X, y):
+            return self
         X, sid = split_ids(X, sid, SID)
         return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
 
@@ -311,6 +316,12 @@ class PredtronSequenceTagger(BasePredtron):
         if isinstance(self.constraint, str):
             return bio_transitions(self.classes_) if self.constraint == "bio" else self._observed
         return given_transitions(self.constraint, self.classes_)
+
+    def _build_reader(self) -> TokenReader | None:
+        if isinstance(self.constraint, str) and self.constraint == "observed":
+            return None  # partial_fit says why
+        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
+        return TokenReader(codes, self._learner.problem.allowed)
 
     def _build_problem(self) -> ChainProblem:
         return sequence_loss(self.loss).build(self.transition_scaling, self.classes_, self._allowed())
@@ -521,7 +532,7 @@ class PredtronSequenceTagger(BasePredtron):
         >>> X, y, sid = [[2.0], [1.0], [-1.0], [1.0], [-2.0]], [1, 1, 0, 1, 0], [0, 0, 0, 1, 1]
         >>> model = PredtronSequenceTagger(intercept_scaling=1.0, update="perceptron", random_state=0).fit(X, y, sid=sid)
         >>> round(model.margin(X, y, sid=sid), 2)
-        1.38
+        1.05
         """
         return float(self._margins(X, y, sid).min(initial=np.inf))
 
@@ -580,7 +591,7 @@ class PredtronSequenceTagger(BasePredtron):
             return self._loss_bound(margin, radius, c_L, None, None, None)
         if margin is not None:
             raise ValueError(f"loss_bound takes margin={margin} or unit_margin={unit_margin}, not both.")
-        rate, problem = positive(unit_margin, "unit_margin"), self._learner.problem
+        rate, problem = positive(unit_margin, "unit_margin"), self._problem_of_bounds()
         update = resolve(Update, self.update, "update")
         if isinstance(update, LossDriven):
             raise ValueError(f"No loss bound by a unit margin is proven for update={self.update!r}; pass a margin.")
@@ -588,6 +599,9 @@ class PredtronSequenceTagger(BasePredtron):
         if isinstance(update, PerceptronUpdate):
             bound *= (problem.C_L / (max(self._learner.weights.longest, 1) * problem.c_L)) ** 2
         return bound
+
+    def _problem_of_bounds(self) -> Any:
+        return self._learner.problem.of_length(max(self._learner.weights.longest, 1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

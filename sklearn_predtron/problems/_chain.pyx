@@ -20,7 +20,7 @@ from sklearn_predtron.problems.inference._trellis cimport (
     path_score,
 )
 
-from sklearn_predtron._core.state import MOST, restored, whole
+from sklearn_predtron._core.state import MOST
 
 cdef double LARGE = 1e50    # beside which scores do not count, and which beside FORBIDDEN does not
 
@@ -32,15 +32,19 @@ cdef class TokenCodes(Labels):
     cdef readonly Py_ssize_t longest       # sequence
 
     def __init__(self, const Py_ssize_t[::1] codes, const Py_ssize_t[::1] start):
-        lengths = np.diff(start)
+        cdef Py_ssize_t i, least = 0, shortest = 1
         self.n = start.shape[0] - 1
-        if self.n < 0 or start[0] != 0 or start[self.n] != codes.shape[0] or (self.n > 0 and lengths.min() < 1):
+        for i in range(self.n):
+            shortest = min(shortest, start[i + 1] - start[i])
+            self.longest = max(self.longest, start[i + 1] - start[i])
+        if self.n < 0 or start[0] != 0 or start[self.n] != codes.shape[0] or shortest < 1:
             raise ValueError(f"start must rise from 0 to {codes.shape[0]}, the number of tokens.")
-        if codes.shape[0] and np.min(codes) < 0:
-            raise ValueError(f"codes must not be negative, got {np.min(codes)}.")
+        self.most = -1
+        for i in range(codes.shape[0]):
+            least, self.most = min(least, codes[i]), max(self.most, codes[i])
+        if least < 0:
+            raise ValueError(f"codes must not be negative, got {least}.")
         self.codes, self.start = codes, start
-        self.most = np.max(codes) if codes.shape[0] else -1
-        self.longest = lengths.max() if self.n > 0 else 0
 
     cdef const void* at(self, Py_ssize_t i) noexcept nogil:
         return &self.codes[self.start[i]]
@@ -60,7 +64,8 @@ cdef class ChainProblem(Problem):
     """All sequences of K labels, scored by their tokens, their pairs of neighbours, their first and their last label.
 
     rep(sigma) counts what these scores are of: <rep(sigma), t> = sum_t u_t(sigma_t) + A(sigma_{t-1}, sigma_t), and the scores
-    of the ends.  Its length varies, so that the decoder is the maximiser of the score, and no nearest representation.
+    of the ends.  Its length varies, so that the decoder is the maximiser of the score, and no nearest representation.  C_L is
+    that of one token, for how long sequences are is not known beforehand.
     """
     cdef Trellis c
     cdef const double[:, ::1] walls        # what a transition, or in the last row a first label, adds to its score; or None
@@ -68,7 +73,6 @@ cdef class ChainProblem(Problem):
     cdef Py_ssize_t[::1] competitor
     cdef Py_ssize_t[::1] slot              # where g has an entry of the table
     cdef Py_ssize_t room                   # tokens of a sequence that there is room for
-    cdef readonly Py_ssize_t longest       # sequence that it was prepared for
 
     def __init__(self, Py_ssize_t K, double transition_scaling, allowed=None):
         if not 0 < K < MOST // 64 // (K + 16):
@@ -85,15 +89,20 @@ cdef class ChainProblem(Problem):
         self.table, self.first = np.zeros(K * self.c.stride), np.zeros(K)
         self.c.table, self.c.initial = &self.table[0], &self.first[0]
         self.slot = np.full(self.score_map.extra, -1, dtype=np.intp)
-        self.longest = 1
         self.reserve(1)
 
     def __reduce__(self):
-        return type(self), (self.d, self.score_map.transition_scaling, self.allowed), self.longest
+        return type(self), (self.d, self.score_map.transition_scaling, self.allowed)
 
-    def __setstate__(self, state):
-        self.longest, = restored(self, (state,), (whole(1),))
-        self.know_longest()
+    def of_length(self, Py_ssize_t T):
+        """Return the same problem, of which the largest loss is that of a sequence of T tokens."""
+        make, arguments = self.__reduce__()
+        cdef ChainProblem own = make(*arguments)
+        own.C_L = own.largest_loss(T)
+        return own
+
+    cdef double largest_loss(self, Py_ssize_t T) noexcept:
+        return 1
 
     @property
     def allowed(self):
@@ -118,11 +127,6 @@ cdef class ChainProblem(Problem):
     def prepare(self, Labels labels):
         cdef TokenCodes tags = labels
         self.reserve(tags.longest)
-        self.longest = max(self.longest, tags.longest)
-        self.know_longest()
-
-    def know_longest(self):
-        """Know the largest loss of the longest sequence."""
 
     cdef int reserve(self, Py_ssize_t longest) except -1:
         """Get ready for sequences of up to so many tokens."""
@@ -227,7 +231,7 @@ cdef class ChainProblem(Problem):
                                   const double[::1] end):
         """Return the same problem with room of its own, for others may be learning, and these transitions."""
         cdef Py_ssize_t K = self.d
-        make, arguments, _ = self.__reduce__()
+        make, arguments = self.__reduce__()
         cdef ChainProblem own = make(*arguments)
         own.reserve(int(np.diff(start).max(initial=1)))
         walls = np.zeros((K + 1, K)) if self.walls is None else np.asarray(self.walls)
@@ -329,17 +333,13 @@ cdef class HammingChain(ChainProblem):
             raise ValueError(f"cost must have shape {(K, K)}, finite entries of at least 0, and 0 on the diagonal.")
         self.cost = costs
         self.c_L = costs[costs > 0].min(initial=np.inf)
-        self.know_longest()
+        self.C_L = self.largest_loss(1)
 
     def __reduce__(self):
-        return type(self), (self.d, self.score_map.transition_scaling, self.allowed, self.cost_matrix), self.longest
+        return type(self), (self.d, self.score_map.transition_scaling, self.allowed, self.cost_matrix)
 
-    def know_longest(self):
-        self.C_L = self.C_L_of_row * self.longest
-
-    @property
-    def C_L_of_row(self):
-        return float(np.max(self.cost))
+    cdef double largest_loss(self, Py_ssize_t T) noexcept:
+        return np.max(self.cost) * T
 
     @property
     def cost_matrix(self):

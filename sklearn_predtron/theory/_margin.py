@@ -97,11 +97,13 @@ def unit_margin(estimator: Any, X: Any, y: Any, *, sid: Any = None) -> float:
     Examples
     --------
     >>> from sklearn_predtron import PredtronSequenceTagger
+    >>> from sklearn_predtron.losses import SequenceHamming
     >>> from sklearn_predtron.theory import unit_margin
     >>> X, y, sid = [[2.0], [1.0], [-1.0], [1.0], [-2.0]], [1, 1, 0, 1, 0], [0, 0, 0, 1, 1]
-    >>> model = PredtronSequenceTagger(intercept_scaling=1.0, update="perceptron", random_state=0).fit(X, y, sid=sid)
+    >>> loss = SequenceHamming({(1, 0): 4.0})
+    >>> model = PredtronSequenceTagger(loss=loss, intercept_scaling=1.0, random_state=0).fit(X, y, sid=sid)
     >>> round(model.margin(X, y, sid=sid), 2), round(unit_margin(model, X, y, sid=sid), 2)
-    (1.38, 1.38)
+    (0.77, 0.47)
     """
     if not isinstance(estimator, PredtronSequenceTagger):
         raise ValueError(f"estimator={estimator!r} must be a PredtronSequenceTagger; others have theory.margin.")

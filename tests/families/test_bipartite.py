@@ -333,6 +333,14 @@ def test_predictions_at_k_are_the_largest_scores_of_each_group(loss, sizes):
     assert model.score(X, y, groups=groups) == pytest.approx((predicted == y).mean())
 
 
+def test_batches_of_a_fit_are_nearly_equal_and_so_have_k_rows():
+    X, y, _ = rows(410)
+    model = make(loss=PrecisionAtK(k=50), max_iter=2).fit(X, y)
+    assert model.t_ == 2 * 3
+    with pytest.raises(ValueError, match="number 2 has 10"):
+        make(loss=PrecisionAtK(k=50)).partial_fit(X, y, classes=[0, 1])
+
+
 def test_where_the_number_predicted_is_fixed_the_offset_never_moves():
     X, y, groups = rows()
     for loss in (PrecisionAtK(k=3), RecallAtK(k=0.1), "break_even"):
@@ -432,9 +440,15 @@ def test_progressive_losses_are_those_of_batches():
     assert progressive_val_score(started, iter(batches[1:])) == pytest.approx(np.mean(total))
 
 
+class OwnPairs(SwappedPairs):
+    """A loss that is derived from one of the package."""
+
+    alias = None
+
+
 def test_losses_by_name_and_what_they_stand_for():
     X, y, groups = rows()
-    for alias, loss in {"break_even": BreakEven(), "auc": SwappedPairs(), "hamming": Hamming()}.items():
+    for alias, loss in [("break_even", BreakEven()), ("auc", SwappedPairs()), ("auc", OwnPairs()), ("hamming", Hamming())]:
         first, second = (make(loss=one, max_iter=2).fit(X, y, groups=groups) for one in (alias, loss))
         assert state(first) == state(second)
     first, second = (make(loss=one, max_iter=2).fit(X, y) for one in (costs, CountLoss(costs)))

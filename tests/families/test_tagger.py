@@ -270,6 +270,61 @@ def test_searches_split_and_score_by_sequence():
     assert search.cv_results_["mean_test_score"][0] == np.mean(by_hand)
 
 
+def sequence_by_sequence(model, X, y, sid, ids=None):
+    """Teach sequences one call each."""
+    for i in dict.fromkeys(sid.tolist()):
+        model.partial_fit(X[sid == i], y[sid == i], **({} if ids is None else {"sid": ids}))
+    return model
+
+
+@pytest.mark.parametrize("constraint", [None, "bio"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+def test_single_sequences_go_the_short_way(form, constraint, monkeypatch):
+    """With the bits of one call that has all of them, and whatever stands between."""
+    X, y, sid = bio_data()
+    X = np.where(np.abs(X) > 1, X, 0)
+    start = sid < 5
+    how = {"constraint": constraint, "update": "adaptive"}
+    whole = PredtronSequenceTagger(**how).partial_fit(form(X), y, classes=BIO, sid=sid)
+    single = PredtronSequenceTagger(**how).partial_fit(form(X)[start], y[start], classes=BIO, sid=sid[start])
+    with monkeypatch.context() as patched:
+        patched.setattr(PredtronSequenceTagger, "_partial_fit", None)
+        sequence_by_sequence(single, form(X)[~start], y[~start], sid[~start], "one")
+    assert_same_bits(single, whole, "one sequence a call, or all in one")
+    assert single._several
+    before = pickle.dumps(single)
+    bad = [
+        (form(X[:2]), ["O", "X"], "not in classes_"),
+        (form(X[:2]), ["O"], "same number"),
+        (form(X[:2, 1:]), y[:2], "features"),
+    ]
+    bad += [(form(X[:2] * np.nan), y[:2], "NaN"), (form(X[:0]), y[:0], "0 sample"), (form(X[:2]), None, "y to be passed")]
+    bad += [] if constraint is None else [(form(X[:3]), ["O", "O", "I-per"], "forbids"), (form(X[:1]), ["I-per"], "first label")]
+    for rows, labels, message in bad:
+        with pytest.raises(ValueError, match=message):
+            single.partial_fit(rows, labels)
+        assert_same_bits(single, pickle.loads(before), message)
+    assert_same_bits(single.partial_fit(form(X), y, sid=sid), whole.partial_fit(form(X), y, sid=sid), "on the long way")
+
+
+def test_features_given_twice_are_summed_on_the_short_way():
+    twice = sparse.csr_matrix((np.ones(4), [1, 1, 0, 2], [0, 2, 4]), shape=(2, 3))
+    assert not twice.has_canonical_format
+    models = [PredtronSequenceTagger().partial_fit(np.eye(3), [0, 1, 2], classes=[0, 1, 2], sid="one") for _ in range(2)]
+    for _ in range(3):
+        models[0].partial_fit(twice, [1, 2])
+        models[1].partial_fit(twice.toarray(), [1, 2])
+    assert_allclose(models[0].coef_, models[1].coef_, rtol=1e-12)
+    assert twice.nnz == 4
+
+
+def test_observed_transitions_have_no_short_way():
+    X, y, sid = bio_data()
+    model = PredtronSequenceTagger(constraint="observed", random_state=0).fit(X, y, sid=sid)
+    with pytest.raises(ValueError, match="constraint='observed' is not for partial_fit"):
+        model.partial_fit(X[:1], y[:1])
+
+
 def test_dictionaries_of_features():
     sentences = [["the", "cat", "sat"], ["a", "dog", "ran"], ["the", "dog", "sat"]]
     labels = [["D", "N", "V"]] * 3

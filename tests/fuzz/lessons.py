@@ -70,6 +70,14 @@ class Lesson:
         known = self.qid is None or (self.n == 1 and self.ids == "qid")
         return more if known else {**more, self.ids: self.qid}
 
+    def predict(self, model: Any) -> Any:
+        """Predict the rows."""
+        return model.predict(self.X, sid=self.qid) if self.ids == "sid" else model.predict(self.X)
+
+    def even(self, weight: Any) -> Any:
+        """Make weights of rows what the family takes: those of the tokens of a sequence are the same."""
+        return np.repeat(weight[self.start[:-1]], np.diff(self.start)) if self.ids == "sid" else weight
+
     def fit(self, model: Any) -> Any:
         """Fit a model to the rows."""
         Count.learned += 1
@@ -233,6 +241,22 @@ def group_lesson(random: np.random.Generator) -> Lesson:
     y[:2] = np.arange(2)[: len(y)]
     classes = draw_classes(random, 2)
     return replace(lesson, y=classes[y], classes=classes, ids="groups")
+
+
+def sequence_lesson(random: np.random.Generator, k: int) -> Lesson:
+    """Draw sequences of tokens of k classes."""
+    lesson = replace(query_lesson(random, np.arange(k)), ids="sid")
+    y = lesson.y.astype(np.int64)
+    y[:k] = np.arange(k)[: len(y)]
+    classes = draw_classes(random, k)
+    weight = None if lesson.weight is None else lesson.even(lesson.weight)
+    return replace(lesson, y=classes[y], classes=classes, weight=weight)
+
+
+def predicted(model: Any, X: Any) -> Any:
+    """Predict rows; for a tagger they are sequences of their own."""
+    tagger = model.__sklearn_tags__().estimator_type == "tagger"
+    return model.predict(X, sid=np.arange(X.shape[0])) if tagger else model.predict(X)
 
 
 def graded(scores: np.ndarray, grades: Any) -> np.ndarray:

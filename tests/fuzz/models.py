@@ -16,6 +16,7 @@ from sklearn_predtron import (
     PredtronLabelRanker,
     PredtronMultilabelClassifier,
     PredtronRanker,
+    PredtronSequenceTagger,
     Problem,
 )
 from sklearn_predtron._parts import RANKED_LABELS, RANKINGS, kinds
@@ -29,6 +30,8 @@ from sklearn_predtron.losses import (
     KendallTau,
     RankingLoss,
     Reject,
+    SequenceHamming,
+    SequenceLoss,
     SubsetLoss,
     ranking_loss,
 )
@@ -278,6 +281,31 @@ def ranking_case(random: np.random.Generator, kind: type) -> Case:
     return Case(kind(**settings), lessons.label_list_lesson(random, draw(random, [2, 3, 5, 9]), grades))
 
 
+def sequence_case(random: np.random.Generator, kind: type) -> Case:
+    """Draw a tagger, and perhaps which label may follow which."""
+    settings = common_settings(random, kind, False)
+    settings["norm"] = draw(random, [norm.alias for norm in kinds(Norm) if norm.of_sequences])
+    k = draw(random, [2, 3, 5, 9])
+    costs = SequenceHamming(draw_costs(random, k))
+    settings["loss"] = draw(random, [*(loss.alias for loss in kinds(SequenceLoss)), costs])
+    settings["transition_scaling"] = draw(random, [0.1, 0.1, 1.0, 1e-6, 30.0])
+    lesson = lessons.sequence_lesson(random, k)
+    if random.random() < 0.3:
+        settings["constraint"] = allowed_transitions(random, lesson, k)
+    return Case(kind(**settings), lesson)
+
+
+def allowed_transitions(random: np.random.Generator, lesson: Lesson, k: int) -> np.ndarray:
+    """Draw which label may follow which, or be first, among these what the lesson has."""
+    allowed = random.random((k + 1, k)) < 0.7
+    codes, start = np.searchsorted(lesson.classes, lesson.y), lesson.start
+    allowed[codes[:-1], codes[1:]] = True
+    allowed[k, codes[start[:-1]]] = allowed[k, 0] = True
+    np.fill_diagonal(allowed, True)
+    allowed[np.arange(k - 1), np.arange(1, k)] = True
+    return allowed
+
+
 def python_case(random: np.random.Generator, kind: type) -> Case:
     """Draw a learner of a problem in Python."""
     k = draw(random, [3, 6])
@@ -295,6 +323,8 @@ def draw_case(random: np.random.Generator, kind: type | None = None) -> Case:
         return bipartite_case(random, kind)
     if issubclass(kind, (PredtronRanker, PredtronLabelRanker)):
         return ranking_case(random, kind)
+    if issubclass(kind, PredtronSequenceTagger):
+        return sequence_case(random, kind)
     if issubclass(kind, Predtron):
         return python_case(random, kind)
     raise AssertionError(f"{kind.__name__} is a family that the fuzzer does not know; teach models.draw_case to draw it")
@@ -304,6 +334,7 @@ def draw_case(random: np.random.Generator, kind: type | None = None) -> Case:
 ALLOWED = [
     "y has .* positive rows among",
     "groups: .* have no positive row",
+    "sid=None: all",
     "qid=None: all",  # rows without ids, of which some lessons have several
     "The labels are text",
     "The rows of representation were brought",

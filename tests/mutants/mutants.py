@@ -91,7 +91,7 @@ MUTANTS = [
     Mutant(
         "batch-measures-its-step-without-the-offset",
         f"{CORE}/score_map.pyx",
-        "return g2 + r2 * sum_of(g) ** 2 if r2 > 0 else g2",
+        "return g2 + r2 * self.intercept_weight(g) ** 2 if r2 > 0 else g2",
         "return g2",
         BATCHES,
     ),
@@ -356,6 +356,13 @@ MUTANTS = [
         "good &= 0 <= flat[i] < INFINITY",
         "good &= flat[i] < INFINITY",
         ("tests/families/test_label_ranking.py", *QUERIES),
+    ),
+    Mutant(
+        "fast-path-takes-forbidden-transitions",
+        f"{FAMILIES}/_fast_path.pyx",
+        "if labels is None or not self.allows(labels.array):",
+        "if labels is None:",
+        ("tests/families/test_sequences.py",),
     ),
     Mutant(
         "rows-ahead-keep-the-scores-before-a-step",
