@@ -9,7 +9,7 @@ from benchmarks.contestants import BalancedLogisticRegression, Ours, OursBiparti
 from benchmarks.contestants.base import Contestant
 from benchmarks.measure import Case, timed
 from benchmarks.report import Table
-from benchmarks.suites.thresholds import FIRST_SEED, LEAST_SCORE, datasets
+from benchmarks.suites.thresholds import LEAST_SCORE, datasets
 from benchmarks.tasks import Options, Task
 
 # The peer first, then what is learned by batches; each table's ratios are to the peer.
@@ -43,12 +43,12 @@ def _tables(title: str, contestants: list[Contestant], measure: Callable, option
     table = Table(
         title,
         ["data", *names, *(f"{name} / {names[0]}" for name in names[1:])],
-        note=f"Means over {options.seeds} splits, from number {FIRST_SEED} on; a score below {LEAST_SCORE} counts as that.",
+        note=f"Means over {options.many_held_back('splits')}; a score below {LEAST_SCORE} counts as that.",
     )
     times = Table(f"{title}: seconds of a fit", ["data", *names], note="Means over the same splits.")
     found = []
     for data in datasets(options):
-        splits = range(FIRST_SEED, FIRST_SEED + (options.seeds if data.test is None else 1))
+        splits = options.held_back if data.test is None else options.held_back[:1]
         scores, seconds = np.mean([_measured(contestants, measure, data.split(i, options), i) for i in splits], axis=0)
         found.append(np.maximum(scores, LEAST_SCORE)[1:] / max(scores[0], LEAST_SCORE))
         table.rows.append([data.name, *scores.tolist(), *found[-1].tolist()])
