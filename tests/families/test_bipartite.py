@@ -44,6 +44,10 @@ def make(**settings):
     return PredtronBipartiteClassifier(**{"random_state": 0, **settings})
 
 
+def described(loss):
+    return getattr(loss, "__name__", str(loss))
+
+
 def costs(a, b, c, d):
     return (b + 3.0 * c) / (a + b + c + d)
 
@@ -157,7 +161,7 @@ def test_dense_and_sparse_rows_are_the_same(norm, grouped):
 
 
 @pytest.mark.parametrize("norm", ["l2", "l1", "scaled"])
-@pytest.mark.parametrize("loss", ["f1", "balanced", PrecisionAtK(k=0.1), costs], ids=str)
+@pytest.mark.parametrize("loss", ["f1", "balanced", PrecisionAtK(k=0.1), costs], ids=described)
 def test_the_scale_of_the_inputs_changes_no_prediction(norm, loss):
     X, y, groups = rows()
     for given in (None, groups):
@@ -247,7 +251,7 @@ def test_the_balanced_error_is_learned_about_as_well_as_by_logistic_regression()
 # ---------------------------------------------------------------------------------------------------------- the threshold
 
 
-@pytest.mark.parametrize("loss", ["f1", FBeta(beta=2.0), "balanced", "jaccard", "hamming", costs], ids=str)
+@pytest.mark.parametrize("loss", ["f1", FBeta(beta=2.0), "balanced", "jaccard", "hamming", costs], ids=described)
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_no_cut_of_the_training_scores_loses_less(loss, grouped, weighted):
