@@ -135,7 +135,7 @@ def test_groups_are_batches():
 
 
 @pytest.mark.parametrize("norm", NORMS[:-2], ids=name)
-@pytest.mark.parametrize("loss", ["f1", "balanced", PrecisionAtK(k=0.1), RecallAtK(k=3, rule="at_most"), "auc"], ids=str)
+@pytest.mark.parametrize("loss", ["f1", "balanced", PrecisionAtK(k=0.1), RecallAtK(k=3, rule="at_most"), "auc"], ids=described)
 def test_streams_may_be_split_at_multiples_of_the_batch_size(norm, loss):
     X, y, _groups = rows()
     whole = make(loss=loss, norm=norm, batch_size=40).partial_fit(X, y, classes=[0, 1])
@@ -355,7 +355,7 @@ def test_where_the_number_predicted_is_fixed_the_offset_never_moves():
 # -------------------------------------------------------------------------------------------------------------- theory
 
 
-@pytest.mark.parametrize("update", ["perceptron", LossDriven(eta=0.5), "passive_aggressive", LossAugmented(eta=3e-4)], ids=str)
+@pytest.mark.parametrize("update", ["perceptron", LossDriven(eta=0.5), "passive_aggressive", LossAugmented(eta=3e-4)], ids=described)
 @pytest.mark.parametrize("loss", ["hamming", "f1", "balanced"])
 def test_loss_suffered_is_within_the_bound(update, loss):
     """Theorem 1 and its likes, with the spectral norm of a batch as the radius."""
