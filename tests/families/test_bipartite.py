@@ -316,7 +316,7 @@ def test_the_threshold_is_in_the_intercept():
         (RecallAtK(k=2, rule="at_most"), lambda m: (0, 2)),
         (BreakEven(), lambda m: (round(0.2 * m),) * 2),
     ],
-    ids=name,
+    ids=described,
 )
 def test_predictions_at_k_are_the_largest_scores_of_each_group(loss, sizes):
     X, y, groups = rows()
@@ -355,7 +355,7 @@ def test_where_the_number_predicted_is_fixed_the_offset_never_moves():
 # -------------------------------------------------------------------------------------------------------------- theory
 
 
-@pytest.mark.parametrize("update", ["perceptron", LossDriven(eta=0.5), "passive_aggressive", LossAugmented(eta=3e-4)], ids=described)
+@pytest.mark.parametrize("update", ["perceptron", LossDriven(eta=0.5), "passive_aggressive", LossAugmented(eta=3e-4)], ids=str)
 @pytest.mark.parametrize("loss", ["hamming", "f1", "balanced"])
 def test_loss_suffered_is_within_the_bound(update, loss):
     """Theorem 1 and its likes, with the spectral norm of a batch as the radius."""
