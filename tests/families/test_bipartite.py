@@ -495,8 +495,8 @@ def test_bad_parameters_change_nothing(settings, message):
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        (np.arange(99), "groups has 99 entries and X has 100 rows; it must have the group of each row"),
-        (np.zeros((100, 2)), r"groups has shape \(100, 2\); it must have the group of each row, shape \(100,\)"),
+        (np.arange(99), "groups has 99 entries and X has 100 rows; it must have the group id of each row"),
+        (np.zeros((100, 2)), r"groups has shape \(100, 2\); it must have the group id of each row, shape \(100,\)"),
         ([*range(99), None], r"groups\[99\]=None; accepted are ids without missing values"),
         (np.full(100, np.nan), "groups.*nan; accepted are ids without missing values"),
         (3, "groups has shape"),
