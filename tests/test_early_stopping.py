@@ -23,6 +23,7 @@ from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_ranking_queries, make_sequences
 from sklearn_predtron.estimator_checks import _data as labelled
 from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._held_out import FOLDS
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import ndcg_scorer, token_scorer
 from sklearn_predtron.norms import RKHS
@@ -111,12 +112,25 @@ def test_reject(rule):
     check_is_of_best_epoch(PredtronClassifier(reject=Reject(0.2, -1, rule=rule)))
 
 
-def test_reject_by_a_threshold_of_rows_held_out_by_fit():
-    """The folds learn as long as `fit` may, so that a shorter fit has another threshold; the best epoch has what it scored."""
-    X, y, validation = noisy()
-    model = PredtronClassifier(max_iter=40, random_state=0, reject=Reject(0.2, -1))
-    model.set_callbacks(EarlyStopping(validation, patience=2)).fit(X, y)
-    assert model.n_iter_ < 40 and model.best_score_ == min(model.validation_scores_) == model.sample_loss(*validation).mean()
+@pytest.mark.parametrize("settings", [{"threshold": "f1"}, {"reject": Reject(0.2, -1)}], ids=str)
+def test_folds_learn_the_epochs_that_were_best(monkeypatch, settings):
+    """Epochs are compared by the histogram of the first; what predicts is as after a fit of so many epochs."""
+    X, y, (X_held, y_held) = noisy()
+    y, y_held = (y > 0).astype(int), (y_held > 0).astype(int)
+    model, learned = PredtronBinaryClassifier(max_iter=40, random_state=0, **settings), []
+    learn = BasePredtron._learn_epoch
+
+    def counted(self, learner, *given, **how):
+        learned.append(learner)
+        return learn(self, learner, *given, **how)
+
+    monkeypatch.setattr(BasePredtron, "_learn_epoch", counted)
+    model.set_callbacks(EarlyStopping((X_held, y_held), patience=2)).fit(X, y)
+    assert model.best_iter_ < model.n_iter_ < 40 and model.best_score_ == min(model.validation_scores_)
+    assert len(learned) == model.n_iter_ + FOLDS * model.best_iter_
+    short = clone(model).set_callbacks().set_params(max_iter=model.best_iter_).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X_held), short.predict(X_held))
+    assert pickle.dumps(model._learner.observer) == pickle.dumps(short._learner.observer)
 
 
 @pytest.mark.parametrize(("patience", "tol"), [(1, 0.0), (3, 0.0), (50, 0.0), (2, 0.02), (1, 1.0)])

@@ -1,3 +1,4 @@
+from libc.math cimport INFINITY, fabs, pow
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 import numpy as np
@@ -14,6 +15,7 @@ cdef double LEAST2 = 1e-280, LARGEST2 = 1e280
 cdef enum:
     SPARE = 16          # places of a hash table for each of its entries
     IN_CACHE = 1 << 17  # places of a table that stays in a cache of the processor's
+    BUFFER = 256        # entries that are taken at once; the step of loops too, where Cython wants a literal
 
 ctypedef fused real:
     float
@@ -27,6 +29,41 @@ ctypedef fused integer:
 cdef const RowOps* of_doubles(bint indexed) noexcept nogil:
     """The kernels for rows of doubles, with indices of the width of Py_ssize_t or dense."""
     return row_ops_for(sizeof(double), sizeof(Py_ssize_t) if indexed else 0)
+
+
+cdef double q_norm(const Row* row, const RowOps* k, double q) noexcept nogil:
+    """The q-norm of a row; relative to the largest entry where that overflows."""
+    cdef double total = k.sum_of_powers(row, q), largest = 0, inverse
+    cdef Py_ssize_t at[BUFFER]
+    cdef double value[BUFFER]
+    cdef Py_ssize_t i, begin, n
+    cdef Row part
+    if 1e-200 < total < INFINITY:
+        return pow(total, 1 / q)
+    for begin in range(0, row.n, 256):
+        n = min(BUFFER, row.n - begin)
+        k.unpack(row, begin, n, at, value)
+        for i in range(n):
+            largest = max(largest, fabs(value[i]))
+    if not 1e-300 < largest < INFINITY:
+        return largest
+    inverse = 1 / largest
+    total = 0
+    for begin in range(0, row.n, 256):
+        n = min(BUFFER, row.n - begin)
+        k.unpack(row, begin, n, at, value)
+        for i in range(n):
+            value[i] *= inverse
+        part.n, part.value, part.index = n, value, NULL
+        total += of_doubles(False).sum_of_powers(&part, q)
+    return largest * pow(total, 1 / q)
+
+
+cdef double q_norm_of(const double* value, Py_ssize_t n, double q) noexcept nogil:
+    """The same of some numbers."""
+    cdef Row row
+    row.n, row.value, row.index = n, value, NULL
+    return q_norm(&row, of_doubles(False), q)
 
 
 cdef inline bint within(double norm2, const Row* row, const RowOps* k) noexcept nogil:

@@ -53,9 +53,8 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
         """Return the observer of progressive predictions, reusing the present one."""
         return None
 
-    def _hold_out(self, batch: Batch) -> bool:
-        """Show the observer of a new learner the rows beforehand, as held out; return whether it has seen them."""
-        return False
+    def _hold_out(self, batch: Batch) -> None:
+        """Give the learner of a data set, new until then, an observer that is shown the rows as held out."""
 
     def _build_reader(self) -> LabelReader | None:
         """Build the reader of labels, once it is known what they are; None if there is no short way to them."""
@@ -99,7 +98,7 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
         """Fit, while no other call learns."""
         before = self._fitted_state()
         stream = self.__dict__.pop("_stream", None)
-        learner, rounds = None, 0
+        learner, rounds, done = None, 0, False
         try:
             self._validate_params()
             fresh = not (self.warm_start and hasattr(self, "_learner"))
@@ -114,14 +113,13 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
                 self._check_rows(batch.X, batch.rows)
             learner, rounds = self._learner, self._learner.t
             metadata = self._shown_to_callbacks(given) or None
-            held_out = fresh and self._hold_out(batch)
-            self._run_epochs(batch, y, metadata, unchecked=unchecked, observed=not held_out)
-            if held_out:
-                left = self._learner  # a callback may have gone back to an earlier one
-                left.observer.scale_to(left.average.mass(left.t))
+            self._run_epochs(batch, y, metadata, unchecked=unchecked)
+            done = True
+            if fresh:
+                self._hold_out(batch)
         except BaseException as error:
-            # Where rows were refused, and where nothing was learned: the rows, or the problem, were no good from the start.
-            refused = learner is not None and learner.refused and isinstance(error, Exception)
+            # Where rows were refused, then or in a fold, and where nothing was learned: the rows were no good from the start.
+            refused = learner is not None and (done or learner.refused) and isinstance(error, Exception)
             if learner is None or learner.t == rounds or refused:
                 self._restore(before)
             elif stream is not None:

@@ -29,10 +29,10 @@ class Trained:
     shuffle: bool
     random_state: Any
 
-    def _run_epochs(self, batch: Batch, y: Any, metadata: dict[str, Any] | None, *, unchecked: bool, observed: bool) -> None:
-        """Learn epoch by epoch until nothing more is gained, under the eyes of the callbacks.
+    def _run_epochs(self, batch: Batch, y: Any, metadata: dict[str, Any] | None, *, unchecked: bool) -> None:
+        """Learn epoch by epoch until nothing more is gained, under the eyes of the callbacks, the first under the observer's.
 
-        `unchecked` says that the learner finds rows of no good, `observed` that its observer sees the first epoch.
+        `unchecked` says that the learner finds rows of no good.
         """
         X, rows, _, weight, order = batch
         learner, patience = self._learner, checked_patience(self.tol)
@@ -48,8 +48,8 @@ class Trained:
             epoch = task.subcontext(task_name="epoch")
             epoch.call_on_fit_task_begin(estimator=self, **data)
             steps, new = learner.n_updates, number == 0
-            drawn = rounds.draw(counted=new and observed and learner.observer is not None)
-            loss = self._learn_epoch(learner, batch, drawn, fresh=new, unchecked=unchecked and new, observed=observed)
+            drawn = rounds.draw(counted=new and learner.observer is not None)
+            loss = self._learn_epoch(learner, batch, drawn, fresh=new, unchecked=unchecked and new)
             self.n_iter_ += 1
             self.loss_curve_.append(loss)
             stopped = epoch.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
@@ -57,14 +57,13 @@ class Trained:
                 break
         task.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._snapshot, **data)
 
-    def _run_unseen(self, learner: Learner, batch: Batch, random: np.random.Generator | None) -> None:
-        """Let another learner learn a batch as `fit` does, unseen by the callbacks and by its observer."""
-        rounds, patience = Epochs(batch.rows.n, batch.order, batch.weight, random), checked_patience(self.tol)
-        losses: list[float] = []
-        for number in range(self._most_epochs(len(rounds.rows))):
-            steps, drawn = learner.n_updates, rounds.draw(counted=False)
-            losses.append(self._learn_epoch(learner, batch, drawn, fresh=number == 0, observed=False))
-            if learner.n_updates == steps or (patience is not None and patience._is_over(losses)):
+    def _run_unseen(self, learner: Learner, batch: Batch, random: np.random.Generator | None, epochs: int) -> None:
+        """Let another learner, without an observer, learn a batch for some epochs, unseen by the callbacks."""
+        rounds = Epochs(batch.rows.n, batch.order, batch.weight, random)
+        for number in range(epochs):
+            steps = learner.n_updates
+            self._learn_epoch(learner, batch, rounds.draw(counted=False), fresh=number == 0)
+            if learner.n_updates == steps:
                 break
         learner.weights.close_fit()
 

@@ -21,26 +21,31 @@ MOST_KERNEL_ROWS = 2_000
 
 
 class HeldOut(BasePredtron):
-    """Shows its observer, in `fit`, each row as learners predict it that have learned the other folds alone."""
+    """Shows an observer, in `fit`, each row as learners predict it that have learned the other folds alone, for as many epochs.
 
-    def _hold_out(self, batch: Batch) -> bool:
-        observer, rows = self._learner.observer, batch.rows
+    They learn at last, when it is known after which epoch `fit` is best; until then the observer of its first epoch serves.
+    """
+
+    def _hold_out(self, batch: Batch) -> None:
+        rows, (problem, update, average, of_first_epoch) = batch.rows, self._learner.parts()
         there = np.arange(rows.n) if batch.order is None else batch.order
-        if observer is None or not self._affords_folds(batch.X, len(there)):
-            return False
-        self._check_rows(batch.X, rows)
+        if of_first_epoch is None or not self._affords_folds(batch.X, len(there)):
+            return
+        epochs = self._learner.t // len(there)  # a callback may have gone back to an earlier one
         random = self._fold_generator()
         fold = folds_of(self._strata(batch.labels)[there], random)
-        scores = np.empty((rows.n, self._learner.problem.d))
+        scores = np.empty((rows.n, problem.d))
         for number in range(fold.max() + 1):
-            learner = self._new_learner(self._learner.problem, rows, None)
-            self._run_unseen(learner, batch._replace(order=there[fold != number]), random)
+            learner = self._new_learner(problem, rows, None)
+            self._run_unseen(learner, batch._replace(order=there[fold != number]), random, epochs)
             out = there[fold == number]
             scores[out] = self._score(learner, batch.X, rows, 0, np.empty_like(scores))[out]
         weight = None if batch.weight is None else batch.weight / batch.weight.max()
-        observer.show(self._learner.problem, scores, batch.labels, there, weight)
+        observer: Any = self._build_observer(problem, None)
+        observer.show(problem, scores, batch.labels, there, weight)
+        observer.scale_to(average.mass(self._learner.t))
+        self._learner.change(problem, update, average, observer)
         self._note_held_out(scores, batch, there)
-        return True
 
     def _note_held_out(self, scores: NDArray, batch: Batch, there: NDArray) -> None:
         """Take note of the scores of rows held out."""

@@ -1,12 +1,10 @@
 """Weights whose dual weights are what steps change."""
-from sklearn_predtron._core.simd cimport ScoreGradient, RowOps, Matrix, Row
+from sklearn_predtron._core.simd cimport ScoreGradient, Matrix, Row
 from sklearn_predtron._core.rows cimport View
-from sklearn_predtron.norms._base cimport Weights
-from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron.norms._averaged cimport AVERAGES, AveragedWeights
 
 cdef enum:
     BUFFER = 256        # entries that are taken at once; the step of loops too, where Cython wants a literal
-    AVERAGES = 2
     STRETCHES = 64
 
 cdef struct LineSum:                  # a sum of the iterates: total + u owed, line by line
@@ -20,12 +18,9 @@ cdef struct LineSum:                  # a sum of the iterates: total + u owed, l
     double* had                       # and its sum then
 
 
-cdef class DualWeights(Weights):
+cdef class DualWeights(AveragedWeights):
     cdef readonly double q
     cdef readonly double curvature    # of the link, by which steps that are bounded are sized: q - 1 in the theorems
-    cdef readonly Intercept intercept
-    cdef readonly bint radius_needed, radius_of_rows
-    cdef readonly double radius2
     cdef double[::1] theta, u, offset
     cdef Matrix U, U_alone            # with the offset of the present round, and with none
     cdef double[::1] none
@@ -36,7 +31,6 @@ cdef class DualWeights(Weights):
     cdef double most                  # the largest it has been since it was summed anew
     cdef Py_ssize_t moved             # entries changed since then
     cdef LineSum sums[AVERAGES]
-    cdef list totals                  # the arrays of the sums: total, since, had
     # --- the input of the round: features, and how much of each; of all features, where lines are classes
     cdef bint gathered
     cdef Py_ssize_t n
@@ -52,8 +46,6 @@ cdef class DualWeights(Weights):
     cdef void read_weights(self, bint mean, Py_ssize_t line, Py_ssize_t place, Py_ssize_t n, double* w) noexcept nogil
     cdef void last_scores(self, const View* x, double* t) noexcept nogil
     cdef void gather(self, View* x, const ScoreGradient* g) noexcept nogil
-    cdef double q_norm(self, const Row* row, const RowOps* k) noexcept nogil
-    cdef double q_norm_of(self, const double* value, Py_ssize_t n) noexcept nogil
     cdef double norm_of_input(self, View* x, const ScoreGradient* g) noexcept nogil
     cdef double with_intercept(self, double length, double times) noexcept nogil
     cdef double largest_row_norm(self, View* x) noexcept nogil
@@ -75,5 +67,4 @@ cdef class DualWeights(Weights):
     cdef void flush_sum(self, LineSum* s, Py_ssize_t line) noexcept nogil
     cdef void flush_all(self) noexcept nogil
     cdef void flush_lines(self, LineSum* s) noexcept nogil
-    cdef begin_sum(self, LineSum* s, arrays)
     cdef void follow_c(self) noexcept nogil

@@ -1,14 +1,14 @@
 """What weights under p-norms share: W = link(Theta), the steps being Theta's (Jain et al. 2015, supplement, B.2)."""
-from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport INFINITY, sqrt
 from libc.math cimport pow as libm_pow
 
 import numpy as np
 
 from sklearn_predtron._core.score_map cimport ScoreMap, cancelled
-from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, RowOps, Matrix, Row, prefetch_bytes
+from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, Matrix, Row, prefetch_bytes
 from sklearn_predtron.problems._base cimport Round
-from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of
-from sklearn_predtron.norms._base cimport Weights
+from sklearn_predtron._core.rows cimport Rows, View, of_doubles, q_norm, q_norm_of, row_of
+from sklearn_predtron.norms._averaged cimport AVERAGES, AveragedWeights
 from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._pages cimport blank, erase, restore
 
@@ -19,7 +19,7 @@ from sklearn_predtron.norms._pages import THIN, aligned_zeros, thicken, touches_
 cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200
 
 
-cdef class DualWeights(Weights):
+cdef class DualWeights(AveragedWeights):
     """W = c u, with u a power of the dual weights Theta = unit * theta and c common to all of them.
 
     Weights lie feature by feature or class by class, a line each. A step changes c, and u only where it changes theta. A
@@ -59,8 +59,6 @@ cdef class DualWeights(Weights):
         self.unit = 1
         self.at, self.value = aligned_zeros(p + 1, self.thin).view(np.intp), aligned_zeros(p + 1, self.thin)
         self.watch_radius(False)
-        self.most_averages = AVERAGES
-        self.totals = []
         self.keep_averages(averaging)
 
     def __reduce__(self):
@@ -106,20 +104,13 @@ cdef class DualWeights(Weights):
             self.thin = False
             thicken(self.theta, self.u, *[total for total, *_ in self.totals])
 
-    def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
-        if not 0 <= n <= AVERAGES:
-            raise ValueError(f"n={n} must be from 0 to {AVERAGES}.")
-        self.averaging = min(n, self.averaging)
-        del self.totals[n:]
-        while self.averaging < n:
-            self.totals.append((aligned_zeros(self.u.shape[0], self.thin), aligned_zeros(self.lines, self.thin).view(np.intp),
-                                aligned_zeros(self.lines, self.thin)))
-            self.begin_sum(&self.sums[self.averaging], self.totals[self.averaging])
-            self.averaging += 1
+    def new_total(self):
+        """Return the arrays of a sum that begins: total, since, had."""
+        size, lines = self.u.shape[0], self.lines
+        return aligned_zeros(size, self.thin), aligned_zeros(lines, self.thin).view(np.intp), aligned_zeros(lines, self.thin)
 
-    cdef begin_sum(self, LineSum* s, arrays):
-        """A sum of nothing."""
+    cdef begin_sum(self, int i, arrays):
+        cdef LineSum* s = &self.sums[i]
         cdef double[::1] total = arrays[0], had = arrays[2]
         cdef Py_ssize_t[::1] since = arrays[1]
         s.total, s.since, s.had = &total[0], &since[0], &had[0]
@@ -129,25 +120,14 @@ cdef class DualWeights(Weights):
         s.inflation = 1
         s.c_at_start = self.c
 
-    def put_first(self, int which):
-        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
-        cdef LineSum first = self.sums[0]
-        cdef int other = which - 1
-        if not 0 <= other < self.averaging:
-            raise ValueError(f"which={which} must be from 1 to {self.averaging}.")
-        self.totals[0], self.totals[other] = self.totals[other], self.totals[0]
-        self.sums[0] = self.sums[other]
-        self.sums[other] = first
+    cdef void exchange_sums(self, int i, int j) noexcept:
+        cdef LineSum first = self.sums[i]
+        self.sums[i] = self.sums[j]
+        self.sums[j] = first
 
     cdef const LineSum* sum_of(self, int which) noexcept nogil:
         """A sum of the iterates; NULL for the last iterate, and where no round has counted yet."""
         return NULL if which == 0 or which > self.averaging or self.sums[which - 1].mass == 0 else &self.sums[which - 1]
-
-    def watch_radius(self, bint needed, bint of_rows=False):
-        """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
-        self.radius_needed = needed
-        self.radius_of_rows = of_rows
-        self.observing = needed or self.intercept.automatic
 
     def effective_radius(self, double radius):
         """sqrt(q - 1) R: the norm's square is strongly convex to 1 / (q - 1)."""
@@ -288,46 +268,14 @@ cdef class DualWeights(Weights):
         self.value[:] = 0
         x.k.combine(x.m, &x.first, x.start, 1, self.score_map.row_weights(g), &self.value[0])
 
-    cdef double q_norm(self, const Row* row, const RowOps* k) noexcept nogil:
-        """The q-norm; relative to the largest entry where that overflows."""
-        cdef double total = k.sum_of_powers(row, self.q), largest = 0, inverse
-        cdef Py_ssize_t at[BUFFER]
-        cdef double value[BUFFER]
-        cdef Py_ssize_t i, begin, n
-        cdef Row part
-        if 1e-200 < total < INFINITY:
-            return libm_pow(total, 1 / self.q)
-        for begin in range(0, row.n, 256):
-            n = min(BUFFER, row.n - begin)
-            k.unpack(row, begin, n, at, value)
-            for i in range(n):
-                largest = max(largest, fabs(value[i]))
-        if not 1e-300 < largest < INFINITY:
-            return largest
-        inverse = 1 / largest
-        total = 0
-        for begin in range(0, row.n, 256):
-            n = min(BUFFER, row.n - begin)
-            k.unpack(row, begin, n, at, value)
-            for i in range(n):
-                value[i] *= inverse
-            part.n, part.value, part.index = n, value, NULL
-            total += of_doubles(False).sum_of_powers(&part, self.q)
-        return largest * libm_pow(total, 1 / self.q)
-
-    cdef double q_norm_of(self, const double* value, Py_ssize_t n) noexcept nogil:
-        cdef Row row
-        row.n, row.value, row.index = n, value, NULL
-        return self.q_norm(&row, of_doubles(False))
-
     cdef double norm_of_input(self, View* x, const ScoreGradient* g) noexcept nogil:
         cdef const Row* row = self.score_map.whole_input(x)
         if self.input_length < 0:
             if row == NULL:
                 self.gather(x, g)
-                self.input_length = self.q_norm_of(self.input, self.n)
+                self.input_length = q_norm_of(self.input, self.n, self.q)
             else:
-                self.input_length = self.q_norm(row, x.k)
+                self.input_length = q_norm(row, x.k, self.q)
         return self.input_length
 
     cdef double with_intercept(self, double length, double times) noexcept nogil:
@@ -352,11 +300,11 @@ cdef class DualWeights(Weights):
             length = self.largest_row_norm(x)
         else:                               # the q-norm of the columns' lengths bounds |X^T g|_q / |g|_2
             self.score_map.column_lengths(x, &self.at[0], &self.value[0])
-            length = self.q_norm_of(&self.value[0], self.p)
+            length = q_norm_of(&self.value[0], self.p, self.q)
             times = sqrt(x.m)
         if self.intercept.automatic and self.score_map.of_blocks:
             for r in range(x.m):
-                self.intercept.update_statistics(self.q_norm(row_of(x, r, &spare), x.k) ** 2)
+                self.intercept.update_statistics(q_norm(row_of(x, r, &spare), x.k, self.q) ** 2)
         elif self.intercept.automatic:
             self.intercept.update_statistics(length * length)
         if self.radius_needed:
@@ -368,7 +316,7 @@ cdef class DualWeights(Weights):
         cdef double largest = 0
         cdef Row spare
         for r in range(x.m):
-            largest = max(largest, self.q_norm(row_of(x, r, &spare), x.k))
+            largest = max(largest, q_norm(row_of(x, r, &spare), x.k, self.q))
         return largest
 
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:

@@ -2,28 +2,20 @@
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.simd cimport ScoreGradient, Matrix
 from sklearn_predtron.norms._ahead cimport Ahead
-from sklearn_predtron.norms._base cimport Weights
-from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron.norms._averaged cimport AVERAGES, AveragedWeights
 
-
-cdef enum:
-    AVERAGES = 2
 
 cdef struct IterateSum:             # sum_u w_u W_{u+1} = weight * data + scale * total, and mass = sum_u w_u
     Matrix total
     double scale, mass, weight
 
 
-cdef class L2Weights(Weights):
-    cdef readonly bint radius_needed, radius_of_rows
-    cdef readonly Intercept intercept
+cdef class L2Weights(AveragedWeights):
     cdef double[::1] data, b
     cdef Matrix W
     cdef IterateSum sums[AVERAGES]
-    cdef list totals                  # the arrays of the sums: of W, and of b
     cdef Py_ssize_t stride
     cdef double scale
-    cdef readonly double radius2
     cdef bint empty
     cdef Ahead ahead                  # None where rows are not scored ahead of their turn
     cdef bint looks_ahead(self, Rows rows) noexcept
@@ -34,7 +26,6 @@ cdef class L2Weights(Weights):
     cdef void step_offsets(self, const ScoreGradient* g, double change) noexcept nogil
     cdef void shares(self, int which, double* share, double* of_total) noexcept nogil
     cdef void reset_scales(self) noexcept nogil
-    cdef drop(self, int n)
     cdef void renormalise(self) noexcept nogil
     cdef void multiply_out(self, double[::1] data, bint offsets) noexcept nogil
     cdef void multiply_block(self, double* data, Py_ssize_t first, Py_ssize_t n, bint offsets) noexcept nogil

@@ -5,6 +5,7 @@ from sklearn_predtron._core.rows cimport Rows, View, largest_norm, squared_norm
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, Matrix
 from sklearn_predtron.norms._ahead cimport Ahead
+from sklearn_predtron.norms._averaged cimport AVERAGES, AveragedWeights
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._pages cimport BLOCK, blank, erase, restore
@@ -20,7 +21,7 @@ cdef enum:
 cdef double LEAST_SCALE = 1e-4, LEAST_TOTAL_SCALE = 1e-100
 
 
-cdef class L2Weights(Weights):
+cdef class L2Weights(AveragedWeights):
     """W = scale * data under the Frobenius norm.
 
     A sum of the iterates, sum_u w_u W_{u+1}, is kept lazily as weight * data + scale * total: a step that changes data changes
@@ -42,8 +43,6 @@ cdef class L2Weights(Weights):
         self.large = self.data.nbytes > 1 << 20
         self.b = np.zeros(d)
         self.lay(&self.W, self.data, self.b)
-        self.most_averages = AVERAGES
-        self.totals = []
         self.keep_averages(averaging)
 
     def __reduce__(self):
@@ -96,36 +95,19 @@ cdef class L2Weights(Weights):
         M.stride = self.stride
         M.layout = ONE_CLASS if self.d == 1 else BY_FEATURE if self.by_feature else BY_CLASS
 
-    def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
-        if not 0 <= n <= AVERAGES:
-            raise ValueError(f"n={n} must be from 0 to {AVERAGES}.")
-        self.drop(n)
-        while self.averaging < n:
-            self.totals.append(self.new_total())
-            self.lay(&self.sums[self.averaging].total, self.totals[self.averaging][0], self.totals[self.averaging][1])
-            self.sums[self.averaging].scale = 1
-            self.sums[self.averaging].mass = self.sums[self.averaging].weight = 0
-            self.averaging += 1
-
-    cdef drop(self, int n):
-        """Forget all averages but the first n."""
-        self.averaging = min(n, self.averaging)
-        del self.totals[n:]
+    cdef begin_sum(self, int i, arrays):
+        self.lay(&self.sums[i].total, arrays[0], arrays[1])
+        self.sums[i].scale = 1
+        self.sums[i].mass = self.sums[i].weight = 0
 
     def new_total(self):
         """Return the arrays of a sum that begins: like data, and like b."""
         return aligned_zeros(self.data.shape[0], self.thin), np.zeros(self.d)
 
-    def put_first(self, int which):
-        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
-        cdef IterateSum first = self.sums[0]
-        cdef int other = which - 1
-        if not 0 <= other < self.averaging:
-            raise ValueError(f"which={which} must be from 1 to {self.averaging}.")
-        self.totals[0], self.totals[other] = self.totals[other], self.totals[0]
-        self.sums[0] = self.sums[other]
-        self.sums[other] = first
+    cdef void exchange_sums(self, int i, int j) noexcept:
+        cdef IterateSum first = self.sums[i]
+        self.sums[i] = self.sums[j]
+        self.sums[j] = first
 
     cdef const IterateSum* sum_of(self, int which) noexcept nogil:
         """A sum of the iterates; NULL for the last iterate, and where no round has counted yet."""
@@ -136,12 +118,6 @@ cdef class L2Weights(Weights):
         cdef const IterateSum* s = self.sum_of(which)
         share[0] = self.scale if s == NULL else s.weight / s.mass
         of_total[0] = 0 if s == NULL else s.scale / s.mass
-
-    def watch_radius(self, bint needed, bint of_rows=False):
-        """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
-        self.radius_needed = needed
-        self.radius_of_rows = of_rows
-        self.observing = needed or self.intercept.automatic
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                                bint means_wanted) except -1:

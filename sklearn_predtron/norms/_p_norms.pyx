@@ -4,6 +4,7 @@ from libc.math cimport pow as libm_pow
 
 import numpy as np
 
+from sklearn_predtron._core.rows cimport q_norm_of
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.norms.dual_step cimport dual_step, dual_step_classes, dual_step_columns
 from sklearn_predtron.norms._dual cimport BUFFER, DualWeights
@@ -18,7 +19,7 @@ cdef class PNormWeights(DualWeights):
     """|W|_r of all entries, 1/r + 1/q = 1: u = sign(theta) |theta|^(q - 1)."""
 
     cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
-        return self.q_norm_of(g.value, g.n)
+        return q_norm_of(g.value, g.n, self.q)
 
     cdef void add(self, const ScoreGradient* g, double change) noexcept nogil:
         cdef Py_ssize_t i, line
@@ -80,7 +81,7 @@ cdef class PNormWeights(DualWeights):
         return total
 
     cdef double length_of_theta(self) noexcept nogil:
-        return self.q_norm_of(&self.theta[0], self.theta.shape[0])
+        return q_norm_of(&self.theta[0], self.theta.shape[0], self.q)
 
     cdef void raise_all(self) noexcept nogil:
         erase(self.u)

@@ -12,7 +12,8 @@ from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._l2 cimport AVERAGES, IterateSum, L2Weights
+from sklearn_predtron.norms._averaged cimport AVERAGES
+from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
 from sklearn_predtron._core.state import MOST, count, flag, length_of, real, reals, restored, whole, wholes
 from sklearn_predtron.norms._base import euclidean_length

@@ -21,7 +21,8 @@ from sklearn_predtron.norms.scaling cimport (
     scaling_refresh,
 )
 from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._l2 cimport AVERAGES, IterateSum, L2Weights
+from sklearn_predtron.norms._averaged cimport AVERAGES
+from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 from sklearn_predtron.norms._pages cimport restore
 
 from sklearn_predtron._core.state import count, flag, real, reals, restored
@@ -512,13 +513,17 @@ cdef class ScaledWeights(L2Weights):
 
     def keep_averages(self, int n):
         """Keep n averages of the iterates from here on: those there are go on, and others begin."""
-        cdef double[::1] C
-        cdef int i
         self.following &= n <= self.averaging
         L2Weights.keep_averages(self, n)
-        for i in range(n):
-            C = self.totals[i][2]
-            self.C_total[i] = &C[0]
+
+    cdef begin_sum(self, int i, arrays):
+        cdef double[::1] C = arrays[2]
+        L2Weights.begin_sum(self, i, arrays)
+        self.C_total[i] = &C[0]
+
+    cdef void exchange_sums(self, int i, int j) noexcept:
+        L2Weights.exchange_sums(self, i, j)
+        self.C_total[i], self.C_total[j] = self.C_total[j], self.C_total[i]
 
     def new_total(self):
         return *L2Weights.new_total(self), np.zeros(self.d)

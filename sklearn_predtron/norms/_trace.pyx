@@ -10,7 +10,8 @@ from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ScoreGradient, Ma
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm
 from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._l2 cimport AVERAGES, IterateSum, L2Weights
+from sklearn_predtron.norms._averaged cimport AVERAGES
+from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
 from sklearn_predtron._core.state import count, real, reals, restored
 from sklearn_predtron.norms._base import euclidean_length
@@ -82,14 +83,14 @@ cdef class TraceWeights(L2Weights):
         self.K[:] = of_data
         self.M[:] = link
 
-    def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
-        cdef double[::1] C
-        cdef int i
-        L2Weights.keep_averages(self, n)
-        for i in range(n):
-            C = self.totals[i][2]
-            self.C[i] = &C[0]
+    cdef begin_sum(self, int i, arrays):
+        cdef double[::1] C = arrays[2]
+        L2Weights.begin_sum(self, i, arrays)
+        self.C[i] = &C[0]
+
+    cdef void exchange_sums(self, int i, int j) noexcept:
+        L2Weights.exchange_sums(self, i, j)
+        self.C[i], self.C[j] = self.C[j], self.C[i]
 
     def new_total(self):
         return *L2Weights.new_total(self), square_of_zeros(self.d)

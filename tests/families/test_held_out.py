@@ -110,13 +110,14 @@ def test_large_fits_go_by_their_first_epoch(monkeypatch, limit):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 @pytest.mark.parametrize("fold", range(FOLDS))
-def test_what_ends_a_fold_leaves_no_trace(monkeypatch, error, fold):
+def test_what_ends_a_fold(monkeypatch, error, fold):
+    """An error leaves no trace; an interrupt leaves what was learned, with what the first epoch has shown."""
     X, y = make_data(3, n=90, noise=2.0)
     learn, calls = _epochs.Trained._learn_epoch, []
 
     def failing(self, *given, **how):
         calls.append(given)
-        if len(calls) == 10 * fold + 3:
+        if len(calls) == 10 * fold + 13:
             raise error("in the midst of a fold")
         return learn(self, *given, **how)
 
@@ -124,11 +125,16 @@ def test_what_ends_a_fold_leaves_no_trace(monkeypatch, error, fold):
     before = {name: value for name, value in vars(fitted).items() if name != "_stream"}
     predicted, fresh = fitted.predict(X), PredtronClassifier(reject=ASK)
     names = set(vars(fresh))
+    whole = PredtronClassifier(reject=ASK, random_state=0).fit(X, y)
     monkeypatch.setattr(_epochs.Trained, "_learn_epoch", failing)
     for model in (fitted, fresh):
         calls.clear()
         with pytest.raises(error, match="in the midst"):
             model.fit(X, y)
+    if error is KeyboardInterrupt:
+        np.testing.assert_array_equal(fitted.coef_, whole.coef_)
+        assert seen_by(fitted).sum() == pytest.approx(90 * 91 / 2)
+        return
     assert set(vars(fresh)) - {"_flag"} == names - {"_flag"}
     assert all(vars(fitted)[name] is value for name, value in before.items())
     np.testing.assert_array_equal(fitted.predict(X), predicted)

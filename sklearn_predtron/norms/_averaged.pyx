@@ -1,0 +1,44 @@
+"""Weights that keep averages of their iterates: how many, in which order, and what else l2 and its duals have in common."""
+from sklearn_predtron.norms._base cimport Weights
+
+
+cdef class AveragedWeights(Weights):
+    """Weights with sums of the iterates, whose arrays are in `totals`."""
+
+    def __cinit__(self):
+        self.most_averages = AVERAGES
+        self.totals = []
+
+    def keep_averages(self, int n):
+        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
+        if not 0 <= n <= AVERAGES:
+            raise ValueError(f"n={n} must be from 0 to {AVERAGES}.")
+        self.averaging = min(n, self.averaging)
+        del self.totals[n:]
+        while self.averaging < n:
+            self.totals.append(self.new_total())
+            self.begin_sum(self.averaging, self.totals[self.averaging])
+            self.averaging += 1
+
+    def new_total(self):
+        """Return the arrays of a sum that begins."""
+
+    cdef begin_sum(self, int i, arrays):
+        """Let sum i be nothing, in these arrays."""
+
+    def put_first(self, int which):
+        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
+        cdef int other = which - 1
+        if not 0 <= other < self.averaging:
+            raise ValueError(f"which={which} must be from 1 to {self.averaging}.")
+        self.totals[0], self.totals[other] = self.totals[other], self.totals[0]
+        self.exchange_sums(0, other)
+
+    cdef void exchange_sums(self, int i, int j) noexcept:
+        """Let two sums take each other's places."""
+
+    def watch_radius(self, bint needed, bint of_rows=False):
+        """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
+        self.radius_needed = needed
+        self.radius_of_rows = of_rows
+        self.observing = needed or self.intercept.automatic
