@@ -400,10 +400,7 @@ class PredtronSequenceTagger(BasePredtron):
     def _predict_codes(self, X: Any, sid: Any, method: str) -> NDArray:
         """Return the numbers of the predicted labels, of shape (n_tokens,)."""
         problem, scores, queries, table = self._scored_sequences(X, sid, method)
-        codes, allowed = problem.predict(scores, queries.start, *table)
-        if not allowed:
-            raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
-        return queries.put_back(codes)
+        return queries.put_back(possible(*problem.predict(scores, queries.start, *table)))
 
     def _scored_sequences(self, X: Any, sid: Any, method: str) -> tuple[Any, NDArray, Queries, tuple]:
         """Return the problem of now, the tokens' scores by sequence, the sequences, and the scores of transitions."""
@@ -433,10 +430,10 @@ class PredtronSequenceTagger(BasePredtron):
         Returns
         -------
         scores : ndarray of shape (n_tokens, n_classes)
-            At most 0, which is the predicted label's; about -1e100 where the constraint leaves no such sequence.
+            At most 0, which is the predicted label's; -1e100 or less where the constraint leaves no such sequence.
         """
         problem, scores, queries, table = self._scored_sequences(X, sid, "decision_function")
-        return queries.put_back(problem.marginals(scores, queries.start, *table))
+        return queries.put_back(possible(*problem.marginals(scores, queries.start, *table)))
 
     def score(self, X: Any, y: Any, sid: Any = None, sample_weight: Any = None) -> float:
         """Compute the share of tokens whose label is right, whatever the loss.
@@ -607,3 +604,10 @@ class PredtronSequenceTagger(BasePredtron):
         tags = super().__sklearn_tags__()
         tags.estimator_type = "tagger"
         return tags
+
+
+def possible(found: NDArray, allowed: bool) -> NDArray:
+    """Return what was found for tokens, if the constraint allows some labels for each of their sequences."""
+    if not allowed:
+        raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
+    return found
