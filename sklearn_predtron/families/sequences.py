@@ -260,8 +260,6 @@ class PredtronSequenceTagger(BasePredtron):
         check_lengths(rows.n, len(codes))
         queries = Queries(sid, rows.n, SID)
         labels = TokenCodes(queries.take(codes), queries.start)
-        self._note_transitions(labels, partial=partial)
-        self._check_transitions(labels, queries)
         weight, order = None, None
         if sample_weight is not None:
             weight = weights_of_sequences(queries, np.ascontiguousarray(check_sample_weight(sample_weight, X)))
@@ -269,6 +267,8 @@ class PredtronSequenceTagger(BasePredtron):
                 order = np.flatnonzero(weight)
                 if len(order) == 0 and not partial:
                     raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+        self._note_transitions(labels, weight, partial=partial)
+        self._check_transitions(labels, queries)
         given = rows.n
         self._several = queries.n > 1 or (not fresh and self._several)
         if queries.order is not None:
@@ -294,18 +294,18 @@ class PredtronSequenceTagger(BasePredtron):
                 f"classes={class_list(classes).tolist()} is not the same as on the first call: {self.classes_.tolist()}."
             )
 
-    def _note_transitions(self, labels: TokenCodes, *, partial: bool) -> None:
+    def _note_transitions(self, labels: TokenCodes, weight: NDArray | None, *, partial: bool) -> None:
         """Note which transitions there are, if others are to be forbidden."""
         if not isinstance(self.constraint, str) or self.constraint != "observed":
             return
         if partial:
             raise ValueError("constraint='observed' is not for partial_fit, which sees a part of the data; pass an array.")
-        self._observed = observed_transitions(labels, len(self.classes_))
+        self._observed = observed_transitions(labels, len(self.classes_), weight)
 
     def _check_transitions(self, labels: TokenCodes, queries: Queries) -> None:
         """Refuse a constraint, or labels that it forbids."""
         allowed = self._allowed()
-        if allowed is not None:
+        if allowed is not None and allowed is not self._observed:
             check_transitions(allowed, self.classes_, self.constraint)
             check_labels_allowed(labels, queries, allowed, self.classes_, self.constraint)
 

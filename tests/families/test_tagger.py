@@ -183,6 +183,18 @@ def test_observed_transitions():
         PredtronSequenceTagger(constraint="observed").partial_fit(X, y, classes=BIO, sid=sid)
 
 
+def test_sequences_of_weight_0_are_not_observed():
+    X, y, sid = bio_data()
+    strange = np.array(["I-loc", "I-per"])
+    X, y, sid = np.vstack([X, X[:2]]), np.append(y, strange), np.append(sid, [60, 60])
+    model = PredtronSequenceTagger(constraint="observed", random_state=0).fit(X, y, sid=sid, sample_weight=sid < 60)
+    without = PredtronSequenceTagger(constraint="observed", random_state=0).fit(X[:-2], y[:-2], sid=sid[:-2])
+    assert without.start_[without.classes_ == "I-loc"] == -np.inf
+    assert_same_bits(model, without, "a sequence of weight 0, or none")
+    assert_array_equal(model.transitions_, without.transitions_)
+    assert_array_equal(model.start_, without.start_)
+
+
 def test_constraints_that_are_refused():
     X, y, sid = bio_data()
     with pytest.raises(ValueError, match=r"constraint='bio' is for the labels O, B-... and I-...; y has the label 'X'"):
