@@ -260,8 +260,6 @@ class PredtronSequenceTagger(BasePredtron):
         check_lengths(rows.n, len(codes))
         queries = Queries(sid, rows.n, SID)
         labels = TokenCodes(queries.take(codes), queries.start)
-        self._note_transitions(labels, partial=partial)
-        self._check_transitions(labels, queries)
         weight, order = None, None
         if sample_weight is not None:
             weight = weights_of_sequences(queries, np.ascontiguousarray(check_sample_weight(sample_weight, X)))
@@ -269,6 +267,8 @@ class PredtronSequenceTagger(BasePredtron):
                 order = np.flatnonzero(weight)
                 if len(order) == 0 and not partial:
                     raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+        self._note_transitions(labels, weight, partial=partial)
+        self._check_transitions(labels, queries)
         given = rows.n
         self._several = queries.n > 1 or (not fresh and self._several)
         if queries.order is not None:
@@ -294,18 +294,18 @@ class PredtronSequenceTagger(BasePredtron):
                 f"classes={class_list(classes).tolist()} is not the same as on the first call: {self.classes_.tolist()}."
             )
 
-    def _note_transitions(self, labels: TokenCodes, *, partial: bool) -> None:
+    def _note_transitions(self, labels: TokenCodes, weight: NDArray | None, *, partial: bool) -> None:
         """Note which transitions there are, if others are to be forbidden."""
         if not isinstance(self.constraint, str) or self.constraint != "observed":
             return
         if partial:
             raise ValueError("constraint='observed' is not for partial_fit, which sees a part of the data; pass an array.")
-        self._observed = observed_transitions(labels, len(self.classes_))
+        self._observed = observed_transitions(labels, len(self.classes_), weight)
 
     def _check_transitions(self, labels: TokenCodes, queries: Queries) -> None:
         """Refuse a constraint, or labels that it forbids."""
         allowed = self._allowed()
-        if allowed is not None:
+        if allowed is not None and allowed is not self._observed:
             check_transitions(allowed, self.classes_, self.constraint)
             check_labels_allowed(labels, queries, allowed, self.classes_, self.constraint)
 
@@ -400,10 +400,7 @@ class PredtronSequenceTagger(BasePredtron):
     def _predict_codes(self, X: Any, sid: Any, method: str) -> NDArray:
         """Return the numbers of the predicted labels, of shape (n_tokens,)."""
         problem, scores, queries, table = self._scored_sequences(X, sid, method)
-        codes, allowed = problem.predict(scores, queries.start, *table)
-        if not allowed:
-            raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
-        return queries.put_back(codes)
+        return queries.put_back(possible(*problem.predict(scores, queries.start, *table)))
 
     def _scored_sequences(self, X: Any, sid: Any, method: str) -> tuple[Any, NDArray, Queries, tuple]:
         """Return the problem of now, the tokens' scores by sequence, the sequences, and the scores of transitions."""
@@ -433,10 +430,10 @@ class PredtronSequenceTagger(BasePredtron):
         Returns
         -------
         scores : ndarray of shape (n_tokens, n_classes)
-            At most 0, which is the predicted label's; about -1e100 where the constraint leaves no such sequence.
+            At most 0, which is the predicted label's; -1e100 or less where the constraint leaves no such sequence.
         """
         problem, scores, queries, table = self._scored_sequences(X, sid, "decision_function")
-        return queries.put_back(problem.marginals(scores, queries.start, *table))
+        return queries.put_back(possible(*problem.marginals(scores, queries.start, *table)))
 
     def score(self, X: Any, y: Any, sid: Any = None, sample_weight: Any = None) -> float:
         """Compute the share of tokens whose label is right, whatever the loss.
@@ -607,3 +604,10 @@ class PredtronSequenceTagger(BasePredtron):
         tags = super().__sklearn_tags__()
         tags.estimator_type = "tagger"
         return tags
+
+
+def possible(found: NDArray, allowed: bool) -> NDArray:
+    """Return what was found for tokens, if the constraint allows some labels for each of their sequences."""
+    if not allowed:
+        raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
+    return found

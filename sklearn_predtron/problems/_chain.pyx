@@ -1,5 +1,6 @@
 """Sequences of labels: linear chains, and their losses (Shalev-Shwartz and Ben-David 2014, section 17.3)."""
-from libc.math cimport INFINITY
+from libc.float cimport DBL_MAX
+from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
 import numpy as np
@@ -20,9 +21,11 @@ from sklearn_predtron.problems.inference._trellis cimport (
     path_score,
 )
 
+from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._core.state import MOST
 
-cdef double LARGE = 1e50    # beside which scores do not count, and which beside FORBIDDEN does not
+cdef double LARGE = 1e50    # beside which scores do not count
+NEVER = -1e100              # the max-marginal of what is never predicted, or less: finite, as scikit-learn expects scores
 
 
 cdef class TokenCodes(Labels):
@@ -58,6 +61,16 @@ cdef class TokenCodes(Labels):
     def starts(self):
         """Where each sequence begins, and the last one ends."""
         return np.asarray(self.start)
+
+
+cdef double magnitude(const double[:, ::1] scores) noexcept nogil:
+    """The largest of their absolute values."""
+    cdef Py_ssize_t i, k
+    cdef double largest = 0
+    for i in range(scores.shape[0]):
+        for k in range(scores.shape[1]):
+            largest = max(largest, fabs(scores[i, k]))
+    return largest
 
 
 cdef class ChainProblem(Problem):
@@ -216,15 +229,22 @@ cdef class ChainProblem(Problem):
 
     cdef int check_scores(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
                           const double[::1] begin, const double[::1] end) except -1:
-        """Raise ValueError where arrays do not have the sizes that are trusted."""
-        cdef Py_ssize_t i, K = self.d
+        """Raise ValueError where arrays do not have the sizes that are trusted, or sums of scores may overflow."""
+        cdef Py_ssize_t i, k, K = self.d, longest = 0
+        cdef double largest = 0
         if scores.shape[1] != K or A.shape[0] != K or A.shape[1] != K or begin.shape[0] != K or end.shape[0] != K:
             raise ValueError(f"scores and transitions must be of {K} labels.")
         if start.shape[0] < 1 or start[0] != 0 or start[start.shape[0] - 1] != scores.shape[0]:
             raise ValueError(f"start must rise from 0 to {scores.shape[0]}.")
         for i in range(start.shape[0] - 1):
+            longest = max(longest, start[i + 1] - start[i])
             if start[i + 1] <= start[i]:
                 raise ValueError(f"start must rise from 0 to {scores.shape[0]}.")
+        largest = magnitude(scores) + magnitude(A)
+        for k in range(K):
+            largest += fabs(begin[k]) + fabs(end[k])
+        if not largest < DBL_MAX / 4 / (longest + 1):
+            raise ValueError(OVERFLOW)
         return 0
 
     cdef ChainProblem with_scores(self, const Py_ssize_t[::1] start, const double[:, ::1] A, const double[::1] begin,
@@ -272,7 +292,10 @@ cdef class ChainProblem(Problem):
 
     def marginals(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
                   const double[::1] begin, const double[::1] end):
-        """The best score of a sequence with each label at each token (n_tokens, K), less that of the best sequence."""
+        """The best score of a sequence with each label at each token (n_tokens, K), less that of the best sequence.
+
+        And if any sequence is allowed: each one, if not, has NEVER for all labels.
+        """
         cdef Py_ssize_t i, K = self.d
         cdef ChainProblem own
         cdef double[:, ::1] m = np.empty((scores.shape[0], K))
@@ -287,9 +310,17 @@ cdef class ChainProblem(Problem):
                 own.c.T, own.c.u = start[i + 1] - start[i], &scores[start[i], 0]
                 find_marginals(&own.c, &backward[0], &forward[0], &m[start[i], 0])
         values, starts = np.asarray(m), np.asarray(start)
-        if len(values):
-            values -= np.repeat(np.maximum.reduceat(values.max(axis=1), starts[:len(starts) - 1]), np.diff(starts))[:, None]
-        return values
+        if len(values) == 0:
+            return values, True
+        best = np.maximum.reduceat(values.max(axis=1), starts[:len(starts) - 1])
+        allowed = bool((best > FORBIDDEN).all())
+        best[best == FORBIDDEN] = 0
+        values -= np.repeat(best, np.diff(starts))[:, None]
+        never = values == FORBIDDEN
+        if never.any():
+            values[never] = 0
+            values[never] = min(NEVER, 2 * values.min())
+        return values, allowed
 
     @property
     def predictions_known(self):
@@ -314,10 +345,8 @@ cdef class ChainProblem(Problem):
                 own.c.T, own.c.u = labels.start[i + 1] - labels.start[i], &scores[labels.start[i], 0]
                 find_suffixes(&own.c, NULL, NULL)
                 other = follow_other(&own.c, &labels.codes[labels.start[i]], &leave[0], &own.competitor[0])
-                leads[i] = path_score(&own.c, &labels.codes[labels.start[i]]) - other if other > FORBIDDEN / 2 else -FORBIDDEN
-        values = np.asarray(leads)
-        values[values == -FORBIDDEN] = np.inf
-        return values
+                leads[i] = path_score(&own.c, &labels.codes[labels.start[i]]) - other if other > FORBIDDEN else INFINITY
+        return np.asarray(leads)
 
 
 cdef class HammingChain(ChainProblem):
@@ -368,7 +397,9 @@ cdef class HammingChain(ChainProblem):
 
     def leads_for_loss(self, const double[:, ::1] scores, TokenCodes labels not None, const double[:, ::1] A,
                        const double[::1] begin, const double[::1] end):
-        """The least lead of each sequence of labels over another for each unit of its loss; infinite if no other loses.
+        """The most by which each sequence of labels leads every other for each unit of its loss; infinite if no other loses.
+
+        It is -inf where one without a loss scores more, or the labels are forbidden.
 
         The least ratio of lead to loss is found by a few loss-augmented decodings (Dinkelbach 1967).
         """
@@ -388,7 +419,7 @@ cdef class HammingChain(ChainProblem):
         return np.asarray(leads)
 
     cdef double least_ratio(self, const Py_ssize_t* y, double[:, ::1] cost) noexcept nogil:
-        cdef double rate = LARGE, least = INFINITY, loss, ratio
+        cdef double rate = LARGE, least = INFINITY, loss, lead, ratio
         cdef Py_ssize_t j, k
         while True:
             for j in range(self.d):
@@ -396,11 +427,21 @@ cdef class HammingChain(ChainProblem):
                     cost[j, k] = rate * self.cost[j, k]
             find_suffixes(&self.c, &cost[0, 0], y)
             follow(&self.c, &self.competitor[0])
-            loss = self.loss(&self.competitor[0], y)
-            ratio = -self.lead_of_competitor(y) / loss if loss > 0 else INFINITY
+            loss, lead = self.loss(&self.competitor[0], y), -self.lead_of_competitor(y)
+            if lead == -INFINITY or (loss == 0 and lead < -self.rounding(y)):
+                return -INFINITY
+            ratio = lead / loss if loss > 0 else INFINITY
             if not ratio < least:
                 return least
             rate = least = ratio
+
+    cdef double rounding(self, const Py_ssize_t* y) noexcept nogil:
+        """By how much y and the competitor may differ where they are tied: labels that cost nothing often are."""
+        cdef Py_ssize_t t
+        cdef double size = 0
+        for t in range(self.c.T):
+            size += fabs(self.c.u[t * self.d + y[t]]) + fabs(self.c.u[t * self.d + self.competitor[t]])
+        return 1e-12 * size
 
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef const Py_ssize_t* right = <const Py_ssize_t*> y
@@ -444,7 +485,7 @@ cdef class ZeroOneChain(ChainProblem):
         self.bind(t, m)
         find_suffixes(&self.c, NULL, NULL)
         other = follow_other(&self.c, y, &self.left_to[0], &self.competitor[0])
-        r.loss = other > FORBIDDEN / 2 and other >= path_score(&self.c, y)
+        r.loss = other > FORBIDDEN and other >= path_score(&self.c, y)
         return other
 
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
@@ -455,7 +496,7 @@ cdef class ZeroOneChain(ChainProblem):
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef const Py_ssize_t* right = <const Py_ssize_t*> y
-        if self.look(t, right, m, r) > FORBIDDEN / 2:
+        if self.look(t, right, m, r) > FORBIDDEN:
             r.competitor_loss = 1
             r.score_gap = self.lead_of_competitor(right)
             if 1 + r.score_gap > 0:

@@ -74,9 +74,10 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
 def unit_margin(estimator: Any, X: Any, y: Any, *, sid: Any = None) -> float:
     """The margin of a tagger's weights for each unit of loss, at unit norm, on sequences.
 
-    The least (S(y) - S(sigma)) / L(sigma, y) over the sequences and the labels sigma that lose: between margin / C_L and
-    margin / c_L.  It is the natural margin of a loss that adds up over tokens, and is found by a few loss-augmented decodings a
-    sequence (Dinkelbach 1967).
+    The largest g with S(y) - S(sigma) >= g L(sigma, y) for all sequences and labels sigma: the least ratio of the two over those
+    that lose, between margin / C_L and margin / c_L, or -inf where labels that cost nothing score more than y.  It is the
+    natural margin of a loss that adds up over tokens, and is found by a few loss-augmented decodings a sequence
+    (Dinkelbach 1967).
 
     Parameters
     ----------
