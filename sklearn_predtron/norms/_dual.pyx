@@ -1,5 +1,5 @@
 """What weights under p-norms share: W = link(Theta), the steps being Theta's (Jain et al. 2015, supplement, B.2)."""
-from libc.math cimport INFINITY, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
 import numpy as np
