@@ -86,6 +86,8 @@ def rest(share: float) -> float:
 PERCEPTRON, SGD, MORD = "`Perceptron`", "`SGDClassifier`", "mord `LogisticAT`"
 TREES = "LightGBM lambdarank"
 BARE = "the bare loop"
+PEER = "CRFsuite ap"
+CRF = "CRFsuite, averaged perceptron"
 TUNED = "TunedThresholdClassifierCV(LogisticRegression)"
 TIMES = "times faster (ratio)"
 PLAIN = {"learner": "ours, perceptron"}
@@ -225,6 +227,23 @@ HEADLINES = [
         "scaled, raw (ratio)",
         {"data": "geometric mean"},
     ),
+    Headline("sequences", "error of handwritten letters", CRF, "Handwritten words", f"to {PEER} (ratio)"),
+    *(
+        Headline(
+            "sequences",
+            f"time of an epoch, {what}",
+            CRF,
+            "Fits of sequences",
+            TIMES,
+            {"learner": name},
+            inverse=True,
+            limited=True,
+        )
+        for what, name in (("default", OURS), ("perceptron", "ours, perceptron"))
+    ),
+    Headline("sequences", "tagging", CRF, "Tagging", TIMES, inverse=True, limited=True),
+    Headline("sequences", "1 - F1 of chunks", CRF, "Chunks of text", "F1", theirs={"learner": PEER}, loss=rest),
+    Headline("sequences", "memory of a fit of text", CRF, "Peak memory of a fit of text", f"to {PEER} (ratio)"),
     *(
         Headline("norms", f"time of an epoch, {norm}", "ours, l2", "Cost of a round", "to l2 (ratio)", {"norm": norm})
         for norm in ("l1", "group", "trace", "scaled")
@@ -284,6 +303,15 @@ HEADLINES = [
         f"`{TUNED}`",
         "F1 of the rarer class",
         f"ours, threshold=f1 / {TUNED}",
+        {},
+        inverse=True,
+    ),
+    Headline(
+        "measures",
+        "balanced accuracy, by batches",
+        '`LogisticRegression(class_weight="balanced")`',
+        "Balanced accuracy",
+        'batches, balanced / LogisticRegression(class_weight="balanced")',
         {},
         inverse=True,
     ),

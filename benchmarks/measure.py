@@ -30,12 +30,12 @@ class Measured:
         return median(self.times)
 
 
-def timed(case: Case) -> tuple[float, Any]:
+def timed(case: Case, clock: Callable[[], float] = perf_counter) -> tuple[float, Any]:
     """Seconds of one run, and its result."""
     subject = case.prepare()
-    start = perf_counter()
+    start = clock()
     result = case.run(subject)
-    return perf_counter() - start, result
+    return clock() - start, result
 
 
 @contextmanager
@@ -50,17 +50,17 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def interleave(cases: Iterable[Case], repeats: int) -> dict[str, Measured]:
+def interleave(cases: Iterable[Case], repeats: int, clock: Callable[[], float] = perf_counter) -> dict[str, Measured]:
     """Run every case once uncounted, then every case once before any runs again, `repeats` times."""
     cases = list(cases)
     measured = {case.name: Measured() for case in cases}
     with no_collection():
         for case in cases:
-            timed(case)
+            timed(case, clock)
         for _ in range(repeats):
             gc.collect()
             for case in cases:
-                seconds, result = timed(case)
+                seconds, result = timed(case, clock)
                 measured[case.name].times.append(seconds)
                 measured[case.name].result = result
     return measured

@@ -140,6 +140,13 @@ def label_ranking(folder: Path, name: str) -> tuple[NDArray, NDArray]:
     return X, positions.shape[1] - positions
 
 
+def letters(folder: Path) -> tuple[sparse.csr_matrix, NDArray, NDArray, NDArray]:
+    """Pixels, letter, word and fold of each letter of handwritten words; words are numbered from 0."""
+    X, y, word, fold = reader(folder).letters()
+    sid = np.unique(word, return_inverse=True)[1]
+    return X, np.array([*"abcdefghijklmnopqrstuvwxyz"])[y], sid, fold[sid]
+
+
 def _narrow(X: sparse.csr_matrix) -> sparse.csr_matrix:
     """32-bit indices, which some of scikit-learn's solvers insist on."""
     return sparse.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)

@@ -2,6 +2,7 @@
 
 from sklearn_predtron._version import __version__ as __version__
 from sklearn_predtron.families._patience import Patience
+from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
@@ -15,6 +16,7 @@ __all__ = [
     "Patience",
     "Predtron",
     "PredtronBinaryClassifier",
+    "PredtronBipartiteClassifier",
     "PredtronClassifier",
     "PredtronLabelRanker",
     "PredtronMultilabelClassifier",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +37,13 @@ class Ids(NamedTuple):
     group: str
 
 
-QID, SID = Ids("qid", "query"), Ids("sid", "sequence")
+QID, SID, GROUPS = Ids("qid", "query"), Ids("sid", "sequence"), Ids("groups", "group")
+
+
+def ids_taken(method: Callable[..., Any]) -> Ids | None:
+    """The ids that a method takes beside rows, if any."""
+    known = inspect.signature(method).parameters
+    return next((ids for ids in (QID, SID, GROUPS) if ids.name in known), None)
 
 
 class Queries:
@@ -82,21 +90,25 @@ class Queries:
         return out
 
 
-def queries_of_positive_weight(qid: Any, weight: NDArray) -> tuple[Queries, NDArray]:
+def queries_of_positive_weight(qid: Any, weight: NDArray, ids: Ids = QID) -> tuple[Queries, NDArray]:
     """The queries of the documents of positive weight, and the mean weight of each."""
     kept = weight > 0
-    ids = None if qid is None or is_one(qid) else without_missing(check_qid(qid, len(weight)))
+    values = None if qid is None or is_one(qid) else without_missing(check_qid(qid, len(weight), ids), ids)
     if kept.all():
-        queries = Queries(ids, len(weight))
+        queries = Queries(values, len(weight))
     else:
         there = np.flatnonzero(kept)
-        queries = Queries(None if ids is None else ids[kept], len(there))
+        queries = Queries(None if values is None else values[kept], len(there))
         queries.order = queries.take(there)
-    if queries.n == 0:
-        return queries, np.zeros(0)
-    weight, lengths = queries.take(weight), np.diff(queries.start)
-    most = np.maximum.reduceat(weight, queries.start[:-1])  # relative to it no sum overflows
-    return queries, most * (np.add.reduceat(weight / np.repeat(most, lengths), queries.start[:-1]) / lengths)
+    return queries, mean_weights(queries.take(weight), queries.start)
+
+
+def mean_weights(weight: NDArray, start: NDArray) -> NDArray:
+    """The mean of the positive weights weight[start[i]:start[i + 1]] of each block."""
+    if len(start) == 1:
+        return np.zeros(0)
+    most, lengths = np.maximum.reduceat(weight, start[:-1]), np.diff(start)  # relative to it no sum overflows
+    return most * (np.add.reduceat(weight / np.repeat(most, lengths), start[:-1]) / lengths)
 
 
 def split_ids(X: Any, qid: Any, ids: Ids = QID) -> tuple[Any, Any]:
@@ -127,8 +139,11 @@ def is_one(qid: Any) -> bool:
     return isinstance(qid, str) and qid == ONE
 
 
-def warn_of_one_query(n: int, ids: Ids = QID) -> None:
-    """Warn that several rows came without ids."""
+def warn_of_one_query(X: Any, ids: Ids = QID) -> None:
+    """Warn that several rows came without ids; what is no X is refused later."""
+    n = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else 0
+    if n < 2:
+        return
     name, group = ids.name, ids.group
     warn(
         f"{name}=None: all {n} rows are one {group}.  Pass {name}, the {group} of each row, or a data frame with a column "

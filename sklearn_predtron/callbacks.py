@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Callable
 from math import isnan
 from numbers import Integral, Real
@@ -18,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.loss_curve import LossCurve
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._queries import ids_taken, shortened
 from sklearn_predtron.families._base import BasePredtron
 
 __all__ = ["EarlyStopping", "LossHistory"]
@@ -189,7 +188,7 @@ class LossHistory:
 
 
 class EarlyStopping:
-    """Stop `fit` when held-out rows or queries are predicted no better, and leave the estimator of the best epoch.
+    """Stop `fit` when held-out rows, queries or sequences are predicted no better, and leave the estimator of the best epoch.
 
     After each epoch what predicts (the average) is evaluated on the held-out part.  When `patience` epochs in a row were not
     better than the best so far, `fit` stops.  However it ends, by itself or by `max_iter`, the estimator is then that of the best
@@ -197,11 +196,12 @@ class EarlyStopping:
 
     Parameters
     ----------
-    validation : tuple (X, y), or (X, y, qid) for a ranker of queries
+    validation : tuple (X, y), (X, y, qid) for a ranker of queries or (X, y, sid) for a tagger of sequences
         The held-out part, as the estimator takes it: within a pipeline X is what comes out of the steps before.
     scoring : str, callable or None, default=None
         None is the mean of the estimator's own `sample_loss`, of which less is better; else a scorer of scikit-learn's, by name
-        or as ``scorer(estimator, X, y)``, of which more is better.
+        or as ``scorer(estimator, X, y)``, of which more is better.  Ids are passed on by metadata routing, which scorers of this
+        package ask for (`metrics.ndcg_scorer`, `metrics.token_scorer`).
     patience : int, default=5
         After how many epochs in a row without an improvement `fit` stops, at least 1.
     tol : float, default=0.0
@@ -366,7 +366,8 @@ class EarlyStopping:
     def _evaluate(self, estimator: Any) -> float:
         """Return the mean loss, or the score, of the held-out part."""
         X, y, *ids = self.validation
-        beside = {"qid": ids[0]} if ids else {}
+        taken = ids_taken(estimator.sample_loss)
+        beside = {taken.name: ids[0]} if ids and taken else {}
         if self.scoring is None:
             return float(np.mean(estimator.sample_loss(X, y, **beside)))
         with config_context(enable_metadata_routing=bool(ids)):  # a scorer takes ids with it alone
@@ -378,8 +379,8 @@ class EarlyStopping:
     def _check_fits(self, estimator: Any) -> None:
         """Refuse a held-out part that is not of the kind that the estimator learns."""
         X, y, *ids = self.validation
-        if ids and "qid" not in inspect.signature(estimator.sample_loss).parameters:
-            raise ValueError(f"validation has 3 entries, of which {type(estimator).__name__} takes no qid; accepted is (X, y).")
+        if ids and ids_taken(estimator.sample_loss) is None:
+            raise ValueError(f"validation has 3 entries, and {type(estimator).__name__} takes no ids; accepted is (X, y).")
         try:
             estimator._rows_and_labels(X, y, *ids)
         except ValueError as error:
@@ -388,7 +389,7 @@ class EarlyStopping:
 
 def checked_validation(validation: Any) -> tuple[Any, ...]:
     """Return a held-out part that has the right number of entries."""
-    accepted = "accepted is a tuple (X, y), or (X, y, qid) for queries"
+    accepted = "accepted is a tuple (X, y), (X, y, qid) for queries or (X, y, sid) for sequences"
     if not isinstance(validation, (tuple, list)):
         raise ValueError(f"validation={shortened(validation)} is no tuple; {accepted}.")
     if len(validation) not in (2, 3):

@@ -11,27 +11,28 @@ import pytest
 from cases import Hours, make_data, needs_callbacks
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sklearn_predtron
-from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron._compat import OwnCallbackSupport
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
-from sklearn_predtron.datasets import make_ranking_queries
+from sklearn_predtron.datasets import make_ranking_queries, make_sequences
 from sklearn_predtron.estimator_checks import _data as labelled
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._held_out import FOLDS
 from sklearn_predtron.losses import Reject
-from sklearn_predtron.metrics import ndcg_scorer
+from sklearn_predtron.metrics import ndcg_scorer, token_scorer
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import PerceptronUpdate
 
+# A threshold is fitted once the epochs are over, and so is not that of the validation between them.
+GIVEN = {"Predtron": {"problem": Hours()}, "PredtronBipartiteClassifier": {"threshold": 0}}
 FAMILIES = [
-    Predtron(Hours()) if name == "Predtron" else getattr(sklearn_predtron, name)()
-    for name in sklearn_predtron.__all__
-    if name.startswith("Predtron")
+    getattr(sklearn_predtron, name)(**GIVEN.get(name, {})) for name in sklearn_predtron.__all__ if name.startswith("Predtron")
 ]
 NORMS = ["l1", "group", "trace", "scaled", "rkhs", RKHS(budget=10)]
 
@@ -49,14 +50,14 @@ def parts(estimator):
     data = labelled.make_data(estimator)
     cut = 2 * data.n // 3
     held_out = data.rows(slice(cut, data.n))
-    beside = [data.qid[held_out]] if hasattr(data, "qid") else []
+    beside = [data.ids[held_out]] if isinstance(data, labelled.Grouped) else []
     return data, slice(0, cut), (data.X[held_out], data.y[held_out], *beside)
 
 
 def of_epochs(estimator, data, rounds, n, validation):
     """The estimators of 1, ..., n epochs and their mean losses on held-out rows."""
     models = [data.fit(clone(estimator).set_params(max_iter=i + 1), rounds) for i in range(n)]
-    beside = {"qid": validation[2]} if len(validation) > 2 else {}
+    beside = {data.ids_name: validation[2]} if len(validation) > 2 else {}
     return models, [float(np.mean(model.sample_loss(*validation[:2], **beside))) for model in models]
 
 
@@ -176,6 +177,31 @@ def test_scorers_of_queries():
     short = PredtronRanker(max_iter=model.best_iter_, random_state=0).fit(X[train], y[train], qid=qid[train])
     np.testing.assert_array_equal(model.coef_, short.coef_)
     assert len(set(model.validation_scores_)) > 1 and max(model.validation_scores_) == model.best_score_
+
+
+def test_scorers_of_sequences():
+    X, y, sid = make_sequences(60, noise=0.5, random_state=0)
+    train, test = sid < 30, sid >= 30
+    validation = X[test], y[test], sid[test]
+    model = PredtronSequenceTagger(max_iter=12, random_state=0)
+    model.set_callbacks(EarlyStopping(validation, scoring=token_scorer(accuracy_score), patience=3))
+    model.fit(X[train], y[train], sid=sid[train])
+    short = PredtronSequenceTagger(max_iter=model.best_iter_, random_state=0).fit(X[train], y[train], sid=sid[train])
+    np.testing.assert_array_equal(model.coef_, short.coef_)
+    assert short.score(X[test], y[test], sid=sid[test]) == model.best_score_ == max(model.validation_scores_)
+    assert len(set(model.validation_scores_)) > 1
+
+
+def test_sequences_in_a_column():
+    pandas = pytest.importorskip("pandas")
+    X, y, sid = make_sequences(40, random_state=0)
+    frame = pandas.DataFrame(X).rename(columns=str).assign(sid=sid)
+    train, test = sid < 20, sid >= 20
+    by_column = PredtronSequenceTagger(random_state=0).set_callbacks(EarlyStopping((frame[test], y[test])))
+    by_ids = PredtronSequenceTagger(random_state=0).set_callbacks(EarlyStopping((X[test], y[test], sid[test])))
+    by_column.fit(frame[train], y[train])
+    by_ids.fit(X[train], y[train], sid=sid[train])
+    assert by_column.validation_scores_ == by_ids.validation_scores_
 
 
 def test_ids_in_a_column():
@@ -300,7 +326,7 @@ def test_rows_that_do_not_fit_are_refused_before_anything_is_learned():
         ((X_test, y_test + 7), "validation: y contains labels"),
         ((bad, y_test), "validation: Input X contains NaN"),
         ((X_test[:0], y_test[:0]), "validation: .*0 sample"),
-        ((X_test, y_test, y_test), "validation has 3 entries.*PredtronClassifier takes no qid"),
+        ((X_test, y_test, y_test), "validation has 3 entries, and PredtronClassifier takes no ids; accepted is"),
     ]
     fitted = PredtronClassifier(random_state=0).fit(X + 1, y)
     before = fitted.coef_
@@ -316,9 +342,27 @@ def test_rows_that_do_not_fit_are_refused_before_anything_is_learned():
 
 
 @pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y, sid: (X, y), "validation: sample_loss was called without sid on an estimator that was fitted with several"),
+        (lambda X, y, sid: (X, y, sid[:3]), "validation: sid has 3 entries and X has"),
+        (lambda X, y, sid: (X, y[1:], sid), "validation: X has .* rows and y has"),
+        (lambda X, y, sid: (X, y + 7, sid), "validation: y contains labels"),
+        (lambda X, y, sid: (X * np.nan, y, sid), "validation: Input X contains NaN"),
+    ],
+)
+def test_sequences_that_do_not_fit_are_refused_before_anything_is_learned(change, message):
+    X, y, sid = make_sequences(20, random_state=0)
+    model = PredtronSequenceTagger(random_state=0).set_callbacks(EarlyStopping(change(X, y, sid)))
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y, sid=sid)
+    assert not hasattr(model, "coef_") and not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"validation": None}, r"validation=None .* accepted is a tuple \(X, y\), or \(X, y, qid\) for queries"),
+        ({"validation": None}, r"validation=None .* accepted is a tuple \(X, y\), \(X, y, qid\) for queries or \(X, y, sid\)"),
         ({"validation": ([[1.0]],)}, r"validation has 1 entry; accepted is a tuple \(X, y\)"),
         ({"validation": [0, 1, 2, 3]}, r"validation has 4 entries"),
         ({"patience": 0}, "patience=0 must be an integer of at least 1"),

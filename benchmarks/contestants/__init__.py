@@ -2,8 +2,10 @@
 
 from benchmarks.contestants.assignment import AssignmentSolver
 from benchmarks.contestants.classifier_chain import SklearnClassifierChain
+from benchmarks.contestants.crfsuite import CRFsuite
 from benchmarks.contestants.lightgbm_ranker import LightGBMRanker
 from benchmarks.contestants.linear_svc import SklearnLinearSVC
+from benchmarks.contestants.logistic_regression import BalancedLogisticRegression as BalancedLogisticRegression
 from benchmarks.contestants.logistic_regression import SklearnLogisticRegression
 from benchmarks.contestants.mord_lad import MordLAD
 from benchmarks.contestants.mord_logistic_at import MordLogisticAT
@@ -13,6 +15,7 @@ from benchmarks.contestants.nystroem import NystroemOurs
 from benchmarks.contestants.one_vs_rest_logistic import OneVsRestLogistic
 from benchmarks.contestants.ordered_model import StatsmodelsOrderedModel
 from benchmarks.contestants.our_rankers import OursLabelRanker, OursRanker
+from benchmarks.contestants.our_taggers import OursTagger
 from benchmarks.contestants.ours import (
     Ours,
     OursMultilabel,
@@ -21,6 +24,7 @@ from benchmarks.contestants.ours import (
     OursOrdinal,
     OursPerceptron,
 )
+from benchmarks.contestants.ours import OursBipartite as OursBipartite
 from benchmarks.contestants.pairwise_logistic import PairwiseLogistic
 from benchmarks.contestants.pairwise_sgd import PairwiseSGD
 from benchmarks.contestants.perceptron import SklearnPerceptron
@@ -97,6 +101,14 @@ LABEL_RANKING_CONTESTANTS = [
     OursLabelRanker("ours, pairwise", loss="kendall_tau", representation="pairwise"),
     PairwiseLogistic("pairwise LogisticRegression, votes", counted=True),
     PairwiseLogistic(),
+]
+
+TAGGING_CONTESTANTS = [
+    OursTagger(),
+    OursTagger("ours, perceptron", update="perceptron"),
+    OursTagger("ours, zero_one", loss="zero_one"),
+    OursTagger("ours, zero_one, perceptron", loss="zero_one", update="perceptron"),
+    CRFsuite(),
 ]
 
 KERNEL_CONTESTANTS = [Ours("ours, RKHS", norm=RKHS()), NystroemOurs(), GaussianSVC()]

@@ -9,3 +9,10 @@ class SklearnLogisticRegression(BatchContestant):
     name = "LogisticRegression"
     estimator = LogisticRegression
     params = {"max_iter": 2000}
+
+
+class BalancedLogisticRegression(SklearnLogisticRegression):
+    """The same with classes of the same weight."""
+
+    name = 'LogisticRegression(class_weight="balanced")'
+    params = {"max_iter": 2000, "class_weight": "balanced"}

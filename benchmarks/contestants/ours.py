@@ -9,6 +9,7 @@ from benchmarks.contestants.base import Contestant, PartialFitContestant
 from benchmarks.tasks import Task
 from sklearn_predtron import (
     PredtronBinaryClassifier,
+    PredtronBipartiteClassifier,
     PredtronClassifier,
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
@@ -43,6 +44,16 @@ class OursOrdinal(Ours):
 
     def family(self, task: Task) -> type:
         return PredtronOrdinalClassifier
+
+
+class OursBipartite(Ours):
+    """The classifier of two classes by measures of batches."""
+
+    def __init__(self, name: str = "ours, batches", **params: Any):
+        super().__init__(name, **params)
+
+    def family(self, task: Task) -> type:
+        return PredtronBipartiteClassifier
 
 
 class OursMultilabel(Ours):

@@ -301,18 +301,19 @@ cdef class QueryRows(Rows):
     cdef const Py_ssize_t[::1] start
 
     def __init__(self, Rows documents not None, const Py_ssize_t[::1] start, row_numbers=None, given=None):
-        cdef Py_ssize_t last = start.shape[0] - 1
-        lengths = np.diff(start)
-        if start[0] != 0 or start[last] != documents.n or (lengths.size and lengths.min() < 1):
+        cdef Py_ssize_t i, shortest = 1
+        self.n = start.shape[0] - 1
+        for i in range(self.n):
+            shortest = min(shortest, start[i + 1] - start[i])
+            self.longest = max(self.longest, start[i + 1] - start[i])
+        if self.n < 0 or start[0] != 0 or start[self.n] != documents.n or shortest < 1:
             raise ValueError(f"start must rise from 0 to {documents.n}, the number of documents.")
         self.documents = documents.consecutive()
         self.start = start
         self.given = documents.n if given is None else given
         self.row_numbers = row_numbers
-        self.n = lengths.size
         self.p = documents.p
         self.sparse = documents.sparse
-        self.longest = lengths.max(initial=1)
 
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
         self.documents.view(self.start[i], x)
@@ -450,3 +451,23 @@ def sparse_rows(const real[::1] value, const integer[::1] index, const Py_ssize_
     rows.value = <const char*> &value[0] if value.shape[0] > 0 else NULL
     rows.index = <const char*> &index[0] if index.shape[0] > 0 else NULL
     return rows
+
+
+def csr_rows(X):
+    """Rows of a CSR matrix, read in place but for those in which a feature stands twice, which are summed."""
+    cdef SparseRows rows = stored_rows(X)
+    repeating = rows.repeating()
+    if len(repeating) == 0:
+        return rows
+    sums = X[repeating]
+    sums.sum_duplicates()
+    return SummedRows(rows, repeating, stored_rows(sums))
+
+
+def stored_rows(X):
+    """Rows of a CSR matrix as it is stored."""
+    n, p = X.shape
+    if len(X.indptr) != n + 1:
+        raise ValueError(f"X is not a valid CSR matrix: its indptr has {len(X.indptr)} entries for {n} rows.")
+    start = np.ascontiguousarray(X.indptr, dtype=np.intp)
+    return sparse_rows(np.ascontiguousarray(X.data), np.ascontiguousarray(X.indices), start, p)

@@ -4,6 +4,7 @@ class ScoreMap:
     d: int
     n_directions: int
     extra: int
+    of_blocks: bool
     offsets_cancel: bool
     offsets_apart: bool
     def __init__(self, d: int) -> None: ...
@@ -11,8 +12,10 @@ class ScoreMap:
     def written_for_means(self, p: int) -> int: ...
     def build(self, norm: Any, p: int, intercept: Any, **how: Any) -> Any: ...
 
-class QueryMap(ScoreMap):
+class BatchMap(ScoreMap):
     def __init__(self, p: int = ...) -> None: ...
+
+class QueryMap(BatchMap): ...
 
 class SharedMap(ScoreMap):
     def __init__(self, d: int) -> None: ...

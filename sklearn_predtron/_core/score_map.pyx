@@ -56,6 +56,10 @@ cdef class ScoreMap:
         """What row r is multiplied by; NULL if that is 0."""
         return g
 
+    cdef double intercept_weight(self, const ScoreGradient* g) noexcept nogil:
+        """How often the intercept's feature is in the input."""
+        return 1
+
     cdef const double* row_weights(self, const ScoreGradient* g) noexcept nogil:
         """How often each row is in the input."""
         return &ONE
@@ -82,31 +86,35 @@ cdef class ScoreMap:
         x.k.add[M.layout](&x.first, M, g, scale)
 
 
-cdef class QueryMap(ScoreMap):
-    """X w: a round is a block of rows, the documents of a query, with one score each.
+cdef class BatchMap(ScoreMap):
+    """X w + b: a round is a block of rows, with one score each.
 
-    A gradient g changes w by X^T g, the input of the step.  An offset common to all rows cancels in every difference.
+    A gradient g changes w by X^T g, the input of the step, and the offset b by the sum of g.
     """
-    round_name = "query"
+    round_name = "batch"
 
     def __init__(self, Py_ssize_t p=0):
         ScoreMap.__init__(self, 1)
-        self.offsets_cancel = True
+        self.of_blocks = True
         self.pulled_back = np.zeros(p)
 
     def __reduce__(self):
         return type(self), (self.pulled_back.shape[0],)
 
     def of_features(self, Py_ssize_t p):
-        return QueryMap(p)
+        return type(self)(p)
 
     def check_rounds(self, longest):
-        """A query has any number of rows."""
+        """A block has any number of rows."""
+
+    cdef double intercept_weight(self, const ScoreGradient* g) noexcept nogil:
+        return self.total if g.value == &ONE else sum_of(g)      # of the input itself, the sum of what it is put together by
 
     cdef const Row* whole_input(self, const View* x) noexcept nogil:
         return NULL
 
     cdef const ScoreGradient* of_input(self, const ScoreGradient* g, ScoreGradient* single) noexcept nogil:
+        self.total = self.intercept_weight(g)
         single.n, single.at, single.value = 1, NULL, &ONE
         return single
 
@@ -161,11 +169,12 @@ cdef class QueryMap(ScoreMap):
         cdef double g2
         self.pull_back(x, g)
         g2 = x.k.take_norm2(x.m, &x.first, x.start, g.value, &self.pulled_back[0])
-        return g2 if g2 > cancelled(x, g) else 0
+        g2 = g2 if g2 > cancelled(x, g) else 0
+        return g2 + r2 * self.intercept_weight(g) ** 2 if r2 > 0 else g2
 
     cdef double norm2_by(self, const double[:, ::1] K, Py_ssize_t first, Py_ssize_t m, const ScoreGradient* g,
                          double r2) noexcept nogil:
-        """g^T K g of the rows of the round, or 0 where that is what rounding leaves of it."""
+        """g^T K g of the rows of the round, or 0 where that is what rounding leaves of it; and the offset's part."""
         cdef Py_ssize_t i, j, touched = 0
         cdef double total = 0, along, size = 0
         for i in range(m):
@@ -177,7 +186,8 @@ cdef class QueryMap(ScoreMap):
             total += g.value[i] * along
             size += fabs(g.value[i]) * sqrt(max(K[first + i, first + i], 0))
             touched += 1
-        return total if total > touched * DBL_EPSILON * size * size else 0
+        total = total if total > touched * DBL_EPSILON * size * size else 0
+        return total + r2 * self.intercept_weight(g) ** 2 if r2 > 0 else total
 
     cdef void add(self, View* x, Matrix* M, const ScoreGradient* g, double scale) noexcept nogil:
         """M += scale (X^T g)^T: dense rows from where they are put together, sparse ones in place."""
@@ -189,6 +199,15 @@ cdef class QueryMap(ScoreMap):
             self.pull_back(x, g)
         for j in range(x.p):
             M.data[j] += scale * self.pulled_back[j]
+
+
+cdef class QueryMap(BatchMap):
+    """X w: the rows of a block are the documents of a query; an offset common to all cancels in every difference."""
+    round_name = "query"
+
+    def __init__(self, Py_ssize_t p=0):
+        BatchMap.__init__(self, p)
+        self.offsets_cancel = True
 
 
 cdef class SharedMap(ScoreMap):
@@ -214,6 +233,15 @@ cdef inline double squared_sum(const ScoreGradient* g) noexcept nogil:
     for i in range(g.n):
         square += g.value[i] * g.value[i]
     return square
+
+
+cdef double sum_of(const ScoreGradient* g) noexcept nogil:
+    """The sum of the entries."""
+    cdef double total = 0
+    cdef Py_ssize_t i
+    for i in range(g.n):
+        total += g.value[i]
+    return total
 
 
 cdef double cancelled(const View* x, const ScoreGradient* g) noexcept nogil:

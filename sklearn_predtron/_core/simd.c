@@ -238,7 +238,7 @@ DISPATCHED void NAME(class_add)(const Row *x, Matrix *M, const ScoreGradient *g,
         ptrdiff_t k = 0;                                                                                               \
         for (; k + 2 <= n; k += 2) {                                                                                   \
             const double *w = base + POSITION(k) * M->stride, *z = base + POSITION(k + 1) * M->stride;                 \
-            if (k + AHEAD + 1 < n)                                                                                     \
+            if (k + AHEAD + 1 < near)                                                                                  \
                 for (int b = 0; b < (width); b += 64 / (LANES * (int)sizeof(double))) {                                \
                     PREFETCH(base + POSITION(k + AHEAD) * M->stride + b * LANES);                                      \
                     PREFETCH(base + POSITION(k + AHEAD + 1) * M->stride + b * LANES);                                  \
@@ -263,6 +263,9 @@ DISPATCHED void NAME(feature_scores)(ptrdiff_t m, const Row *first, const ptrdif
         const VALUE *x = row.value;
 #ifdef INDEX
         const INDEX *index = row.index;
+        const ptrdiff_t near = m > 1 ? start[m] - start[r] : n; /* the values of the rows to come lie behind */
+#else
+        const ptrdiff_t near = n;
 #endif
         ptrdiff_t c = 0;
         BLOCK_OF_SCORES(6)

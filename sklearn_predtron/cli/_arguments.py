@@ -13,7 +13,7 @@ import numpy as np
 import sklearn_predtron
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.cli._console import complain, report
-from sklearn_predtron.cli._demo import DEMO_DATA, DEMOS, ORDERS, TASKS, Bar, caption, run_demo, table
+from sklearn_predtron.cli._demo import DEMO_DATA, DEMOS, ORDERS, TASKS, Bar, caption, demos_for, run_demo, table
 from sklearn_predtron.cli._files import RANKING_UPDATES, UsageError, learner_parameters, run_files
 from sklearn_predtron.cli._paths import can_be_written, same_file, same_pipe
 from sklearn_predtron.datasets._svmlight import MOST_BYTES, MOST_FEATURES
@@ -25,11 +25,11 @@ DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare"]
 # What is written, and what it may not be written over.
 ONE_FILE_EACH = {"save": ["train", "test"], "predictions": ["train", "test", "load", "save"]}
 EPILOG = (
-    "Without files the job learns data that scikit-learn bundles, and generated queries.  Files are read in chunks, so that "
-    "memory does not grow with them; a first pass finds width and labels unless --features and --classes (for rankings "
-    "--features) give them.  A pipe, as /dev/stdin may be one, is copied to a temporary file (TMPDIR names its folder) if it "
-    "must be read more than once: to look for qid:, for the first pass, and for several epochs.  A line that cannot be read ends "
-    "the job with exit code 1; what was learned before it is kept, scored and saved."
+    "Without files the job learns data that scikit-learn bundles, words of its digits, and generated queries.  Files are read "
+    "in chunks, so that memory does not grow with them; a first pass finds width and labels unless --features and --classes "
+    "(for rankings --features) give them.  A pipe, as /dev/stdin may be one, is copied to a temporary file (TMPDIR names its "
+    "folder) if it must be read more than once: to look for qid:, for the first pass, and for several epochs.  A line that "
+    "cannot be read ends the job with exit code 1; what was learned before it is kept, scored and saved."
 )
 
 
@@ -115,14 +115,15 @@ def build_parser() -> Parser:
         help="default: rank if the first row has qid: (with --features and --classes a pipe is not looked into), else binary "
         "for two labels, else multiclass; ordinal: the labels are ranks, in the order of the numbers; multilabel: a row has any "
         "number of labels, with commas between them (1,3 5:0.2); rank: rows are documents of queries, with a relevance each "
-        "(2 qid:10 5:0.2), and a run of rows with one id is a query.  Other tasks skip qid:",
+        "(2 qid:10 5:0.2), and a run of rows with one id is a query; sequence: rows are tokens of sequences, with a label each "
+        "(3 qid:10 5:0.2), and a run of rows with one id is a sequence.  Other tasks skip qid:",
     )
     learner.add_argument(
         "--loss",
         type=costs,
         help=f"{', '.join(TASKS['ordinal'].loss_names)} (of ranks), or TRUE:PREDICTED=COST,... where other errors cost 1 "
         f"(--loss=-1:1=5); with --task multilabel {', '.join(TASKS['multilabel'].loss_names)}; with --task rank "
-        f"{', '.join(TASKS['rank'].loss_names)}",
+        f"{', '.join(TASKS['rank'].loss_names)}; with --task sequence {', '.join(TASKS['sequence'].loss_names)}",
     )
     rankings = [str(kind.alias) for kind in kinds(RankingRepresentation) if kind is not Pairwise]  # which is of labels
     learner.add_argument("--representation", choices=rankings, help="of rankings (default log)")
@@ -145,13 +146,16 @@ def build_parser() -> Parser:
     stream.add_argument("--classes", type=label, nargs="+", metavar="LABEL", help="all labels")
     stream.add_argument("--zero-based", action=switch, help="whether indices count from 0 (default: whether the index 0 occurs)")
     stream.add_argument(
-        "--chunk", type=integer(1), metavar="LINES", help="lines in a chunk, whose last query is whole (default 10000)"
+        "--chunk",
+        type=integer(1),
+        metavar="LINES",
+        help="lines in a chunk, whose last query or sequence is whole (default 10000)",
     )
     stream.add_argument(
         "--chunk-bytes",
         type=integer(1, MOST_BYTES),
         metavar="N",
-        help="length of a chunk, and of a line or query, at most (default 8 MiB)",
+        help="length of a chunk, and of a line, query or sequence, at most (default 8 MiB)",
     )
     parser.add_argument("--version", action="version", version=sklearn_predtron.__version__)
     return parser
@@ -232,6 +236,9 @@ def demo(args: argparse.Namespace, bar: Bar) -> int:
         raise UsageError(str(error)) from None
     bar.clear()
     note = f"  Each row order is learned once, from scratch; the figures are of {ORDERS} row orders."
-    tasks = [TASKS[demo.task] for demo in DEMOS]
+    demos = demos_for(parameters)
+    others = [demo for demo in DEMOS if demo not in demos]
+    left_out = [f"Left out: {demo.name} (norm={args.norm!r} is not for the task {demo.task}).\n" for demo in others]
+    tasks = [TASKS[demo.task] for demo in demos]
     text = caption(parameters.get("average"), tasks=tasks, rejects=True, compare=compare, note=note)
-    return report(f"{table(results)}\n{DEMO_DATA}\n{text}\n")
+    return report(f"{table(results)}\n{DEMO_DATA}\n{''.join(left_out)}{text}\n")

@@ -17,7 +17,7 @@ from sklearn.multioutput import MultiOutputClassifier
 
 from sklearn_predtron.families._labels import encode
 from sklearn_predtron.families._validation import as_rows
-from sklearn_predtron.losses import costs_of, ranking_loss, subset_loss, table_loss
+from sklearn_predtron.losses import costs_of, ranking_loss, sequence_loss, subset_loss, table_loss
 from sklearn_predtron.metrics import ndcg
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import LogRank, SignVector
@@ -40,6 +40,8 @@ class ResultRow:
     tested: int = 0
     score: float = 0.0
     rejected: int | None = None
+    tested_sequences: int = 0
+    held_out_loss: float | None = None  # of held-out sequences, if it is wanted
     # Sums of NDCG@1, @5 and @10, if they are wanted: before the update, and on held-out queries.
     top: dict[str, NDArray] | None = None
 
@@ -47,6 +49,14 @@ class ResultRow:
         """Add the NDCG@k of queries, if wanted."""
         if self.top is not None:
             self.top[when] += [ndcg(y.values, scores, y.query, k=k).sum() for k in CUTS]
+
+    def count_tokens(self, predicted: NDArray, y: ByQuery, losses: NDArray) -> None:
+        """Add the tokens of held-out sequences that are right, and the losses of these, if wanted."""
+        self.tested += len(predicted)
+        self.score += int(np.sum(predicted == y.values))
+        self.tested_sequences += len(y)
+        if self.held_out_loss is not None:
+            self.held_out_loss += losses.sum()
 
     def cells(self) -> list[str]:
         """Return what the table shows."""
@@ -57,14 +67,15 @@ class ResultRow:
             f"{self.rounds / self.seconds:,.0f}" if self.seconds else "-",
             self.mean_loss(self.loss),
             self.mean_loss(self.last_loss),
-            f"{self.score / self.tested:.4f}" if self.tested else "-",
+            shown_mean(self.score, self.tested),
+            shown_mean(self.held_out_loss, self.tested_sequences),
             f"{self.rejected / self.tested:.1%}" if self.tested and self.rejected is not None else "-",
-            f"{self.score / self.accepted:.4f}" if self.accepted else "-",
+            shown_mean(self.score, self.accepted),
         ]
 
     def mean_loss(self, total: float | None) -> str:
         """Return the mean of a loss of the progressive rounds, as the table shows it."""
-        return "-" if not self.progressive_rounds or total is None or isnan(total) else f"{total / self.progressive_rounds:.4f}"
+        return shown_mean(total, self.progressive_rounds)
 
     @property
     def accepted(self) -> int:
@@ -80,8 +91,13 @@ class ResultRow:
         ]
 
 
+def shown_mean(total: float | None, n: int) -> str:
+    """Return a mean as the table shows it, if it is known."""
+    return "-" if not n or total is None or isnan(total) else f"{total / n:.4f}"
+
+
 class ByQuery:
-    """Values of documents, query by query; a slice or a permutation of it is of queries."""
+    """Values of documents (tokens), query by query (by sequence); a slice or a permutation of it is of queries."""
 
     def __init__(self, values: Any, start: NDArray):
         self.values = values
@@ -213,6 +229,27 @@ class RankerContestant(PredtronContestant):
         return scores
 
 
+class TaggerContestant(PredtronContestant):
+    """This package's tagger of sequences; X and y are `ByQuery`."""
+
+    def why_refused(self, X: Any) -> str | None:
+        return super().why_refused(X.values)
+
+    def _fit(self, X: Any, y: Any, *, first: bool) -> None:
+        self.estimator.partial_fit(X.values, y.values, sid=y.query, classes=self.classes if first else None)
+
+    def test(self, X: Any, y: Any) -> NDArray:
+        predicted = self.estimator.predict(X.values, sid=X.query)
+        losses = losses_of_sequences(self.estimator.loss, self.estimator.classes_, predicted, y)
+        self.result.count_tokens(predicted, y, losses)
+        return predicted
+
+
+def losses_of_sequences(loss: Any, classes: NDArray, predicted: NDArray, y: ByQuery) -> NDArray:
+    """Return the loss of each sequence."""
+    return sequence_loss(loss).evaluate(encode(y.values, classes), encode(predicted, classes), y.start, classes)
+
+
 class Baseline:
     """Base of scikit-learn's learners, which run beside this package's under the same loss."""
 
@@ -313,6 +350,26 @@ class RanksPerceptronBaseline(PerceptronBaseline):
 
     def _flaws(self, predicted: NDArray, y: NDArray) -> NDArray:
         return np.abs(encode(y, self.classes) - encode(predicted, self.classes)) / (len(self.classes) - 1)
+
+
+class TokensPerceptronBaseline(Baseline):
+    """scikit-learn's Perceptron of tokens, which knows of no sequences; X and y are `ByQuery`."""
+
+    def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
+        super().__init__(classes, loss, result)
+        self.estimator = Perceptron(shuffle=False)
+
+    def _fit(self, estimator: Any, X: Any, y: Any) -> None:
+        estimator.partial_fit(X.values, y.values, classes=self.classes)
+
+    def _predict(self, estimator: Any, X: Any) -> NDArray:
+        return np.repeat(self.classes[:1], X.start[-1]) if estimator is None else estimator.predict(X.values)
+
+    def _losses(self, predicted: NDArray, y: Any) -> NDArray:
+        return losses_of_sequences(self.loss, self.classes, predicted, y)
+
+    def _score(self, predicted: NDArray, y: Any) -> None:
+        self.result.count_tokens(predicted, y, self._losses(predicted, y))
 
 
 class PerceptronsBaseline(Baseline):

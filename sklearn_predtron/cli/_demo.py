@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_predtron._parts import Part, kinds
+from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron.cli._compare import (
     BEFORE,
     CUTS,
@@ -30,13 +30,17 @@ from sklearn_predtron.cli._compare import (
     RanksPerceptronBaseline,
     RelevanceBaseline,
     ResultRow,
+    TaggerContestant,
+    TokensPerceptronBaseline,
 )
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.families.ranking import PredtronRanker
-from sklearn_predtron.losses import CostTableLoss, RankingLoss, Reject, SubsetLoss
+from sklearn_predtron.families.sequences import PredtronSequenceTagger
+from sklearn_predtron.losses import CostTableLoss, RankingLoss, Reject, SequenceLoss, SubsetLoss
+from sklearn_predtron.norms import Norm
 
 AUTO = (
     "the one of the last iterate, an average of half-life 100 and the linear average that has lately lost least (--average auto)"
@@ -64,6 +68,16 @@ class Task:
         return self.losses is RankingLoss
 
     @property
+    def sequence(self) -> bool:
+        """Return whether a round is a sequence, whose tokens are rows with a label each."""
+        return self.losses is SequenceLoss
+
+    @property
+    def round_is(self) -> str:
+        """Return what a round is."""
+        return "query" if self.rank else "sequence" if self.sequence else "row"
+
+    @property
     def costs(self) -> bool:
         """Return whether errors may have a cost each."""
         return self.losses is CostTableLoss
@@ -72,6 +86,10 @@ class Task:
     def loss_names(self) -> list[str]:
         """Return the losses that have a name."""
         return [str(kind.alias) for kind in kinds(self.losses)]
+
+    def takes(self, parameters: dict[str, Any]) -> bool:
+        """Return whether the estimator has the norm that is asked for, if there is one."""
+        return not self.sequence or "norm" not in parameters or resolve(Norm, parameters["norm"], "norm").of_sequences
 
 
 HEADER = [
@@ -82,17 +100,19 @@ HEADER = [
     "progressive loss",
     "last iterate",
     "held-out score",
+    "held-out loss",
     "rejected",
     "right of the rest",
 ]
+ROUNDS = {"row": "rows", "query": "queries", "sequence": "sequences"}
 
 
 def table(results: Sequence[ResultRow]) -> str:
-    """Return the table as text, without the last two columns if nobody may reject."""
+    """Return the table as text, without the columns that nobody asked for."""
+    hidden = {"held-out loss"} if all(result.held_out_loss is None for result in results) else set()
+    hidden |= {"rejected", "right of the rest"} if all(result.rejected is None for result in results) else set()
     lines = [HEADER] + [result.cells() for result in results]
-    if all(result.rejected is None for result in results):
-        lines = [line[:-2] for line in lines]
-    return aligned(lines)
+    return aligned([[cell for name, cell in zip(HEADER, line, strict=True) if name not in hidden] for line in lines])
 
 
 def top_table(results: Sequence[ResultRow]) -> str:
@@ -118,25 +138,30 @@ def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool
     scores = "; ".join(dict.fromkeys(task.score for task in tasks))
     chosen = average is None or average == "auto"
     predictor = AUTO if chosen else "the last iterate" if average is False else f"the average of the iterates ({average})"
-    queries, rows = any(task.rank for task in tasks), any(not task.rank for task in tasks)
-    round_is = "  A round is a query." if queries and not rows else "  For rankings a round is a query." if queries else ""
+    rounds = [kind for kind in ROUNDS if any(task.round_is == kind for task in tasks)]
+    queries, sequences, held_out = "query" in rounds, "sequence" in rounds, ROUNDS[rounds[0]]
     lines = [
-        f"rounds/s: of the learning calls alone.{round_is}{note}",
+        f"rounds/s: of the learning calls alone.{what_rounds_are(rounds)}{note}",
         "progressive loss: the mean loss of what predicted, each time before the round's update"
         + ("" if chosen or average is False else ", which is not followed for a fixed average")
         + (", of the best class if it may reject" if rejects else "")
         + (", scores that tie ranked at their worst" if queries else "")
+        + (", of a sequence the number of wrong tokens (hamming) or whether there are any (zero_one)" if sequences else "")
         + "; last iterate: the same of the last weights alone.",
-        f"held-out score: {scores}; on {'rows' if rows else 'queries'} that were not learned from, of {predictor}.",
+        f"held-out score: {scores}; on {held_out} that were not learned from, of {predictor}.",
     ]
-    if queries and not rows:
+    if rounds == ["sequence"]:
+        lines.append("held-out loss: the mean loss of these sequences.")
+    if rounds == ["query"]:
         lines.append(
             f"NDCG@k: of the first k documents; {BEFORE} as progressive loss (the last iterate ranks each query before it is "
             f"learned), {HELD_OUT} as held-out score."
         )
     if compare:
-        several = " (for several labels one each, by MultiOutputClassifier)" if any(task.multilabel for task in tasks) else ""
-        baselines = [f"Perceptron: scikit-learn's{several}"] if rows else []
+        several = ["for several labels one each, by MultiOutputClassifier"] if any(task.multilabel for task in tasks) else []
+        several += ["of sequences token by token"] if sequences else []
+        how = f" ({'; '.join(several)})" if several else ""
+        baselines = [f"Perceptron: scikit-learn's{how}"] if rounds != ["query"] else []
         if queries:
             baselines.append(
                 "SGDRegressor: scikit-learn's, which regresses relevances by passive-aggressive steps and always predicts by the "
@@ -144,10 +169,19 @@ def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool
             )
         lines.append(
             f"{'; '.join(baselines)}; through partial_fit on the same rows in the same order; progressive loss is of predictions "
-            f"made before each block of {'rows' if rows else 'queries'}, at most a tenth of the rounds so far and at most a "
+            f"made before each block of {held_out}, at most a tenth of the rounds so far and at most a "
             "chunk."
         )
     return "\n".join(textwrap.fill(line, 118, subsequent_indent="  ") for line in lines)
+
+
+def what_rounds_are(rounds: Sequence[str]) -> str:
+    """Return what the rounds of the table are, if they are not all rows."""
+    names = {"row": "", "query": "for rankings ", "sequence": "for sequences "}
+    if rounds == ["row"]:
+        return ""
+    first, *others = rounds
+    return f"  A round is a {', '.join([first, *(f'{names[kind]}a {kind}' for kind in others)])}."
 
 
 class Bar:
@@ -178,12 +212,14 @@ BY_CLASS = "accuracy, where a rejected row is not right"
 BY_RANKS = "for ranks 1 - mean distance / largest distance"
 BY_LABELS = "for several labels 1 - Hamming loss"
 BY_NDCG = "for rankings the mean NDCG of whole lists"
+BY_TOKENS = "for sequences the accuracy of tokens"
 TASKS = {
     "binary": Task(PredtronBinaryClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
     "multiclass": Task(PredtronClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
     "ordinal": Task(PredtronOrdinalClassifier, RanksPerceptronBaseline, CostTableLoss, BY_RANKS),
     "multilabel": Task(PredtronMultilabelClassifier, PerceptronsBaseline, SubsetLoss, BY_LABELS),
     "rank": Task(PredtronRanker, RelevanceBaseline, RankingLoss, BY_NDCG, RankerContestant),
+    "sequence": Task(PredtronSequenceTagger, TokensPerceptronBaseline, SequenceLoss, BY_TOKENS, TaggerContestant),
 }
 
 
@@ -216,10 +252,10 @@ class Demo:
 
     def draw(self, seed: int) -> tuple[Any, Any, Any, Any, Any]:
         """Return X and y to learn and to test, the rows to learn first, and the labels."""
-        if TASKS[self.task].rank:
+        if TASKS[self.task].round_is != "row":
             X, y = self.load(random_state=seed)
             cut = 3 * len(y) // 4
-            return X[:cut], X[cut:], y[:cut], y[cut:], None
+            return X[:cut], X[cut:], y[:cut], y[cut:], None if TASKS[self.task].rank else np.unique(y.values)
         X, y = self.load(return_X_y=True)
         y = self.labels(y)
         labels = np.unique(y) if y.ndim == 1 else np.arange(y.shape[1])
@@ -254,6 +290,21 @@ def generated_queries(random_state: int) -> tuple[ByQuery, ByQuery]:
     return ByQuery.of(X, qid), ByQuery.of(y.astype(np.float64), qid)
 
 
+def words_of_digits(random_state: int) -> tuple[ByQuery, ByQuery]:
+    """Return noisy pictures of digits, each one more than the last or the same; the last quarter of words has its own."""
+    random, n = np.random.default_rng(random_state), 400
+    pictures, digits = load_digits(return_X_y=True)
+    word = np.repeat(np.arange(n), random.integers(3, 9, n))
+    y = np.cumsum(random.random(len(word)) < 0.8) % 10
+    half, held_out = random.random(len(digits)) < 0.5, word >= 3 * n // 4
+    drawn = np.empty(len(y), dtype=np.intp)
+    for digit, part in np.ndindex(10, 2):
+        there = (y == digit) & (held_out == part)
+        drawn[there] = random.choice(np.flatnonzero((digits == digit) & (half == part)), there.sum())
+    X = (pictures[drawn] + 4 * random.standard_normal((len(y), 64))) / 16
+    return ByQuery.of(X, word), ByQuery.of(y, word)
+
+
 DEMOS = [
     Demo("digits", load_digits, "multiclass", {}),
     Demo("breast cancer, reject", load_breast_cancer, "binary", {"reject": Reject(0.1, -1)}),
@@ -261,18 +312,25 @@ DEMOS = [
     Demo("diabetes, 5 ranks", load_diabetes, "ordinal", {}, fifths),
     Demo("digits' attributes", load_digits, "multilabel", {}, attributes),
     Demo("generated queries", generated_queries, "rank", {}),
+    Demo("words of digits", words_of_digits, "sequence", {}),
 ]
 DEMO_DATA = (
     f"diabetes, 5 ranks: fifths of the target.  digits' attributes: {', '.join(ATTRIBUTES)}.\n"
-    "generated queries: datasets.make_ranking_queries, 10 documents each."
+    "generated queries: datasets.make_ranking_queries, 10 documents each.\n"
+    "words of digits: 3 to 8 noisy pictures each, in which a digit is followed by the next one (80 %) or by itself."
 )
 ORDERS = 5
+
+
+def demos_for(parameters: dict[str, Any]) -> list[Demo]:
+    """Return the data sets of the tasks that can be learned with these parameters."""
+    return [demo for demo in DEMOS if TASKS[demo.task].takes(parameters)]
 
 
 def run_demo(parameters: dict[str, Any], *, seed: int, compare: bool, bar: Bar) -> list[ResultRow]:
     """Learn each bundled data set in several row orders, each time from scratch and in one pass."""
     results = []
-    for demo in DEMOS:
+    for demo in demos_for(parameters):
         X, X_test, y, y_test, labels = demo.draw(seed)
         task, random = TASKS[demo.task], np.random.default_rng(seed)
         lines = start_lines(demo.name, task, compare=compare)

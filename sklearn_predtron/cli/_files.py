@@ -56,6 +56,7 @@ class FileFormat:
     classes: Any
     multilabel: bool
     query_id: bool
+    sequence_id: bool
     chunk_rows: int
     chunk_bytes: int
 
@@ -68,6 +69,7 @@ class FileFormat:
             classes=None if args.classes is None else np.unique(args.classes),
             multilabel=task is not None and task.multilabel,
             query_id=task is not None and task.rank,
+            sequence_id=task is not None and task.sequence,
             chunk_rows=args.chunk or 10_000,
             chunk_bytes=args.chunk_bytes or CHUNK_BYTES,
         )
@@ -82,7 +84,7 @@ class FileFormat:
 
     def scanner(self, file: DataFile) -> DataFileReader:
         """Return a reader that finds out what is not known."""
-        known = {name: getattr(self, name) for name in ("multilabel", "query_id", "chunk_rows", "chunk_bytes")}
+        known = {name: getattr(self, name) for name in ("multilabel", "query_id", "sequence_id", "chunk_rows", "chunk_bytes")}
         return DataFileReader(file, zero_based="auto" if self.zero_based is None else self.zero_based, **known)
 
 
@@ -232,8 +234,9 @@ def check_loss(loss: str | dict, task: Task, classes: Any) -> None:
 def build_comparison(task: Task, model: Any, data: str, classes: Any, compare: bool) -> Comparison:
     """Return the estimator, and its baseline beside it."""
     results = start_lines(data, task, compare=compare)
-    for result in results if task.rank else []:
-        result.top = {BEFORE: np.zeros(len(CUTS)), HELD_OUT: np.zeros(len(CUTS))}
+    for result in results:
+        result.top = {BEFORE: np.zeros(len(CUTS)), HELD_OUT: np.zeros(len(CUTS))} if task.rank else None
+        result.held_out_loss = 0.0 if task.sequence else None
     try:
         return start_comparison(task, model, classes, results)
     except ValueError as error:
@@ -307,9 +310,9 @@ def learn_file(
 
 
 def chunks(reader: DataFileReader) -> Iterator[tuple[Any, Any, str]]:
-    """Yield X and y of each chunk, for rankings as lists, and where it begins."""
+    """Yield X and y of each chunk, for rankings and sequences as lists, and where it begins."""
     for X, y, found in reader:
-        if reader.query_id:
+        if reader.query_id or reader.sequence_id:
             yield ByQuery.of(X, found), ByQuery.of(y, found), f"{reader.path}: in the chunk that begins with qid:{found[0]}"
         else:
             yield X, y, f"{reader.path}, line {found}: in the chunk that begins here"

@@ -15,6 +15,7 @@ from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._svmlight import (
     MOST_BYTES,
     MOST_FEATURES,
+    Block,
     Lines,
     RowLabels,
     decompressed,
@@ -70,6 +71,8 @@ class SvmlightSummary:
         The first line that cannot be read; the rest of the summary is of the rows that were yielded before it.
     n_queries : int or None, default=None
         Queries, with `query_id`; an id that returns after another one is a new query.
+    n_sequences : int or None, default=None
+        Sequences, with `sequence_id`; an id that returns after another one is a new sequence.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class SvmlightSummary:
     zero_based: bool
     error: BrokenLineError | None
     n_queries: int | None = None
+    n_sequences: int | None = None
 
 
 class SvmlightReader:
@@ -107,6 +111,9 @@ class SvmlightReader:
     known to be whole are yielded: a row of another id follows, or the file's end.  The broken line may be that row; if its own id
     cannot be read, the query before it is not known to be whole.
 
+    With `sequence_id` the rows are the tokens of sequences in the same way, each with a label, as in "-1 qid:10 1:0.5", and
+    iterating yields ``(X, y, sid)``, as ``PredtronSequenceTagger.partial_fit(X, y, sid=sid)`` takes them.
+
     Parameters
     ----------
     path : str or path-like
@@ -121,14 +128,16 @@ class SvmlightReader:
     multilabel : bool, default=False
         Whether a row has a set of labels; column j of y is the j-th label of the sorted `classes`.
     chunk_rows : int, default=10_000
-        Lines in a chunk, at most; with `query_id` the rows that end a chunk, at the end of their query.
+        Lines in a chunk, at most; with ids the rows that end a chunk, at the end of their query or sequence.
     chunk_bytes : int, default=8 * 2**20
-        A chunk ends with the line that makes it this long; a longer line cannot be read.  With `query_id` a chunk ends with the
-        query that makes it this long, and a longer query cannot be read.
+        A chunk ends with the line that makes it this long; a longer line cannot be read.  With ids a chunk ends with the query
+        or sequence that makes it this long, and a longer one cannot be read.
     dtype : {float64, float32}, default=float64
         Type of X.
     query_id : bool, default=False
         Whether rows are the documents of queries; not together with `multilabel`.
+    sequence_id : bool, default=False
+        Whether rows are the tokens of sequences; not together with `multilabel` or `query_id`.
 
     Attributes
     ----------
@@ -185,6 +194,13 @@ class SvmlightReader:
     (2, 2) [2. 0.] [7 7]
     (1, 2) [1.] [3]
     (1, 2) [0.] [7]
+
+    Tokens of sequences, in the same file:
+
+    >>> for X, y, sid in SvmlightReader(path, sequence_id=True):
+    ...     print(X.shape, y, sid)
+    (3, 2) [2. 0. 1.] [7 7 3]
+    (1, 2) [0.] [7]
     >>> folder.cleanup()
     """
 
@@ -200,6 +216,7 @@ class SvmlightReader:
         chunk_bytes: int = 8 * 2**20,
         dtype: Any = np.float64,
         query_id: bool = False,
+        sequence_id: bool = False,
     ):
         width = 1 if n_features is None else n_features
         check_counts(n_features=width, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes)
@@ -209,11 +226,14 @@ class SvmlightReader:
             raise ValueError(f"chunk_bytes={chunk_bytes} must be at most {MOST_BYTES}.")
         if zero_based not in (True, False, "auto"):
             raise ValueError(f"zero_based={zero_based!r} is not known; accepted are True, False and 'auto'.")
-        for name, flag in {"multilabel": multilabel, "query_id": query_id}.items():
+        for name, flag in {"multilabel": multilabel, "query_id": query_id, "sequence_id": sequence_id}.items():
             if flag not in (True, False):
                 raise ValueError(f"{name}={flag!r} is not known; accepted are True and False.")
         if multilabel and query_id:
             raise ValueError("query_id=True is not accepted with multilabel=True: a document has one relevance.")
+        if sequence_id and (multilabel or query_id):
+            other = "multilabel" if multilabel else "query_id"
+            raise ValueError(f"sequence_id=True is not accepted with {other}=True: a token has one label, and is no document.")
         if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
             raise ValueError(f"dtype={dtype!r} is not known; accepted are float64 and float32.")
         self.path = os.fspath(path)
@@ -225,6 +245,7 @@ class SvmlightReader:
         self.chunk_bytes = chunk_bytes
         self.dtype = np.dtype(dtype)
         self.query_id = bool(query_id)
+        self.sequence_id = bool(sequence_id)
         self.fraction_read: float | None = None
         self._summary: SvmlightSummary | None = None
 
@@ -263,10 +284,10 @@ class SvmlightReader:
             What the file holds, up to the first line that cannot be read.
         """
         auto = self.zero_based == "auto"
-        n_rows, n_queries, width, lowest, classes, error = 0, 0, 1, 1, np.empty(0), None
+        n_rows, n_groups, width, lowest, classes, error = 0, 0, 1, 1, np.empty(0), None
         try:
             for X, labels, first, qid in self._chunks(None, bool(self.zero_based), None):
-                n_queries += 0 if qid is None else 1 + int(np.count_nonzero(np.diff(qid)))
+                n_groups += 0 if qid is None else 1 + int(np.count_nonzero(np.diff(qid)))
                 n_rows, width = n_rows + X.shape[0], max(width, X.shape[1])
                 lowest = min(lowest, X.indices.min(initial=1))
                 classes = np.union1d(classes, labels.values)
@@ -282,23 +303,29 @@ class SvmlightReader:
         zero_based = lowest == 0 if auto else bool(self.zero_based)
         if auto and not zero_based:
             width = max(1, width - 1)
-        counted = n_queries if self.query_id else None
-        self._summary = SvmlightSummary(n_rows, width, classes, zero_based, error, counted)
+        counts = [n_groups if wanted else None for wanted in (self.query_id, self.sequence_id)]
+        self._summary = SvmlightSummary(n_rows, width, classes, zero_based, error, *counts)
         return self._summary
 
     def _open(self) -> IO[bytes]:
         """Open the file, at its start."""
         return open(self.path, "rb")
 
+    def _blocks(self, file: IO[bytes]) -> Iterator[Block]:
+        """Yield the lines of each chunk."""
+        most, size = self.chunk_rows, self.chunk_bytes
+        if self.query_id or self.sequence_id:
+            return query_blocks(file, most, size, "query" if self.query_id else "sequence")
+        return line_blocks(file, most, size)
+
     def _chunks(
         self, n_features: int | None, zero_based: bool, classes: NDArray | None
     ) -> Iterator[tuple[sparse.csr_matrix, RowLabels, int, NDArray[np.int64] | None]]:
-        """Yield X, the labels, the number of the first line and the queries' ids, if any."""
+        """Yield X, the labels, the number of the first line and the rows' ids, if any."""
         lines = Lines(n_features, zero_based, classes, multilabel=self.multilabel, relevance=self.query_id, dtype=self.dtype)
-        blocks = query_blocks if self.query_id else line_blocks
         with self._open() as raw, decompressed(raw, self.path) as file:
             size = os.fstat(raw.fileno()).st_size
-            for block in blocks(file, self.chunk_rows, self.chunk_bytes):
+            for block in self._blocks(file):
                 self.fraction_read = raw.tell() / size if size else None
                 X, labels, good = lines.parse_good(block.lines)
                 qid = block.qid

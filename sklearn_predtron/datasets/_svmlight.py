@@ -35,8 +35,8 @@ def decompressed(raw: IO[bytes], path: str) -> IO[bytes]:
 class Block:
     """Lines that are parsed together.
 
-    With query ids a block has rows only, no comments, and `whole` is how many of them, at its start, are of queries known to be
-    whole: a line of another id follows, or the end of the file.
+    With ids a block has rows only, no comments, and `whole` is how many of them, at its start, are of queries (or sequences)
+    known to be whole: a line of another id follows, or the end of the file.
     """
 
     lines: list[bytes]
@@ -73,10 +73,10 @@ def line_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
         first = end
 
 
-def query_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
+def query_blocks(file: IO[bytes], most: int, size: int, group: str) -> Iterator[Block]:
     """Yield blocks of whole queries; each ends with the query that makes it `most` lines or `size` bytes long, or longer.
 
-    No id returns within a block: two queries of one id would be taken for one.
+    No id returns within a block: two queries of one id would be taken for one.  Messages call a query a `group`.
     """
     lines: list[bytes] = []
     numbers, ids = array("q"), array("q")
@@ -93,7 +93,7 @@ def query_blocks(file: IO[bytes], most: int, size: int) -> Iterator[Block]:
             last, length = len(lines), 0
         length += len(line)
         if reason is None and length > size:
-            reason = f"the query of qid:{qid}, from line {numbers[last]} on, is longer than chunk_bytes={size}"
+            reason = f"the {group} of qid:{qid}, from line {numbers[last]} on, is longer than chunk_bytes={size}"
         if reason is not None:
             yield Block(lines, numbers, last, np.array(ids, dtype=np.int64), (number, reason))
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -113,6 +114,72 @@ class ClassData(Data):
         ]
 
 
+class Grouped(Data):
+    """Rows that lie together by their ids.  A round is all rows of an id."""
+
+    ids_name: ClassVar[str]
+
+    @property
+    def ids(self) -> NDArray:
+        """Return the id of each row."""
+        return getattr(self, self.ids_name)
+
+    @property
+    def start(self) -> NDArray:
+        """Return where each round begins, and where the last one ends."""
+        return np.concatenate([[0], np.flatnonzero(np.diff(self.ids)) + 1, [len(self.ids)]])
+
+    @property
+    def n(self) -> int:
+        return len(self.start) - 1
+
+    def rows(self, rounds: Any) -> Any:
+        start, (first, end, _) = self.start, rounds.indices(self.n)
+        return slice(start[first], start[end])
+
+    def beside(self, rounds: Any = ALL) -> dict[str, Any]:
+        """Return ids, unless there is one round."""
+        ids = self.ids[self.rows(rounds)]
+        return {self.ids_name: ids} if (ids != ids[0]).any() else {}
+
+    def bad_ids(self) -> list[BadCall]:
+        """Return calls that must fail for their ids."""
+        X, y, ids, name = self.X, self.y, self.ids, self.ids_name
+
+        def bad(what: str, ids: Any, says: str) -> BadCall:
+            return BadCall(what, X, y, says, {name: ids})
+
+        return [
+            BadCall("2-d y", X, np.column_stack([y, y]), "1d array"),
+            bad(f"{name} too short", ids[1:], f"{name} has {len(y) - 1} entries and X has {len(y)} rows"),
+            bad(f"{name} too long", [*ids, 0], f"{name} has {len(y) + 1} entries and X has {len(y)} rows"),
+            bad(f"an empty {name}", [], f"{name} has 0 entries and X has {len(y)} rows"),
+            bad(f"NaN in {name}", spoiled(ids.astype(float), np.nan), f"{name}.*nan.*without missing values"),
+            bad(f"None in {name}", [*ids[1:], None], f"{name}.*None.*without missing values"),
+            bad(f"2-d {name}", np.column_stack([ids, ids]), f"{name} has shape"),
+            bad(f"{name} that is a number", 3, f"{name} has shape"),
+        ]
+
+
+@dataclass(frozen=True)
+class GroupData(Grouped, ClassData):
+    """Rows of two classes.  A round is a group, whose rows lie together."""
+
+    groups: NDArray
+    by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight", "groups")
+    ids_name: ClassVar[str] = "groups"
+
+    def beside(self, rounds: Any = ALL) -> dict[str, Any]:
+        return {"groups": self.groups[self.rows(rounds)]}
+
+    def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
+        X = self.X if X is None else X
+        return model.predict(X if rounds == ALL else X[self.rows(rounds)], **self.beside(rounds))
+
+    def bad_labels(self) -> list[BadCall]:
+        return [*super().bad_labels(), *self.bad_ids()]
+
+
 class SetData(Data):
     """Rows of a set of labels each."""
 
@@ -171,53 +238,6 @@ class LabelListData(RelevanceData):
             BadCall("too few labels of a single row", X[:1], y[:1, 1:], began, in_fit=False),
             BadCall("too many labels of a single row", X[:1], np.hstack([y, y])[:1].tolist(), began, in_fit=False),
             BadCall("too many labels in sparse y", X, sparse.csr_array(np.hstack([y, y])), began, in_fit=False),
-        ]
-
-
-class Grouped(Data):
-    """Rows that lie together by their ids.  A round is all rows of an id."""
-
-    ids_name: ClassVar[str]
-
-    @property
-    def ids(self) -> NDArray:
-        """Return the id of each row."""
-        return getattr(self, self.ids_name)
-
-    @property
-    def start(self) -> NDArray:
-        """Return where each round begins, and where the last one ends."""
-        return np.concatenate([[0], np.flatnonzero(np.diff(self.ids)) + 1, [len(self.ids)]])
-
-    @property
-    def n(self) -> int:
-        return len(self.start) - 1
-
-    def rows(self, rounds: Any) -> Any:
-        start, (first, end, _) = self.start, rounds.indices(self.n)
-        return slice(start[first], start[end])
-
-    def beside(self, rounds: Any = ALL) -> dict[str, Any]:
-        """Return ids, unless there is one round."""
-        ids = self.ids[self.rows(rounds)]
-        return {self.ids_name: ids} if (ids != ids[0]).any() else {}
-
-    def bad_ids(self) -> list[BadCall]:
-        """Return calls that must fail for their ids."""
-        X, y, ids, name = self.X, self.y, self.ids, self.ids_name
-
-        def bad(what: str, ids: Any, says: str) -> BadCall:
-            return BadCall(what, X, y, says, {name: ids})
-
-        return [
-            BadCall("2-d y", X, np.column_stack([y, y]), "1d array"),
-            bad(f"{name} too short", ids[1:], f"{name} has {len(y) - 1} entries and X has {len(y)} rows"),
-            bad(f"{name} too long", [*ids, 0], f"{name} has {len(y) + 1} entries and X has {len(y)} rows"),
-            bad(f"an empty {name}", [], f"{name} has 0 entries and X has {len(y)} rows"),
-            bad(f"NaN in {name}", spoiled(ids.astype(float), np.nan), f"{name}.*nan.*without missing values"),
-            bad(f"None in {name}", [*ids[1:], None], f"{name}.*None.*without missing values"),
-            bad(f"2-d {name}", np.column_stack([ids, ids]), f"{name} has shape"),
-            bad(f"{name} that is a number", 3, f"{name} has shape"),
         ]
 
 
@@ -292,7 +312,16 @@ def make_data(estimator: Any, seed: int = 0) -> Data:
     k = N_CLASSES if tags.classifier_tags.multi_class else 2
     y = (X @ random.standard_normal((N_FEATURES, k)) + 2 * random.standard_normal((N_ROWS, k))).argmax(axis=1)
     y[:k] = np.arange(k)
+    if "groups" in signature(estimator.fit).parameters:
+        return make_groups(random, X, weight, y)
     return ClassData(X, y, weight, np.arange(k))
+
+
+def make_groups(random: np.random.Generator, X: NDArray, weight: NDArray, y: NDArray) -> GroupData:
+    """Put rows of two classes into groups, of which some are single rows."""
+    size = random.choice([1, 2, 3, 5], N_ROWS)
+    groups = np.repeat(random.permutation(N_ROWS), size)[:N_ROWS]
+    return GroupData(X, y, weight, np.arange(2), groups)
 
 
 def make_rows(random: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:

@@ -35,7 +35,7 @@ def check_partial_fit_in_any_split(name: str, estimator: Any) -> None:
 
 
 def check_single_rounds_by_any_way(name: str, estimator: Any) -> None:
-    """Check that a row on the fast path (a C-contiguous array, labelled by a list or an array) teaches the same as any other.
+    """Check that a row on the fast path (a C-contiguous array or a CSR matrix, labelled by a list or an array) teaches the same.
 
     So do the rows of any single round.
     """
@@ -59,6 +59,22 @@ def check_single_rounds_by_any_way(name: str, estimator: Any) -> None:
     for way, model in models.items():
         assert model.t_ == data.n, f"{name}: {data.n} rounds count as {model.t_}"
         assert_same(model, models["list of lists"], f"{name}: single rounds as {way}, or as lists of lists")
+    check_single_sparse_rounds(name, estimator)
+
+
+def check_single_sparse_rounds(name: str, estimator: Any) -> None:
+    """Check that rows of CSR matrices and arrays teach the same as rows of a format that is converted."""
+    data = make_data(estimator)
+    half, kinds = data.n // 2, [sparse.csr_matrix, sparse.csr_array, sparse.csc_matrix]
+    start = data.stream(estimator, slice(0, half), X=sparse.csr_matrix(data.X))
+    models = [copy.deepcopy(start) for _ in kinds]
+    for i in range(half, data.n):
+        rows = data.rows(slice(i, i + 1))
+        for model, kind in zip(models, kinds, strict=True):
+            model.partial_fit(kind(data.X[rows]), data.y[rows])
+    for model in models:
+        assert model.t_ == data.n, f"{name}: {data.n} rounds count as {model.t_}"
+        assert_same(model, models[-1], f"{name}: single CSR rounds, or in CSC")
 
 
 def check_dense_and_sparse_may_alternate(name: str, estimator: Any) -> None:

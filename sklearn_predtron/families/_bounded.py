@@ -110,8 +110,9 @@ class Bounded:
     ) -> float:
         self._theorem()
         update = resolve(Update, self.update, "update")
-        if not np.isfinite(self._learner.problem.C_L):
-            raise ValueError(unstated(self._learner.problem))
+        learned = self._problem_of_bounds()
+        if not np.isfinite(learned.C_L):
+            raise ValueError(unstated(learned))
         radius = None if radius is None else positive(radius, "radius")
         if comparator is not None or X is not None or y is not None:
             if margin is not None or comparator is None or X is None or y is None:
@@ -124,7 +125,11 @@ class Bounded:
         margin = positive(margin, "margin", ": the bounds are for separable data, others need a comparator")
         radius, c_L = np.float64(self._effective_radius(radius)), self._least_loss(c_L)
         with np.errstate(all="ignore"):  # a bound whose squares overflow is infinite
-            return float(update.loss_bound(self._learner.problem, margin, radius, c_L))
+            return float(update.loss_bound(learned, margin, radius, c_L))
+
+    def _problem_of_bounds(self) -> Problem:
+        """Return the problem as the bounds take it."""
+        return self._learner.problem
 
     def _effective_radius(self, radius: float | None) -> float:
         """Return the radius by which a step is measured, of that of the rows or of what an update has seen."""
@@ -139,7 +144,8 @@ class Bounded:
 
     def _least_loss(self, c_L: float | None) -> float:
         """Return the least positive loss as given, as the loss states it, or as the update has seen it."""
-        stated, most = self._learner.problem.c_L, self._learner.problem.C_L
+        problem = self._problem_of_bounds()
+        stated, most = problem.c_L, problem.C_L
         if c_L is None:
             return stated if np.isfinite(stated) else self._learner.update.c_L_seen
         at_most = f", and at most the largest loss, {most:g}"

@@ -21,21 +21,10 @@ from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, table_representation
 
 
-class BaseTableClassifier(ClassifierMixin, BasePredtron):
-    """Labels are numbered, predictions are the labels, and the loss is a table of both."""
+class ClassLabelled(ClassifierMixin, BasePredtron):
+    """Labels are classes, which are numbered."""
 
     classes_: Any = AfterFit()
-    _parameter_constraints: dict[str, list] = {
-        **BasePredtron._parameter_constraints,
-        "loss": [str, "array-like", dict, CostTableLoss],
-        "representation": [str, "array-like", CodeRepresentation],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-    }
-    loss: Any
-    representation: Any
-    class_weight: Any
-
-    # ------------------------------------------------------------------------------------------------------------- labels
 
     def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
         given = self._given_classes(y)
@@ -77,6 +66,26 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
     def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
         if len(classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class.")
+
+    def _true_codes(self, predicted: NDArray, y: Any) -> NDArray:
+        """Return the numbers of the labels, one for each prediction."""
+        codes = encode(column_or_1d(y), self.classes_)
+        check_lengths(len(predicted), len(codes))
+        return codes
+
+
+class BaseTableClassifier(ClassLabelled):
+    """Predictions are the labels, and the loss is a table of both."""
+
+    _parameter_constraints: dict[str, list] = {
+        **BasePredtron._parameter_constraints,
+        "loss": [str, "array-like", dict, CostTableLoss],
+        "representation": [str, "array-like", CodeRepresentation],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+    loss: Any
+    representation: Any
+    class_weight: Any
 
     def _label_weight(self, labels: Any, weight: NDArray | None, *, partial: bool) -> NDArray | None:
         if self.class_weight is None:
@@ -200,12 +209,6 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
             return (predicted != codes).astype(np.float64)
         return self._costs()[codes, predicted]
 
-    def _true_codes(self, predicted: NDArray, y: Any) -> NDArray:
-        """Return the numbers of the labels, one for each prediction."""
-        codes = encode(column_or_1d(y), self.classes_)
-        check_lengths(len(predicted), len(codes))
-        return codes
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the accuracy, whatever the loss, its costs and the reject option: a rejected row is not right.
 
@@ -267,3 +270,9 @@ class BaseTableClassifier(ClassifierMixin, BasePredtron):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = True
         return tags
+
+
+def check_two(classes: NDArray) -> None:
+    """Refuse more classes than two, as scikit-learn does."""
+    if len(classes) > 2:
+        raise ValueError("Only binary classification is supported. The type of the target is multiclass.")

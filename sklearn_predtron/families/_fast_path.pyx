@@ -1,7 +1,8 @@
-"""The short way from one row in Python's hands to the loop."""
+"""The short way from one round in Python's hands to the loop."""
 from libc.math cimport INFINITY
 
 import numpy as np
+from scipy.sparse import csr_array, csr_matrix
 
 from sklearn_predtron._core.busy cimport Busy
 from sklearn_predtron._core.learner cimport Learner
@@ -9,14 +10,20 @@ from sklearn_predtron.problems._base cimport Codes, Labels
 from sklearn_predtron.problems._relevance cimport Relevances
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron.problems._label_sets cimport Indicators
-from sklearn_predtron._core.rows import QueryRows, dense_rows
+from sklearn_predtron._core.rows import QueryRows, csr_rows, dense_rows
+from sklearn_predtron.problems._chain import TokenCodes
 
 
 def plain_rows(X):
-    """Rows of X if it is a C-contiguous float32 or float64 array that is not empty; else None."""
-    if type(X) is not np.ndarray or X.ndim != 2 or X.size == 0 or not X.flags.c_contiguous:
+    """Rows of X if it is a C-contiguous array or a CSR matrix, of float32 or float64, that is not empty; else None."""
+    kind = type(X)
+    if kind is np.ndarray:
+        known = X.ndim == 2 and X.size > 0 and X.flags.c_contiguous
+    else:
+        known = (kind is csr_matrix or kind is csr_array) and X.ndim == 2 and min(X.shape) > 0
+    if not known or not (X.dtype == np.float64 or X.dtype == np.float32):
         return None
-    return dense_rows(X) if X.dtype == np.float64 or X.dtype == np.float32 else None
+    return dense_rows(X) if kind is np.ndarray else csr_rows(X)
 
 
 cdef class LabelReader:
@@ -165,10 +172,42 @@ cdef class QueryReader(LabelReader):
     cdef Labels read(self, y, Py_ssize_t n):
         if type(y) is not np.ndarray or y.ndim != 1 or y.shape[0] != n:
             return None
-        return relevances(y, np.array([0, n], dtype=np.intp))
+        return relevances(y, one_round(n))
 
     cdef Rows rounds(self, Rows rows):
-        return QueryRows(rows, np.array([0, rows.n], dtype=np.intp))
+        return QueryRows(rows, one_round(rows.n))
+
+
+cdef class TokenReader(CodeReader):
+    """Labels of the tokens of one sequence, whose transitions must be allowed, as a `ChainProblem` says."""
+    cdef const unsigned char[:, ::1] allowed
+
+    def __init__(self, dict codes not None, allowed=None):
+        CodeReader.__init__(self, codes)
+        self.allowed = None if allowed is None else np.array(allowed, dtype=np.uint8)
+
+    cdef Labels read(self, y, Py_ssize_t n):
+        cdef Labels labels = CodeReader.read(self, y, n)
+        if labels is None or not self.allows(labels.array):
+            return None
+        return TokenCodes(labels.array, one_round(n))
+
+    cdef bint allows(self, const Py_ssize_t[::1] code):
+        """Whether the labels may follow one another."""
+        cdef Py_ssize_t i
+        cdef bint good = True
+        if self.allowed is not None:
+            for i in range(code.shape[0]):
+                good &= self.allowed[code[i - 1] if i > 0 else self.allowed.shape[1], code[i]]
+        return good
+
+    cdef Rows rounds(self, Rows rows):
+        return QueryRows(rows, one_round(rows.n))
+
+
+cdef one_round(Py_ssize_t n):
+    """Where a round of n rows begins and ends."""
+    return np.array([0, n], dtype=np.intp)
 
 
 cdef Relevances relevances(y, start):

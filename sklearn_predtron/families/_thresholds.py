@@ -12,6 +12,7 @@ from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.score_histogram import PLACES, ScoreHistogram
 from sklearn_predtron._parts import real_number
 from sklearn_predtron._queries import shortened
+from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._fitted import learned, read_only
 from sklearn_predtron.families._held_out import HeldOut
 from sklearn_predtron.families._validation import Batch
@@ -28,10 +29,37 @@ class Measure(NamedTuple):
     pooled: bool = False
 
 
-class Thresholded(HeldOut):
-    """Cuts its scores where a measure says: a shift of what predicts, of which learning knows nothing."""
+class Shifted(BasePredtron):
+    """Takes cuts off its scores: a shift of what predicts, of which learning knows nothing."""
 
     threshold: Any
+
+    def _cuts(self, learner: Learner) -> NDArray | None:
+        """Return the cuts of the present threshold, one or one for each score; None where it is 0 as ever."""
+        raise TypeError(f"{type(self).__name__} does not define _cuts(); a family must.")
+
+    def _shift_by(self, learner: Learner, cuts: NDArray) -> NDArray:
+        """Return what is taken off the scores t, of shape (d,)."""
+        return cuts
+
+    def _given_cut(self) -> NDArray:
+        """Return the numbers that the parameter `threshold` gives."""
+        return np.array([float(self.threshold)])
+
+    def _shift(self, learner: Learner) -> NDArray | None:
+        cuts = self._cuts(learner)
+        return None if cuts is None else self._shift_by(learner, cuts)
+
+    @learned
+    def intercept_(self) -> NDArray:
+        """Offsets of the scores that predict, of shape (d,), less what `threshold_` takes off."""
+        shift, offsets = self._shift(self._learner), super().intercept_
+        return offsets if shift is None else read_only(offsets - shift)
+
+
+class Thresholded(HeldOut, Shifted):
+    """Cuts its scores where a measure says."""
+
     _cut: Any  # the last exact cut: the measure's name, the rounds that the observer had seen, the cuts
 
     # ------------------------------------------------------------------------------------------- what a family defines
@@ -51,10 +79,6 @@ class Thresholded(HeldOut):
     def _positive(self, labels: Any) -> NDArray:
         """Return which of them should be above their cuts, of shape (n_samples, n_cuts)."""
         raise TypeError(f"{type(self).__name__} does not define _positive(); a family must.")
-
-    def _shift_by(self, learner: Learner, cuts: NDArray) -> NDArray:
-        """Return what is taken off the scores t, of shape (d,)."""
-        return cuts
 
     # ------------------------------------------------------------------------------------------------------ choosing it
 
@@ -79,7 +103,6 @@ class Thresholded(HeldOut):
             self._cut = measure.name, learner.observer.rounds, cuts.tolist()
 
     def _cuts(self, learner: Learner) -> NDArray | None:
-        """Return the cuts of the present threshold, one or one for each score; None where it is 0 as ever."""
         if self.threshold is None:
             return None
         measure = self._threshold_measure()
@@ -99,22 +122,6 @@ class Thresholded(HeldOut):
             known = measure.name, rounds, best_cuts(measure, places, weights[:, :, 1].T, weights[:, :, 0].T)
             observer.kept = known
         return np.array(known[2])
-
-    def _given_cut(self) -> NDArray:
-        """Return the numbers that the parameter `threshold` gives."""
-        return np.array([float(self.threshold)])
-
-    # --------------------------------------------------------------------------------------------------- what predicts
-
-    def _shift(self, learner: Learner) -> NDArray | None:
-        cuts = self._cuts(learner)
-        return None if cuts is None else self._shift_by(learner, cuts)
-
-    @learned
-    def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,), less what `threshold_` takes off."""
-        shift, offsets = self._shift(self._learner), super().intercept_
-        return offsets if shift is None else read_only(offsets - shift)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over a saved state, in which there may be no threshold."""
@@ -153,15 +160,6 @@ def value_at(function: Any, *counts: float) -> float:
     return number
 
 
-def balanced_error(a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
-    """Return the mean of the shares of both classes that are wrong; of one alone where the other has no rows."""
-    positive, negative = np.asarray(a + c, dtype=float), np.asarray(b + d, dtype=float)
-    missed = np.divide(c, positive, out=np.zeros_like(positive), where=positive > 0)
-    alarms = np.divide(b, negative, out=np.zeros_like(negative), where=negative > 0)
-    both = (positive > 0).astype(float) + (negative > 0)
-    return (missed + alarms) / np.maximum(both, 1)
-
-
 def best_cuts(measure: Measure, scores: NDArray, positive: NDArray, negative: NDArray) -> NDArray:
     """Return the cut of each column of the scores, or of all of them; of weights of the rows that should be above and below."""
     if measure.pooled:
@@ -182,7 +180,30 @@ def best_cut(loss: Loss, scores: NDArray, positive: NDArray, negative: NDArray) 
     above, alarms = (np.append(0, np.cumsum(weight[order])) for weight in (positive, negative))
     between = np.append(True, np.append(t[1:] < t[:-1], True))
     a, b = above[between], alarms[between]
-    losses = loss(a, b, np.maximum(above[-1] - a, 0), np.maximum(alarms[-1] - b, 0))
+    return cut_between(t, between, loss(a, b, np.maximum(above[-1] - a, 0), np.maximum(alarms[-1] - b, 0)))
+
+
+def best_cut_of_groups(loss: Loss, scores: NDArray, positive: NDArray, start: NDArray, weight: NDArray | None) -> float:
+    """Return the cut of least mean loss of groups, whose rows are scores[start[i]:start[i + 1]], by their weights."""
+    group = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    order = np.lexsort((-scores, group))
+    on, first = positive[order].astype(np.float64), start[:-1]
+    above, alarms = np.cumsum(on), np.cumsum(1 - on)
+    P, N = (np.diff(np.append(0, total[start[1:] - 1])) for total in (above, alarms))
+    a, b = above - (np.cumsum(P) - P)[group], alarms - (np.cumsum(N) - N)[group]
+    losses, none = loss(a, b, P[group] - a, N[group] - b), loss(0 * P, 0 * N, P, N)
+    change = np.diff(losses, prepend=0)
+    change[first] = losses[first] - none  # from one row on to the next in its group, whatever groups lie between
+    share = np.ones(len(P)) if weight is None else weight / weight.max()
+    by_score = np.argsort(-scores[order], kind="stable")
+    t = scores[order][by_score]
+    total = (share * none).sum() + np.append(0, np.cumsum((share[group] * change)[by_score]))
+    between = np.append(True, np.append(t[1:] < t[:-1], True))
+    return cut_between(t, between, total[between])
+
+
+def cut_between(t: NDArray, between: NDArray, losses: NDArray) -> float:
+    """Return the cut of least loss of falling scores; `between` marks where there may be one, the losses are those."""
     beyond = (t[0] - t[-1]) / len(t) or 1.0
     upper, lower = np.append(t[0] + 2 * beyond, t)[between], np.append(t, t[-1] - 2 * beyond)[between]
     cuts = lower + (upper - lower) / 2

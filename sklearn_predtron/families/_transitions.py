@@ -24,15 +24,16 @@ def bio_transitions(classes: NDArray) -> NDArray:
     return allowed
 
 
-def observed_transitions(labels: TokenCodes, k: int) -> NDArray:
-    """Return which of k labels follows which in some sequence (last row: is first in one)."""
+def observed_transitions(labels: TokenCodes, k: int, weight: NDArray | None) -> NDArray:
+    """Return which of k labels follows which (last row: is first) in some sequence that has a weight."""
     codes, start = labels.array, labels.starts
+    counts = np.ones(len(start) - 1, dtype=bool) if weight is None else weight > 0
     allowed = np.zeros((k + 1, k), dtype=bool)
-    follows = np.ones(len(codes), dtype=bool)
+    follows = np.repeat(counts, np.diff(start))
     follows[start[:-1]] = False
     at = np.flatnonzero(follows)
     allowed[codes[at - 1], codes[at]] = True
-    allowed[k, codes[start[:-1]]] = True
+    allowed[k, codes[start[:-1][counts]]] = True
     return allowed
 
 

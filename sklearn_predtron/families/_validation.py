@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from sklearn_predtron._compat import check_sample_weight
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, Rows, SparseRows, SummedRows, dense_rows, sparse_rows
+from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, Rows, csr_rows, dense_rows
 from sklearn_predtron.families._fast_path import plain_rows
 from sklearn_predtron.norms._base import euclidean_length
 from sklearn_predtron.problems._base import Labels
@@ -144,20 +144,4 @@ def mean_loss(losses: NDArray, sample_weight: Any) -> float:
 
 def as_rows(X: Any) -> Rows:
     """Return the rows of a validated X, read in place but for CSR rows in which a feature stands twice, which are summed."""
-    if not sparse.issparse(X):
-        return dense_rows(X)
-    rows = csr_rows(X)
-    repeating = rows.repeating()
-    if len(repeating) == 0:
-        return rows
-    sums = X[repeating]
-    sums.sum_duplicates()
-    return SummedRows(rows, repeating, csr_rows(sums))
-
-
-def csr_rows(X: Any) -> SparseRows:
-    """Return the rows of a CSR matrix as it is stored."""
-    if len(X.indptr) != X.shape[0] + 1:
-        raise ValueError(f"X is not a valid CSR matrix: its indptr has {len(X.indptr)} entries for {X.shape[0]} rows.")
-    data, indices = np.ascontiguousarray(X.data), np.ascontiguousarray(X.indices)
-    return sparse_rows(data, indices, np.ascontiguousarray(X.indptr, dtype=np.intp), X.shape[1])
+    return csr_rows(X) if sparse.issparse(X) else dense_rows(X)

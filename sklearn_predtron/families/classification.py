@@ -12,19 +12,19 @@ from sklearn_predtron._core.learner import Observer
 from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron._core.score_histogram import ClassScores
 from sklearn_predtron._names import refuse_class
-from sklearn_predtron.families._classes import BaseTableClassifier
+from sklearn_predtron.families._classes import BaseTableClassifier, check_two
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fitted import learned
 from sklearn_predtron.families._held_out import HeldOut
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._thresholds import Measure, Thresholded, balanced_error, measure_of_loss, number_or_measure
-from sklearn_predtron.losses import AtK, FBeta, Reject, SubsetLoss, names_label, table_loss
+from sklearn_predtron.families._thresholds import Measure, Thresholded, measure_of_loss, number_or_measure
+from sklearn_predtron.losses import AtK, BalancedError, FBeta, Reject, SubsetLoss, names_label, table_loss
 from sklearn_predtron.losses.reject import check_label, checked_reject, costs_by_class
 from sklearn_predtron.problems._finite import FiniteProblem
 
 __all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
 
-MEASURES = {"f1": Measure("f1", FBeta().of_counts), "balanced": Measure("balanced", balanced_error)}
+MEASURES = {"f1": Measure("f1", FBeta().of_counts), "balanced": Measure("balanced", BalancedError().of_counts)}
 EPOCHS = "10, or min(n / 100, 100000 / n) if that is more, for n rows of positive weight; 10 for kernels"
 
 
@@ -410,8 +410,7 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
 
     def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
         super()._check_classes(classes, ordered=ordered)
-        if len(classes) > 2:
-            raise ValueError("Only binary classification is supported. The type of the target is multiclass.")
+        check_two(classes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

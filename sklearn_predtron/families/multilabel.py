@@ -213,7 +213,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
             accepted = "None, 'macro_f1', 'micro_f1', a finite number and one for each label"
             measure = number_or_measure(threshold, MEASURES, accepted)
         if threshold is not None and isinstance(subset_loss(self.loss), AtK):
-            raise ValueError(f"threshold={threshold!r} does not go with loss={self.loss}, which predicts the k largest scores.")
+            raise ValueError(f"threshold={threshold!r} does not go with loss={self.loss}, whose k says how many scores are cut.")
         return measure
 
     def _given_cut(self) -> NDArray:
@@ -260,7 +260,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
         -------
         scores : ndarray of shape (n_samples, m), or (n_samples,) where y had one dimension
             A label is predicted where its score is positive (with "precision_at_k" and "recall_at_k", where it is among the
-            k largest).
+            k largest; by the rule "at_least" there too, and by "at_most" where both are so).
         """
         scores = self._scores(X)
         return scores[:, 0] if self._single else scores

@@ -10,25 +10,23 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._compat import with_callbacks
-from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._queries import (
     Queries,
     check_qid,
-    document_weights,
     has_ids,
     is_one,
-    queries_of_positive_weight,
     read_document_relevances,
     split_ids,
     warn_of_one_query,
 )
 from sklearn_predtron._typing import keeping_type
+from sklearn_predtron.families._blocks import Blocked
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fast_path import QueryReader
 from sklearn_predtron.families._fitted import learned
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._rankings import BaseRanker
-from sklearn_predtron.families._validation import Batch, as_rows, check_lengths
+from sklearn_predtron.families._validation import Batch, check_lengths
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._relevance import Relevances
@@ -47,7 +45,7 @@ NO_QID = (
 
 
 @documented({}, rows="queries")
-class PredtronRanker(BaseRanker):
+class PredtronRanker(BaseRanker, Blocked):
     """Subset ranking: learns from queries, whose documents are rows with a relevance each, to score documents.
 
     A round is a query: its documents are ranked by their scores t = X w, and compared with their relevances.
@@ -179,14 +177,8 @@ class PredtronRanker(BaseRanker):
         """
         X, qid = split_ids(X, qid)
         if qid is None:
-            self._warn_of_one_query(X)
+            warn_of_one_query(X)
         return self._fit(X, y, qid=qid, sample_weight=sample_weight)
-
-    def _warn_of_one_query(self, X: Any) -> None:
-        """Warn that several rows came without ids; what is no X is refused later."""
-        n = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else 0
-        if n > 1:
-            warn_of_one_query(n)
 
     def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:
         """Learn from queries in the given order, one pass.
@@ -224,20 +216,8 @@ class PredtronRanker(BaseRanker):
         X, rows = self._read_rows(X, reset=fresh)
         y = read_document_relevances(y)
         check_lengths(rows.n, len(y))
-        weight = None
-        if sample_weight is None:
-            queries = Queries(qid, rows.n)
-        else:
-            queries, weight = queries_of_positive_weight(qid, document_weights(sample_weight, X))
-            if not partial and queries.n == 0:
-                raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
-            if queries.start[-1] < rows.n:
-                self._check_finite(X, rows)
-        given = rows.n
+        queries, rounds, weight = self._read_blocks(X, rows, qid, sample_weight, partial=partial)
         self._several = queries.n > 1 or (not fresh and self._several)
-        if queries.order is not None:
-            rows = as_rows(X[queries.order])
-        rounds = QueryRows(rows, queries.start, queries.order, given)
         return Batch(X, rounds, Relevances(queries.take(y), queries.start), weight, None)
 
     def _shown_to_callbacks(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -361,7 +341,7 @@ class PredtronRanker(BaseRanker):
         """X without ids and the ids, which only a single query should come without."""
         X, qid = split_ids(X, qid)
         if qid is None:
-            self._warn_of_one_query(X)
+            warn_of_one_query(X)
         return X, qid
 
     def _scored_documents(self, X: Any, y: Any) -> tuple[NDArray, NDArray]:

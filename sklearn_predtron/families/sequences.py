@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sklearn_predtron._compat import Interval, StrOptions, check_sample_weight, with_callbacks
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._parts import resolve
-from sklearn_predtron._queries import SID, Queries, split_ids, warn_of_one_query, weights_of_sequences
+from sklearn_predtron._queries import ONE, SID, Queries, is_one, split_ids, warn_of_one_query, weights_of_sequences
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._bounded import positive
 from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._fast_path import TokenReader
 from sklearn_predtron.families._fitted import AfterFit, learned, read_only
 from sklearn_predtron.families._labels import class_list, encode, find_classes, one_dimensional
 from sklearn_predtron.families._patience import Patience
@@ -51,9 +52,9 @@ NO_SID = (
 class PredtronSequenceTagger(BasePredtron):
     """Sequence tagging by a linear chain: labels the tokens of a sequence together.
 
-    A row is a token, `sid` says of which sequence, and a round is a sequence.  A sequence of labels scores
-    S(y) = sum_t (<w_{y_t}, x_t> + b_{y_t}) + start_{y_1} + sum_{t>1} A_{y_{t-1}, y_t} + end_{y_T}, and the best one is predicted,
-    among equals the first in lexicographic order.
+    A row is a token, `sid` says of which sequence, and a round is a sequence.  The score S(y) of a sequence of labels is the sum
+    of <w_k, x_t> + b_k over its tokens x_t with the labels k, of A_jk over its neighbouring labels j and k, and of the scores of
+    its first and of its last label.  The best sequence is predicted, among equals the first in lexicographic order.
 
     Parameters
     ----------
@@ -205,7 +206,7 @@ class PredtronSequenceTagger(BasePredtron):
         """
         X, sid = split_ids(X, sid, SID)
         if sid is None:
-            warn_of_one_sequence(X)
+            warn_of_one_query(X, SID)
         return self._fit(X, y, sid=sid, sample_weight=sample_weight)
 
     def partial_fit(  # type: ignore[override]
@@ -235,6 +236,10 @@ class PredtronSequenceTagger(BasePredtron):
         self : object
             The estimator.
         """
+        stream = self.__dict__.get("_stream")
+        alone = classes is None and (sid is None or is_one(sid)) and sample_weight is None
+        if stream is not None and alone and stream.take(X, y):
+            return self
         X, sid = split_ids(X, sid, SID)
         return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
 
@@ -255,8 +260,6 @@ class PredtronSequenceTagger(BasePredtron):
         check_lengths(rows.n, len(codes))
         queries = Queries(sid, rows.n, SID)
         labels = TokenCodes(queries.take(codes), queries.start)
-        self._note_transitions(labels, partial=partial)
-        self._check_transitions(labels, queries)
         weight, order = None, None
         if sample_weight is not None:
             weight = weights_of_sequences(queries, np.ascontiguousarray(check_sample_weight(sample_weight, X)))
@@ -264,6 +267,8 @@ class PredtronSequenceTagger(BasePredtron):
                 order = np.flatnonzero(weight)
                 if len(order) == 0 and not partial:
                     raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+        self._note_transitions(labels, weight, partial=partial)
+        self._check_transitions(labels, queries)
         given = rows.n
         self._several = queries.n > 1 or (not fresh and self._several)
         if queries.order is not None:
@@ -289,18 +294,18 @@ class PredtronSequenceTagger(BasePredtron):
                 f"classes={class_list(classes).tolist()} is not the same as on the first call: {self.classes_.tolist()}."
             )
 
-    def _note_transitions(self, labels: TokenCodes, *, partial: bool) -> None:
+    def _note_transitions(self, labels: TokenCodes, weight: NDArray | None, *, partial: bool) -> None:
         """Note which transitions there are, if others are to be forbidden."""
         if not isinstance(self.constraint, str) or self.constraint != "observed":
             return
         if partial:
             raise ValueError("constraint='observed' is not for partial_fit, which sees a part of the data; pass an array.")
-        self._observed = observed_transitions(labels, len(self.classes_))
+        self._observed = observed_transitions(labels, len(self.classes_), weight)
 
     def _check_transitions(self, labels: TokenCodes, queries: Queries) -> None:
         """Refuse a constraint, or labels that it forbids."""
         allowed = self._allowed()
-        if allowed is not None:
+        if allowed is not None and allowed is not self._observed:
             check_transitions(allowed, self.classes_, self.constraint)
             check_labels_allowed(labels, queries, allowed, self.classes_, self.constraint)
 
@@ -311,6 +316,12 @@ class PredtronSequenceTagger(BasePredtron):
         if isinstance(self.constraint, str):
             return bio_transitions(self.classes_) if self.constraint == "bio" else self._observed
         return given_transitions(self.constraint, self.classes_)
+
+    def _build_reader(self) -> TokenReader | None:
+        if isinstance(self.constraint, str) and self.constraint == "observed":
+            return None  # partial_fit says why
+        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
+        return TokenReader(codes, self._learner.problem.allowed)
 
     def _build_problem(self) -> ChainProblem:
         return sequence_loss(self.loss).build(self.transition_scaling, self.classes_, self._allowed())
@@ -389,21 +400,22 @@ class PredtronSequenceTagger(BasePredtron):
     def _predict_codes(self, X: Any, sid: Any, method: str) -> NDArray:
         """Return the numbers of the predicted labels, of shape (n_tokens,)."""
         problem, scores, queries, table = self._scored_sequences(X, sid, method)
-        codes, allowed = problem.predict(scores, queries.start, *table)
-        if not allowed:
-            raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
-        return queries.put_back(codes)
+        return queries.put_back(possible(*problem.predict(scores, queries.start, *table)))
 
     def _scored_sequences(self, X: Any, sid: Any, method: str) -> tuple[Any, NDArray, Queries, tuple]:
         """Return the problem of now, the tokens' scores by sequence, the sequences, and the scores of transitions."""
         check_is_fitted(self)
         X, sid = split_ids(X, sid, SID)
         learner, scores = self._scored(X)
-        if sid is None and self._several and len(scores) > 1:
-            raise ValueError(NO_SID.format(method=method))
-        queries = Queries(sid, len(scores), SID)
+        queries = self._sequences_of(sid, len(scores), method)
         table = learner.read(lambda weights: weights.transitions(True))
         return learner.problem, queries.take(scores), queries, table
+
+    def _sequences_of(self, sid: Any, n: int, method: str) -> Queries:
+        """Return the sequences of n tokens, which are not one by default after a fit with several."""
+        if sid is None and self._several and n > 1:
+            raise ValueError(NO_SID.format(method=method))
+        return Queries(sid, n, SID)
 
     def decision_function(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the max-marginals: the best score of a sequence with the label at the token, less that of the best sequence.
@@ -418,10 +430,10 @@ class PredtronSequenceTagger(BasePredtron):
         Returns
         -------
         scores : ndarray of shape (n_tokens, n_classes)
-            At most 0, which is the predicted label's; about -1e100 where the constraint leaves no such sequence.
+            At most 0, which is the predicted label's; -1e100 or less where the constraint leaves no such sequence.
         """
         problem, scores, queries, table = self._scored_sequences(X, sid, "decision_function")
-        return queries.put_back(problem.marginals(scores, queries.start, *table))
+        return queries.put_back(possible(*problem.marginals(scores, queries.start, *table)))
 
     def score(self, X: Any, y: Any, sid: Any = None, sample_weight: Any = None) -> float:
         """Compute the share of tokens whose label is right, whatever the loss.
@@ -466,17 +478,29 @@ class PredtronSequenceTagger(BasePredtron):
         loss : ndarray of shape (n_sequences,)
             Values of the loss that was learned for, in the order in which the sequences first appear.
         """
-        codes = self._predict_codes(X, sid, "sample_loss")
-        true = encode(column_or_1d(y), self.classes_)
-        check_lengths(len(codes), len(true))
-        queries = Queries(split_ids(X, sid, SID)[1], len(codes), SID)
-        loss = sequence_loss(self.loss)
-        costs = loss.table(self.classes_)
-        of_tokens = (codes != true).astype(np.float64) if costs is None else costs[true, codes]
-        if queries.n == 0:
-            return np.zeros(0)
-        losses = np.add.reduceat(queries.take(of_tokens), queries.start[:-1])
-        return losses if loss.additive else (losses > 0).astype(np.float64)
+        X, sid = split_ids(X, sid, SID)
+        return self._loss_of(self._predict_codes(X, sid, "sample_loss"), y, sid)
+
+    def _raw_predict(self, X: Any) -> NDArray:
+        return self._predict_codes(X, ONE, "predict")
+
+    def _loss_of(self, predicted: NDArray, y: Any, sid: Any = None) -> NDArray:
+        queries = Queries(sid, len(predicted), SID)
+        true = self._labels_of(y, queries)
+        return sequence_loss(self.loss).evaluate(true.array, queries.take(predicted), true.starts, self.classes_)
+
+    def _labels_of(self, y: Any, queries: Queries) -> TokenCodes:
+        """Return true labels by sequence."""
+        codes = encode(column_or_1d(y), self.classes_)
+        check_lengths(int(queries.start[-1]), len(codes))
+        return TokenCodes(queries.take(codes), queries.start)
+
+    def _rows_and_labels(self, X: Any, y: Any, sid: Any = None) -> tuple[Any, TokenCodes]:
+        X, sid = split_ids(X, sid, SID)
+        X, rows = self._read_rows(X, reset=False)
+        self._check_finite(X, rows)
+        queries = self._sequences_of(sid, rows.n, "sample_loss")
+        return queries.take(X), self._labels_of(y, queries)
 
     # -------------------------------------------------------------------------------------------------------- the theory
 
@@ -505,7 +529,7 @@ class PredtronSequenceTagger(BasePredtron):
         >>> X, y, sid = [[2.0], [1.0], [-1.0], [1.0], [-2.0]], [1, 1, 0, 1, 0], [0, 0, 0, 1, 1]
         >>> model = PredtronSequenceTagger(intercept_scaling=1.0, update="perceptron", random_state=0).fit(X, y, sid=sid)
         >>> round(model.margin(X, y, sid=sid), 2)
-        1.38
+        1.05
         """
         return float(self._margins(X, y, sid).min(initial=np.inf))
 
@@ -519,10 +543,7 @@ class PredtronSequenceTagger(BasePredtron):
 
     def _leads(self, X: Any, y: Any, sid: Any, method: str) -> NDArray:
         problem, scores, queries, table = self._scored_sequences(X, sid, "margin")
-        codes = encode(column_or_1d(y), self.classes_)
-        check_lengths(len(scores), len(codes))
-        labels = TokenCodes(queries.take(codes), queries.start)
-        return self._at_unit_norm(getattr(problem, method)(scores, labels, *table))
+        return self._at_unit_norm(getattr(problem, method)(scores, self._labels_of(y, queries), *table))
 
     def loss_bound(  # type: ignore[override]
         self,
@@ -567,7 +588,7 @@ class PredtronSequenceTagger(BasePredtron):
             return self._loss_bound(margin, radius, c_L, None, None, None)
         if margin is not None:
             raise ValueError(f"loss_bound takes margin={margin} or unit_margin={unit_margin}, not both.")
-        rate, problem = positive(unit_margin, "unit_margin"), self._learner.problem
+        rate, problem = positive(unit_margin, "unit_margin"), self._problem_of_bounds()
         update = resolve(Update, self.update, "update")
         if isinstance(update, LossDriven):
             raise ValueError(f"No loss bound by a unit margin is proven for update={self.update!r}; pass a margin.")
@@ -576,14 +597,17 @@ class PredtronSequenceTagger(BasePredtron):
             bound *= (problem.C_L / (max(self._learner.weights.longest, 1) * problem.c_L)) ** 2
         return bound
 
+    def _problem_of_bounds(self) -> Any:
+        return self._learner.problem.of_length(max(self._learner.weights.longest, 1))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = "tagger"
         return tags
 
 
-def warn_of_one_sequence(X: Any) -> None:
-    """Warn that several rows came without ids; what is no X is refused later."""
-    n = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else 0
-    if n > 1:
-        warn_of_one_query(n, SID)
+def possible(found: NDArray, allowed: bool) -> NDArray:
+    """Return what was found for tokens, if the constraint allows some labels for each of their sequences."""
+    if not allowed:
+        raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
+    return found

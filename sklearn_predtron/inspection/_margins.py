@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 from sklearn_predtron._compat import check_matplotlib_support
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._labels import encode
+from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.inspection._curves import leads
 from sklearn_predtron.inspection._display import Display, last_step
@@ -76,7 +77,7 @@ class MarginDisplay(Display):
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             True labels.
         qid : array-like of shape (n_samples,), default=None
-            The query of each document, for a `PredtronRanker` only.
+            The query of each document, or the group of each row, for the estimators that learn by them only.
         name : str, default=None
             What the bars are called in the legend; None is the estimator's class.
         ax : matplotlib Axes, default=None
@@ -91,16 +92,18 @@ class MarginDisplay(Display):
         """
         check_matplotlib_support(f"{cls.__name__}.from_estimator")
         model, X = last_step(estimator, X)
-        ranker = isinstance(model, PredtronRanker)
+        items = {PredtronRanker: "queries", PredtronBipartiteClassifier: "groups"}
+        blocks = next((name for kind, name in items.items() if isinstance(model, kind)), None)
         if not hasattr(model, "_margins"):
             raise ValueError(f"estimator={shortened(model)} has no margins; accepted are Predtron's classifiers and rankers.")
-        if qid is not None and not ranker:
+        if qid is not None and blocks is None:
             raise ValueError(
-                f"qid is for PredtronRanker only, and estimator={shortened(model)} ranks no queries; accepted is None."
+                f"qid is for PredtronRanker and PredtronBipartiteClassifier only, and estimator={shortened(model)} has neither "
+                "queries nor groups; accepted is None."
             )
-        margins = model._margins(X, y, qid) if ranker else model._margins(X, y)
+        margins = model._margins(X, y) if blocks is None else model._margins(X, y, qid)
         name = type(model).__name__ if name is None else name
-        return cls(margins=margins, items="queries" if ranker else "rows", name=name).plot(ax, **kwargs)
+        return cls(margins=margins, items=blocks or "rows", name=name).plot(ax, **kwargs)
 
     @classmethod
     def from_predictions(

@@ -8,9 +8,12 @@ from sklearn_predtron.losses.sequence import SequenceHamming, SequenceLoss, Sequ
 from sklearn_predtron.losses.sequence import sequence_loss as sequence_loss
 from sklearn_predtron.losses.subset import AtK as AtK
 from sklearn_predtron.losses.subset import (
+    BalancedError,
+    BreakEven,
     CountLoss,
     ErrorSetSize,
     FBeta,
+    GMean,
     Hamming,
     Jaccard,
     PrecisionAtK,
@@ -28,11 +31,14 @@ __all__ = [
     "NDCG",
     "Absolute",
     "AveragePrecision",
+    "BalancedError",
+    "BreakEven",
     "CostMatrix",
     "CostTableLoss",
     "CountLoss",
     "ErrorSetSize",
     "FBeta",
+    "GMean",
     "Hamming",
     "Jaccard",
     "KendallTau",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._parts import Part, resolve
@@ -50,6 +51,30 @@ class SequenceLoss(Part):
             Rows = true label, columns = prediction; None is 1 for each wrong token.
         """
         return None
+
+    def evaluate(self, true: NDArray, predicted: NDArray, start: NDArray, classes: NDArray) -> NDArray:
+        """Compute the loss L(sigma, y) of sequences.
+
+        Parameters
+        ----------
+        true, predicted : ndarrays of int, of shape (n_tokens,)
+            The labels y and sigma, by their places in `classes`, sequence by sequence.
+        start : ndarray of int, of shape (n_sequences + 1,)
+            Where each sequence begins, and where the last one ends.
+        classes : ndarray of shape (K,)
+            The labels, in the order of `classes_`.
+
+        Returns
+        -------
+        losses : ndarray of shape (n_sequences,)
+            One for each sequence: what its tokens cost together, or 1 for a sequence that costs anything, by `additive`.
+        """
+        costs = self.table(classes)
+        of_tokens = (predicted != true).astype(np.float64) if costs is None else costs[true, predicted]
+        if len(of_tokens) == 0:
+            return np.zeros(0)
+        losses = np.add.reduceat(of_tokens, start[:-1])
+        return losses if self.additive else (losses > 0).astype(np.float64)
 
     def constants(self, classes: NDArray, longest: int = 1) -> tuple[float, float]:
         """Find the least positive loss c_L and the largest loss C_L.

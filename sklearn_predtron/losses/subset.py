@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import sklearn_predtron.problems._at_k as at_k
 import sklearn_predtron.problems._counts as counts
 import sklearn_predtron.problems._label_sets as subset
-from sklearn_predtron._compat import Interval
+from sklearn_predtron._compat import Interval, StrOptions
 from sklearn_predtron._parts import LARGEST_LOSS, Part, real_numbers, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.representations import SignVector, SubsetRepresentation
@@ -26,6 +27,7 @@ class SubsetLoss(Part):
     """
 
     constants_of = "n_labels"  # what the constants depend on
+    balance = 0.0  # how much a batch makes of its rarer class, by default
     c_L: float | None = None
     C_L: float | None = None
     _parameter_constraints: dict[str, list] = {}
@@ -188,7 +190,7 @@ class ErrorSetSize(SubsetLoss):
         return np.asarray(b) * c / np.maximum(pairs, 1)
 
     def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
-        if m < 2:
+        if m == 1:
             raise ValueError(
                 f"loss='error_set_size' is about pairs of labels, and there is {m} label; 'hamming' takes any number."
             )
@@ -213,6 +215,7 @@ class FBeta(SubsetLoss):
     """
 
     alias = "f1"
+    balance = 0.5
     synonyms = ("f", "f_measure", "f_score")
     variants = {"f2": {"beta": 2.0}, "f0.5": {"beta": 0.5}}
     _parameter_constraints = {"beta": [Interval(Real, 0, None, closed="neither")]}
@@ -242,6 +245,7 @@ class Jaccard(SubsetLoss):
     """
 
     alias = "jaccard"
+    balance = 0.5
     synonyms = ("iou", "jaccard_score")
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
@@ -251,78 +255,199 @@ class Jaccard(SubsetLoss):
         return subset.JaccardProblem(m)
 
 
+class BalancedError(SubsetLoss):
+    """1 - balanced accuracy of a row's labels: L = (c / P + b / N) / 2 (alias "balanced").
+
+    P labels are in y and N are not: the mean of the shares of both that are wrong, or the one alone if the other has no labels.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import BalancedError
+    >>> float(BalancedError().of_counts(1, 1, 1, 3)), float(BalancedError().of_counts(0, 1, 0, 3))
+    (0.375, 0.25)
+    """
+
+    alias = "balanced"
+    balance = 1.0
+    synonyms = ("balanced_accuracy", "balanced_error_rate", "ber")
+
+    def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        missed, alarms = 1 - share(np.asarray(a), np.add(a, c)), 1 - share(np.asarray(d), np.add(b, d))
+        both = (np.add(a, c) > 0) & (np.add(b, d) > 0)
+        return (missed + alarms) / (1.0 + both)
+
+    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
+        return subset.BalancedErrorProblem(m)
+
+
+class GMean(SubsetLoss):
+    """1 - the geometric mean of sensitivity and specificity: L = 1 - sqrt(a d / (P N)) (alias "g_mean").
+
+    P labels are in y and N are not; the share of right ones of none is 1.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import GMean
+    >>> float(GMean().of_counts(1, 3, 0, 1))
+    0.5
+    """
+
+    alias = "g_mean"
+    balance = 1.0
+    synonyms = ("gm", "geometric_mean")
+
+    def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        sensitivity, specificity = share(np.asarray(a), np.add(a, c)), share(np.asarray(d), np.add(b, d))
+        return 1 - np.sqrt(sensitivity * specificity)
+
+    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
+        return counts.EvaluatedSetLoss(m, self, 1 - np.sqrt(1 - 1 / m) if m > 0 else np.nan, 1.0)
+
+
 class AtK(SubsetLoss):
-    """Base of the losses whose predictions have exactly k labels."""
+    """Base of the losses whose predictions have exactly k labels, or by another rule at least or at most k."""
 
-    k: int
-    _parameter_constraints = {"k": [Interval(Integral, 1, None, closed="left")]}
+    k: float
+    rule: str
+    _recall: bool
+    _parameter_constraints = {
+        "k": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
+    }
 
-    def checked(self, m: int) -> int:
-        """Return k, if m labels have as many."""
+    def size(self, m: int) -> int:
+        """Return k of m labels.
+
+        Parameters
+        ----------
+        m : int
+            Number of labels.
+
+        Returns
+        -------
+        k : int
+            `k`, or its share of the labels, rounded, but 1 at least.
+        """
+        return max(1, round(self.k * m)) if self.k < 1 else int(self.k)
+
+    def sizes(self, m: int) -> tuple[int, int]:
+        """Return how many of m labels a prediction has.
+
+        Parameters
+        ----------
+        m : int
+            Number of labels.
+
+        Returns
+        -------
+        least, most : int
+            The numbers between which it is.
+        """
+        k = self.size(m)
+        return 0 if self.rule == "at_most" else k, m if self.rule == "at_least" else k
+
+    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
         self._validate_params()
-        if self.k > m:
+        if 0 < m < self.k:
             raise ValueError(f"loss={self} predicts {self.k} labels of each row, and there are {m}; k must be at most {m}.")
-        return self.k
+        k = self.size(m) if m > 0 else self.k  # of batches, whose numbers of rows differ, the share itself
+        return at_k.AtKProblem(m, k, self._recall, self.rule != "exactly")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over a saved state, in which there may be no rule."""
+        super().__setstate__({"rule": "exactly", **state})
 
 
 class PrecisionAtK(AtK):
-    """Share of the k predicted labels that are wrong: L = b / k; predictions have exactly k labels.
+    """Share of the k predicted labels that are wrong: L = b / k; predictions have exactly k labels, or at least.
 
     Where y has fewer labels than k no prediction is free of loss: updates use the excess over the least loss.
 
     Parameters
     ----------
-    k : int, default=1
-        Labels in a prediction.
+    k : int or float, default=1
+        Labels in a prediction; below 1 their share of all, rounded, but one label at least.
+    rule : {"exactly", "at_least"}, default="exactly"
+        With "at_least", predictions are the labels of positive scores, but the k largest at least, and L = b / (a + b).
 
     Examples
     --------
     >>> from sklearn_predtron.losses import PrecisionAtK
-    >>> float(PrecisionAtK(k=2).of_counts(1, 1, 0, 2))
-    0.5
+    >>> float(PrecisionAtK(k=2).of_counts(1, 1, 0, 2)), float(PrecisionAtK(k=2, rule="at_least").of_counts(3, 1, 0, 2))
+    (0.5, 0.25)
     """
 
     alias = "precision_at_k"
     synonyms = ("precision", "prec", "p")
+    _recall = False
+    _parameter_constraints = {**AtK._parameter_constraints, "rule": [StrOptions({"exactly", "at_least"})]}
 
-    def __init__(self, k: int = 1):
+    def __init__(self, k: float = 1, rule: str = "exactly"):
         self.k = k
+        self.rule = rule
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
-        return 1 - np.asarray(a) / self.k
-
-    def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
-        return counts.AtKProblem(m, self.checked(m), False)
+        a = np.asarray(a)
+        return 1 - share(a, a + b)
 
 
 class RecallAtK(AtK):
-    """Share of the labels of y that are not among the k predicted: L = c / P; predictions have exactly k labels.
+    """Share of the labels of y that are not among the k predicted: L = c / P; predictions have exactly k labels, or at most.
 
     0 where y has no label.  Where y has more than k no prediction is free of loss: updates use the excess over the least loss.
 
     Parameters
     ----------
-    k : int, default=1
-        Labels in a prediction.
+    k : int or float, default=1
+        Labels in a prediction; below 1 their share of all, rounded, but one label at least.
+    rule : {"exactly", "at_most"}, default="exactly"
+        With "at_most", predictions are the labels of positive scores, but the k largest at most.
 
     Examples
     --------
     >>> from sklearn_predtron.losses import RecallAtK
-    >>> float(RecallAtK(k=2).of_counts(1, 1, 3, 2))
-    0.75
+    >>> float(RecallAtK(k=2).of_counts(1, 1, 3, 2)), float(RecallAtK(k=2, rule="at_most").of_counts(1, 0, 1, 4))
+    (0.75, 0.5)
     """
 
     alias = "recall_at_k"
     synonyms = ("recall", "r")
+    _recall = True
+    _parameter_constraints = {**AtK._parameter_constraints, "rule": [StrOptions({"exactly", "at_most"})]}
 
-    def __init__(self, k: int = 1):
+    def __init__(self, k: float = 1, rule: str = "exactly"):
         self.k = k
+        self.rule = rule
+
+    def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        return 1 - share(np.asarray(a), np.asarray(a) + c)
+
+
+class BreakEven(AtK):
+    """Precision at the break-even point, of batches: L = c / P; as many rows are predicted as are positive.
+
+    It is for `PredtronBipartiteClassifier`, which predicts the share of positive rows that it has learned from.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.losses import BreakEven
+    >>> float(BreakEven().of_counts(3, 1, 1, 5))
+    0.25
+    """
+
+    _recall = True
+    _parameter_constraints: dict[str, list] = {}
+    rule = "exactly"
+
+    def sizes(self, m: int) -> tuple[int, int]:
+        raise ValueError(f"loss={self} is of batches of rows: nothing says how many of {m} labels of a row are predicted.")
 
     def of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         return 1 - share(np.asarray(a), np.asarray(a) + c)
 
     def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
-        return counts.AtKProblem(m, self.checked(m), True)
+        if m > 0:
+            self.sizes(m)
+        return at_k.AtKProblem(0, 0, self._recall)
 
 
 class CountLoss(SubsetLoss):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import chain
@@ -15,7 +14,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._queries import ONE, Ids, has_ids, ids_taken, shortened
 
 MANY = 1024  # items whose losses are computed at a time: one by one they cost more than predicting and learning
 
@@ -38,22 +37,23 @@ def progressive_val_score(
         What has `partial_fit`; it may be fitted.  Predictions are those of `predict`, by the average unless ``average=False``.
     stream : iterable
         Items, each of which is predicted before it is learned: (X, y) as `partial_fit` takes them, a batch of any number of rows
-        or, for `PredtronRanker`, one query; (x, y) with one-dimensional x is a row; (X, y, qid) is a batch of queries.  Other
-        estimators take no notice of a third entry.  Where X holds objects that are no rows, as with joint features, all items
-        are batches.  ``zip(X, y)`` is a data set row by row, a `SvmlightReader` a file by chunks.
+        or one query for `PredtronRanker`, one sequence for `PredtronSequenceTagger`; (x, y) with one-dimensional x is a row;
+        (X, y, qid) is a batch of queries, (X, y, sid) of sequences.  Other estimators take no notice of a third entry.  Where X
+        holds objects that are no rows, as with joint features, all items are batches.  ``zip(X, y)`` is a data set row by row, a
+        `SvmlightReader` a file by chunks.
     delay : int, default=0
         By how many items labels are late: an item is learned when so many others have been predicted after it.
     classes : array-like of shape (n_classes,), default=None
         All labels that will ever occur, for the first call of `partial_fit`; a classifier that has learned nothing needs them.
     metric : callable, default=None
         ``metric(y, predicted)`` of each item, whose numbers are averaged: one for the item, or an array of several.  None is the
-        estimator's own loss of each row or query, that of `sample_loss`.
+        estimator's own loss of each row, query or sequence, that of `sample_loss`.
 
     Returns
     -------
     mean : float
-        Mean over the rows (or queries) that were predicted.  Items that come while an unfitted model has learned nothing yet, the
-        first ``delay + 1``, are learned only.
+        Mean over the rows (queries, sequences) that were predicted.  Items that come while an unfitted model has learned nothing
+        yet, the first ``delay + 1``, are learned only.
 
     Raises
     ------
@@ -96,17 +96,17 @@ def progressive_val_score(
     judge = judge_of(model, metric)
     known, waiting = is_fitted(model), deque[tuple[Any, Any, Any]]()
     first = {} if classes is None else {"classes": classes}
-    of_queries, of_rows = takes_ids(model.partial_fit), takes_rows(model)
+    ids, of_rows = ids_taken(model.partial_fit), takes_rows(model)
     for item in stream:
-        batch = read_item(item, of_queries, of_rows)
+        batch = read_item(item, ids, of_rows)
         if known:
             judge.add(*batch)
         waiting.append(batch)
         if len(waiting) > delay:
-            learn(model, *waiting.popleft(), **first)
+            learn(model, ids, *waiting.popleft(), **first)
             known, first = True, {}
     for batch in waiting:
-        learn(model, *batch, **first)
+        learn(model, ids, *batch, **first)
         first = {}
     if judge.count() == 0:
         raise ValueError(
@@ -125,31 +125,28 @@ def is_fitted(model: Any) -> bool:
     return True
 
 
-def takes_ids(method: Callable[..., Any]) -> bool:
-    """Return whether a method is of queries."""
-    return "qid" in inspect.signature(method).parameters
-
-
 def takes_rows(model: Any) -> bool:
     """Return whether X holds rows of features, not objects of other kinds."""
     return not hasattr(model, "__sklearn_tags__") or model.__sklearn_tags__().input_tags.two_d_array
 
 
-def learn(model: Any, X: Any, y: Any, qid: Any, **first: Any) -> None:
+def learn(model: Any, ids: Ids | None, X: Any, y: Any, given: Any, **first: Any) -> None:
     """Let the model go on with a batch."""
-    if qid is not None:
-        first["qid"] = qid
+    if ids is not None and given is not None:
+        first[ids.name] = given
     model.partial_fit(X, y, **first)
 
 
-def read_item(item: Any, of_queries: bool, of_rows: bool) -> tuple[Any, Any, Any]:
+def read_item(item: Any, ids: Ids | None, of_rows: bool) -> tuple[Any, Any, Any]:
     """Return X, y and the ids of an item, a row as a batch of one."""
     try:
-        X, y, *ids = item
+        X, y, *given = item
     except (TypeError, ValueError):
-        ids = [None, None]
-    if len(ids) > 1:
-        raise ValueError(f"stream holds {shortened(item)}; accepted are items (X, y), and (X, y, qid) for queries.")
+        given = [None, None]
+    if len(given) > 1:
+        raise ValueError(
+            f"stream holds {shortened(item)}; accepted are items (X, y), (X, y, qid) for queries and (X, y, sid) for sequences."
+        )
     if not of_rows:
         return X, y, None
     if isinstance(X, list):
@@ -158,7 +155,7 @@ def read_item(item: Any, of_queries: bool, of_rows: bool) -> tuple[Any, Any, Any
         X, y = X.reshape(1, -1), y[None] if isinstance(y, np.ndarray) else [y]
     elif np.isscalar(y):  # beside a row of a sparse matrix, which has two dimensions
         y = [y]
-    return X, y, ids[0] if ids and of_queries else None
+    return X, y, given[0] if given and ids is not None else None
 
 
 class Judge:
@@ -168,8 +165,8 @@ class Judge:
         self.model = model
         self.total, self.n = 0.0, 0
 
-    def add(self, X: Any, y: Any, qid: Any) -> None:
-        """Predict a batch, before it is learned."""
+    def add(self, X: Any, y: Any, given: Any) -> None:
+        """Predict a batch, of which ids may be given, before it is learned."""
         raise TypeError(f"{type(self).__name__} does not define add(); a judge must.")
 
     def count(self) -> int:
@@ -189,9 +186,9 @@ class ByMetric(Judge):
         super().__init__(model)
         self.metric = metric
 
-    def add(self, X: Any, y: Any, qid: Any) -> None:
+    def add(self, X: Any, y: Any, given: Any) -> None:
         """Predict and compare a batch."""
-        self.take(self.metric(y, self.model.predict(X)))
+        self.take(self.metric(y, self.model.predict(X, **beside(X, ids_taken(self.model.predict), given))))
 
 
 class ByOwnLoss(Judge):
@@ -199,16 +196,15 @@ class ByOwnLoss(Judge):
 
     def __init__(self, model: Any):
         super().__init__(model)
-        self.of_queries = takes_ids(model.sample_loss)
+        self.ids = ids_taken(model.sample_loss)
         self.predicted: list[Any] = []
         self.labels: list[Any] = []
 
-    def add(self, X: Any, y: Any, qid: Any) -> None:
+    def add(self, X: Any, y: Any, given: Any) -> None:
         """Predict a batch; its losses may wait for those of others."""
-        if qid is not None:
-            self.take(self.model.sample_loss(X, y, qid=qid))
-        elif type(y) not in (np.ndarray, list) or not (type(X) is np.ndarray or sparse.issparse(X)):
-            self.take(self.model.sample_loss(X, y))
+        plain = type(y) in (np.ndarray, list) and (type(X) is np.ndarray or sparse.issparse(X))
+        if given is not None or not plain:
+            self.take(self.model.sample_loss(X, y, **beside(X, self.ids, given)))
         else:
             self.predicted.append(self.model._raw_predict(X))
             self.labels.append(y.copy())
@@ -219,10 +215,17 @@ class ByOwnLoss(Judge):
         """Return the number of losses so far, those that have waited among them."""
         if self.labels:
             sizes = [len(part) for part in self.predicted]
-            beside = [np.repeat(np.arange(len(sizes)), sizes)] if self.of_queries else []
-            self.take(self.model._loss_of(joined(self.predicted), joined(self.labels), *beside))
+            items = [np.repeat(np.arange(len(sizes)), sizes)] if self.ids is not None else []
+            self.take(self.model._loss_of(joined(self.predicted), joined(self.labels), *items))
             self.predicted, self.labels = [], []
         return self.n
+
+
+def beside(X: Any, ids: Ids | None, given: Any) -> dict[str, Any]:
+    """Return the ids of a batch's rows as a method takes them; without ids it is one query or sequence."""
+    if ids is None:
+        return {}
+    return {ids.name: ONE if given is None and not has_ids(X, ids) else given}
 
 
 def joined(parts: list[Any]) -> Any:

@@ -238,11 +238,19 @@ def mean_of_sets(y_true: Any, y_pred: Any, /, *, loss: SubsetLoss, sample_weight
     true, predicted = indicators(y_true, "y"), indicators(y_pred, "predictions")
     if true.shape != predicted.shape:
         raise ValueError(f"y has shape {true.shape} and the predictions have shape {predicted.shape}; both must be the same.")
-    if isinstance(loss, AtK) and (predicted.sum(axis=1) != loss.k).any():
-        raise ValueError(f"{loss} is a loss of predictions of exactly {loss.k} labels, and there is one of another number.")
     a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted & true, predicted, true))
+    if isinstance(loss, AtK):
+        check_sizes(loss, n_predicted, true.shape[1])
     losses = loss.evaluate(a, n_predicted - a, n_true - a, true.shape[1] - n_predicted - n_true + a)
     return 1 - mean_loss(losses, sample_weight)
+
+
+def check_sizes(loss: AtK, n_predicted: NDArray, m: int) -> None:
+    """Refuse predictions of numbers of labels that the loss is not about."""
+    least, most = loss.sizes(m)
+    if (n_predicted < least).any() or (n_predicted > most).any():
+        rule = loss.rule.replace("_", " ")
+        raise ValueError(f"{loss} is a loss of predictions of {rule} {loss.size(m)} labels, and there is one of another number.")
 
 
 def indicators(y: Any, name: str) -> NDArray:

@@ -37,6 +37,7 @@ cdef class DualWeights(AveragedWeights):
     cdef Py_ssize_t[::1] at
     cdef double[::1] value
     cdef const double* input
+    cdef double feature               # the intercept's
     cdef double input_length          # of the input, the intercept's feature aside; negative where it is not known
     cdef Py_ssize_t entry(self, Py_ssize_t c, Py_ssize_t j) noexcept nogil
     cdef const LineSum* sum_of(self, int which) noexcept nogil
@@ -46,7 +47,7 @@ cdef class DualWeights(AveragedWeights):
     cdef void last_scores(self, const View* x, double* t) noexcept nogil
     cdef void gather(self, View* x, const ScoreGradient* g) noexcept nogil
     cdef double norm_of_input(self, View* x, const ScoreGradient* g) noexcept nogil
-    cdef double with_intercept(self, double length) noexcept nogil
+    cdef double with_intercept(self, double length, double times) noexcept nogil
     cdef double largest_row_norm(self, View* x) noexcept nogil
     cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil
     cdef double largest_change(self, View* x, const ScoreGradient* g) noexcept nogil

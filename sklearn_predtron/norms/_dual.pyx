@@ -1,5 +1,5 @@
 """What weights under p-norms share: W = link(Theta), the steps being Theta's (Jain et al. 2015, supplement, B.2)."""
-from libc.math cimport INFINITY, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
 import numpy as np
@@ -278,20 +278,22 @@ cdef class DualWeights(AveragedWeights):
                 self.input_length = q_norm(row, x.k, self.q)
         return self.input_length
 
-    cdef double with_intercept(self, double length) noexcept nogil:
-        """The squared q-norm of an input of that length together with the intercept's feature."""
-        cdef double r2 = self.intercept.r2(), largest = max(length, sqrt(r2))
-        if r2 == 0 or largest == 0:
+    cdef double with_intercept(self, double length, double times) noexcept nogil:
+        """The squared q-norm of an input of that length together with the intercept's feature, which is in it so many times."""
+        cdef double feature = sqrt(self.intercept.r2()) * fabs(times), largest = max(length, feature)
+        if feature == 0 or largest == 0:
             return length * length
         return largest * largest * libm_pow(
-            libm_pow(length / largest, self.q) + libm_pow(sqrt(r2) / largest, self.q), 2 / self.q)
+            libm_pow(length / largest, self.q) + libm_pow(feature / largest, self.q), 2 / self.q)
 
     cdef double length2(self, View* x) noexcept nogil:
         cdef double length = self.norm_of_input(x, NULL)
         return length * length
 
     cdef void update_statistics(self, View* x) noexcept nogil:
-        cdef double length
+        cdef double length, times = 1
+        cdef Py_ssize_t r
+        cdef Row spare
         if self.score_map.whole_input(x) != NULL:
             length = self.norm_of_input(x, NULL)
         elif self.radius_of_rows:
@@ -299,10 +301,14 @@ cdef class DualWeights(AveragedWeights):
         else:                               # the q-norm of the columns' lengths bounds |X^T g|_q / |g|_2
             self.score_map.column_lengths(x, &self.at[0], &self.value[0])
             length = q_norm_of(&self.value[0], self.p, self.q)
-        if self.intercept.automatic:
+            times = sqrt(x.m)
+        if self.intercept.automatic and self.score_map.of_blocks:
+            for r in range(x.m):
+                self.intercept.update_statistics(q_norm(row_of(x, r, &spare), x.k, self.q) ** 2)
+        elif self.intercept.automatic:
             self.intercept.update_statistics(length * length)
         if self.radius_needed:
-            self.radius2 = max(self.radius2, self.inverse_convexity * self.with_intercept(length))
+            self.radius2 = max(self.radius2, self.inverse_convexity * self.with_intercept(length, times))
 
     cdef double largest_row_norm(self, View* x) noexcept nogil:
         """The largest q-norm of a row."""
@@ -320,10 +326,10 @@ cdef class DualWeights(AveragedWeights):
             length = self.norm_of_input(x, g)
             if length * length <= cancelled(x, g):      # the q-norm is at most the Euclidean one
                 length = 0
-            r.update_norm2 = curvature * length * length
+            r.update_norm2 = curvature * self.with_intercept(length, self.score_map.intercept_weight(g))
             return
         length = self.direction_norm(g)
-        r.update_norm2 = curvature * length * length * self.with_intercept(self.norm_of_input(x, g))
+        r.update_norm2 = curvature * length * length * self.with_intercept(self.norm_of_input(x, g), 1)
 
     cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
         """The norm of g in |g x^T| = |g| |x|_q."""
@@ -341,12 +347,14 @@ cdef class DualWeights(AveragedWeights):
         elif reach > self.room * self.unit:
             self.change_unit(libm_pow(self.mass, 1 / self.q) + reach / self.unit)
         self.gather(x, g)
+        self.feature = sqrt(self.intercept.r2()) * self.score_map.intercept_weight(g)
         self.add(self.score_map.of_input(g, &single), -size / self.unit)
         self.relink()
 
     cdef double largest_change(self, View* x, const ScoreGradient* g) noexcept nogil:
         """A bound on the entries of the input, of the intercept's feature too, times |g|."""
-        cdef double largest = max(self.norm_of_input(x, g), sqrt(self.intercept.r2())), square = 0
+        cdef double feature = sqrt(self.intercept.r2()) * fabs(self.score_map.intercept_weight(g))
+        cdef double largest = max(self.norm_of_input(x, g), feature), square = 0
         cdef Py_ssize_t k
         cdef ScoreGradient single
         g = self.score_map.of_input(g, &single)
@@ -356,14 +364,12 @@ cdef class DualWeights(AveragedWeights):
 
     cdef void add(self, const ScoreGradient* g, double change) noexcept nogil:
         """theta += change g x^T, with u and the mass."""
-        cdef double root
         cdef Py_ssize_t last = self.p
         if self.large:
             self.fetch_all()
         self.move(&self.at[0], self.input, self.n, g, change)
         if self.intercept.fitted:
-            root = sqrt(self.intercept.r2())
-            self.move(&last, &root, 1, g, change)
+            self.move(&last, &self.feature, 1, g, change)
 
     cdef void fetch_all(self) noexcept nogil:
         """Start to fetch what a step will change: nothing hides the wait for it when its turn comes."""

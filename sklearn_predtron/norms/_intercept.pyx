@@ -2,6 +2,9 @@
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, exp2, frexp, log2, sqrt
 
+from sklearn_predtron._core.rows cimport View, row_of, squared_norm
+from sklearn_predtron._core.simd cimport Row
+
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH
 from sklearn_predtron._core.state import between, count, restored, whole
 
@@ -34,6 +37,16 @@ cdef class Intercept:
             self.mantissa = frexp(self.mantissa * norm2, &exponent)
             self.exponent += exponent
             self.count += 1
+
+    cdef void count_rows(self, View* x) noexcept nogil:
+        """Take the lengths of the rows of a round into account."""
+        cdef Py_ssize_t r
+        cdef Row spare
+        if x.m == 1:
+            self.update_statistics(squared_norm(x))
+            return
+        for r in range(x.m):
+            self.update_statistics(x.k.norm2(row_of(x, r, &spare)))
 
     cdef void go_back(self, double mantissa, Py_ssize_t exponent, Py_ssize_t rows) noexcept nogil:
         """Forget the rows since the running product was that."""

@@ -192,9 +192,11 @@ cdef class L2Weights(AveragedWeights):
 
     cdef void update_statistics(self, View* x) noexcept nogil:
         if self.intercept.automatic:
-            self.intercept.update_statistics(squared_norm(x))
-        if self.radius_needed:
-            self.radius2 = max(self.radius2, (largest_norm(x) if self.radius_of_rows else squared_norm(x)) + self.intercept.r2())
+            self.intercept.count_rows(x)
+        if self.radius_needed and self.radius_of_rows:
+            self.radius2 = max(self.radius2, largest_norm(x) + self.intercept.r2())
+        elif self.radius_needed:
+            self.radius2 = max(self.radius2, squared_norm(x) + x.m * self.intercept.r2())
 
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         r.radius2 = self.radius2
@@ -226,9 +228,11 @@ cdef class L2Weights(AveragedWeights):
 
     cdef void step_offsets(self, const ScoreGradient* g, double change) noexcept nogil:
         """The same along the intercept's feature."""
-        cdef double r2 = self.intercept.r2()
+        cdef double r2 = self.intercept.r2() * self.score_map.intercept_weight(g)
         cdef Py_ssize_t i, c
         cdef int which
+        cdef ScoreGradient single
+        g = self.score_map.of_input(g, &single)
         for i in range(g.n):
             c = i if g.at == NULL else g.at[i]
             self.b[c] += change * r2 * g.value[i]

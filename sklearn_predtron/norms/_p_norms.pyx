@@ -23,7 +23,7 @@ cdef class PNormWeights(DualWeights):
 
     cdef void add(self, const ScoreGradient* g, double change) noexcept nogil:
         cdef Py_ssize_t i, line
-        cdef double root = sqrt(self.intercept.r2()), pending
+        cdef double pending
         if self.by_feature:
             DualWeights.add(self, g, change)
             return
@@ -33,7 +33,7 @@ cdef class PNormWeights(DualWeights):
                 pending = self.take_first(i if g.at == NULL else g.at[i])
                 self.move_all(self.p, change * g.value[i], self.input, pending, line)
                 if self.intercept.fitted:
-                    self.move_all(1, change * g.value[i], &root, pending, line + self.p)
+                    self.move_all(1, change * g.value[i], &self.feature, pending, line + self.p)
 
     cdef void move_all(self, Py_ssize_t n, double change, const double* x, double pending, Py_ssize_t first) noexcept nogil:
         """n weights that lie together."""
@@ -133,7 +133,7 @@ cdef class GroupWeights(DualWeights):
             return
         for i in range(self.d):
             self.lines_owed[i] = self.take_first(i)
-        self.move_all(self.input, sqrt(self.intercept.r2()))
+        self.move_all(self.input, self.feature)
 
     cdef void move_all(self, const double* x, double root) noexcept nogil:
         self.mass += dual_step_classes(

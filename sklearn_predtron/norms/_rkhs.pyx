@@ -303,15 +303,16 @@ cdef class RKHSWeights(L2Weights):
 
     cdef void update_statistics(self, View* x) noexcept nogil:
         cdef Py_ssize_t i
-        cdef double length2 = self.length2(x)
+        cdef double length2 = 0
         if self.intercept.automatic:
-            self.intercept.update_statistics(length2)
-        if self.radius_needed:
-            if self.radius_of_rows:
-                length2 = 0
-                for i in range(x.m):
-                    length2 = max(length2, self.K[self.here + i, self.here + i])
+            for i in range(x.m):
+                self.intercept.update_statistics(max(self.K[self.here + i, self.here + i], 0))
+        if self.radius_needed and self.radius_of_rows:
+            for i in range(x.m):
+                length2 = max(length2, self.K[self.here + i, self.here + i])
             self.radius2 = max(self.radius2, length2 + self.intercept.r2())
+        elif self.radius_needed:
+            self.radius2 = max(self.radius2, self.length2(x) + x.m * self.intercept.r2())
 
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         r.radius2 = self.radius2

@@ -6,10 +6,10 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from sklearn_predtron._core.score_map cimport QueryMap, ScoreMap
+from sklearn_predtron._core.score_map cimport BatchMap, ScoreMap, sum_of
 from sklearn_predtron._core.simd cimport ScoreGradient, RowOps, Matrix, Row
 from sklearn_predtron.problems._base cimport Round
-from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm, take_row
+from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm
 from sklearn_predtron.norms.scaling cimport (
     Found,
     Scaling,
@@ -46,7 +46,7 @@ cdef class ScaledWeights(L2Weights):
     """The scores theta . (x - mean) / variance, with theta - mean beta in the place of theta where there is a centre.
 
     theta and beta, the sums of the steps along x and 1, are kept as L2 keeps W and b, and so are their averages.  The rows
-    of a block have no centre: their directions sum to 0.  For sparse rows C = sum_j theta_j mean_j / variance_j and
+    of a query have no centre: their directions sum to 0.  For sparse rows C = sum_j theta_j mean_j / variance_j and
     D = sum_j mean_j^2 / variance_j follow every change.
     """
     cdef Scaling S
@@ -271,7 +271,10 @@ cdef class ScaledWeights(L2Weights):
             self.apply(row_of(x, r, &spare), x.k)
             total += self.squared_length
             largest = max(largest, self.squared_length)
-        self.radius2 = max(self.radius2, (largest if self.radius_of_rows else total) + self.intercept.r2())
+        if self.radius_of_rows:
+            self.radius2 = max(self.radius2, largest + self.intercept.r2())
+        else:
+            self.radius2 = max(self.radius2, total + x.m * self.intercept.r2())
 
     def save(self):
         """Keep what the round is about to change before it is known to end."""
@@ -298,10 +301,13 @@ cdef class ScaledWeights(L2Weights):
         if self.score_map.offsets_cancel:
             self.block_scores(x, t, &self.W, self.scale, False)
             return
+        if self.score_map.of_blocks or x.m > 1:
+            self.centred_scores(x, t, &self.W, &self.C[0], self.scale, False)
+            return
         if not self.is_applied:
             self.apply(&x.first, x.k)
         self.is_applied = False
-        self.rows_scores(x, t, &self.W, &self.C[0], self.scale, False)
+        self.row_scores(x, t, &self.W, &self.C[0], self.scale, False)
 
     cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
         cdef const IterateSum* s = self.sum_of(which)
@@ -314,9 +320,8 @@ cdef class ScaledWeights(L2Weights):
         else:
             self.known &= self.following
             self.following = True
-            self.apply(&x.first, x.k)
-            self.rows_scores(x, t, &self.W, &self.C[0], s.weight / s.mass, False)
-            self.rows_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
+            self.centred_scores(x, t, &self.W, &self.C[0], s.weight / s.mass, False)
+            self.centred_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
 
     cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
         cdef const IterateSum* s = self.sum_of(which)
@@ -332,25 +337,28 @@ cdef class ScaledWeights(L2Weights):
         if not self.following:
             self.known, self.following = False, True
             self.apply(&x.first, x.k)       # the totals' C is missing
-        self.rows_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
-
-    cdef void rows_scores(self, const View* x, double* t, const Matrix* M, const double* C, double scale,
-                          bint more) noexcept nogil:
-        """The scores of all rows, of which a single one has been applied."""
-        cdef Py_ssize_t r
-        cdef View row
-        if x.m == 1:
-            self.row_scores(x, t, M, C, scale, more)
+        if self.score_map.of_blocks or x.m > 1:
+            self.centred_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
             return
-        for r in range(x.m):
-            take_row(x, r, &row)
-            self.apply(&row.first, x.k)
-            self.row_scores(&row, t + r * self.d, M, C, scale, more)
+        self.row_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
 
     cdef inline void be_applied(self, const View* x) noexcept nogil:
         """Apply a row unless it was the last one: that of a sequence may not be."""
         if self.applied.value != x.first.value or self.applied.n != x.first.n:
             self.apply(&x.first, x.k)
+
+    cdef void centred_scores(self, const View* x, double* t, const Matrix* M, const double* C, double scale,
+                             bint more) noexcept nogil:
+        """The same of each row of a view, which is applied."""
+        cdef Py_ssize_t r
+        cdef Row spare
+        cdef View one = x[0]
+        one.m = 1
+        self.is_applied = False
+        for r in range(x.m):
+            one.first = row_of(x, r, &spare)[0]
+            self.apply(&one.first, x.k)
+            self.row_scores(&one, t + r * self.d, M, C, scale, more)
 
     cdef void row_scores(self, const View* x, double* t, const Matrix* M, const double* C, double scale,
                          bint more) noexcept nogil:
@@ -402,10 +410,12 @@ cdef class ScaledWeights(L2Weights):
         cdef Py_ssize_t i
         cdef double g2 = 0
         r.radius2 = self.radius2
-        if self.score_map.offsets_cancel:
-            (<QueryMap> self.score_map).pull_back(x, g)
-            g2 = self.take_length2(x, g, &(<QueryMap> self.score_map).pulled_back[0])
+        if self.score_map.of_blocks:
+            (<BatchMap> self.score_map).pull_back(x, g)
+            g2 = self.take_length2(x, g, &(<BatchMap> self.score_map).pulled_back[0])
             r.update_norm2 = g2 if g2 > self.cancelled(x, g) else 0
+            if not self.score_map.offsets_cancel:
+                r.update_norm2 += self.intercept.r2() * sum_of(g) ** 2
             return
         self.be_applied(x)
         for i in range(g.n):
@@ -413,14 +423,14 @@ cdef class ScaledWeights(L2Weights):
         r.update_norm2 = g2 * (self.squared_length + self.intercept.r2())
 
     cdef double take_length2(self, const View* x, const ScoreGradient* g, double* pulled_back) noexcept nogil:
-        """The squared length of the combined rows, which are zeros again where they are sparse."""
+        """The squared length of the combined rows, less their centres, which are zeros again where they are sparse."""
         cdef Py_ssize_t r, i, j
-        cdef double length2 = 0
+        cdef double length2 = 0, cross = 0, along = 0 if self.score_map.offsets_cancel else sum_of(g)
         cdef Row spare
         cdef const Row* row
         if x.start == NULL:
             for j in range(self.p):
-                length2 += pulled_back[j] * pulled_back[j] * self.S.inverse[j * self.S.step]
+                length2 += (pulled_back[j] - along * self.S.mean[j * self.S.step]) ** 2 * self.S.inverse[j * self.S.step]
             return length2
         for r in range(x.m):
             if g.value[r] != 0:
@@ -429,8 +439,9 @@ cdef class ScaledWeights(L2Weights):
                 for i in range(row.n):
                     j = self.at[i]
                     length2 += pulled_back[j] * pulled_back[j] * self.S.inverse[j * self.S.step]
+                    cross += pulled_back[j] * self.S.mean[j * self.S.step] * self.S.inverse[j * self.S.step]
                     pulled_back[j] = 0
-        return length2
+        return length2 if along == 0 else max(0, length2 - along * (2 * cross - along * self.D))
 
     cdef double cancelled(self, const View* x, const ScoreGradient* g) noexcept nogil:
         """A bound on what rounding leaves of the squared length where the sum of the rows times g is 0."""
@@ -451,26 +462,45 @@ cdef class ScaledWeights(L2Weights):
                 touched += 1
         return (touched * DBL_EPSILON * size) ** 2
 
+    cdef double cross_of(self, const View* x, const ScoreGradient* g) noexcept nogil:
+        """sum_j z_j mean_j / variance_j of sparse rows' combination z; nobody asks for it where they are dense."""
+        cdef Py_ssize_t r, i, j
+        cdef double cross = 0
+        cdef const double* value
+        cdef const Row* row
+        cdef Row spare
+        for r in range(x.m if x.start != NULL else 0):
+            if g.value[r] != 0:
+                row = row_of(x, r, &spare)
+                value = self.read(row, x.k)
+                for i in range(row.n):
+                    j = self.at[i] * self.S.step
+                    cross += g.value[r] * value[i] * self.S.mean[j] * self.S.inverse[j]
+        return cross
+
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
         cdef Py_ssize_t i, c
-        cdef double change = -size / self.scale, pending, along
+        cdef double change = -size / self.scale, pending, along, times
         cdef int which
+        cdef ScoreGradient single
         self.empty = False
         self.step_sums(x, g, change)
         self.score_map.add(x, &self.W, g, change)
         if self.score_map.offsets_cancel:
             return
-        self.be_applied(x)
+        if not self.score_map.of_blocks:
+            self.be_applied(x)
         self.known &= x.start != NULL
-        along = self.found.cross
+        along, times = self.cross_of(x, g) if self.score_map.of_blocks else self.found.cross, self.score_map.intercept_weight(g)
+        g = self.score_map.of_input(g, &single)
         for i in range(g.n):
             c = i if g.at == NULL else g.at[i]
-            self.b[c] += change * g.value[i]
+            self.b[c] += change * times * g.value[i]
             self.C[c] += change * along * g.value[i]
             for which in range(self.averaging):
                 pending = self.pending(which, change)
                 if pending != 0:
-                    self.sums[which].total.offset[c] += pending * g.value[i]
+                    self.sums[which].total.offset[c] += pending * times * g.value[i]
                     self.C_total[which][c] += pending * along * g.value[i]
 
     cdef void renormalise(self) noexcept nogil:

@@ -1,7 +1,7 @@
 """One direction for all scores, under any norm, with ordered thresholds."""
 import numpy as np
 
-from sklearn_predtron._core.score_map cimport SharedMap
+from sklearn_predtron._core.score_map cimport SharedMap, sum_of
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View
@@ -188,7 +188,7 @@ cdef class SharedDirection(Weights):
             self.radius2 = max(self.radius2, self.d * along + self.intercept.r2())
 
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
-        cdef double along = total_of(g), square = 0
+        cdef double along = sum_of(g), square = 0
         cdef ScoreGradient one
         cdef Py_ssize_t i
         self.aim(&one, &along)
@@ -199,7 +199,7 @@ cdef class SharedDirection(Weights):
         r.radius2 = self.radius2
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
-        cdef double along = total_of(g), r2 = self.intercept.r2()
+        cdef double along = sum_of(g), r2 = self.intercept.r2()
         cdef ScoreGradient one
         cdef Py_ssize_t i
         self.aim(&one, &along)
@@ -261,11 +261,3 @@ cdef class SharedDirection(Weights):
         """u (1, p) and b (d,) of what predicts: an average, or the last iterate where none is kept."""
         u, offset = self.inner.mean()
         return u, offset + self._thresholds()
-
-
-cdef inline double total_of(const ScoreGradient* g) noexcept nogil:
-    cdef double total = 0
-    cdef Py_ssize_t i
-    for i in range(g.n):
-        total += g.value[i]
-    return total

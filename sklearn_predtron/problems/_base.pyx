@@ -80,11 +80,6 @@ cdef class Problem:
         return 4.0
 
     @property
-    def C_L_of_row(self):
-        """The largest loss, where it grows with the rows of a round that of a round of one."""
-        return self.C_L
-
-    @property
     def offers(self):
         """What an update may need of the problem."""
         return ()

@@ -1,5 +1,6 @@
 """Sequences of labels: linear chains, and their losses (Shalev-Shwartz and Ben-David 2014, section 17.3)."""
-from libc.math cimport INFINITY
+from libc.float cimport DBL_MAX
+from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
 import numpy as np
@@ -20,9 +21,11 @@ from sklearn_predtron.problems.inference._trellis cimport (
     path_score,
 )
 
-from sklearn_predtron._core.state import MOST, restored, whole
+from sklearn_predtron._core.rows import OVERFLOW
+from sklearn_predtron._core.state import MOST
 
-cdef double LARGE = 1e50    # beside which scores do not count, and which beside FORBIDDEN does not
+cdef double LARGE = 1e50    # beside which scores do not count
+NEVER = -1e100              # the max-marginal of what is never predicted, or less: finite, as scikit-learn expects scores
 
 
 cdef class TokenCodes(Labels):
@@ -32,15 +35,19 @@ cdef class TokenCodes(Labels):
     cdef readonly Py_ssize_t longest       # sequence
 
     def __init__(self, const Py_ssize_t[::1] codes, const Py_ssize_t[::1] start):
-        lengths = np.diff(start)
+        cdef Py_ssize_t i, least = 0, shortest = 1
         self.n = start.shape[0] - 1
-        if self.n < 0 or start[0] != 0 or start[self.n] != codes.shape[0] or (self.n > 0 and lengths.min() < 1):
+        for i in range(self.n):
+            shortest = min(shortest, start[i + 1] - start[i])
+            self.longest = max(self.longest, start[i + 1] - start[i])
+        if self.n < 0 or start[0] != 0 or start[self.n] != codes.shape[0] or shortest < 1:
             raise ValueError(f"start must rise from 0 to {codes.shape[0]}, the number of tokens.")
-        if codes.shape[0] and np.min(codes) < 0:
-            raise ValueError(f"codes must not be negative, got {np.min(codes)}.")
+        self.most = -1
+        for i in range(codes.shape[0]):
+            least, self.most = min(least, codes[i]), max(self.most, codes[i])
+        if least < 0:
+            raise ValueError(f"codes must not be negative, got {least}.")
         self.codes, self.start = codes, start
-        self.most = np.max(codes) if codes.shape[0] else -1
-        self.longest = lengths.max() if self.n > 0 else 0
 
     cdef const void* at(self, Py_ssize_t i) noexcept nogil:
         return &self.codes[self.start[i]]
@@ -56,11 +63,22 @@ cdef class TokenCodes(Labels):
         return np.asarray(self.start)
 
 
+cdef double magnitude(const double[:, ::1] scores) noexcept nogil:
+    """The largest of their absolute values."""
+    cdef Py_ssize_t i, k
+    cdef double largest = 0
+    for i in range(scores.shape[0]):
+        for k in range(scores.shape[1]):
+            largest = max(largest, fabs(scores[i, k]))
+    return largest
+
+
 cdef class ChainProblem(Problem):
     """All sequences of K labels, scored by their tokens, their pairs of neighbours, their first and their last label.
 
     rep(sigma) counts what these scores are of: <rep(sigma), t> = sum_t u_t(sigma_t) + A(sigma_{t-1}, sigma_t), and the scores
-    of the ends.  Its length varies, so that the decoder is the maximiser of the score, and no nearest representation.
+    of the ends.  Its length varies, so that the decoder is the maximiser of the score, and no nearest representation.  C_L is
+    that of one token, for how long sequences are is not known beforehand.
     """
     cdef Trellis c
     cdef const double[:, ::1] walls        # what a transition, or in the last row a first label, adds to its score; or None
@@ -68,7 +86,6 @@ cdef class ChainProblem(Problem):
     cdef Py_ssize_t[::1] competitor
     cdef Py_ssize_t[::1] slot              # where g has an entry of the table
     cdef Py_ssize_t room                   # tokens of a sequence that there is room for
-    cdef readonly Py_ssize_t longest       # sequence that it was prepared for
 
     def __init__(self, Py_ssize_t K, double transition_scaling, allowed=None):
         if not 0 < K < MOST // 64 // (K + 16):
@@ -85,15 +102,20 @@ cdef class ChainProblem(Problem):
         self.table, self.first = np.zeros(K * self.c.stride), np.zeros(K)
         self.c.table, self.c.initial = &self.table[0], &self.first[0]
         self.slot = np.full(self.score_map.extra, -1, dtype=np.intp)
-        self.longest = 1
         self.reserve(1)
 
     def __reduce__(self):
-        return type(self), (self.d, self.score_map.transition_scaling, self.allowed), self.longest
+        return type(self), (self.d, self.score_map.transition_scaling, self.allowed)
 
-    def __setstate__(self, state):
-        self.longest, = restored(self, (state,), (whole(1),))
-        self.know_longest()
+    def of_length(self, Py_ssize_t T):
+        """Return the same problem, of which the largest loss is that of a sequence of T tokens."""
+        make, arguments = self.__reduce__()
+        cdef ChainProblem own = make(*arguments)
+        own.C_L = own.largest_loss(T)
+        return own
+
+    cdef double largest_loss(self, Py_ssize_t T) noexcept:
+        return 1
 
     @property
     def allowed(self):
@@ -118,11 +140,6 @@ cdef class ChainProblem(Problem):
     def prepare(self, Labels labels):
         cdef TokenCodes tags = labels
         self.reserve(tags.longest)
-        self.longest = max(self.longest, tags.longest)
-        self.know_longest()
-
-    def know_longest(self):
-        """Know the largest loss of the longest sequence."""
 
     cdef int reserve(self, Py_ssize_t longest) except -1:
         """Get ready for sequences of up to so many tokens."""
@@ -212,22 +229,29 @@ cdef class ChainProblem(Problem):
 
     cdef int check_scores(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
                           const double[::1] begin, const double[::1] end) except -1:
-        """Raise ValueError where arrays do not have the sizes that are trusted."""
-        cdef Py_ssize_t i, K = self.d
+        """Raise ValueError where arrays do not have the sizes that are trusted, or sums of scores may overflow."""
+        cdef Py_ssize_t i, k, K = self.d, longest = 0
+        cdef double largest = 0
         if scores.shape[1] != K or A.shape[0] != K or A.shape[1] != K or begin.shape[0] != K or end.shape[0] != K:
             raise ValueError(f"scores and transitions must be of {K} labels.")
         if start.shape[0] < 1 or start[0] != 0 or start[start.shape[0] - 1] != scores.shape[0]:
             raise ValueError(f"start must rise from 0 to {scores.shape[0]}.")
         for i in range(start.shape[0] - 1):
+            longest = max(longest, start[i + 1] - start[i])
             if start[i + 1] <= start[i]:
                 raise ValueError(f"start must rise from 0 to {scores.shape[0]}.")
+        largest = magnitude(scores) + magnitude(A)
+        for k in range(K):
+            largest += fabs(begin[k]) + fabs(end[k])
+        if not largest < DBL_MAX / 4 / (longest + 1):
+            raise ValueError(OVERFLOW)
         return 0
 
     cdef ChainProblem with_scores(self, const Py_ssize_t[::1] start, const double[:, ::1] A, const double[::1] begin,
                                   const double[::1] end):
         """Return the same problem with room of its own, for others may be learning, and these transitions."""
         cdef Py_ssize_t K = self.d
-        make, arguments, _ = self.__reduce__()
+        make, arguments = self.__reduce__()
         cdef ChainProblem own = make(*arguments)
         own.reserve(int(np.diff(start).max(initial=1)))
         walls = np.zeros((K + 1, K)) if self.walls is None else np.asarray(self.walls)
@@ -268,7 +292,10 @@ cdef class ChainProblem(Problem):
 
     def marginals(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
                   const double[::1] begin, const double[::1] end):
-        """The best score of a sequence with each label at each token (n_tokens, K), less that of the best sequence."""
+        """The best score of a sequence with each label at each token (n_tokens, K), less that of the best sequence.
+
+        And if any sequence is allowed: each one, if not, has NEVER for all labels.
+        """
         cdef Py_ssize_t i, K = self.d
         cdef ChainProblem own
         cdef double[:, ::1] m = np.empty((scores.shape[0], K))
@@ -283,9 +310,17 @@ cdef class ChainProblem(Problem):
                 own.c.T, own.c.u = start[i + 1] - start[i], &scores[start[i], 0]
                 find_marginals(&own.c, &backward[0], &forward[0], &m[start[i], 0])
         values, starts = np.asarray(m), np.asarray(start)
-        if len(values):
-            values -= np.repeat(np.maximum.reduceat(values.max(axis=1), starts[:len(starts) - 1]), np.diff(starts))[:, None]
-        return values
+        if len(values) == 0:
+            return values, True
+        best = np.maximum.reduceat(values.max(axis=1), starts[:len(starts) - 1])
+        allowed = bool((best > FORBIDDEN).all())
+        best[best == FORBIDDEN] = 0
+        values -= np.repeat(best, np.diff(starts))[:, None]
+        never = values == FORBIDDEN
+        if never.any():
+            values[never] = 0
+            values[never] = min(NEVER, 2 * values.min())
+        return values, allowed
 
     @property
     def predictions_known(self):
@@ -310,10 +345,8 @@ cdef class ChainProblem(Problem):
                 own.c.T, own.c.u = labels.start[i + 1] - labels.start[i], &scores[labels.start[i], 0]
                 find_suffixes(&own.c, NULL, NULL)
                 other = follow_other(&own.c, &labels.codes[labels.start[i]], &leave[0], &own.competitor[0])
-                leads[i] = path_score(&own.c, &labels.codes[labels.start[i]]) - other if other > FORBIDDEN / 2 else -FORBIDDEN
-        values = np.asarray(leads)
-        values[values == -FORBIDDEN] = np.inf
-        return values
+                leads[i] = path_score(&own.c, &labels.codes[labels.start[i]]) - other if other > FORBIDDEN else INFINITY
+        return np.asarray(leads)
 
 
 cdef class HammingChain(ChainProblem):
@@ -329,17 +362,13 @@ cdef class HammingChain(ChainProblem):
             raise ValueError(f"cost must have shape {(K, K)}, finite entries of at least 0, and 0 on the diagonal.")
         self.cost = costs
         self.c_L = costs[costs > 0].min(initial=np.inf)
-        self.know_longest()
+        self.C_L = self.largest_loss(1)
 
     def __reduce__(self):
-        return type(self), (self.d, self.score_map.transition_scaling, self.allowed, self.cost_matrix), self.longest
+        return type(self), (self.d, self.score_map.transition_scaling, self.allowed, self.cost_matrix)
 
-    def know_longest(self):
-        self.C_L = self.C_L_of_row * self.longest
-
-    @property
-    def C_L_of_row(self):
-        return float(np.max(self.cost))
+    cdef double largest_loss(self, Py_ssize_t T) noexcept:
+        return np.max(self.cost) * T
 
     @property
     def cost_matrix(self):
@@ -368,7 +397,9 @@ cdef class HammingChain(ChainProblem):
 
     def leads_for_loss(self, const double[:, ::1] scores, TokenCodes labels not None, const double[:, ::1] A,
                        const double[::1] begin, const double[::1] end):
-        """The least lead of each sequence of labels over another for each unit of its loss; infinite if no other loses.
+        """The most by which each sequence of labels leads every other for each unit of its loss; infinite if no other loses.
+
+        It is -inf where one without a loss scores more, or the labels are forbidden.
 
         The least ratio of lead to loss is found by a few loss-augmented decodings (Dinkelbach 1967).
         """
@@ -388,7 +419,7 @@ cdef class HammingChain(ChainProblem):
         return np.asarray(leads)
 
     cdef double least_ratio(self, const Py_ssize_t* y, double[:, ::1] cost) noexcept nogil:
-        cdef double rate = LARGE, least = INFINITY, loss, ratio
+        cdef double rate = LARGE, least = INFINITY, loss, lead, ratio
         cdef Py_ssize_t j, k
         while True:
             for j in range(self.d):
@@ -396,11 +427,21 @@ cdef class HammingChain(ChainProblem):
                     cost[j, k] = rate * self.cost[j, k]
             find_suffixes(&self.c, &cost[0, 0], y)
             follow(&self.c, &self.competitor[0])
-            loss = self.loss(&self.competitor[0], y)
-            ratio = -self.lead_of_competitor(y) / loss if loss > 0 else INFINITY
+            loss, lead = self.loss(&self.competitor[0], y), -self.lead_of_competitor(y)
+            if lead == -INFINITY or (loss == 0 and lead < -self.rounding(y)):
+                return -INFINITY
+            ratio = lead / loss if loss > 0 else INFINITY
             if not ratio < least:
                 return least
             rate = least = ratio
+
+    cdef double rounding(self, const Py_ssize_t* y) noexcept nogil:
+        """By how much y and the competitor may differ where they are tied: labels that cost nothing often are."""
+        cdef Py_ssize_t t
+        cdef double size = 0
+        for t in range(self.c.T):
+            size += fabs(self.c.u[t * self.d + y[t]]) + fabs(self.c.u[t * self.d + self.competitor[t]])
+        return 1e-12 * size
 
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef const Py_ssize_t* right = <const Py_ssize_t*> y
@@ -444,7 +485,7 @@ cdef class ZeroOneChain(ChainProblem):
         self.bind(t, m)
         find_suffixes(&self.c, NULL, NULL)
         other = follow_other(&self.c, y, &self.left_to[0], &self.competitor[0])
-        r.loss = other > FORBIDDEN / 2 and other >= path_score(&self.c, y)
+        r.loss = other > FORBIDDEN and other >= path_score(&self.c, y)
         return other
 
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
@@ -455,7 +496,7 @@ cdef class ZeroOneChain(ChainProblem):
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef const Py_ssize_t* right = <const Py_ssize_t*> y
-        if self.look(t, right, m, r) > FORBIDDEN / 2:
+        if self.look(t, right, m, r) > FORBIDDEN:
             r.competitor_loss = 1
             r.score_gap = self.lead_of_competitor(right)
             if 1 + r.score_gap > 0:

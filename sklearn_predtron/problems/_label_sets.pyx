@@ -1,16 +1,18 @@
-from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport INFINITY, NAN, fabs, sqrt
 from libc.string cimport memcpy, memset
+
+from copy import copy
 
 import numpy as np
 
-from sklearn_predtron._core.score_map cimport ScoreMap
+from sklearn_predtron._core.score_map cimport BatchMap, ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron.problems.inference._sorting cimport Keyed, sort_descending
 
 from sklearn_predtron.problems.inference._sorting import KEYED
-from sklearn_predtron._core.state import MOST
+from sklearn_predtron._core.state import MOST, between, restored
 from sklearn_predtron.problems._leads import check_room, leads_of_all
 
 MOST_LISTED = 12       # labels, of which all sets are listed
@@ -59,34 +61,99 @@ cdef class SparseIndicators(Labels):
         return rows
 
 
+cdef class IndicatorBlocks(Labels):
+    """A column of zeros and ones, in blocks one after the other: y[start[i]:start[i + 1]] of round i; none is empty."""
+
+    def __init__(self, const unsigned char[::1] y, const Py_ssize_t[::1] start):
+        lengths = np.diff(start)
+        self.n = len(lengths)
+        if start.shape[0] == 0 or start[0] != 0 or start[self.n] != y.shape[0] or (self.n > 0 and lengths.min() < 1):
+            raise ValueError(f"start must rise from 0 to {y.shape[0]}, the number of rows.")
+        self.y = y
+        self.start = start
+        self.longest = lengths.max() if self.n > 0 else 0
+
+    cdef const void* at(self, Py_ssize_t i) noexcept nogil:
+        return &self.y[self.start[i]]
+
+    @property
+    def column(self):
+        """The zeros and ones of all blocks."""
+        return np.asarray(self.y)
+
+    @property
+    def starts(self):
+        """Where each block begins, and the last one ends."""
+        return np.asarray(self.start)
+
+
 cdef class LabelSets(Problem):
     """All sets of m labels, rep(sigma) = sign vector / sqrt(m) (Jain et al. 2015, section 3 and supplement, C.2).
 
     The loss depends on y's P labels, the b that are on beside them and the c of them that are off.  The competitor of (2) is
     found by `search` among the sets that hold the best of the P labels and the best of the others: on the sorted scores the
     search over b and c is exact.
+
+    m = 0 stands for the rows of a batch, each on or off, by one score a row.  There the representation may weigh the classes:
+    with n rows its coordinates are (n / 2P)^balance / sqrt(n) for the P rows that are on in y, and likewise for the others;
+    any positive weights leave the prediction as it is, where all sets may be predicted.
     """
 
     def __init__(self, Py_ssize_t m):
-        if not 0 < m < MOST:
-            raise ValueError(f"m={m} must be at least 1.")
-        self.d = m
-        self.score_map = ScoreMap(m)
-        self.root = 1 / sqrt(m)
+        if not 0 <= m < MOST:
+            raise ValueError(f"m={m} must not be negative.")
+        self.n_labels = m
+        self.d = max(m, 1)
+        self.score_map = ScoreMap(m) if m > 0 else BatchMap()
         self.monotone = True
-        self.competitor, self.sigma_y = np.zeros(m, dtype=np.uint8), np.zeros(m, dtype=np.uint8)
-        self.positive, self.negative, self.spare = (np.zeros(m, dtype=KEYED) for _ in range(3))
+        self.check_all_scores = m == 0
+        self.weight_on = self.weight_off = 2 / sqrt(self.d)
+        self.reserve(m)
 
     def __reduce__(self):
-        return type(self), (self.d,)
+        made = type(self), (self.n_labels, *self.parameters())
+        return made if self.balance == 0 else (*made, self.balance)
+
+    def __setstate__(self, balance):
+        self.balance = restored(self, (balance,), (between(0, 1),))[0]
+
+    def parameters(self):
+        """What `__init__` takes beside the number of labels."""
+        return ()
+
+    def reserve(self, Py_ssize_t n):
+        """Make room for sets of n labels."""
+        self.competitor, self.sigma_y = np.zeros(n, dtype=np.uint8), np.zeros(n, dtype=np.uint8)
+        self.positive, self.negative, self.spare = (np.zeros(n, dtype=KEYED) for _ in range(3))
+
+    def prepare(self, Labels labels not None):
+        """Make room for the longest batch."""
+        if self.n_labels == 0:
+            self.check_sets(labels)
+            if (<IndicatorBlocks> labels).longest > self.spare.shape[0]:
+                self.reserve((<IndicatorBlocks> labels).longest)
+
+    def state_constants(self, double c_L, double C_L):
+        """Take the least positive loss and the largest of sets of m labels; of batches the least depends on their lengths."""
+        self.c_L, self.C_L = c_L if self.n_labels > 0 else NAN, C_L
 
     cdef int check(self, Rows rows, Labels labels) except -1:
+        cdef Py_ssize_t i
         Problem.check(self, rows, labels)
-        return self.check_sets(labels)
+        self.check_sets(labels)
+        if self.n_labels == 0:
+            for i in range(rows.n):
+                if rows.size(i) != (<IndicatorBlocks> labels).size(i):
+                    raise ValueError(f"batch {i} must have {rows.size(i)} labels.")
+        return 0
 
     cdef int check_sets(self, Labels labels) except -1:
         """Raise ValueError where labels are no sets of m labels."""
         cdef Py_ssize_t m = -1
+        if self.n_labels == 0:
+            if not isinstance(labels, IndicatorBlocks):
+                raise ValueError(f"labels must be an indicator column in blocks, got {type(labels).__name__}.")
+            return 0
         if isinstance(labels, Indicators):
             m = (<Indicators> labels).rows.shape[1]
         elif isinstance(labels, SparseIndicators):
@@ -106,19 +173,26 @@ cdef class LabelSets(Problem):
 
     # ------------------------------------------------------------------------------------------------------- the rounds
 
-    cdef void bind_label(self, const unsigned char* y) noexcept nogil:
+    cdef void bind_label(self, const unsigned char* y, Py_ssize_t m) noexcept nogil:
+        """Turn to a y: of the labels, or of m rows."""
         cdef Py_ssize_t i, count = 0
-        memcpy(&self.sigma_y[0], y, self.d)
-        for i in range(self.d):
+        self.n = m * self.d
+        memcpy(&self.sigma_y[0], y, self.n)
+        for i in range(self.n):
             count += y[i]
         self.P = count
-        self.N = self.d - count
+        self.N = self.n - count
+        if self.n_labels == 0:
+            self.weight_on = self.weight_off = 2 / sqrt(self.n)
+        if self.balance > 0 and self.P > 0 and self.N > 0:
+            self.weight_on *= (self.n / (2.0 * self.P)) ** self.balance
+            self.weight_off *= (self.n / (2.0 * self.N)) ** self.balance
 
-    cdef void worst_maximiser_loss(self, const double* t, const unsigned char* y, Round* r) noexcept nogil:
+    cdef void worst_maximiser_loss(self, const double* t, const unsigned char* y, Py_ssize_t m, Round* r) noexcept nogil:
         """The loss of the worst maximiser of the score, which becomes the competitor."""
         cdef Py_ssize_t i, b = 0, c = 0, tied_b = 0, tied_c = 0
-        self.bind_label(y)
-        for i in range(self.d):
+        self.bind_label(y, m)
+        for i in range(self.n):
             self.competitor[i] = t[i] >= 0 if y[i] == 0 else t[i] > 0
             b += self.competitor[i] & (y[i] ^ 1)
             c += (self.competitor[i] ^ 1) & y[i]
@@ -131,7 +205,7 @@ cdef class LabelSets(Problem):
         b -= tied_b
         c -= tied_c
         r.loss = self.worst(&b, &c, tied_b, tied_c)
-        for i in range(self.d):
+        for i in range(self.n):
             if t[i] == 0:
                 self.competitor[i] = (c == 0) if y[i] else (b > 0)
                 if y[i]:
@@ -151,34 +225,35 @@ cdef class LabelSets(Problem):
         b[0], c[0] = more_b, more_c
         return largest
 
-    cdef void finish_competitor(self, const double* t, double competitor_loss, Round* r) noexcept nogil:
+    cdef void finish_competitor(self, const double* t, const unsigned char* y, double competitor_loss, Round* r) noexcept nogil:
         """Take the competitor with its loss, or sigma_y where that is no worse."""
         cdef Py_ssize_t i
-        cdef double gap = 0
-        for i in range(self.d):
-            gap += (self.competitor[i] - self.sigma_y[i]) * t[i]
-        r.score_gap = 2 * self.root * gap
+        cdef double gap = 0, ratio = self.weight_on / self.weight_off
+        for i in range(self.n):
+            gap += (self.competitor[i] - self.sigma_y[i]) * (ratio * t[i] if y[i] else t[i])
+        r.score_gap = self.weight_off * gap
         r.competitor_loss = competitor_loss
         if not r.competitor_loss + r.score_gap > 0:
-            self.competitor[:] = self.sigma_y
+            memcpy(&self.competitor[0], &self.sigma_y[0], self.n)
             r.competitor_loss = r.score_gap = 0
 
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
-        self.worst_maximiser_loss(t, <const unsigned char*> y, r)
+        self.worst_maximiser_loss(t, <const unsigned char*> y, m, r)
         if r.loss > 0:
-            self.finish_competitor(t, r.loss, r)
+            self.finish_competitor(t, <const unsigned char*> y, r.loss, r)
 
     cdef void sort(self, const double* t, const unsigned char* y) noexcept nogil:
         """Sort the labels that are on in y, and the others, by their keys: what a label adds to the score when it is on."""
         cdef Py_ssize_t i, p = 0, n = 0
         cdef Keyed item
-        for i in range(self.d):
-            item.key = 2 * self.root * t[i]
+        for i in range(self.n):
             item.at = i
             if y[i]:
+                item.key = self.weight_on * t[i]
                 self.positive[p] = item
                 p += 1
             else:
+                item.key = self.weight_off * t[i]
                 self.negative[n] = item
                 n += 1
         sort_descending(&self.positive[0], &self.spare[0], p)
@@ -186,30 +261,38 @@ cdef class LabelSets(Problem):
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef Py_ssize_t i, b = 0, c = 0
-        self.worst_maximiser_loss(t, <const unsigned char*> y, r)
+        self.worst_maximiser_loss(t, <const unsigned char*> y, m, r)
         self.sort(t, <const unsigned char*> y)
         self.search(&b, &c)
-        self.competitor[:] = self.sigma_y
+        memcpy(&self.competitor[0], &self.sigma_y[0], self.n)
         for i in range(b):
             self.competitor[self.negative[i].at] = 1
         for i in range(self.P - c, self.P):
             self.competitor[self.positive[i].at] = 0
-        self.finish_competitor(t, self.loss(b, c), r)
+        self.finish_competitor(t, <const unsigned char*> y, self.loss(b, c), r)
 
     cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
+        cdef const unsigned char* on = <const unsigned char*> y
+        cdef double weight
         cdef Py_ssize_t i
         g.n = 0
-        for i in range(self.d):
+        for i in range(self.n):
+            weight = self.weight_on if on[i] else self.weight_off
+            if self.n_labels == 0:      # an entry a row
+                g.value[i] = weight * (self.competitor[i] - self.sigma_y[i])
+                continue
             g.at[g.n] = i
-            g.value[g.n] = 2 * self.root if self.competitor[i] else -2 * self.root
+            g.value[g.n] = weight if self.competitor[i] else -weight
             g.n += self.competitor[i] != self.sigma_y[i]
+        if self.n_labels == 0:
+            g.n, g.at = self.n, NULL
 
     # ------------------------------------------------------------------------------------------------------- many rows
 
-    cdef void decode(self, const double* t, unsigned char* sigma, Keyed* room) noexcept nogil:
-        """The set with the largest score, where sets tie the smallest; there is room for 2 m items."""
+    cdef void decode(self, const double* t, Py_ssize_t n, unsigned char* sigma, Keyed* room) noexcept nogil:
+        """The set of n labels with the largest score, where sets tie the smallest; there is room for 2 n items."""
         cdef Py_ssize_t i
-        for i in range(self.d):
+        for i in range(n):
             sigma[i] = t[i] > 0
 
     def predict(self, const double[:, ::1] scores):
@@ -220,7 +303,18 @@ cdef class LabelSets(Problem):
         self.check_scores(scores)
         with nogil:
             for i in range(scores.shape[0]):
-                self.decode(&scores[i, 0], &sigma[i, 0], &room[0])
+                self.decode(&scores[i, 0], self.d, &sigma[i, 0], &room[0])
+        return np.asarray(sigma)
+
+    def predict_batches(self, const double[::1] scores, const Py_ssize_t[::1] start):
+        """The predicted rows of each batch, zeros and ones of shape (n,); batch i has the scores[start[i]:start[i + 1]]."""
+        cdef unsigned char[::1] sigma = np.empty(scores.shape[0], dtype=np.uint8)
+        cdef Keyed[::1] room = np.empty(2 * scores.shape[0], dtype=KEYED)
+        cdef Py_ssize_t i
+        for i in range(start.shape[0] - 1):
+            if not 0 <= start[i] < start[i + 1] <= scores.shape[0]:
+                raise ValueError(f"start must rise from 0 to {scores.shape[0]}, the number of scores.")
+            self.decode(&scores[start[i]], start[i + 1] - start[i], &sigma[start[i]], &room[0])
         return np.asarray(sigma)
 
     def check_scores(self, const double[:, ::1] scores):
@@ -249,23 +343,38 @@ cdef class LabelSets(Problem):
 
     @property
     def predictions_known(self):
-        return True
+        return self.n_labels > 0
+
+    @property
+    def constants_source(self):
+        return "the loss" if self.n_labels > 0 else "a loss of batches"
+
+    @property
+    def no_theorem_because(self):
+        return "representations that weigh the classes (balance > 0)" if self.balance > 0 else None
 
     def margins(self, const double[:, ::1] scores, Labels labels not None, bint pairwise=False):
-        self.check_scores(scores)
-        self.check_sets(labels)
-        if labels.n != scores.shape[0]:
-            raise ValueError(f"there are {scores.shape[0]} rows of scores and {labels.n} labels.")
-        cdef LabelSets own = with_own_room(self)
-        cdef double[::1] margins = np.empty(scores.shape[0])
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, first, m = 1
+        cdef Py_ssize_t n = labels.n
+        cdef LabelSets own = copy(self)     # with scratch memory of its own: others may be learning, or asking too
+        cdef double[::1] margins = np.empty(n)
         cdef double lossless = 0, wrong
         cdef const unsigned char* y
+        self.check_scores(scores)
+        self.check_sets(labels)
+        if self.n_labels == 0:
+            n = (<IndicatorBlocks> labels).y.shape[0]
+        if n != scores.shape[0]:
+            raise ValueError(f"there are {scores.shape[0]} rows of scores and {n} labels.")
+        own.prepare(labels)
         with nogil:
-            for i in range(scores.shape[0]):
+            for i in range(labels.n):
+                first = i
+                if self.n_labels == 0:
+                    first, m = (<IndicatorBlocks> labels).start[i], (<IndicatorBlocks> labels).size(i)
                 y = <const unsigned char*> labels.at(i)
-                own.bind_label(y)
-                own.sort(&scores[i, 0], y)
+                own.bind_label(y, m)
+                own.sort(&scores[first, 0], y)
                 wrong = own.losing(&lossless)
                 margins[i] = lossless - wrong
         if own.failed:
@@ -284,14 +393,14 @@ cdef class LabelSets(Problem):
 
     def costs_of_sets(self, const unsigned char[:, ::1] y, sets):
         """L(sigma, y) of each y and each set."""
-        cdef LabelSets own = with_own_room(self)
+        cdef LabelSets own = copy(self)
         true = np.asarray(y, dtype=np.intp)
         cdef Py_ssize_t[:, ::1] ahead = np.ascontiguousarray((1 - true) @ sets.T)
         cdef Py_ssize_t[:, ::1] behind = np.ascontiguousarray(true @ (1 - sets).T)
         cdef double[:, ::1] costs = np.empty((y.shape[0], len(sets)))
         cdef Py_ssize_t i, j
         for i in range(y.shape[0]):
-            own.bind_label(&y[i, 0])
+            own.bind_label(&y[i, 0], 1)
             if own.failed:
                 own.reraise()
             for j in range(costs.shape[1]):
@@ -299,38 +408,62 @@ cdef class LabelSets(Problem):
         return np.asarray(costs)
 
 
-cdef LabelSets with_own_room(LabelSets problem):
-    """The same problem with scratch memory of its own: others may be learning, or asking too."""
-    make, arguments = problem.__reduce__()
-    return make(*arguments)
-
-
 cdef class HammingProblem(LabelSets):
     """L = (b + c) / m: every label for itself."""
 
     def __init__(self, Py_ssize_t m):
         LabelSets.__init__(self, m)
-        self.c_L, self.C_L = 1 / <double> m, 1
+        self.state_constants(1 / <double> self.d, 1)
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
-        return (b + c) / <double> self.d
+        return (b + c) / <double> self.n
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         cdef const unsigned char* on = <const unsigned char*> y
         cdef Py_ssize_t i, flips = 0, wrong = 0
-        cdef double share = 1 / <double> self.d, twice = 2 * self.root, gap = 0, against
+        cdef double share, gap = 0, against, ratio
         cdef unsigned char flip
-        for i in range(self.d):
-            against = -t[i] if on[i] else t[i]
+        self.bind_label(on, m)
+        share, ratio = 1 / <double> self.n, self.weight_on / self.weight_off
+        for i in range(self.n):
+            against = -ratio * t[i] if on[i] else t[i]
             wrong += against >= 0
-            flip = twice * against + share > 0
+            flip = self.weight_off * against + share > 0
             flips += flip
             gap += against if flip else 0
-            self.sigma_y[i] = on[i]
             self.competitor[i] = on[i] ^ flip
         r.loss = wrong * share
         r.competitor_loss = flips * share
-        r.score_gap = twice * gap
+        r.score_gap = self.weight_off * gap
+
+
+cdef class BalancedErrorProblem(LabelSets):
+    """L = (c / P + b / N) / 2, of one of them alone where the other is 0 / 0."""
+
+    def __init__(self, Py_ssize_t m):
+        LabelSets.__init__(self, m)
+        self.state_constants(1 / <double> max(self.d, 2 * (self.d - 1)), 1)
+
+    cdef inline double cost(self, Py_ssize_t own, Py_ssize_t others) noexcept nogil:
+        """What a mistake costs at one of so many labels, beside the others."""
+        return 1 / ((2.0 if others > 0 else 1.0) * own) if own > 0 else 0
+
+    cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
+        cdef double missed = c / <double> self.P if self.P > 0 else 0, alarms = b / <double> self.N if self.N > 0 else 0
+        return (missed + alarms) / 2 if self.P > 0 and self.N > 0 else missed + alarms
+
+    cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
+        """Every label for itself."""
+        cdef const unsigned char* on = <const unsigned char*> y
+        cdef double of_on, of_off
+        cdef Py_ssize_t i, b = 0, c = 0
+        self.worst_maximiser_loss(t, on, m, r)
+        of_on, of_off = self.cost(self.P, self.N), self.cost(self.N, self.P)
+        for i in range(self.n):
+            self.competitor[i] = self.weight_on * t[i] >= of_on if on[i] else self.weight_off * t[i] + of_off > 0
+            b += self.competitor[i] & (on[i] ^ 1)
+            c += (self.competitor[i] ^ 1) & on[i]
+        self.finish_competitor(t, on, self.loss(b, c), r)
 
 
 cdef class SubsetZeroOneProblem(LabelSets):
@@ -338,21 +471,24 @@ cdef class SubsetZeroOneProblem(LabelSets):
 
     def __init__(self, Py_ssize_t m):
         LabelSets.__init__(self, m)
-        self.c_L = self.C_L = 1
+        self.state_constants(1, 1)
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
         return b + c > 0
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         """The best set but y: the prediction, or, where that is y, y but for the label nearest to zero."""
+        cdef const unsigned char* on = <const unsigned char*> y
         cdef Py_ssize_t i, least = 0
-        self.worst_maximiser_loss(t, <const unsigned char*> y, r)
+        cdef double cost, cheapest = INFINITY
+        self.worst_maximiser_loss(t, on, m, r)
         if r.loss == 0:
-            for i in range(1, self.d):
-                if fabs(t[i]) < fabs(t[least]):
-                    least = i
+            for i in range(self.n):
+                cost = fabs(t[i]) * (self.weight_on if on[i] else self.weight_off)
+                if cost < cheapest:
+                    cheapest, least = cost, i
             self.competitor[least] ^= 1
-        self.finish_competitor(t, 1, r)
+        self.finish_competitor(t, on, 1, r)
 
 
 cdef class ErrorSetSizeProblem(LabelSets):
@@ -360,7 +496,7 @@ cdef class ErrorSetSizeProblem(LabelSets):
 
     def __init__(self, Py_ssize_t m):
         LabelSets.__init__(self, m)
-        self.c_L, self.C_L = 1 / <double> ((m // 2) * (m - m // 2)), 1
+        self.state_constants(1 / <double> max(1, (m // 2) * (m - m // 2)), 1)
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
         return b * c / <double> (self.P * self.N) if self.P > 0 and self.N > 0 else 0
@@ -389,16 +525,15 @@ cdef class FBetaProblem(LabelSets):
         if not 0 < beta < INFINITY:
             raise ValueError(f"beta={beta} must be a positive number.")
         self.beta2 = beta ** 2
-        self.C_L = 1
-        P = np.arange(1, m + 1)
-        self.c_L = min(self.least_losses(P, 0, 1).min(), self.least_losses(P[:m - 1], 1, 0).min(initial=1))
+        P = np.arange(1, self.d + 1)
+        self.state_constants(min(self.least_losses(P, 0, 1).min(), self.least_losses(P[:self.d - 1], 1, 0).min(initial=1)), 1)
 
     def least_losses(self, P, b, c):
         hits = (1 + self.beta2) * (P - c)
         return 1 - hits / (hits + b + self.beta2 * c)
 
-    def __reduce__(self):
-        return type(self), (self.d, sqrt(self.beta2))
+    def parameters(self):
+        return (sqrt(self.beta2),)
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
         cdef double hits = (1 + self.beta2) * (self.P - c), below = hits + b + self.beta2 * c
@@ -410,7 +545,7 @@ cdef class FBetaProblem(LabelSets):
         cdef Py_ssize_t a = 0, more = 0, k
         for k in range(self.P):
             gap -= self.positive[k].key
-        for k in range(self.d + 1):
+        for k in range(self.n + 1):
             if k > 0 and more < self.N:
                 gap += self.negative[more].key
                 more += 1
@@ -433,7 +568,7 @@ cdef class JaccardProblem(LabelSets):
 
     def __init__(self, Py_ssize_t m):
         LabelSets.__init__(self, m)
-        self.c_L, self.C_L = 1 / <double> m, 1
+        self.state_constants(1 / <double> self.d, 1)
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
         return 1 - (self.P - c) / <double> (self.P + b) if self.P + b > 0 else 0

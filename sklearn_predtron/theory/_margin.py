@@ -74,9 +74,10 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
 def unit_margin(estimator: Any, X: Any, y: Any, *, sid: Any = None) -> float:
     """The margin of a tagger's weights for each unit of loss, at unit norm, on sequences.
 
-    The least (S(y) - S(sigma)) / L(sigma, y) over the sequences and the labels sigma that lose: between margin / C_L and
-    margin / c_L.  It is the natural margin of a loss that adds up over tokens, and is found by a few loss-augmented decodings a
-    sequence (Dinkelbach 1967).
+    The largest g with S(y) - S(sigma) >= g L(sigma, y) for all sequences and labels sigma: the least ratio of the two over those
+    that lose, between margin / C_L and margin / c_L, or -inf where labels that cost nothing score more than y.  It is the
+    natural margin of a loss that adds up over tokens, and is found by a few loss-augmented decodings a sequence
+    (Dinkelbach 1967).
 
     Parameters
     ----------
@@ -97,11 +98,13 @@ def unit_margin(estimator: Any, X: Any, y: Any, *, sid: Any = None) -> float:
     Examples
     --------
     >>> from sklearn_predtron import PredtronSequenceTagger
+    >>> from sklearn_predtron.losses import SequenceHamming
     >>> from sklearn_predtron.theory import unit_margin
     >>> X, y, sid = [[2.0], [1.0], [-1.0], [1.0], [-2.0]], [1, 1, 0, 1, 0], [0, 0, 0, 1, 1]
-    >>> model = PredtronSequenceTagger(intercept_scaling=1.0, update="perceptron", random_state=0).fit(X, y, sid=sid)
+    >>> loss = SequenceHamming({(1, 0): 4.0})
+    >>> model = PredtronSequenceTagger(loss=loss, intercept_scaling=1.0, random_state=0).fit(X, y, sid=sid)
     >>> round(model.margin(X, y, sid=sid), 2), round(unit_margin(model, X, y, sid=sid), 2)
-    (1.38, 1.38)
+    (0.77, 0.47)
     """
     if not isinstance(estimator, PredtronSequenceTagger):
         raise ValueError(f"estimator={estimator!r} must be a PredtronSequenceTagger; others have theory.margin.")

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_predtron._parts import resolve
@@ -55,15 +56,23 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     norm.check_measured()
     if weights.intercept.automatic:
         raise ValueError("intercept_scaling='auto' moves with the inputs; a radius is for a number or fit_intercept=False.")
-    if qid is not None and not problem.score_map.offsets_cancel:
-        raise ValueError(f"qid is for PredtronRanker; {type(estimator).__name__} takes None.")
+    if qid is not None and not problem.score_map.of_blocks:
+        raise ValueError(f"qid is for PredtronRanker and PredtronBipartiteClassifier; {type(estimator).__name__} takes None.")
     X = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
-    if problem.score_map.offsets_cancel and not resolve(Update, estimator.update, "update").pairwise:
-        queries = Queries(qid, X.shape[0])
+    if problem.score_map.of_blocks and not resolve(Update, estimator.update, "update").pairwise:
+        queries, feature = Queries(qid, X.shape[0]), weights.intercept.fixed**0.5
         documents = queries.take(X)
+        if feature > 0:
+            documents = with_feature(documents, feature)
         parts = [documents[start:end] for start, end in pairwise(queries.start)]
         return max(norm.query_length(part) for part in parts)
     return norm.largest_length(X, weights.intercept.fixed**0.5, apart=problem.score_map.offsets_apart)
+
+
+def with_feature(X: Any, length: float) -> Any:
+    """Return rows with the intercept's feature."""
+    column = np.full((X.shape[0], 1), length)
+    return sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])
 
 
 def theorem_of(estimator: Any) -> str:

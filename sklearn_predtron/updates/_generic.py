@@ -115,7 +115,7 @@ class LossDriven(Update):
         if self.eta == "theory":
             # The longest round of several rows is not known beforehand, and any step will do.
             most = 4.0 if problem.score_map.offsets_cancel else problem.D2
-            return core.LossDrivenRule(0.0, theory_step("LossDriven", problem, 1 / (most * problem.C_L_of_row)))
+            return core.LossDrivenRule(0.0, theory_step("LossDriven", problem, 1 / (most * problem.C_L)))
         return core.LossDrivenRule(self.eta)
 
     def theorem(self, problem: Problem) -> str:

@@ -85,18 +85,21 @@ def test_demo_as_a_program():
     assert (done.returncode, done.stderr) == (0, "")
     rows = figures(done.stdout)
     data = ["digits", "breast cancer, reject", "wine", "diabetes, 5 ranks", "digits' attributes", "generated queries"]
+    data.append("words of digits")
     assert [row["data"] for row in rows[::2]] == data and not any(row["data"] for row in rows[1::2])
-    least, most = [0.93, 0.93, 0.93, 0.8, 0.9, 0.99], [0.2, 0.2, 0.2, 1.1, 0.15, 0.02]
+    least, most = [0.93, 0.93, 0.93, 0.8, 0.9, 0.99, 0.95], [0.2, 0.2, 0.2, 1.1, 0.15, 0.02, 1.5]
     for ours, baseline, score, loss in zip(rows[::2], rows[1::2], least, most, strict=True):
         assert baseline["learner"].startswith(("Perceptron", "SGDRegressor")) and ours["rounds"] == baseline["rounds"]
         right = ours["right of the rest"] if ours["rejected"] != "-" else ours["held-out score"]
         assert float(right) > max(score, float(baseline["held-out score"]) - 0.01)
         assert 0 < float(ours["last iterate"]) < loss
         assert 0 < float(ours["progressive loss"]) < loss
-    assert [row["rejected"] != "-" for row in rows] == [i == 2 for i in range(12)]
+    assert [row["rejected"] != "-" for row in rows] == [i == 2 for i in range(14)]
     assert "--average auto" in done.stdout and "last iterate" in done.stdout
     assert "for ranks 1 - mean distance" in done.stdout and "1 - Hamming loss" in done.stdout
-    assert "for rankings the mean NDCG of whole lists" in " ".join(done.stdout.split())
+    text = " ".join(done.stdout.split())
+    assert "for rankings the mean NDCG of whole lists" in text and "for sequences the accuracy of tokens" in text
+    assert "A round is a row, for rankings a query, for sequences a sequence." in text and "held-out loss" not in text
 
 
 OFFERED = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP)]
@@ -105,15 +108,19 @@ OFFERED = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP)]
 @pytest.mark.parametrize("update", [alias for alias in OFFERED if alias not in RANKING_UPDATES])
 def test_demo_options(capsys, update):
     code, rows, _ = run(capsys, "--average", "none", "--no-compare", "--update", update, "--norm", "l2", "--seed", 3)
-    assert code == 0 and len(rows) == 6
+    assert code == 0 and len(rows) == 7
     assert all(0 < float(row["held-out score"]) <= 1 for row in rows)
 
 
-@pytest.mark.parametrize("norm", [kind.alias for kind in kinds(Norm)])
+@pytest.mark.parametrize("norm", kinds(Norm), ids=lambda norm: norm.alias)
 def test_demo_norms(capsys, norm):
-    code, rows, _ = run(capsys, "--no-compare", "--norm", norm, "--seed", 3)
-    assert code == 0 and len(rows) == 6
+    code = main(["--no-compare", "--norm", norm.alias, "--seed", "3"])
+    text = capsys.readouterr().out
+    rows = figures(text)
+    assert code == 0 and len(rows) == 6 + norm.of_sequences
     assert all(0 < float(row["held-out score"]) <= 1 for row in rows)
+    left_out = f"Left out: words of digits (norm={norm.alias!r} is not for the task sequence)."
+    assert (left_out in text) == ("for sequences" not in text) == (not norm.of_sequences)
 
 
 def test_demo_has_the_updates_of_all_families(capsys):

@@ -64,6 +64,7 @@ class SetReference(Reference):
         costs = formula(*counts_of(sets[None], labels[:, None]))
         self.least = costs.min(axis=1)
         self.code, self.cost = (2 * sets - 1) / np.sqrt(self.m), costs - self.least[:, None]
+        self.fixed = not isinstance(loss, AtK)  # whether sigma_y is y
 
     def change(self, loss, formula, update):
         """Go on with another loss and update."""
@@ -79,7 +80,7 @@ class SetReference(Reference):
         score = self.code @ ((self.W * x).sum(axis=1) + self.b)
         free = np.flatnonzero(self.cost[label] < 1e-12)
         itself = free[self.numbers(self.code[free] > 0) == label]
-        self.right[label] = int(itself[0] if len(itself) > 0 else free[score[free].argmax()])
+        self.right[label] = int(itself[0] if self.fixed else free[score[free].argmax()])
         self.cumulative_loss += self.least[label]
         return super().look(x, label, weight)
 
@@ -411,6 +412,7 @@ def test_score_and_sample_loss(loss, formula):
 def test_aliases_are_their_losses():
     X, y = make_data()
     aliases = {"hamming", "subset_zero_one", "error_set_size", "f1", "jaccard", "precision_at_k", "recall_at_k"}
+    aliases |= {"balanced", "g_mean"}
     assert aliases == {loss.alias for loss in LOSSES} - {None}
     for alias in aliases:
         part = next(type(loss)() for loss in LOSSES if loss.alias == alias)

@@ -183,6 +183,18 @@ def test_observed_transitions():
         PredtronSequenceTagger(constraint="observed").partial_fit(X, y, classes=BIO, sid=sid)
 
 
+def test_sequences_of_weight_0_are_not_observed():
+    X, y, sid = bio_data()
+    strange = np.array(["I-loc", "I-per"])
+    X, y, sid = np.vstack([X, X[:2]]), np.append(y, strange), np.append(sid, [60, 60])
+    model = PredtronSequenceTagger(constraint="observed", random_state=0).fit(X, y, sid=sid, sample_weight=sid < 60)
+    without = PredtronSequenceTagger(constraint="observed", random_state=0).fit(X[:-2], y[:-2], sid=sid[:-2])
+    assert without.start_[without.classes_ == "I-loc"] == -np.inf
+    assert_same_bits(model, without, "a sequence of weight 0, or none")
+    assert_array_equal(model.transitions_, without.transitions_)
+    assert_array_equal(model.start_, without.start_)
+
+
 def test_constraints_that_are_refused():
     X, y, sid = bio_data()
     with pytest.raises(ValueError, match=r"constraint='bio' is for the labels O, B-... and I-...; y has the label 'X'"):
@@ -214,8 +226,39 @@ def test_sequences_that_a_constraint_leaves_no_labels():
     allowed = np.array([[False, True], [False, False], [True, True]])
     model = PredtronSequenceTagger(constraint=allowed).fit([[1.0], [0.0], [0.5]], ["a", "b", "a"], sid=[0, 0, 1])
     assert model.predict([[1.0], [2.0]], sid="one").tolist() == ["a", "b"]
-    with pytest.raises(ValueError, match="The constraint allows no sequence of labels as long as one of X"):
-        model.predict([[1.0], [2.0], [3.0]], sid="one")
+    for method in [model.predict, model.decision_function]:
+        with pytest.raises(ValueError, match="The constraint allows no sequence of labels as long as one of X"):
+            method([[1.0], [2.0], [3.0]], sid="one")
+
+
+@pytest.mark.parametrize("loss", ["hamming", "zero_one"])
+def test_scores_of_any_size_do_not_outweigh_a_constraint(loss):
+    """A forbidden label has no score; one of -1e100, say, would be worth taking for more."""
+    X, y, sid = bio_data()
+    model = PredtronSequenceTagger(constraint="bio", loss=loss, intercept_scaling=1.0, random_state=0).fit(X, y, sid=sid)
+    small = model.decision_function(1e60 * X, sid=sid)
+    for size in [1e100, 1e120, 1e250]:
+        predicted = model.predict(size * X, sid=sid)
+        assert_array_equal(predicted, model.predict(1e60 * X, sid=sid))
+        scores = model.decision_function(size * X, sid=sid)
+        assert_array_equal(model.classes_[scores.argmax(axis=1)], predicted)
+        reached = small > -1e90
+        assert_allclose(scores[reached] / size, small[reached] / 1e60, atol=1e-9)
+        assert (scores[~reached] < min(-1e99, scores[reached].min())).all()
+    stream = PredtronSequenceTagger(constraint="bio", loss=loss, intercept_scaling=1.0, average=False)
+    stream.partial_fit(X, y, classes=BIO, sid=sid).partial_fit(1e120 * X[:30], y[:30], sid=sid[:30])
+    table = stream._learner.weights.transitions(False)[0]
+    assert not table[stream.transitions_ == -np.inf].any()
+
+
+def test_sums_of_scores_that_overflow_are_refused():
+    X, y, sid = bio_data()
+    model = PredtronSequenceTagger(intercept_scaling=1.0, random_state=0).fit(X, y, sid=sid)
+    long = 1e307 * np.repeat(X[:1], 400, axis=0)
+    assert model.predict(long[:1]) == model.predict(X[:1] * 1e200)
+    for use in [model.predict, model.decision_function, lambda X, sid: model.margin(X, np.repeat(y[:1], 400), sid=sid)]:
+        with pytest.raises(ValueError, match="X holds values so large that the scores overflow"):
+            use(long, sid="one")
 
 
 def test_norms_that_are_refused():
@@ -268,6 +311,61 @@ def test_searches_split_and_score_by_sequence():
         by_hand.append(model.score(X[test], y[test], sid=sid[test]))
     assert_array_equal(scores, by_hand)
     assert search.cv_results_["mean_test_score"][0] == np.mean(by_hand)
+
+
+def sequence_by_sequence(model, X, y, sid, ids=None):
+    """Teach sequences one call each."""
+    for i in dict.fromkeys(sid.tolist()):
+        model.partial_fit(X[sid == i], y[sid == i], **({} if ids is None else {"sid": ids}))
+    return model
+
+
+@pytest.mark.parametrize("constraint", [None, "bio"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+def test_single_sequences_go_the_short_way(form, constraint, monkeypatch):
+    """With the bits of one call that has all of them, and whatever stands between."""
+    X, y, sid = bio_data()
+    X = np.where(np.abs(X) > 1, X, 0)
+    start = sid < 5
+    how = {"constraint": constraint, "update": "adaptive"}
+    whole = PredtronSequenceTagger(**how).partial_fit(form(X), y, classes=BIO, sid=sid)
+    single = PredtronSequenceTagger(**how).partial_fit(form(X)[start], y[start], classes=BIO, sid=sid[start])
+    with monkeypatch.context() as patched:
+        patched.setattr(PredtronSequenceTagger, "_partial_fit", None)
+        sequence_by_sequence(single, form(X)[~start], y[~start], sid[~start], "one")
+    assert_same_bits(single, whole, "one sequence a call, or all in one")
+    assert single._several
+    before = pickle.dumps(single)
+    bad = [
+        (form(X[:2]), ["O", "X"], "not in classes_"),
+        (form(X[:2]), ["O"], "same number"),
+        (form(X[:2, 1:]), y[:2], "features"),
+    ]
+    bad += [(form(X[:2] * np.nan), y[:2], "NaN"), (form(X[:0]), y[:0], "0 sample"), (form(X[:2]), None, "y to be passed")]
+    bad += [] if constraint is None else [(form(X[:3]), ["O", "O", "I-per"], "forbids"), (form(X[:1]), ["I-per"], "first label")]
+    for rows, labels, message in bad:
+        with pytest.raises(ValueError, match=message):
+            single.partial_fit(rows, labels)
+        assert_same_bits(single, pickle.loads(before), message)
+    assert_same_bits(single.partial_fit(form(X), y, sid=sid), whole.partial_fit(form(X), y, sid=sid), "on the long way")
+
+
+def test_features_given_twice_are_summed_on_the_short_way():
+    twice = sparse.csr_matrix((np.ones(4), [1, 1, 0, 2], [0, 2, 4]), shape=(2, 3))
+    assert not twice.has_canonical_format
+    models = [PredtronSequenceTagger().partial_fit(np.eye(3), [0, 1, 2], classes=[0, 1, 2], sid="one") for _ in range(2)]
+    for _ in range(3):
+        models[0].partial_fit(twice, [1, 2])
+        models[1].partial_fit(twice.toarray(), [1, 2])
+    assert_allclose(models[0].coef_, models[1].coef_, rtol=1e-12)
+    assert twice.nnz == 4
+
+
+def test_observed_transitions_have_no_short_way():
+    X, y, sid = bio_data()
+    model = PredtronSequenceTagger(constraint="observed", random_state=0).fit(X, y, sid=sid)
+    with pytest.raises(ValueError, match="constraint='observed' is not for partial_fit"):
+        model.partial_fit(X[:1], y[:1])
 
 
 def test_dictionaries_of_features():

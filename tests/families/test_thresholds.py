@@ -12,8 +12,8 @@ from sklearn.metrics import balanced_accuracy_score, f1_score
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronMultilabelClassifier
 from sklearn_predtron.families import _held_out
-from sklearn_predtron.families._thresholds import Thresholded, balanced_error, best_cut
-from sklearn_predtron.losses import CountLoss, FBeta, Jaccard, PrecisionAtK, Reject
+from sklearn_predtron.families._thresholds import Thresholded, best_cut
+from sklearn_predtron.losses import BalancedError, CountLoss, FBeta, Jaccard, PrecisionAtK, Reject
 from sklearn_predtron.norms import RKHS
 
 
@@ -40,7 +40,14 @@ def loss_at(loss, cut, scores, positive, negative):
     return float(np.asarray(loss(*(np.array([side]) for side in sides))).item())
 
 
-LOSSES = [FBeta().of_counts, FBeta(beta=2.0).of_counts, Jaccard().of_counts, balanced_error, missing_is_worse, share_wrong]
+LOSSES = [
+    FBeta().of_counts,
+    FBeta(beta=2.0).of_counts,
+    Jaccard().of_counts,
+    BalancedError().of_counts,
+    missing_is_worse,
+    share_wrong,
+]
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -106,7 +113,11 @@ BINARY = [
 def test_the_cut_of_a_fit_is_the_best_of_rows_held_out(monkeypatch, settings, weighted):
     X, y = rare()
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float) if weighted else None
-    for threshold, loss in [("f1", FBeta().of_counts), ("balanced", balanced_error), (missing_is_worse, missing_is_worse)]:
+    for threshold, loss in [
+        ("f1", FBeta().of_counts),
+        ("balanced", BalancedError().of_counts),
+        (missing_is_worse, missing_is_worse),
+    ]:
         model = PredtronBinaryClassifier(threshold=threshold, random_state=0, **settings)
         scores, on, given = held_out_of(monkeypatch, model, X, y, weight)
         given = given / given.max()

@@ -81,7 +81,7 @@ def first(case: Case, random: np.random.Generator) -> None:
 def predict(model: Any, lesson: Lesson) -> None:
     """Predict finite scores, or refuse in words."""
     try:
-        predicted = model.predict(lesson.X)
+        predicted = lesson.predict(model)
     except ValueError as error:
         check_words(error)
         raise Refused from None
@@ -104,7 +104,7 @@ def survive(case: Case, random: np.random.Generator) -> str:
         model = case.new()
         try:
             learn(model)
-            model.predict(case.lesson.X)
+            case.lesson.predict(model)
             case.lesson.partial_fit(model)
         except ValueError:
             continue

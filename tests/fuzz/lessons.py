@@ -22,12 +22,13 @@ class Count:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Hold labelled rows; a round is a row, or where there is a `qid` a query whose documents lie together."""
+    """Hold labelled rows; a round is a row, or where there are ids a query or group, whose rows lie together."""
 
     X: Any
     y: Any
     weight: Any = None
     qid: Any = None
+    ids: str = "qid"  # what calls take them by
     classes: Any = None
     values: str = "plain"
 
@@ -66,7 +67,16 @@ class Lesson:
     def given(self, *, weighted: bool = True) -> dict[str, Any]:
         """Name what goes with X and y into a call that learns."""
         more = {} if self.weight is None or not weighted else {"sample_weight": self.weight}
-        return more if self.qid is None or self.n == 1 else {**more, "qid": self.qid}
+        known = self.qid is None or (self.n == 1 and self.ids == "qid")
+        return more if known else {**more, self.ids: self.qid}
+
+    def predict(self, model: Any) -> Any:
+        """Predict the rows."""
+        return model.predict(self.X, sid=self.qid) if self.ids == "sid" else model.predict(self.X)
+
+    def even(self, weight: Any) -> Any:
+        """Make weights of rows what the family takes: those of the tokens of a sequence are the same."""
+        return np.repeat(weight[self.start[:-1]], np.diff(self.start)) if self.ids == "sid" else weight
 
     def fit(self, model: Any) -> Any:
         """Fit a model to the rows."""
@@ -222,6 +232,31 @@ def query_lesson(random: np.random.Generator, grades: Any, *, long: bool = False
     y = graded(scored(random, X, 1)[:, 0], grades)
     qid = np.repeat(random.permutation(len(size)), size)
     return Lesson(X, y, draw_weight(random, total), qid=qid, values=values)
+
+
+def group_lesson(random: np.random.Generator) -> Lesson:
+    """Draw groups of rows of two classes."""
+    lesson = query_lesson(random, (0, 1))
+    y = lesson.y.astype(np.int64)
+    y[:2] = np.arange(2)[: len(y)]
+    classes = draw_classes(random, 2)
+    return replace(lesson, y=classes[y], classes=classes, ids="groups")
+
+
+def sequence_lesson(random: np.random.Generator, k: int) -> Lesson:
+    """Draw sequences of tokens of k classes."""
+    lesson = replace(query_lesson(random, np.arange(k)), ids="sid")
+    y = lesson.y.astype(np.int64)
+    y[:k] = np.arange(k)[: len(y)]
+    classes = draw_classes(random, k)
+    weight = None if lesson.weight is None else lesson.even(lesson.weight)
+    return replace(lesson, y=classes[y], classes=classes, weight=weight)
+
+
+def predicted(model: Any, X: Any) -> Any:
+    """Predict rows; for a tagger they are sequences of their own."""
+    tagger = model.__sklearn_tags__().estimator_type == "tagger"
+    return model.predict(X, sid=np.arange(X.shape[0])) if tagger else model.predict(X)
 
 
 def graded(scores: np.ndarray, grades: Any) -> np.ndarray:

@@ -10,17 +10,28 @@ import numpy as np
 from sklearn.base import clone
 
 import sklearn_predtron
-from sklearn_predtron import Predtron, PredtronLabelRanker, PredtronMultilabelClassifier, PredtronRanker, Problem
+from sklearn_predtron import (
+    Predtron,
+    PredtronBipartiteClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronRanker,
+    PredtronSequenceTagger,
+    Problem,
+)
 from sklearn_predtron._parts import RANKED_LABELS, RANKINGS, kinds
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.losses import (
+    AtK,
     CostMatrix,
     CostTableLoss,
     CountLoss,
     KendallTau,
     RankingLoss,
     Reject,
+    SequenceHamming,
+    SequenceLoss,
     SubsetLoss,
     ranking_loss,
 )
@@ -59,6 +70,8 @@ SETTINGS: dict[str, dict[str, list[Any]]] = {
     "mmp": {"cost": ["is_error", "error_set", "normalised"], "weights": ["uniform", "max", "random"]},
     "ndcg": {"k": [None, 1, 3], "gain": ["exponential", "linear"]},
     "f1": {"beta": [0.5, 2.0]},
+    "precision_at_k": {"k": [1, 0.3], "rule": ["exactly", "at_least"]},
+    "recall_at_k": {"k": [1, 2, 0.5], "rule": ["exactly", "at_most"]},
     "power": {"alpha": [0.5, 2.0]},
 }
 
@@ -240,6 +253,19 @@ def subset_case(random: np.random.Generator, kind: type) -> Case:
     return Case(kind(**settings), lessons.set_lesson(random, m))
 
 
+def bipartite_case(random: np.random.Generator, kind: type) -> Case:
+    """Draw a classifier by measures of groups."""
+    settings = common_settings(random, kind, False)
+    one = draw(random, [*kinds(SubsetLoss), CountLoss, "break_even", "auc", "ap"])
+    settings["loss"] = one if isinstance(one, str) else CountLoss(misses_and_hits) if one is CountLoss else draw_part(random, one)
+    if getattr(settings["loss"], "k", 1) > 1:  # of which some groups have fewer rows
+        settings["loss"] = settings["loss"].set_params(k=1)
+    if not isinstance(one, str) and not issubclass(one, AtK) and random.random() < 0.4:
+        settings["balance"] = draw(random, [0, 0.3, 1])
+    settings["threshold"] = draw(random, ["auto", "auto", "fitted", 0, -0.2])
+    return Case(kind(**settings), lessons.group_lesson(random))
+
+
 def ranking_case(random: np.random.Generator, kind: type) -> Case:
     """Draw a ranker of documents or of labels."""
     settings = common_settings(random, kind, True)
@@ -255,6 +281,31 @@ def ranking_case(random: np.random.Generator, kind: type) -> Case:
     return Case(kind(**settings), lessons.label_list_lesson(random, draw(random, [2, 3, 5, 9]), grades))
 
 
+def sequence_case(random: np.random.Generator, kind: type) -> Case:
+    """Draw a tagger, and perhaps which label may follow which."""
+    settings = common_settings(random, kind, False)
+    settings["norm"] = draw(random, [norm.alias for norm in kinds(Norm) if norm.of_sequences])
+    k = draw(random, [2, 3, 5, 9])
+    costs = SequenceHamming(draw_costs(random, k))
+    settings["loss"] = draw(random, [*(loss.alias for loss in kinds(SequenceLoss)), costs])
+    settings["transition_scaling"] = draw(random, [0.1, 0.1, 1.0, 1e-6, 30.0])
+    lesson = lessons.sequence_lesson(random, k)
+    if random.random() < 0.3:
+        settings["constraint"] = allowed_transitions(random, lesson, k)
+    return Case(kind(**settings), lesson)
+
+
+def allowed_transitions(random: np.random.Generator, lesson: Lesson, k: int) -> np.ndarray:
+    """Draw which label may follow which, or be first, among these what the lesson has."""
+    allowed = random.random((k + 1, k)) < 0.7
+    codes, start = np.searchsorted(lesson.classes, lesson.y), lesson.start
+    allowed[codes[:-1], codes[1:]] = True
+    allowed[k, codes[start[:-1]]] = allowed[k, 0] = True
+    np.fill_diagonal(allowed, True)
+    allowed[np.arange(k - 1), np.arange(1, k)] = True
+    return allowed
+
+
 def python_case(random: np.random.Generator, kind: type) -> Case:
     """Draw a learner of a problem in Python."""
     k = draw(random, [3, 6])
@@ -268,8 +319,12 @@ def draw_case(random: np.random.Generator, kind: type | None = None) -> Case:
         return table_case(random, kind)
     if issubclass(kind, PredtronMultilabelClassifier):
         return subset_case(random, kind)
+    if issubclass(kind, PredtronBipartiteClassifier):
+        return bipartite_case(random, kind)
     if issubclass(kind, (PredtronRanker, PredtronLabelRanker)):
         return ranking_case(random, kind)
+    if issubclass(kind, PredtronSequenceTagger):
+        return sequence_case(random, kind)
     if issubclass(kind, Predtron):
         return python_case(random, kind)
     raise AssertionError(f"{kind.__name__} is a family that the fuzzer does not know; teach models.draw_case to draw it")
@@ -277,6 +332,9 @@ def draw_case(random: np.random.Generator, kind: type | None = None) -> Case:
 
 # Warnings that the package documents; any other is an error.
 ALLOWED = [
+    "y has .* positive rows among",
+    "groups: .* have no positive row",
+    "sid=None: all",
     "qid=None: all",  # rows without ids, of which some lessons have several
     "The labels are text",
     "The rows of representation were brought",

@@ -73,10 +73,10 @@ def draw_fitted(random: np.random.Generator) -> tuple[Case, Any] | None:
 def use(model: Any, lesson: Lesson, random: np.random.Generator) -> None:
     """Predict with a model, let it learn on, read its attributes and copy it; exceptions are as good as results."""
     calls = [
-        lambda: model.predict(lesson.X),
+        lambda: lesson.predict(model),
         lambda: lesson.part(0, 1).partial_fit(model),
         lambda: lesson.partial_fit(model),
-        lambda: model.predict(lesson.X),
+        lambda: lesson.predict(model),
         lambda: (model.coef_, model.intercept_, model.last_coef_),
         lambda: (model.dual_coef_, model.support_),
         lambda: model.margin(lesson.X, lesson.y),

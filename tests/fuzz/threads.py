@@ -19,7 +19,7 @@ from sklearn_predtron._parts import kinds
 from sklearn_predtron.norms import Norm
 
 from .interrupts import long_lesson
-from .lessons import Count, Lesson
+from .lessons import Count, Lesson, predicted
 from .models import Circle, draw, families, plain
 from .promises import spoiled
 
@@ -93,8 +93,7 @@ class Stage:
 
     def predict(self, random: np.random.Generator) -> None:
         """Predict some rows."""
-        predicted = self.model.predict(self.lesson.X[: random.integers(1, 200)])
-        assert len(predicted) > 0
+        assert len(predicted(self.model, self.lesson.X[: random.integers(1, 200)])) > 0
 
     def set(self, random: np.random.Generator) -> None:
         """Set a parameter."""
@@ -103,7 +102,7 @@ class Stage:
 
     def pickle(self, random: np.random.Generator) -> None:
         """Pickle the model, and use the copy."""
-        pickle.loads(pickle.dumps(self.model)).predict(self.lesson.X[:3])
+        predicted(pickle.loads(pickle.dumps(self.model)), self.lesson.X[:3])
 
     def copy(self, random: np.random.Generator) -> None:
         """Copy the model, and let the copy learn on."""

@@ -9,6 +9,7 @@ import numpy as np
 import sklearn_predtron
 from sklearn_predtron import (
     PredtronBinaryClassifier,
+    PredtronBipartiteClassifier,
     PredtronClassifier,
     PredtronLabelRanker,
     PredtronMultilabelClassifier,
@@ -19,6 +20,7 @@ from sklearn_predtron.norms import RKHS
 
 FAMILIES = {
     "binary": PredtronBinaryClassifier,
+    "bipartite": PredtronBipartiteClassifier,
     "multiclass": PredtronClassifier,
     "ordinal": PredtronOrdinalClassifier,
     "multilabel": PredtronMultilabelClassifier,
@@ -38,6 +40,8 @@ def data(family):
         return X, (t > 0).astype(int), {}
     if family == "label ranking":
         return X, np.digitize(t, [-1, 1]).astype(float), {}
+    if family == "bipartite":
+        return X, (t[:, 0] > 0) * 1, {"groups": np.repeat(np.arange(10), 4)}
     return X, {"binary": t[:, 0] > 0, "multiclass": t.argmax(axis=1), "ordinal": np.digitize(t[:, 0], [-1, 1])}[family] * 1, {}
 
 

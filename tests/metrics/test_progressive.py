@@ -18,8 +18,9 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
     PredtronRanker,
+    PredtronSequenceTagger,
 )
-from sklearn_predtron.datasets import SvmlightReader, make_ranking_queries
+from sklearn_predtron.datasets import SvmlightReader, make_ranking_queries, make_sequences
 from sklearn_predtron.estimator_checks import _data as labelled
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import _progressive, ndcg, progressive_val_score
@@ -37,7 +38,8 @@ def expected(model, items, delay, first):
     for X, y in [*items, *[(None, None)] * delay]:
         if X is not None:
             if hasattr(model, "_learner"):
-                losses.extend(model.sample_loss(X, y, **({"qid": "one"} if isinstance(model, PredtronRanker) else {})))
+                ids = {PredtronRanker: {"qid": "one"}, PredtronSequenceTagger: {"sid": "one"}}
+                losses.extend(model.sample_loss(X, y, **ids.get(type(model), {})))
             waiting.append((X, y))
         if len(waiting) > delay or X is None:
             model.partial_fit(*waiting.popleft(), **first)
@@ -127,6 +129,48 @@ def test_queries():
     assert progressive_val_score(paired, in_pairs) == pytest.approx(np.mean(total)) and paired.t_ == 40
 
 
+def test_sequences():
+    X, y, sid = make_sequences(40, random_state=0)
+    one_by_one = [(X[sid == i], y[sid == i]) for i in range(40)]
+    in_pairs = [(X[sid // 2 == i], y[sid // 2 == i], sid[sid // 2 == i]) for i in range(20)]
+    first = {"classes": range(5)}
+    tagger = PredtronSequenceTagger()
+    found = progressive_val_score(tagger, one_by_one, **first)
+    assert tagger.t_ == 40 and found == pytest.approx(expected(PredtronSequenceTagger(), one_by_one, 0, first))
+    model, total = PredtronSequenceTagger(), []
+    for i, (rows, labels, ids) in enumerate(in_pairs):
+        total.extend(model.sample_loss(rows, labels, sid=ids) if i else [])
+        model.partial_fit(rows, labels, sid=ids, **(first if i == 0 else {}))
+    paired = PredtronSequenceTagger()
+    assert progressive_val_score(paired, in_pairs, **first) == pytest.approx(np.mean(total)) and paired.t_ == 40
+    wrong = progressive_val_score(PredtronSequenceTagger(), in_pairs, **first, metric=lambda y, predicted: np.sum(y != predicted))
+    assert wrong == pytest.approx(2 * np.mean(total))
+
+
+@pytest.mark.parametrize("metric", [None, zero_one_loss])
+def test_a_sequence_without_ids_after_several(metric):
+    pandas = pytest.importorskip("pandas")
+    X, y, sid = make_sequences(20, random_state=0)
+    several, one = sid < 10, sid == 11
+    scores = []
+    for form in (np.asarray, pandas.DataFrame):
+        model = PredtronSequenceTagger().partial_fit(form(X[several]), y[several], sid=sid[several], classes=range(5))
+        scores.append(progressive_val_score(model, [(form(X[one]), y[one])], metric=metric))
+    assert scores[0] == scores[1]
+
+
+def test_a_column_of_sequences():
+    pandas = pytest.importorskip("pandas")
+    X, y, sid = make_sequences(30, random_state=0)
+    frame = pandas.DataFrame(X).rename(columns=str).assign(sid=sid)
+    cuts = [sid // 3 == i for i in range(10)]
+    for metric in (None, zero_one_loss):
+        how = {"classes": range(5), "metric": metric}
+        by_column = progressive_val_score(PredtronSequenceTagger(), [(frame[cut], y[cut]) for cut in cuts], **how)
+        by_ids = progressive_val_score(PredtronSequenceTagger(), [(X[cut], y[cut], sid[cut]) for cut in cuts], **how)
+        assert by_column == pytest.approx(by_ids)
+
+
 def test_a_column_of_ids():
     pandas = pytest.importorskip("pandas")
     X, y, qid = make_ranking_queries(30, std=0.5, random_state=0)
@@ -197,7 +241,7 @@ def test_a_delay_longer_than_the_stream():
         ({"delay": 1.0}, "delay=1.0 must be an integer of at least 0"),
         ({"delay": True}, "delay=True must be an integer of at least 0"),
         ({"metric": "accuracy"}, "metric='accuracy' must be None or a callable"),
-        ({"stream": [3]}, r"stream holds 3; accepted are items \(X, y\), and \(X, y, qid\) for queries"),
+        ({"stream": [3]}, r"stream holds 3; accepted are items \(X, y\), \(X, y, qid\) for queries and \(X, y, sid\)"),
         ({"stream": [([[0.0]],)]}, r"stream holds .*; accepted are items \(X, y\)"),
         ({"stream": [(1, 2, 3, 4)]}, r"stream holds \(1, 2, 3, 4\); accepted"),
         ({"classes": None}, "classes must be passed on the first call to partial_fit"),

@@ -11,6 +11,7 @@ PROBLEMS = "sklearn_predtron/problems"
 UPDATES = "sklearn_predtron/updates"
 
 TABLES = ("tests/core/test_properties.py", "tests/problems/test_ties.py")
+BATCHES = ("tests/problems/test_batches.py", "tests/families/test_bipartite.py")
 SETS = ("tests/problems/test_ties.py", "tests/problems/test_label_sets.py", "tests/families/test_multilabel.py")
 RANKS = ("tests/families/test_ordinal.py", "tests/theory/test_ordinal_theory.py")
 RANKINGS = ("tests/problems/test_ties.py", "tests/families/test_ranking.py")
@@ -68,10 +69,31 @@ MUTANTS = [
     ),
     Mutant(
         "sets-at-k-margin-of-too-few-labels",
-        f"{PROBLEMS}/_counts.pyx",
-        "range(max(0, self.k - self.N), self.most() + 1)",
-        "range(0, self.most() + 1)",
+        f"{PROBLEMS}/_at_k.pyx",
+        "if a + b == self.limited(a + b, self.k_now(), self.n):",
+        "if a + b >= self.k_now() - 1:",
         SETS,
+    ),
+    Mutant(
+        "sets-at-least-k-search-off-by-one",
+        f"{PROBLEMS}/_at_k.pyx",
+        "self.negative[more - 1].key > 1 / <double> size",
+        "self.negative[more - 1].key > 1 / <double> (size + 1)",
+        SETS,
+    ),
+    Mutant(
+        "batch-forgets-the-weights-of-the-classes",
+        f"{PROBLEMS}/_label_sets.pyx",
+        "if self.balance > 0 and self.P > 0 and self.N > 0:",
+        "if self.balance > 1:",
+        BATCHES,
+    ),
+    Mutant(
+        "batch-measures-its-step-without-the-offset",
+        f"{CORE}/score_map.pyx",
+        "return g2 + r2 * self.intercept_weight(g) ** 2 if r2 > 0 else g2",
+        "return g2",
+        BATCHES,
     ),
     Mutant(
         "ranks-tie-goes-to-the-lower",
@@ -334,6 +356,13 @@ MUTANTS = [
         "good &= 0 <= flat[i] < INFINITY",
         "good &= flat[i] < INFINITY",
         ("tests/families/test_label_ranking.py", *QUERIES),
+    ),
+    Mutant(
+        "fast-path-takes-forbidden-transitions",
+        f"{FAMILIES}/_fast_path.pyx",
+        "if labels is None or not self.allows(labels.array):",
+        "if labels is None:",
+        ("tests/families/test_sequences.py",),
     ),
     Mutant(
         "rows-ahead-keep-the-scores-before-a-step",

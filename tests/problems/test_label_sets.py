@@ -16,9 +16,11 @@ from sklearn_predtron._parts import kinds
 from sklearn_predtron.families._validation import as_rows
 from sklearn_predtron.losses import (
     AtK,
+    BalancedError,
     CountLoss,
     ErrorSetSize,
     FBeta,
+    GMean,
     Hamming,
     Jaccard,
     PrecisionAtK,
@@ -26,6 +28,7 @@ from sklearn_predtron.losses import (
     SubsetLoss,
     SubsetZeroOne,
 )
+from sklearn_predtron.metrics._scorers import mean_of_sets
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.problems._label_sets import Indicators, SparseIndicators
@@ -62,8 +65,12 @@ FORMULAS = [
     (FBeta(beta=0.5), f_loss(0.5)),
     (FBeta(beta=2), f_loss(2)),
     (Jaccard(), lambda a, b, c, d: 1 - quotient(a, a + b + c)),
-    *((PrecisionAtK(k=k), lambda a, b, c, d: b / (a + b)) for k in (1, 2, 4)),
+    (BalancedError(), lambda a, b, c, d: (2 - quotient(a, a + c) - quotient(d, b + d)) / (1 + ((a + c > 0) & (b + d > 0)))),
+    (GMean(), lambda a, b, c, d: 1 - np.sqrt(quotient(a, a + c) * quotient(d, b + d))),
+    *((PrecisionAtK(k=k), lambda a, b, c, d: b / (a + b)) for k in (1, 2, 4, 0.6)),
     *((RecallAtK(k=k), lambda a, b, c, d: 1 - quotient(a, a + c)) for k in (1, 3)),
+    *((PrecisionAtK(k=k, rule="at_least"), lambda a, b, c, d: b / (a + b)) for k in (1, 2, 4)),
+    *((RecallAtK(k=k, rule="at_most"), lambda a, b, c, d: 1 - quotient(a, a + c)) for k in (1, 3, 0.4)),
     (CountLoss(asymmetric), asymmetric),
     (CountLoss(wavy), wavy),
 ]
@@ -73,7 +80,7 @@ each_loss = pytest.mark.parametrize(("loss", "formula"), FORMULAS, ids=NAMES)
 
 def sizes(loss, largest=8):
     """The numbers of labels that a loss is about."""
-    return range(loss.k if isinstance(loss, AtK) else 1 + isinstance(loss, ErrorSetSize), largest + 1)
+    return range(int(max(loss.k, 1)) if isinstance(loss, AtK) else 1 + isinstance(loss, ErrorSetSize), largest + 1)
 
 
 def counts_of(sigma, y):
@@ -85,7 +92,13 @@ def counts_of(sigma, y):
 def all_sets(m, loss=None):
     """Every set that may be predicted, one in a row."""
     sets = (np.arange(2**m)[:, None] >> np.arange(m)) & 1
-    return sets[sets.sum(axis=1) == loss.k] if isinstance(loss, AtK) else sets
+    return sets[allowed(loss, sets.sum(axis=1), m)] if isinstance(loss, AtK) else sets
+
+
+def allowed(loss, n_predicted, m):
+    """Whether sets of so many of m labels may be predicted, of a loss at k."""
+    k = loss.k if loss.k >= 1 else max(1, round(loss.k * m))
+    return {"exactly": n_predicted == k, "at_least": n_predicted >= k, "at_most": n_predicted <= k}[loss.rule]
 
 
 def enumerate_sets(loss, formula, t, y):
@@ -108,10 +121,11 @@ def enumerate_counts(loss, formula, t, y):
     P, N = len(positive), len(negative)
     best_on = np.append(0, np.cumsum(negative))
     if isinstance(loss, AtK):
-        a = np.arange(max(0, loss.k - N), min(loss.k, P) + 1)
-        costs = formula(a, loss.k - a, P - a, N - loss.k + a)
-        scores = np.append(0, np.cumsum(positive))[a] + best_on[loss.k - a]
-        return costs - costs[-1], scores - scores[-1]
+        a, b = np.nonzero(allowed(loss, np.arange(P + 1)[:, None] + np.arange(N + 1), P + N))
+        costs = formula(a, b, P - a, N - b)
+        costs = costs - costs.min()
+        scores = np.append(0, np.cumsum(positive))[a] + best_on[b]
+        return costs, scores - scores[costs < 1e-12].max()
     b, c = np.arange(N + 1)[:, None], np.arange(P + 1)
     return formula(P - c, b, c, N - b), best_on[:, None] - np.append(0, np.cumsum(positive[::-1]))
 
@@ -180,14 +194,38 @@ def flips(change, y):
     return (rounded < 0).astype(int), (rounded > 0).astype(int)
 
 
-def moved_loss(loss, formula, on, off, y):
+def sigma_y_at_k(loss, t, y):
+    """sigma_y of a loss at k, without labels that add nothing to its score."""
+    k = loss.k if loss.k >= 1 else max(1, round(loss.k * len(t)))
+    sigma = np.zeros(len(t), dtype=int)
+    best, others = (places[np.argsort(-t[places], kind="stable")] for places in (np.flatnonzero(y), np.flatnonzero(1 - y)))
+    liked = others[t[others] > 0]
+    sigma[best[:k]] = 1
+    rest = k - sigma.sum()
+    if loss.rule == "exactly" or (loss.rule == "at_least" and y.any()):
+        sigma[others[:rest]] = 1
+    elif loss.rule == "at_most":
+        sigma[liked[:rest]] = 1
+    else:
+        sigma[others[: max(k, len(liked))]] = 1
+    if loss.rule == "at_least" and len(best) >= k:
+        sigma[best[t[best] > 0]] = 1
+    return sigma
+
+
+def moved_loss(loss, formula, on, off, t, y):
     """What the competitor loses above sigma_y."""
+    if isinstance(loss, AtK) and loss.rule != "exactly":
+        right = np.array([sigma_y_at_k(loss, *row) for row in zip(t, y, strict=True)])
+        assert not (on & right).any()
+        assert not (off & (1 - right)).any()
+        return formula(*counts_of((right | on) & (1 - off), y)) - formula(*counts_of(right, y))
     if not isinstance(loss, AtK):
         assert not (on & y).any()
         assert not (off & (1 - y)).any()
         return formula(*counts_of((y | on) & (1 - off), y))
     assert np.array_equal(on.sum(axis=1), off.sum(axis=1))
-    below = loss.k if isinstance(loss, PrecisionAtK) else np.maximum(y.sum(axis=1), 1)
+    below = loss.size(y.shape[1]) if isinstance(loss, PrecisionAtK) else np.maximum(y.sum(axis=1), 1)
     return ((off & y).sum(axis=1) - (on & y).sum(axis=1)) / below
 
 
@@ -220,8 +258,9 @@ def smallest_loss(loss, y):
     """The least loss of any set."""
     if not isinstance(loss, AtK):
         return 0
-    most = np.minimum(y.sum(axis=1), loss.k)
-    return 1 - most / loss.k if isinstance(loss, PrecisionAtK) else 1 - quotient(most, y.sum(axis=1))
+    k = loss.size(y.shape[1])
+    most = np.minimum(y.sum(axis=1), k)
+    return 1 - most / k if isinstance(loss, PrecisionAtK) else 1 - quotient(most, y.sum(axis=1))
 
 
 def check_rounds(loss, formula, t, y, weights, found):
@@ -235,7 +274,7 @@ def check_rounds(loss, formula, t, y, weights, found):
         np.testing.assert_allclose(suffered, worst + smallest_loss(loss, y), atol=1e-9)
         on, off = flips(change, y)
         gap = 2 * ((on - off) * t).sum(axis=1) / np.sqrt(t.shape[1])
-        lost = moved_loss(loss, formula, on, off, y)
+        lost = moved_loss(loss, formula, on, off, t, y)
         stepped = change.any(axis=1)
         assert isinstance(update, core.SubgradientRule) or np.array_equal(stepped, worst > 1e-9)
         if isinstance(update, core.PerceptronRule):  # a maximiser that loses most
@@ -296,7 +335,7 @@ def test_predictions_are_maximisers(loss, formula):
         score = (t * (2.0 * predicted - 1)).sum(axis=1)
         assert (score >= (t @ (2 * all_sets(m, loss) - 1).T).max(axis=1) - tolerance(t)).all()
         if isinstance(loss, AtK):
-            assert (predicted.sum(axis=1) == loss.k).all()
+            assert allowed(loss, predicted.sum(axis=1), m).all()
         else:
             np.testing.assert_array_equal(predicted, t > 0)
 
@@ -344,7 +383,7 @@ def all_counts(m):
 def test_of_counts_is_the_formula(loss, formula):
     for m in sizes(loss, 12):
         a, b, c, d = all_counts(m)
-        kept = a + b == loss.k if isinstance(loss, AtK) else np.ones(len(a), dtype=bool)
+        kept = allowed(loss, a + b, m) & (a + b > 0) if isinstance(loss, AtK) else np.ones(len(a), dtype=bool)
         counts = [count[kept] for count in (a, b, c, d)]
         values = loss.of_counts(*counts)
         assert values.dtype == np.float64
@@ -394,6 +433,35 @@ def test_every_loss_is_here():
     assert set(kinds(SubsetLoss)) <= {type(loss) for loss, _ in FORMULAS}
 
 
+def test_losses_at_k_that_were_saved_without_a_rule_predict_exactly_k():
+    old = PrecisionAtK.__new__(PrecisionAtK)
+    old.__setstate__({"k": 2})
+    assert old.get_params() == {"k": 2, "rule": "exactly"}
+    assert pickle.loads(pickle.dumps(RecallAtK(k=3, rule="at_most"))).rule == "at_most"
+
+
+@pytest.mark.parametrize(
+    ("loss", "sizes"),
+    [
+        (PrecisionAtK(k=3), (3, 3)),
+        (PrecisionAtK(k=3, rule="at_least"), (3, 10)),
+        (RecallAtK(k=0.34, rule="at_most"), (0, 3)),
+        (RecallAtK(k=0.01), (1, 1)),
+    ],
+    ids=name,
+)
+def test_sizes_of_predictions_at_k(loss, sizes):
+    assert loss.sizes(10) == sizes
+    y = np.zeros((1, 10), dtype=int)
+    for n in range(11):
+        predicted = (np.arange(10) < n).astype(int)[None]
+        if sizes[0] <= n <= sizes[1]:
+            assert mean_of_sets(y, predicted, loss=loss) == 1 - loss.of_counts(0, n, 0, 10 - n)
+        else:
+            with pytest.raises(ValueError, match="is a loss of predictions of"):
+                mean_of_sets(y, predicted, loss=loss)
+
+
 # ------------------------------------------------------------------------------------------------------- lemmas of phi
 
 
@@ -413,7 +481,7 @@ def test_surrogate_bounds_the_loss(loss, formula):
         suffered, _ = rounds(loss.build(SignVector(), m), weights, y, core.PerceptronRule(1.0))
         assert (phi >= suffered - smallest_loss(loss, y) - tolerance(t) - 1e-12 * len(y)).all()
         assert (phi >= 0).all()
-        assert (phi > 0).any() or (isinstance(loss, AtK) and m == loss.k)
+        assert (phi > 0).any() or (isinstance(loss, AtK) and len(all_sets(m, loss)) == 1)
 
 
 @each_loss

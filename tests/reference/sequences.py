@@ -23,6 +23,7 @@ class ChainReference(Reference):
         self.iterates, self.log_norm, self.n_norm, self.log_cap, self.n_cap = [], 0.0, 0, 0.0, 0
         self.t = self.n_mistakes = self.n_updates = self.cumulative_loss = self.R2 = self.mean_weight = 0
         self.c_L = 1.0 if cost is None else cost[cost > 0].min()
+        self.C_L = 1.0 if cost is None else cost.max()  # of a token: how long sequences are is not known beforehand
         self.D2 = 4.0
 
     def features(self, X, y):
@@ -65,7 +66,6 @@ class ChainReference(Reference):
         augmented = right if total[right] == total.max() else int(total.argmax())
         longest = max(x @ x for x in X)
         self.R2 = max(self.R2, len(y) ** 2 * (longest + r2 + 4 * self.scaling * r2) / 2)
-        self.C_L = max(self.__dict__.get("C_L", 0.0), 1.0 if self.cost is None else self.cost.max() * len(y))
         found = {"score": score, "loss": loss, "right": right, "suffered": suffered, "predicted": predicted}
         return SimpleNamespace(**found, augmented=augmented, features=features, r2=r2, weight=weight)
 

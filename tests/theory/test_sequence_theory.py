@@ -101,6 +101,16 @@ def test_unit_margins_are_those_of_the_list(loss):
         assert_allclose(model.margin(X, y, sid=sid), min(gaps) / squares**0.5, rtol=1e-9, atol=1e-12)
 
 
+def test_labels_that_cost_nothing_but_score_more_leave_no_unit_margin():
+    """No g > 0 has S(y) - S(sigma) >= g L(sigma, y) for such a sigma, however far y leads those that lose."""
+    X, y, sid = [[1.0], [-1.0], [1.0], [-1.0]], [0, 1, 1, 0], [0, 0, 1, 1]
+    model = PredtronSequenceTagger(loss=SequenceHamming([[0, 0], [1, 0]]), intercept_scaling=1.0, random_state=0)
+    model.fit(X, y, sid=sid)
+    assert model.predict([[1.0], [-1.0]], sid="one").tolist() == [1, 1]
+    assert unit_margin(model, [[1.0], [-1.0]], [0, 1], sid="one") == -np.inf
+    assert unit_margin(model, [[1.0], [-1.0]], [1, 1], sid="one") > 0
+
+
 def score_of(model, u, s):
     A = model.transitions_
     inner = sum(A[a, b] for a, b in pairwise(s))

@@ -6,7 +6,7 @@ as they were computed, and no back pointers are kept: the maximum is found again
 from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
-cdef double FORBIDDEN = -1e100
+cdef double FORBIDDEN = -INFINITY
 
 
 cdef Py_ssize_t padded(Py_ssize_t K) noexcept nogil:
@@ -75,7 +75,7 @@ cdef double path_score(const Trellis* c, const Py_ssize_t* y) noexcept nogil:
 
 
 cdef double follow_other(const Trellis* c, const Py_ssize_t* y, Py_ssize_t* leave, Py_ssize_t* sigma) noexcept nogil:
-    """The first of the best sequences but y, and its score; below FORBIDDEN / 2 if there is none.
+    """The first of the best sequences but y, and its score; FORBIDDEN if there is none.
 
     It is y up to the token where it leaves, and free from there on: beside the suffix scores there is one number for each token,
     the best score that begins with y_t and leaves y later.  `leave` is scratch for T labels.
