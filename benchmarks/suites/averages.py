@@ -110,8 +110,8 @@ def run(options: Options) -> list[Table]:
         "Progressive loss by what predicts",
         ["stream", *averages, "auto", "auto / best fixed", "largest", "within", "goal", "met"],
         note="Each row or query is predicted before it is learned, one pass in order of time; the loss is the family's default.  "
-        f"Means over {options.many_held_back('drawings')} of a generated stream.  The ratio is the geometric mean of theirs, "
-        f"each to the best fixed average of its drawing; beside it the largest, and how many are at most {MOST_BEHIND}.  "
+        f"Generated streams: means over {options.many_held_back('drawings')}; the ratio is the geometric mean of theirs, each to "
+        f"the best fixed average of its drawing; beside it the largest, and how many are at most {MOST_BEHIND}.  "
         + ("" if options.data else NO_DATA),
     )
     found: dict[str, list[list[float]]] = {}
