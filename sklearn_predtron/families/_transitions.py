@@ -78,3 +78,10 @@ def check_labels_allowed(labels: TokenCodes, queries: Queries, allowed: NDArray,
         raise ValueError(f"y has the first label {label!s} (row {rows[1]}), which {which} forbids.")
     former = classes[before[at]]
     raise ValueError(f"y has the transition {former!s} -> {label!s} (rows {rows[0]}, {rows[1]}), which {which} forbids.")
+
+
+def possible(found: NDArray, allowed: bool) -> NDArray:
+    """Return what was found for tokens, if the constraint allows some labels for each of their sequences."""
+    if not allowed:
+        raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
+    return found

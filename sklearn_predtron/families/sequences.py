@@ -11,7 +11,7 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_predtron._compat import Interval, StrOptions, check_sample_weight, with_callbacks
-from sklearn_predtron._core.rows import QueryRows
+from sklearn_predtron._core.rows import QueryRows, Rows
 from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import ONE, SID, Queries, is_one, split_ids, warn_of_one_query, weights_of_sequences
 from sklearn_predtron._typing import keeping_type
@@ -28,8 +28,9 @@ from sklearn_predtron.families._transitions import (
     check_transitions,
     given_transitions,
     observed_transitions,
+    possible,
 )
-from sklearn_predtron.families._validation import Batch, as_rows, check_lengths, mean_loss
+from sklearn_predtron.families._validation import Batch, as_rows, check_lengths, mean_loss, refuse_dicts
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._chain import ChainProblem, TokenCodes
@@ -274,6 +275,11 @@ class PredtronSequenceTagger(BasePredtron):
         if queries.order is not None:
             rows = as_rows(X[queries.order])
         return Batch(X, QueryRows(rows, queries.start, queries.order, given), labels, weight, order)
+
+    def _read_rows(self, X: Any, *, reset: bool) -> tuple[Any, Rows]:
+        if isinstance(X, list):
+            refuse_dicts(X)
+        return super()._read_rows(X, reset=reset)
 
     def _read_codes(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> NDArray:
         """Return the number of each token's label, and set what is known of the labels."""
@@ -604,10 +610,3 @@ class PredtronSequenceTagger(BasePredtron):
         tags = super().__sklearn_tags__()
         tags.estimator_type = "tagger"
         return tags
-
-
-def possible(found: NDArray, allowed: bool) -> NDArray:
-    """Return what was found for tokens, if the constraint allows some labels for each of their sequences."""
-    if not allowed:
-        raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
-    return found
