@@ -49,6 +49,15 @@ def given_transitions(constraint: Any, classes: NDArray) -> NDArray:
     return found.astype(bool)
 
 
+def allowed_transitions(constraint: Any, classes: NDArray, observed: NDArray | None) -> NDArray | None:
+    """Return which label may follow which under a constraint; None if all may."""
+    if constraint is None:
+        return None
+    if isinstance(constraint, str):
+        return bio_transitions(classes) if constraint == "bio" else observed
+    return given_transitions(constraint, classes)
+
+
 def check_transitions(allowed: NDArray, classes: NDArray, constraint: Any) -> None:
     """Refuse transitions under which a label can never be predicted."""
     if not allowed[-1].any():
