@@ -13,6 +13,12 @@ from sklearn.utils.validation import check_array, column_or_1d
 from sklearn_predtron._compat import check_sample_weight
 from sklearn_predtron._warning import warn
 
+NO_SID = (
+    "{method} was called without sid on an estimator that was fitted with several sequences.  Pass sid, or a data frame with a "
+    "column 'sid'; a search or a pipeline passes sid after sklearn.set_config(enable_metadata_routing=True), if it is given "
+    "groups=sid.  If the rows are one sequence, say so by sid='one'."
+)
+
 
 def read_relevances(y: Any) -> NDArray:
     """Relevances as an array of float64, checked."""

@@ -98,3 +98,9 @@ def column_names(y: Any) -> NDArray | None:
     """Return the names of the columns of a data frame, if they are text."""
     names = np.asarray(getattr(y, "columns", []), dtype=object)
     return names if len(names) > 0 and all(isinstance(name, str) for name in names) else None
+
+
+def check_same_classes(classes: Any, known: NDArray) -> None:
+    """Refuse other classes than those of the first call."""
+    if classes is not None and set(class_list(classes).tolist()) != set(known.tolist()):
+        raise ValueError(f"classes={class_list(classes).tolist()} is not the same as on the first call: {known.tolist()}.")

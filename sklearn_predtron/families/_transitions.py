@@ -49,6 +49,15 @@ def given_transitions(constraint: Any, classes: NDArray) -> NDArray:
     return found.astype(bool)
 
 
+def allowed_transitions(constraint: Any, classes: NDArray, observed: NDArray | None) -> NDArray | None:
+    """Return which label may follow which under a constraint; None if all may."""
+    if constraint is None:
+        return None
+    if isinstance(constraint, str):
+        return bio_transitions(classes) if constraint == "bio" else observed
+    return given_transitions(constraint, classes)
+
+
 def check_transitions(allowed: NDArray, classes: NDArray, constraint: Any) -> None:
     """Refuse transitions under which a label can never be predicted."""
     if not allowed[-1].any():
@@ -78,3 +87,10 @@ def check_labels_allowed(labels: TokenCodes, queries: Queries, allowed: NDArray,
         raise ValueError(f"y has the first label {label!s} (row {rows[1]}), which {which} forbids.")
     former = classes[before[at]]
     raise ValueError(f"y has the transition {former!s} -> {label!s} (rows {rows[0]}, {rows[1]}), which {which} forbids.")
+
+
+def possible(found: NDArray, allowed: bool) -> NDArray:
+    """Return what was found for tokens, if the constraint allows some labels for each of their sequences."""
+    if not allowed:
+        raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,3 +145,13 @@ def mean_loss(losses: NDArray, sample_weight: Any) -> float:
 def as_rows(X: Any) -> Rows:
     """Return the rows of a validated X, read in place but for CSR rows in which a feature stands twice, which are summed."""
     return csr_rows(X) if sparse.issparse(X) else dense_rows(X)
+
+
+def refuse_dicts(X: list) -> None:
+    """Refuse tokens, or sentences of them, that are no rows yet."""
+    tokens = X[0] if X and isinstance(X[0], list) else X
+    if tokens and isinstance(tokens[0], Mapping):
+        raise ValueError(
+            "X holds dicts; accepted are rows of numbers: datasets.stack_sequences makes one list of tokens of a list of "
+            "sentences, and DictVectorizer or FeatureHasher makes rows of them."
+        )

@@ -11,25 +11,25 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_predtron._compat import Interval, StrOptions, check_sample_weight, with_callbacks
-from sklearn_predtron._core.rows import QueryRows
+from sklearn_predtron._core.rows import QueryRows, Rows
 from sklearn_predtron._parts import resolve
-from sklearn_predtron._queries import ONE, SID, Queries, is_one, split_ids, warn_of_one_query, weights_of_sequences
+from sklearn_predtron._queries import NO_SID, ONE, SID, Queries, is_one, split_ids, warn_of_one_query, weights_of_sequences
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._bounded import positive
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fast_path import TokenReader
 from sklearn_predtron.families._fitted import AfterFit, learned, read_only
-from sklearn_predtron.families._labels import class_list, encode, find_classes, one_dimensional
+from sklearn_predtron.families._labels import check_same_classes, class_list, encode, find_classes, one_dimensional
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._transitions import (
-    bio_transitions,
+    allowed_transitions,
     check_labels_allowed,
     check_transitions,
-    given_transitions,
     observed_transitions,
+    possible,
 )
-from sklearn_predtron.families._validation import Batch, as_rows, check_lengths, mean_loss
+from sklearn_predtron.families._validation import Batch, as_rows, check_lengths, mean_loss, refuse_dicts
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._chain import ChainProblem, TokenCodes
@@ -41,11 +41,6 @@ if TYPE_CHECKING:
 __all__ = ["PredtronSequenceTagger"]
 
 ROUTED = {"sid": "groups", "sample_weight": True}
-NO_SID = (
-    "{method} was called without sid on an estimator that was fitted with several sequences.  Pass sid, or a data frame with a "
-    "column 'sid'; a search or a pipeline passes sid after sklearn.set_config(enable_metadata_routing=True), if it is given "
-    "groups=sid.  If the rows are one sequence, say so by sid='one'."
-)
 
 
 @documented({"classes_": np.arange(3)}, d="n_classes", rows="sequences")
@@ -275,10 +270,15 @@ class PredtronSequenceTagger(BasePredtron):
             rows = as_rows(X[queries.order])
         return Batch(X, QueryRows(rows, queries.start, queries.order, given), labels, weight, order)
 
+    def _read_rows(self, X: Any, *, reset: bool) -> tuple[Any, Rows]:
+        if isinstance(X, list):
+            refuse_dicts(X)
+        return super()._read_rows(X, reset=reset)
+
     def _read_codes(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> NDArray:
         """Return the number of each token's label, and set what is known of the labels."""
         if not fresh:
-            self._check_same_classes(classes)
+            check_same_classes(classes, self.classes_)
             return encode(one_dimensional(y), self.classes_)
         if not partial:
             self.classes_, codes = find_classes(one_dimensional(y))
@@ -287,12 +287,6 @@ class PredtronSequenceTagger(BasePredtron):
             raise ValueError("classes must be passed on the first call to partial_fit.")
         self.classes_ = find_classes(class_list(classes), targets=False)[0]
         return encode(one_dimensional(y), self.classes_)
-
-    def _check_same_classes(self, classes: Any) -> None:
-        if classes is not None and set(class_list(classes).tolist()) != set(self.classes_.tolist()):
-            raise ValueError(
-                f"classes={class_list(classes).tolist()} is not the same as on the first call: {self.classes_.tolist()}."
-            )
 
     def _note_transitions(self, labels: TokenCodes, weight: NDArray | None, *, partial: bool) -> None:
         """Note which transitions there are, if others are to be forbidden."""
@@ -311,11 +305,7 @@ class PredtronSequenceTagger(BasePredtron):
 
     def _allowed(self) -> NDArray | None:
         """Return which label may follow which, in the last row which may be first; None if all may."""
-        if self.constraint is None:
-            return None
-        if isinstance(self.constraint, str):
-            return bio_transitions(self.classes_) if self.constraint == "bio" else self._observed
-        return given_transitions(self.constraint, self.classes_)
+        return allowed_transitions(self.constraint, self.classes_, self._observed)
 
     def _build_reader(self) -> TokenReader | None:
         if isinstance(self.constraint, str) and self.constraint == "observed":
@@ -604,10 +594,3 @@ class PredtronSequenceTagger(BasePredtron):
         tags = super().__sklearn_tags__()
         tags.estimator_type = "tagger"
         return tags
-
-
-def possible(found: NDArray, allowed: bool) -> NDArray:
-    """Return what was found for tokens, if the constraint allows some labels for each of their sequences."""
-    if not allowed:
-        raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
-    return found

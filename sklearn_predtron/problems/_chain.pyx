@@ -309,13 +309,11 @@ cdef class ChainProblem(Problem):
             for i in range(start.shape[0] - 1):
                 own.c.T, own.c.u = start[i + 1] - start[i], &scores[start[i], 0]
                 find_marginals(&own.c, &backward[0], &forward[0], &m[start[i], 0])
-        values, starts = np.asarray(m), np.asarray(start)
-        if len(values) == 0:
-            return values, True
-        best = np.maximum.reduceat(values.max(axis=1), starts[:len(starts) - 1])
+        values = np.asarray(m)
+        best = values.max(axis=1, keepdims=True)    # of each token: as it was rounded there, so that the best label has 0
         allowed = bool((best > FORBIDDEN).all())
         best[best == FORBIDDEN] = 0
-        values -= np.repeat(best, np.diff(starts))[:, None]
+        values -= best
         never = values == FORBIDDEN
         if never.any():
             values[never] = 0

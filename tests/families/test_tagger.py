@@ -413,6 +413,25 @@ def test_a_long_sequence_needs_memory_for_its_tokens_alone():
     assert used < 100_000 * 8 * 60
 
 
+def test_scores_of_a_long_sequence_are_0_at_the_prediction():
+    X, y, _ = draw(1, n=1, shared=False)
+    X, y = np.tile(X, (4000, 1)), np.tile(y, 4000)
+    model = PredtronSequenceTagger(max_iter=1).fit(X + np.random.default_rng(0).standard_normal(X.shape), y, sid="one")
+    scores = model.decision_function(X, sid="one")
+    assert (scores.max(axis=1) == 0).all()
+    assert_array_equal(scores.argmax(axis=1), model.predict(X, sid="one"))
+
+
+def test_lists_of_sentences_are_told_the_way():
+    sentences, labels = [[{"word": "a"}], [{"word": "cat"}, {"word": "ran"}]], [["D"], ["N", "V"]]
+    for X, y in [(sentences, labels), (sentences[1], labels[1]), (sentences[:1], labels[:1])]:
+        with pytest.raises(ValueError, match=r"X holds dicts; .*datasets\.stack_sequences .* DictVectorizer"):
+            PredtronSequenceTagger().fit(X, y, sid=[0] * len(X))
+    model = PredtronSequenceTagger().fit([[0.0], [1.0]], ["N", "V"], sid="one")
+    with pytest.raises(ValueError, match="X holds dicts"):
+        model.predict(sentences, sid=[0, 0])
+
+
 def test_update_norm_knows_what_tokens_share():
     """A passive-aggressive step on equal tokens is as long as its target asks, which one by a sum over the tokens is not."""
     X, y = np.ones((4, 2)), np.array([0, 1, 2, 0])
