@@ -16,6 +16,7 @@ from sklearn_predtron._core.rows import OVERFLOW, Rows
 from sklearn_predtron.families._validation import Validated
 
 BLOCK = 1 << 16  # scores that stay near the processor until they are decoded
+READINGS = 5  # tries to read weights between two rounds of a thread that learns
 MANY_BLOCKS = 64  # the least that threads are worth, whose start takes as long as some blocks
 
 
@@ -45,6 +46,15 @@ class Predicting(Validated):
         scores = np.empty((rows.n, learner.problem.d))
         in_blocks(learner, rows, lambda first, last: self._score(learner, X, rows, first, scores[first:last]))
         return learner, scores if shift is None else scores - shift
+
+    def _scored_beside(self, X: Any, reader: Callable[[Any], Any]) -> tuple[Learner, NDArray, Any]:
+        """Return the learner of now, the scores, and what a reader finds in the same weights, if any try is within a round."""
+        for _ in range(READINGS):
+            rounds, found = self._learner.t, self._learner.read(reader)
+            learner, scores = self._scored(X)
+            if learner is self._learner and learner.t == rounds:
+                break
+        return learner, scores, found
 
     def _decoded(self, X: Any) -> NDArray:
         """Return the problem's predictions, one for each row."""

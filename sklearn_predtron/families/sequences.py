@@ -396,9 +396,8 @@ class PredtronSequenceTagger(BasePredtron):
         """Return the problem of now, the tokens' scores by sequence, the sequences, and the scores of transitions."""
         check_is_fitted(self)
         X, sid = split_ids(X, sid, SID)
-        learner, scores = self._scored(X)
+        learner, scores, table = self._scored_beside(X, lambda weights: weights.transitions(True))
         queries = self._sequences_of(sid, len(scores), method)
-        table = learner.read(lambda weights: weights.transitions(True))
         return learner.problem, queries.take(scores), queries, table
 
     def _sequences_of(self, sid: Any, n: int, method: str) -> Queries:

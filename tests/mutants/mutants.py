@@ -362,7 +362,7 @@ MUTANTS = [
         f"{FAMILIES}/_fast_path.pyx",
         "if labels is None or not self.allows(labels.array):",
         "if labels is None:",
-        ("tests/families/test_sequences.py",),
+        ("tests/families/test_tagger.py",),
     ),
     Mutant(
         "rows-ahead-keep-the-scores-before-a-step",
