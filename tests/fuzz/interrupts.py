@@ -17,7 +17,7 @@ from unittest.mock import patch
 import numpy as np
 from scipy import sparse
 
-from sklearn_predtron import Predtron, PredtronBipartiteClassifier, PredtronRanker
+from sklearn_predtron import Predtron, PredtronBipartiteClassifier, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.estimator_checks import is_same
 from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.families._epochs import Epochs
@@ -67,6 +67,9 @@ def long_lesson(random: np.random.Generator, estimator: Any, n: int) -> Lesson:
     elif isinstance(estimator, PredtronBipartiteClassifier):
         on = (lessons.scored(random, X, 1)[:, 0] > 0.3).astype(np.int64)
         lesson = Lesson(X, on, qid=np.repeat(np.arange(n), 3)[:n], ids="groups", classes=np.arange(2))
+    elif isinstance(estimator, PredtronSequenceTagger):
+        y = lessons.scored(random, X, 3).argmax(axis=1)
+        lesson = Lesson(X, y, qid=np.repeat(np.arange(n), 3)[:n], ids="sid", classes=np.arange(3))
     elif isinstance(estimator, BaseTableClassifier):
         k = 3 if tags.classifier_tags.multi_class else 2
         lesson = Lesson(X, lessons.scored(random, X, k).argmax(axis=1), classes=np.arange(k))

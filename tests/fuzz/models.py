@@ -183,8 +183,11 @@ def draw_update(random: np.random.Generator, ranker: bool) -> Any:
 
 def common_settings(random: np.random.Generator, kind: type, ranker: bool) -> dict[str, Any]:
     """Draw what all families have."""
+    norm = draw_norm(random)
+    if issubclass(kind, PredtronSequenceTagger):
+        norm = draw(random, [norm.alias for norm in kinds(Norm) if norm.of_sequences])
     settings = {
-        "norm": draw_norm(random),
+        "norm": norm,
         "update": draw_update(random, ranker),
         "average": draw(random, ["linear", "linear", "uniform", False, 5.0, 0.01]),
         "max_iter": draw(random, [1, 2, 3, 3, 10]),
@@ -284,7 +287,6 @@ def ranking_case(random: np.random.Generator, kind: type) -> Case:
 def sequence_case(random: np.random.Generator, kind: type) -> Case:
     """Draw a tagger, and perhaps which label may follow which."""
     settings = common_settings(random, kind, False)
-    settings["norm"] = draw(random, [norm.alias for norm in kinds(Norm) if norm.of_sequences])
     k = draw(random, [2, 3, 5, 9])
     costs = SequenceHamming(draw_costs(random, k))
     settings["loss"] = draw(random, [*(loss.alias for loss in kinds(SequenceLoss)), costs])

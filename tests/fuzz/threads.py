@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron import Predtron
+from sklearn_predtron import Predtron, PredtronSequenceTagger
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.norms import Norm
 
@@ -41,7 +41,8 @@ def run(seed: int) -> str:
 def draw_model(random: np.random.Generator) -> tuple[Any, Lesson]:
     """Draw an estimator of any family and norm, and rows for it."""
     kind = draw(random, families())
-    norm = draw(random, [norm.alias for norm in kinds(Norm)])
+    sequences = kind is PredtronSequenceTagger
+    norm = draw(random, [norm.alias for norm in kinds(Norm) if norm.of_sequences or not sequences])
     model = plain(kind, {"norm": norm, "average": draw(random, ["linear", "uniform", False, 9.0]), "random_state": 0})
     return model, long_lesson(random, model, 200 if norm == "rkhs" or kind is Predtron else 2000)
 
