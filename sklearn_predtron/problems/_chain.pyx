@@ -317,7 +317,7 @@ cdef class ChainProblem(Problem):
         never = values == FORBIDDEN
         if never.any():
             values[never] = 0
-            values[never] = min(NEVER, 2 * values.min())
+            values = np.where(never, np.minimum(NEVER, 2 * values.min(axis=1, keepdims=True)), values)
         return values, allowed
 
     @property

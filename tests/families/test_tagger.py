@@ -244,7 +244,8 @@ def test_scores_of_any_size_do_not_outweigh_a_constraint(loss):
         assert_array_equal(model.classes_[scores.argmax(axis=1)], predicted)
         reached = small > -1e90
         assert_allclose(scores[reached] / size, small[reached] / 1e60, atol=1e-9)
-        assert (scores[~reached] < min(-1e99, scores[reached].min())).all()
+        least = np.where(reached, scores, np.inf).min(axis=1, keepdims=True)  # of what may be predicted at the token
+        assert (scores[~reached] < np.broadcast_to(np.minimum(-1e99, least), scores.shape)[~reached]).all()
     stream = PredtronSequenceTagger(constraint="bio", loss=loss, intercept_scaling=1.0, average=False)
     stream.partial_fit(X, y, classes=BIO, sid=sid).partial_fit(1e120 * X[:30], y[:30], sid=sid[:30])
     table = stream._learner.weights.transitions(False)[0]
@@ -454,3 +455,16 @@ def test_step_of_the_theory():
     model = PredtronSequenceTagger(update=update, average=False, intercept_scaling=1.5)
     model.partial_fit(X, y, classes=np.arange(K), sid=sid)
     assert_allclose(model.last_coef_, reference.mean(False)[0], rtol=1e-9, atol=1e-12)
+
+
+def test_scores_of_a_token_do_not_depend_on_other_sequences():
+    """What is forbidden scores less than all else at the token, in whatever company, though scores are beyond 1e100."""
+    X, y, sid = draw(6)
+    allowed = np.ones((K + 1, K), dtype=bool)
+    allowed[K, 2] = False
+    keep = np.array([y[sid == i][0] != 2 for i in sid])
+    model = PredtronSequenceTagger(constraint=allowed).fit(X[keep], y[keep], sid=sid[keep])
+    X = X * np.where(np.arange(len(X)) % 2, 1.0, 1e120)[:, None]
+    scores = model.decision_function(X, sid=np.arange(len(X)))
+    assert_array_equal(scores[1], model.decision_function(X[1:2], sid="one")[0])
+    assert (scores[:, 2] < scores[:, :2].min(axis=1)).all()
