@@ -1,10 +1,10 @@
 from typing import Any
 
 from sklearn_predtron._core.score_map import ScoreMap
-from sklearn_predtron.norms._base import Weights
+from sklearn_predtron.norms._averaged import AveragedWeights
 from sklearn_predtron.norms._intercept import Intercept
 
-class L2Weights(Weights):
+class L2Weights(AveragedWeights):
     radius_needed: bool
     intercept: Intercept
     radius2: float

@@ -1,0 +1,3 @@
+from sklearn_predtron.norms._base import Weights
+
+class AveragedWeights(Weights): ...
