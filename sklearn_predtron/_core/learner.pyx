@@ -6,7 +6,7 @@ from libc.stdlib cimport free, malloc
 from functools import partial
 
 from sklearn_predtron._core.averages cimport CANDIDATES
-from sklearn_predtron._core.rows cimport takes
+from sklearn_predtron._core.rows cimport of_doubles, takes
 
 from sklearn_predtron._core.busy import BUSY
 from sklearn_predtron._core.rows import OVERFLOW
@@ -295,7 +295,7 @@ cdef class Learner:
             if not self.weights.open_round(&x):
                 return row
             self.weights.scores(&x, t)
-            if not isfinite(t[0]) or (self.problem.check_all_scores and not all_finite(t, x.m * d + extra)):
+            if not isfinite(t[0]) or (self.problem.check_all_scores and not of_doubles(False).finite(x.m * d + extra, t)):
                 self.weights.abandon_round()
                 return row
             g.at = at
@@ -408,7 +408,7 @@ cdef class Learner:
                     begin = done
                     done = rows.view_together(begin, end, &x)
                     weights.scores(&x, &out[begin - first, 0])
-                    finite &= all_finite(&out[begin - first, 0], x.m * self.problem.d)
+                    finite &= of_doubles(False).finite(x.m * self.problem.d, &out[begin - first, 0])
         return finite
 
     cdef Weights predictor(self, Rows rows, bint mean):
@@ -430,12 +430,3 @@ cdef class Learner:
         if still and self.weights.expansion is None:
             self.kept = mean, predictor
         return predictor
-
-
-cdef inline bint all_finite(const double* t, Py_ssize_t n) noexcept nogil:
-    """0 * t is 0 for a finite t and NaN for any other."""
-    cdef Py_ssize_t i
-    cdef double zero = 0
-    for i in range(n):
-        zero += 0 * t[i]
-    return zero == 0

@@ -7,7 +7,7 @@ cdef extern from "viterbi.h" nogil:
 
 cdef struct Trellis:               # the scores of a sequence of T tokens with K labels
     Py_ssize_t T, K
-    Py_ssize_t stride              # K, rounded up to a multiple of 4
+    Py_ssize_t stride              # `padded(K)`, a multiple of 4
     const double* u                # of token t with label k at t * K + k
     double* table                  # of label k before label j at j * stride + k
     double* initial                # of the first label

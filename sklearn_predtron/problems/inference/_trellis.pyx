@@ -11,7 +11,7 @@ cdef double FORBIDDEN = -INFINITY
 
 cdef Py_ssize_t padded(Py_ssize_t K) noexcept nogil:
     """The stride of rows of K states."""
-    return (K + 3) // 4 * 4
+    return 4 if K <= 4 else (K + 7) // 8 * 8
 
 
 cdef void find_suffixes(Trellis* c, const double* cost, const Py_ssize_t* y) noexcept nogil:

@@ -1,5 +1,7 @@
 #include "viterbi.h"
 
+#include <limits.h>    /* says whether the C library is glibc */
+
 #if defined(__GNUC__) || defined(__clang__)
 #define INLINE static inline __attribute__((always_inline))
 #else
@@ -16,7 +18,7 @@
 #define DISPATCHED
 #endif
 
-/* The maxima of a few neighbouring states stay in registers. */
+/* The maxima of neighbouring states stay in registers: a wide block takes no longer than a narrow one, which waits for each. */
 #define BLOCK(N)                                                                                                                  \
     INLINE void block_##N(ptrdiff_t K, ptrdiff_t stride, const double *restrict table, const double *restrict next,              \
                           double *restrict best)                                                                                  \
@@ -34,6 +36,7 @@
         for (int i = 0; i < N; i++) best[i] += most[i];                                                                           \
     }
 BLOCK(32)
+BLOCK(24)
 BLOCK(16)
 BLOCK(8)
 BLOCK(4)
@@ -42,6 +45,7 @@ INLINE void step(ptrdiff_t K, ptrdiff_t stride, const double *table, const doubl
 {
     ptrdiff_t k = 0;
     for (; k + 32 <= stride; k += 32) block_32(K, stride, table + k, next, best + k);
+    for (; k + 24 <= stride; k += 24) block_24(K, stride, table + k, next, best + k);
     for (; k + 16 <= stride; k += 16) block_16(K, stride, table + k, next, best + k);
     for (; k + 8 <= stride; k += 8) block_8(K, stride, table + k, next, best + k);
     for (; k < stride; k += 4) block_4(K, stride, table + k, next, best + k);
