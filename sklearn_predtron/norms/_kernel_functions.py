@@ -126,6 +126,9 @@ class Kernel:
     def _rbf(self, A: Any, B: Any) -> NDArray:
         values = self._linear(A, B)
         gaussian(values, self.gamma, row_norms(A, squared=True), row_norms(B, squared=True))
+        if A is B:
+            own = values.diagonal()
+            np.fill_diagonal(values, np.where(np.isnan(own), own, 1.0))  # whatever the distance of a far row was rounded to
         return values
 
 

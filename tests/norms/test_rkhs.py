@@ -172,6 +172,14 @@ def test_gaussian_kernel(p, gamma):
     assert not np.isfinite(Kernel("rbf", gamma, 3, 1)(A, A)).all(axis=1)[:2].any()
 
 
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+def test_far_rows_are_near_themselves(layout):
+    """Whatever their distance from themselves is rounded to."""
+    X = np.random.default_rng(0).standard_normal((40, 7)) * 10.0 ** np.arange(40)[:, None]
+    X = layout(X)
+    np.testing.assert_array_equal(Kernel("rbf", 3.0, 3, 1)(X, X).diagonal(), 1)
+
+
 # --------------------------------------------------------------------------------------------------------- the support
 
 
