@@ -5,8 +5,10 @@ import numpy as np
 
 from sklearn_predtron.norms._rkhs cimport RKHSWeights
 from sklearn_predtron._core.score_map cimport ScoreMap
-from sklearn_predtron._core.rows cimport Rows
+from sklearn_predtron._core.rows cimport Rows, View, of_doubles
+from sklearn_predtron._core.simd cimport ONE_CLASS, Matrix, Row
 from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron.norms._l2 cimport IterateSum
 
 from sklearn_predtron._core.state import MOST, length_of, reals, restored, wholes
 
@@ -74,10 +76,45 @@ cdef class BudgetedWeights(RKHSWeights):
         self.with_block = np.zeros((self.length_of_block, self.among.shape[0]))
         if self.n > 0:
             np.asarray(self.with_block)[:, :self.n] = self.support.against(self.block_rows, 0, self.n)
-        RKHSWeights.prepare(self)
 
-    def with_kept(self, begin, end):
-        return np.asarray(self.with_block)[:, begin:end]
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        self.here = self.next
+        self.next += x.m
+        self.sum_up(x.m, &self.data[0], &self.b[0], self.scale, False, t)
+        self.look_at_lengths(x.m, t)
+
+    cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
+        cdef const IterateSum* s = self.sum_of(which)
+        cdef double share, of_total
+        self.shares(which, &share, &of_total)
+        self.sum_up(x.m, &self.data[0], &self.b[0], share, False, t)
+        if s != NULL:
+            self.sum_up(x.m, s.total.data, s.total.offset, of_total, True, t)
+
+    cdef void sum_up(self, Py_ssize_t m, const double* coefficients, const double* offset, double scale, bint more,
+                     double* t) noexcept nogil:
+        """The scores of the round's rows by the rows kept: of those that went nothing is left, not even their rounding."""
+        cdef Py_ssize_t i, s, c, d = self.d
+        cdef double part
+        cdef Matrix one
+        cdef Row kernels
+        if d == 1:
+            one.data, one.offset, one.d, one.stride, one.layout = <double*> coefficients, <double*> offset, 1, self.n, ONE_CLASS
+            kernels.n, kernels.index = self.n, NULL
+            for i in range(m):
+                kernels.value = &self.with_block[self.here + i, 0]
+                of_doubles(False).scores[ONE_CLASS](1, &kernels, NULL, &one, scale, more, t + i)
+            return
+        for i in range(m):
+            for c in range(d):
+                t[i * d + c] = (t[i * d + c] if more else 0) + scale * offset[c]
+            for s in range(self.n):
+                part = scale * self.with_block[self.here + i, s]
+                for c in range(d):
+                    t[i * d + c] += part * coefficients[s * d + c]
+
+    cdef void move_scores(self, int which, Py_ssize_t row, Py_ssize_t c, double change) noexcept nogil:
+        """Each round sums its scores up."""
 
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil:
         cdef Py_ssize_t slot = self.slot[self.position[row]]
@@ -124,20 +161,12 @@ cdef class BudgetedWeights(RKHSWeights):
         """Another row's coefficients grow by part of a row's."""
         cdef Py_ssize_t c
         cdef int which
-        cdef double* F_total
+        cdef double* total
         for c in range(self.d):
-            self.hand_over_one(&self.data[0], &self.F[0], slot, other, c, part)
+            self.data[other * self.d + c] += part * self.data[slot * self.d + c]
             for which in range(self.averaging):
-                F_total = self.scores_by(which + 1) if self.means_wanted else NULL
-                self.hand_over_one(self.sums[which].total.data, F_total, slot, other, c, part)
-
-    cdef void hand_over_one(self, double* coefficients, double* F, Py_ssize_t slot, Py_ssize_t other, Py_ssize_t c,
-                            double part) noexcept nogil:
-        """The same of score c, and of the scores by these coefficients of the rows to come."""
-        cdef double change = part * coefficients[slot * self.d + c]
-        coefficients[other * self.d + c] += change
-        if F != NULL and change != 0:
-            self.move_scores(F, &self.with_block[0, other], self.with_block.shape[1], c, change)
+                total = self.sums[which].total.data
+                total[other * self.d + c] += part * total[slot * self.d + c]
 
     cdef void install(self, Py_ssize_t slot, Py_ssize_t row) noexcept nogil:
         """The kernels of a row of the block that is kept from now on."""

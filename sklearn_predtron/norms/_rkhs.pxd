@@ -31,5 +31,6 @@ cdef class RKHSWeights(L2Weights):
     cdef void read(self, const double* F, Py_ssize_t m, double scale, const double* offset, double* t) noexcept nogil
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil
     cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change) noexcept nogil
-    cdef void move_scores(self, double* F, const double* kernels, Py_ssize_t between, Py_ssize_t c, double change) noexcept nogil
+    cdef void look_at_lengths(self, Py_ssize_t m, double* t) noexcept nogil
+    cdef void move_scores(self, int which, Py_ssize_t row, Py_ssize_t c, double change) noexcept nogil
     cdef double* scores_by(self, int which) noexcept nogil

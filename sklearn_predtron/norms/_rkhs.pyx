@@ -287,9 +287,15 @@ cdef class RKHSWeights(L2Weights):
         for i in range(m):
             for c in range(self.d):
                 t[i * self.d + c] = scale * (F[i * self.d + c] + offset[c])
+        self.look_at_lengths(m, t)
+
+    cdef void look_at_lengths(self, Py_ssize_t m, double* t) noexcept nogil:
+        """Refuse the round, by its first score, where steps along one of its m rows cannot be measured."""
+        cdef Py_ssize_t i
+        for i in range(m):
             if not self.has_length(self.here + i):
                 self.strange = self.K[self.here + i, self.here + i]
-                t[0] = NAN          # refuses the round
+                t[0] = NAN
 
     cdef void prefetch(self, const View* x) noexcept nogil:
         """Nothing is far away."""
@@ -340,13 +346,13 @@ cdef class RKHSWeights(L2Weights):
             c = i if g.at == NULL else g.at[i]
             self.data[slot * self.d + c] += change * g.value[i]
             self.change[row * self.d + c] += change * g.value[i]
-            self.move_scores(&self.F[0], &self.K[row, 0], 1, c, change * g.value[i])
+            self.move_scores(0, row, c, change * g.value[i])
             for which in range(self.averaging):
                 pending = self.pending(which, change) * g.value[i]
                 if pending != 0:
                     self.sums[which].total.data[slot * self.d + c] += pending
                     if self.means_wanted:
-                        self.move_scores(self.scores_by(which + 1), &self.K[row, 0], 1, c, pending)
+                        self.move_scores(which + 1, row, c, pending)
 
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil:
         """Where a row of the block is kept, from now on if it was not."""
@@ -358,12 +364,12 @@ cdef class RKHSWeights(L2Weights):
             self.source[slot] = row
         return slot
 
-    cdef void move_scores(self, double* F, const double* kernels, Py_ssize_t between, Py_ssize_t c,
-                          double change) noexcept nogil:
-        """Scores c of the rows to come change by their kernels with a row."""
+    cdef void move_scores(self, int which, Py_ssize_t row, Py_ssize_t c, double change) noexcept nogil:
+        """Scores c of the rows to come, by the last iterate or by a total, change by their kernels with a row of the block."""
         cdef Py_ssize_t k
+        cdef double* F = &self.F[0] if which == 0 else self.scores_by(which)
         for k in range(self.next, self.length_of_block):
-            F[k * self.d + c] += change * kernels[k * between]
+            F[k * self.d + c] += change * self.K[row, k]
 
     cdef void renormalise(self) noexcept nogil:
         cdef Py_ssize_t i
