@@ -58,7 +58,8 @@ class LossAugmented(Update):
             return core.LossAugmentedRule(self.eta)
         if problem.constants_vary and problem.no_theorem_because is None:
             return RankingLossAugmentedRule()
-        step = problem.c_L / problem.D2 if problem.D2 > 0 else 0.0  # lists of one document are all at one place
+        any_step = problem.D2 == 0 or problem.C_L == 0  # will do: of one document, or one label, there is nothing to be wrong in
+        step = 0.0 if any_step else problem.c_L / problem.D2
         return core.LossAugmentedRule(0.0, theory_step("LossAugmented", problem, step))
 
     def theorem(self, problem: Problem) -> str:
@@ -115,7 +116,8 @@ class LossDriven(Update):
         if self.eta == "theory":
             # The longest round of several rows is not known beforehand, and any step will do.
             most = 4.0 if problem.score_map.offsets_cancel else problem.D2
-            return core.LossDrivenRule(0.0, theory_step("LossDriven", problem, 1 / (most * problem.C_L)))
+            step = 1 / (most * problem.C_L) if problem.C_L > 0 else 0.0  # of one label there is nothing to be wrong in
+            return core.LossDrivenRule(0.0, theory_step("LossDriven", problem, step))
         return core.LossDrivenRule(self.eta)
 
     def theorem(self, problem: Problem) -> str:

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_predtron import PredtronClassifier, PredtronSequenceTagger
 from sklearn_predtron.estimator_checks import assert_same_bits
 from sklearn_predtron.losses import SequenceHamming
-from sklearn_predtron.updates import Adaptive, LossAugmented, PassiveAggressive
+from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive
 
 K, COSTS = 3, np.array([[0, 1, 0.5], [2, 0, 1], [1, 1, 0]])
 LEARNED = ["coef_", "intercept_", "transitions_", "start_", "end_"]
@@ -468,3 +468,10 @@ def test_scores_of_a_token_do_not_depend_on_other_sequences():
     scores = model.decision_function(X, sid=np.arange(len(X)))
     assert_array_equal(scores[1], model.decision_function(X[1:2], sid="one")[0])
     assert (scores[:, 2] < scores[:, :2].min(axis=1)).all()
+
+
+@pytest.mark.parametrize("rule", [LossDriven, LossAugmented])
+def test_one_label_has_nothing_to_be_wrong_in(rule):
+    """Whatever the step of the theory, none is taken."""
+    model = PredtronSequenceTagger(update=rule(eta="theory")).fit(np.ones((5, 2)), ["a"] * 5, sid=[0, 0, 1, 1, 1])
+    assert model.n_updates_ == 0 and list(model.predict(np.ones((2, 2)), sid=[0, 0])) == ["a", "a"]
