@@ -9,6 +9,7 @@ from sklearn_predtron._core.averages cimport CANDIDATES
 from sklearn_predtron._core.rows cimport of_doubles, takes
 
 from sklearn_predtron._core.busy import BUSY
+from sklearn_predtron._core.mixed import fields, joined, part_of
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._core.state import between, capture, count, flag, optional, restored
 from sklearn_predtron.norms._frozen import frozen, passing
@@ -56,6 +57,13 @@ cdef class Observer:
 
     def scale_to(self, weight):
         """Let all that was seen weigh as much as rounds of this total weight."""
+
+    def export(self):
+        """Return what was seen, as the state that observers of other rows are mixed with; see `_core.mixed`."""
+        return fields()
+
+    def adopt(self, state, bint with_sums):
+        """Go on from the state of mixed observers; from nothing seen, unless sums are to come with it."""
 
 
 cdef class Learner:
@@ -181,6 +189,33 @@ cdef class Learner:
         (self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.mean_weight, self.weighted, self.observer,
          self.history) = restored(self, state, pattern)
         self.check()
+
+    def export(self):
+        """Return the state that learners of other rows are mixed with; see `_core.mixed`."""
+        self.finish()
+        clock = fields(sum={"mistakes": self.n_mistakes, "updates": self.n_updates, "loss": self.cumulative_loss},
+                       gain={"rounds": self.t, "weight": self.mean_weight * self.t}, most={"weighted": self.weighted})
+        observer = fields() if self.observer is None else self.observer.export()
+        return joined(clock=clock, weights=self.weights.export(), update=self.update.export(), observer=observer)
+
+    def adopt(self, state, bint with_sums):
+        """Go on from the state of mixed learners; what adds up over rounds begins at 0, unless it is to come with it."""
+        clock = part_of(state, "clock")
+        self.busy.take()
+        self.calls += 1
+        self.kept = None
+        try:
+            self.t, weight = int(clock["gain"]["rounds"]), clock["gain"]["weight"]
+            self.mean_weight = weight / self.t if self.t > 0 else 0
+            self.weighted = clock["most"]["weighted"]
+            total = clock["sum"] if with_sums else {"mistakes": 0, "updates": 0, "loss": 0}
+            self.n_mistakes, self.n_updates, self.cumulative_loss = int(total["mistakes"]), int(total["updates"]), total["loss"]
+            self.weights.adopt(part_of(state, "weights"), with_sums)
+            self.update.adopt(part_of(state, "update"))
+            if self.observer is not None:
+                self.observer.adopt(part_of(state, "observer"), with_sums)
+        finally:
+            self.busy.release()
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
               const double[::1] weight=None, double usual=1, bint fresh=True, const double[::1] counts=None,

@@ -8,6 +8,7 @@ from sklearn_predtron._core.learner cimport Observer
 from sklearn_predtron.problems._base cimport Problem
 from sklearn_predtron.problems._finite cimport FiniteProblem
 
+from sklearn_predtron._core.mixed import fields
 from sklearn_predtron._core.state import between, reals, restored
 
 cdef enum:
@@ -57,6 +58,15 @@ cdef class MarginHistogram(Observer):
     def __setstate__(self, state):
         pattern = reals(N_BINS, self.seen.shape[1], least=0), reals(N_BINS, least=0), between(1e-300, 1e300), between(0, 1e308)
         self.seen, self.losses, self.unit, self.squares = restored(self, state, pattern)
+
+    def export(self):
+        sums = {"seen": np.asarray(self.seen) / self.unit, "losses": np.asarray(self.losses) / self.unit}
+        return fields(sum={**sums, "squares": self.squares / self.unit ** 2})
+
+    def adopt(self, state, bint with_sums):
+        sums = state["sum"] if with_sums else {"seen": 0, "losses": 0, "squares": 0}
+        self.unit, self.squares = 1, sums["squares"]
+        np.asarray(self.seen)[...], np.asarray(self.losses)[...] = sums["seen"], sums["losses"]
 
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
         cdef double* s = self.problem.decoded(t, &self.problem.scratch[0])

@@ -8,6 +8,7 @@ from sklearn_predtron.problems._finite cimport FiniteProblem
 from sklearn_predtron.problems._label_sets cimport LabelSets
 
 from sklearn_predtron._core.margin_histogram import MIDDLES
+from sklearn_predtron._core.mixed import fields
 from sklearn_predtron._core.state import between, count, reals, restored
 
 # The score that stands for each bin, ascending.
@@ -45,6 +46,14 @@ cdef class ScoreHistogram(Observer):
     def __setstate__(self, state):
         pattern = reals(*np.shape(self.seen), least=0), between(1e-300, 1e300), count
         self.seen, self.unit, self.rounds = restored(self, state, pattern)
+
+    def export(self):
+        return fields(sum={"seen": np.asarray(self.seen) / self.unit, "rounds": self.rounds})
+
+    def adopt(self, state, bint with_sums):
+        sums = state["sum"] if with_sums else {"seen": 0, "rounds": 0}
+        self.unit, self.rounds, self.kept = 1, sums["rounds"], None
+        np.asarray(self.seen)[...] = sums["seen"]
 
     cdef void open_round(self, double keep) noexcept nogil:
         """A round begins; those so far weigh keep times as much as before."""

@@ -34,6 +34,13 @@ cdef class AveragedWeights(Weights):
         self.totals[0], self.totals[other] = self.totals[other], self.totals[0]
         self.exchange_sums(0, other)
 
+    def begin_sums(self):
+        """Let all sums be nothing."""
+        cdef int i
+        self.totals = [self.new_total() for _ in self.totals]
+        for i in range(self.averaging):
+            self.begin_sum(i, self.totals[i])
+
     cdef void exchange_sums(self, int i, int j) noexcept:
         """Let two sums take each other's places."""
 

@@ -66,6 +66,14 @@ cdef class Weights:
     def keep_averages(self, int n):
         """Keep n averages of the iterates from here on, at most `most_averages`: those there are go on, and others begin."""
 
+    def export(self):
+        """Return the state that weights which learned from other rows are mixed with; see `_core.mixed`."""
+        raise ValueError(f"{type(self).__name__} cannot be mixed.")
+
+    def adopt(self, state, bint with_sums):
+        """Go on from the state of mixed weights; sums of the iterates begin anew, unless they are to come with it."""
+        raise ValueError(f"{type(self).__name__} cannot be mixed.")
+
     def put_first(self, int which):
         """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
 

@@ -9,6 +9,7 @@ from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 from sklearn_predtron.problems._base cimport Round
 
+from sklearn_predtron._core.mixed import fields, joined, part_of
 from sklearn_predtron._core.state import count, flag, real, restored, whole
 from sklearn_predtron.norms._base import euclidean_length
 from sklearn_predtron.norms._scaled import ScaledWeights
@@ -53,6 +54,17 @@ cdef class ChainedWeights(Weights):
         numbers = real, count, flag, whole(0, self.most_averages)
         self.table, (self.radius2, self.longest, needed, self.leader) = restored(self, state, (self.own_table, numbers))
         self.watch_radius(needed)
+
+    def export(self):
+        own = fields(most={"radius2": self.radius2, "longest": self.longest})
+        return joined(tokens=self.inner.export(), table=self.table.export(), chain=own)
+
+    def adopt(self, state, bint with_sums):
+        own = part_of(state, "chain")["most"]
+        self.inner.adopt(part_of(state, "tokens"), with_sums)
+        self.table.adopt(part_of(state, "table"), with_sums)
+        self.radius2, self.longest = own["radius2"], own["longest"]
+        self.may_step = self.inner.may_step
 
     def own_table(self, table):
         """Accept a table like the present one."""

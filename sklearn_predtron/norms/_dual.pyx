@@ -12,6 +12,7 @@ from sklearn_predtron.norms._averaged cimport AVERAGES, AveragedWeights
 from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._pages cimport blank, erase, restore
 
+from sklearn_predtron._core.mixed import fields, joined, part_of
 from sklearn_predtron._core.state import count, flag, real, reals, restored, whole, wholes
 from sklearn_predtron.norms._pages import THIN, aligned_zeros, thicken, touches_most
 
@@ -97,6 +98,35 @@ cdef class DualWeights(AveragedWeights):
             self.totals[i][1][:], self.totals[i][2][:] = since, had
             (<double[:STRETCHES]> self.sums[i].stretch)[:] = stretch
             self.sums[i].mass, self.sums[i].inflation, self.sums[i].now, self.sums[i].c_at_start = mass, inflation, now, start
+
+    def export(self):
+        cdef LineSum* s = &self.sums[0]
+        own = fields(mean={"theta": self.unit * self._matrix(self.theta)}, most={"radius2": self.radius2})
+        if self.averaging and s.mass > 0:
+            self.flush_lines(s)
+            own["sum"] = {"total": self._matrix(self.totals[0][0]) / s.inflation, "mass": s.mass / s.inflation}
+        return joined(weights=own, intercept=self.intercept.export())
+
+    def adopt(self, state, bint with_sums):
+        cdef double length
+        own = part_of(state, "weights")
+        theta = own["mean"]["theta"]
+        if theta.shape != (self.d, self.p + 1):
+            raise ValueError(f"weights of shape {theta.shape} are not those of {self.d} scores and {self.p} features.")
+        erase(self.theta)
+        self._matrix(self.theta)[...] = theta
+        self.unit, self.c = 1, 0
+        self.begin_sums()
+        self.raise_all()
+        length = self.length_of_theta()
+        if 0 < length < INFINITY:
+            self.change_unit(length)
+        self.relink()
+        if with_sums and own["sum"]:
+            self._matrix(self.totals[0][0])[...] = own["sum"]["total"]
+            self.sums[0].mass = own["sum"]["mass"]
+        self.radius2 = own["most"]["radius2"]
+        self.intercept.adopt(part_of(state, "intercept"))
 
     def expect(self, Rows rows not None):
         """Take huge pages after all where rows touch most of the weights."""

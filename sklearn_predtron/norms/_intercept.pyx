@@ -1,10 +1,11 @@
 """The intercept: a virtual feature, of fixed length or of the length of the rows."""
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, exp2, frexp, log2, sqrt
+from libc.math cimport INFINITY, exp2, floor, frexp, log2, sqrt
 
 from sklearn_predtron._core.rows cimport View, row_of, squared_norm
 from sklearn_predtron._core.simd cimport Row
 
+from sklearn_predtron._core.mixed import fields
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH
 from sklearn_predtron._core.state import between, count, restored, whole
 
@@ -30,6 +31,18 @@ cdef class Intercept:
     def __setstate__(self, state):
         pattern = between(0, DBL_MAX), between(1e-300, 1), whole(), count
         self.fixed, self.mantissa, self.exponent, self.count = restored(self, state, pattern)
+
+    def export(self):
+        """Return what the rows so far have added to the running product."""
+        return fields(gain={"octaves": self.exponent + log2(self.mantissa), "rows": self.count})
+
+    def adopt(self, state):
+        """Go on from the running product of several."""
+        octaves, self.count = state["gain"]["octaves"], int(state["gain"]["rows"])
+        self.exponent = int(floor(octaves)) + 1
+        self.mantissa = exp2(octaves - self.exponent) if self.count > 0 else 1
+        self.exponent = self.exponent if self.count > 0 else 0
+        self.known_at = -1
 
     cdef void update_statistics(self, double norm2) noexcept nogil:
         cdef int exponent

@@ -11,6 +11,7 @@ from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._pages cimport BLOCK, blank, erase, restore
 from sklearn_predtron.problems._base cimport Round
 
+from sklearn_predtron._core.mixed import fields, joined, part_of
 from sklearn_predtron._core.state import flag, real, reals, restored, whole
 from sklearn_predtron.norms._pages import THIN, aligned_zeros, thicken, touches_most
 
@@ -81,6 +82,46 @@ cdef class L2Weights(AveragedWeights):
             for array, saved in zip(own[i], arrays, strict=True):
                 restore(array, saved)
             self.sums[i].scale, self.sums[i].mass, self.sums[i].weight = scale, mass, weight
+
+    def export(self):
+        theta, b = self.exported_iterate()
+        sums = {}
+        if self.averaging and self.sums[0].mass > 0:
+            sums = self.exported_sum()
+        return joined(weights=fields(mean={"theta": theta, "b": b}, sum=sums, most={"radius2": self.radius2}),
+                      intercept=self.intercept.export())
+
+    def exported_iterate(self):
+        """Return what of the last iterate is mixed: what steps are added to."""
+        return L2Weights.last(self)
+
+    def exported_sum(self):
+        """Return the first sum of the iterates and its mass, to which those of others may be added."""
+        cdef double mass = self.sums[0].mass
+        total, offsets = self.mean_to_export()
+        return {"total": mass * total, "offsets": mass * offsets, "mass": mass}
+
+    def mean_to_export(self):
+        """Return the first average, in the form in which it may be added to that of others."""
+        return self.mean()
+
+    def adopt(self, state, bint with_sums):
+        own = part_of(state, "weights")
+        theta, b = own["mean"]["theta"], own["mean"]["b"]
+        if theta.shape != (self.d, self.p) or b.shape != (self.d,):
+            raise ValueError(f"weights of shapes {theta.shape} and {b.shape} are not those of {self.d} scores and {self.p} features.")
+        erase(self.data)
+        self._shaped(self.data)[...] = theta
+        np.asarray(self.b)[:] = b
+        self.begin_sums()
+        self.reset_scales()
+        if with_sums and own["sum"]:
+            self._shaped(self.totals[0][0])[...] = own["sum"]["total"]
+            self.totals[0][1][:] = own["sum"]["offsets"]
+            self.sums[0].mass = own["sum"]["mass"]
+        self.empty = not (theta.any() or b.any())
+        self.radius2 = own["most"]["radius2"]
+        self.intercept.adopt(part_of(state, "intercept"))
 
     def expect(self, Rows rows not None):
         """Take huge pages after all where rows touch most of the weights."""

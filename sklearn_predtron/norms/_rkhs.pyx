@@ -88,6 +88,10 @@ cdef class RKHSWeights(L2Weights):
         self.b[:] = b
         self.restore_sums(sums)
 
+    def export(self):
+        raise ValueError("norm='rkhs' cannot be mixed: its support grows with every shard; approximate the kernel "
+                         "(sklearn.kernel_approximation) and use norm='l2'.")
+
     def arrays_of_sum(self, int i):
         return self.totals[i][0][:self.n * self.d], self.totals[i][1]
 

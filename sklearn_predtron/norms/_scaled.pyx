@@ -25,12 +25,18 @@ from sklearn_predtron.norms._averaged cimport AVERAGES
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 from sklearn_predtron.norms._pages cimport restore
 
+from sklearn_predtron._core.mixed import Moments, fields, joined, part_of
 from sklearn_predtron._core.state import count, flag, real, reals, restored
 from sklearn_predtron.norms._l2 import split_sums
 from sklearn_predtron.norms._pages import aligned_zeros, thicken
 
 cdef enum:
-    FIELDS = 5      # values that a feature's statistics take
+    MEAN            # the statistics of a feature
+    INVERSE         # of its variance
+    SQUARES
+    COUNT
+    LAST
+    FIELDS          # so many values
     PAIR = 2        # of them wanted for every row, the others for new rows
     REST = 4        # room for those
     BUFFER = 256    # features that are taken at once; the step of a loop too, where Cython wants a literal
@@ -105,6 +111,30 @@ cdef class ScaledWeights(L2Weights):
         L2Weights.__setstate__(self, inherited)
         restore(self.statistics, statistics)
         self._set_counted(counted)
+
+    def export(self):
+        if self.seen > 0:
+            scaling_refresh(self.p, self.seen, not self.sparse, &self.S)
+            self.known = False
+        moments = Moments(self.seen, *[np.array(self._field(which)) for which in (MEAN, SQUARES, COUNT)])
+        return joined(scaled=L2Weights.export(self), statistics=fields(most={"may_step": self.may_step}, moments={"": moments}))
+
+    def mean_to_export(self):
+        return self._sums()
+
+    def adopt(self, state, bint with_sums):
+        """Take over what the steps have summed to, and statistics, under which these are read from here on."""
+        L2Weights.adopt(self, part_of(state, "scaled"), with_sums)
+        own = part_of(state, "statistics")
+        self.may_step = own["most"]["may_step"]
+        self.seen, *moments = own["moments"][""]
+        for which, values in zip((MEAN, SQUARES, COUNT), moments, strict=True):
+            self._field(which)[...] = values
+        self._field(INVERSE)[...] = 0
+        self._field(LAST)[...] = self.seen
+        if self.seen > 0:
+            scaling_refresh(self.p, self.seen, not self.sparse, &self.S)
+        self.known = self.following = self.is_applied = False
 
     def divided(self, state):
         """Return the state as it is saved today, from that of earlier versions, which had one sum."""
@@ -531,17 +561,20 @@ cdef class ScaledWeights(L2Weights):
     # ---------------------------------------------------------------------------------------------- in units of features
 
     def _field(self, Py_ssize_t which):
-        """A statistic of all features: mean 0, inverse variance 1."""
-        room = (self.p + 7) // 8 * 8
-        pairs = np.asarray(self.statistics)[:PAIR * room]
-        return pairs[which::PAIR][:self.p] if self.sparse else pairs[which * room:][:self.p]
+        """A statistic of all features, in place."""
+        room, statistics = (self.p + 7) // 8 * 8, np.asarray(self.statistics)
+        if not self.sparse:
+            return statistics[which * room:][:self.p]
+        if which < PAIR:
+            return statistics[:PAIR * room][which::PAIR][:self.p]
+        return statistics[PAIR * room:][which - PAIR::REST][:self.p]
 
     def _from(self, theta, beta):
         """W and b for rows as they are, from the sums of the steps."""
         if self.score_map.offsets_cancel:
-            return theta * self._field(1), beta
-        W = (theta - np.outer(beta, self._field(0))) * self._field(1)
-        return W, self.intercept.r2_read() * beta - W @ self._field(0)
+            return theta * self._field(INVERSE), beta
+        W = (theta - np.outer(beta, self._field(MEAN))) * self._field(INVERSE)
+        return W, self.intercept.r2_read() * beta - W @ self._field(MEAN)
 
     cdef bint looks_ahead(self, Rows rows) noexcept:
         return False
@@ -655,5 +688,5 @@ cdef class ScaledWeights(L2Weights):
         """The length of the weights that predict, each over its feature's standard deviation, and of the intercept."""
         theta, beta = self._sums()
         if not self.score_map.offsets_cancel:
-            theta = theta - np.outer(beta, self._field(0))
-        return float(np.sqrt((theta ** 2 * self._field(1)).sum() + self.intercept.r2_read() * (beta ** 2).sum()))
+            theta = theta - np.outer(beta, self._field(MEAN))
+        return float(np.sqrt((theta ** 2 * self._field(INVERSE)).sum() + self.intercept.r2_read() * (beta ** 2).sum()))

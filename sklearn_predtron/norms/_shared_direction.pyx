@@ -8,6 +8,7 @@ from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 
+from sklearn_predtron._core.mixed import fields, joined, part_of
 from sklearn_predtron._core.state import flag, real, reals, restored, whole
 from sklearn_predtron.norms._base import euclidean_length
 from sklearn_predtron.norms._frozen import frozen, passing
@@ -60,6 +61,24 @@ cdef class SharedDirection(Weights):
         self.b, total, mass, self.radius2, radius_needed, self.leader = restored(self, state, pattern)
         np.asarray(self.total)[:n], np.asarray(self.mass)[:n] = total, mass
         self.watch_radius(radius_needed)
+
+    def export(self):
+        sums = {"total": np.array(self.total[0]), "mass": self.mass[0]} if self.averaging and self.mass[0] > 0 else {}
+        own = fields(mean={"b": np.array(self.b)}, sum=sums, most={"radius2": self.radius2})
+        return joined(direction=self.inner.export(), thresholds=own, intercept=self.intercept.export())
+
+    def adopt(self, state, bint with_sums):
+        own = part_of(state, "thresholds")
+        self.inner.adopt(part_of(state, "direction"), with_sums)
+        np.asarray(self.b)[:] = own["mean"]["b"]
+        self.project()      # a mean of ordered vectors is one, but for rounding
+        np.asarray(self.total)[:], np.asarray(self.mass)[:] = 0, 0
+        if with_sums and own["sum"]:
+            np.asarray(self.total)[0], np.asarray(self.mass)[0] = own["sum"]["total"], own["sum"]["mass"]
+        self.radius2 = own["most"]["radius2"]
+        self.intercept.adopt(part_of(state, "intercept"))
+        self.may_step = self.inner.may_step
+        self.observing = self.radius_needed or self.intercept.automatic or self.inner.observing
 
     def keep_averages(self, int n):
         """Keep n averages of the iterates from here on: those there are go on, and others begin."""

@@ -83,6 +83,12 @@ cdef class TraceWeights(L2Weights):
         self.K[:] = of_data
         self.M[:] = link
 
+    def adopt(self, state, bint with_sums):
+        L2Weights.adopt(self, state, with_sums)
+        self.find_K()
+        self.steps, self.peak, self.known = 0, self.trace(), False
+        self.find_M()
+
     cdef begin_sum(self, int i, arrays):
         cdef double[::1] C = arrays[2]
         L2Weights.begin_sum(self, i, arrays)

@@ -1,5 +1,6 @@
 from libc.math cimport INFINITY, exp, fabs, log
 
+from sklearn_predtron._core.mixed import fields
 from sklearn_predtron._core.state import count, real, restored
 
 
@@ -43,8 +44,18 @@ cdef class Rule:
         """What the rule has learned so far; restored into another instance of the class by `restore`."""
         return None
 
+    def export(self):
+        """Return the state that rules which learned from other rows are mixed with; see `_core.mixed`."""
+        return fields()
+
+    def adopt(self, state):
+        """Go on from the state of mixed rules."""
+
     def restore(self, state):
         """Go on from the state of another instance of the same kind."""
+
+    def restart(self, seed):
+        """Draw from here on what belongs to a seed, if anything is drawn."""
 
     @property
     def kind(self):
@@ -158,6 +169,12 @@ cdef class AdaptiveRule(Rule):
 
     def restore(self, state):
         self.log_cap, self.count = restored(self, state, (real, count))
+
+    def export(self):
+        return fields(gain={"log_cap": self.log_cap, "count": self.count})
+
+    def adopt(self, state):
+        self.restore((state["gain"]["log_cap"], int(state["gain"]["count"])))
 
     cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
         problem.loss_augmented_competitor(t, y, m, r)

@@ -7,6 +7,7 @@ from sklearn_predtron.problems._base cimport Problem, Round
 from sklearn_predtron.problems._ranking cimport Pair, RankingProblem
 from sklearn_predtron.updates._competitor cimport Rule
 
+from sklearn_predtron._core.mixed import fields
 from sklearn_predtron._core.state import between, restored, whole
 
 
@@ -76,6 +77,12 @@ cdef class RankingLossAugmentedRule(Rule):
     def restore(self, state):
         self.c_L_seen = restored(self, state, between(0, INFINITY))
 
+    def export(self):
+        return fields(least={"c_L": self.c_L_seen})
+
+    def adopt(self, state):
+        self.restore(state["least"]["c_L"])
+
     cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
         problem.loss_augmented_competitor(t, y, m, r)
         if r.loss == 0:
@@ -112,6 +119,12 @@ cdef class SlamRule(ScheduledRule):
 
     def restore(self, state):
         self.c_L_seen = restored(self, state, between(0, INFINITY))
+
+    def export(self):
+        return fields(least={"c_L": self.c_L_seen})
+
+    def adopt(self, state):
+        self.restore(state["least"]["c_L"])
 
     cdef bint fill_gradient(self, RankingProblem ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i, grade, top
@@ -226,6 +239,9 @@ cdef class MMPRule(ScheduledRule):
 
     def restore(self, state):
         self.drawn = restored(self, state, whole(0, 2 ** 64 - 1))
+
+    def restart(self, seed):
+        self.drawn = seed
 
     cdef bint fill_gradient(self, RankingProblem ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i, errors

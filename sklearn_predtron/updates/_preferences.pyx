@@ -9,6 +9,7 @@ from sklearn_predtron.problems._preferences cimport PreferencesProblem
 from sklearn_predtron.problems._relevance cimport Relevance
 from sklearn_predtron.updates._competitor cimport Rule
 
+from sklearn_predtron._core.mixed import fields, joined, part_of
 from sklearn_predtron._core.state import MOST, reals, restored, wholes
 
 
@@ -52,6 +53,14 @@ cdef class PreferencesRule(Rule):
 
     def restore(self, state):
         self.sums, self.counts = restored(self, state, (reals(self.d), wholes(self.d, least=0, most=MOST)))
+
+    def export(self):
+        return joined(all=self.rule.export(), each=fields(gain={"sums": np.array(self.sums), "counts": np.array(self.counts)}))
+
+    def adopt(self, state):
+        each = part_of(state, "each")["gain"]
+        self.rule.adopt(part_of(state, "all"))
+        self.restore((each["sums"], np.asarray(each["counts"]).astype(np.intp)))
 
     @property
     def kind(self):

@@ -1,0 +1,79 @@
+"""What learners of different rows are mixed by: the fields of their states, each with the way in which it is combined.
+
+A state has fields of these kinds, by name:
+
+- "mean": the weights, whose mean by rounds is the mixture;
+- "sum": what began at 0 with the rows of a shard, and adds up;
+- "gain": what the shard went on from, of which its own part adds up;
+- "most" and "least": the largest and the smallest;
+- "moments": running means and variances, which are pooled.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+State = dict[str, dict[str, Any]]
+KINDS = ("mean", "sum", "gain", "most", "least", "moments")
+
+
+class Moments(NamedTuple):
+    """Statistics of features over some rows, pooled as Chan, Golub and LeVeque (1982) have it.
+
+    Parameters
+    ----------
+    rows : int
+        Rows seen.
+    mean : ndarray of shape (n_features,)
+        Means, zeros included.
+    squares : ndarray of shape (n_features,)
+        Sums of squared deviations from the means.
+    count : ndarray of shape (n_features,)
+        Values that count in the variances.
+    """
+
+    rows: int
+    mean: NDArray
+    squares: NDArray
+    count: NDArray
+
+    def with_rows(self, other: Moments) -> Moments:
+        """Return the moments of the rows of both."""
+        rows = self.rows + other.rows
+        if other.rows == 0 or self.rows == 0:
+            return self if other.rows == 0 else other
+        apart = other.mean - self.mean
+        squares = self.squares + other.squares + apart**2 * (self.rows * other.rows / rows)
+        return Moments(rows, self.mean + apart * (other.rows / rows), squares, self.count + other.count)
+
+    def without(self, other: Moments) -> Moments:
+        """Return the moments of the rows that came since those of the other."""
+        rows = self.rows - other.rows
+        if rows == 0 or other.rows == 0:
+            return Moments(0, *(np.zeros_like(field) for field in self[1:])) if rows == 0 else self
+        mean = self.mean + (self.mean - other.mean) * (other.rows / rows)
+        squares = self.squares - other.squares - (mean - other.mean) ** 2 * (rows * other.rows / self.rows)
+        return Moments(rows, mean, np.maximum(squares, 0), self.count - other.count)
+
+
+def fields(**kinds: dict[str, Any]) -> State:
+    """Return a state of the fields of some kinds."""
+    return {kind: kinds.get(kind, {}) for kind in KINDS}
+
+
+def joined(**parts: State) -> State:
+    """Return the state of what is made of parts, whose names begin those of their fields."""
+    return {
+        kind: {f"{part}.{name}": value for part, state in parts.items() for name, value in state[kind].items()} for kind in KINDS
+    }
+
+
+def part_of(state: State, part: str) -> State:
+    """Return the state of a part."""
+    head = f"{part}."
+    return {
+        kind: {name.removeprefix(head): value for name, value in state[kind].items() if name.startswith(head)} for kind in KINDS
+    }
