@@ -31,14 +31,14 @@ class Moments(NamedTuple):
         Means, zeros included.
     squares : ndarray of shape (n_features,)
         Sums of squared deviations from the means.
-    count : ndarray of shape (n_features,)
+    counted : ndarray of shape (n_features,)
         Values that count in the variances.
     """
 
     rows: int
     mean: NDArray
     squares: NDArray
-    count: NDArray
+    counted: NDArray
 
     def with_rows(self, other: Moments) -> Moments:
         """Return the moments of the rows of both."""
@@ -47,7 +47,7 @@ class Moments(NamedTuple):
             return self if other.rows == 0 else other
         apart = other.mean - self.mean
         squares = self.squares + other.squares + apart**2 * (self.rows * other.rows / rows)
-        return Moments(rows, self.mean + apart * (other.rows / rows), squares, self.count + other.count)
+        return Moments(rows, self.mean + apart * (other.rows / rows), squares, self.counted + other.counted)
 
     def without(self, other: Moments) -> Moments:
         """Return the moments of the rows that came since those of the other."""
@@ -56,7 +56,7 @@ class Moments(NamedTuple):
             return Moments(0, *(np.zeros_like(field) for field in self[1:])) if rows == 0 else self
         mean = self.mean + (self.mean - other.mean) * (other.rows / rows)
         squares = self.squares - other.squares - (mean - other.mean) ** 2 * (rows * other.rows / self.rows)
-        return Moments(rows, mean, np.maximum(squares, 0), self.count - other.count)
+        return Moments(rows, mean, np.maximum(squares, 0), self.counted - other.counted)
 
 
 def fields(**kinds: dict[str, Any]) -> State:

@@ -53,6 +53,9 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
         """Return the observer of progressive predictions, reusing the present one."""
         return None
 
+    def _settle(self, batch: Batch) -> None:
+        """Choose what is chosen by a data set once it is learned."""
+
     def _hold_out(self, batch: Batch) -> None:
         """Give the learner of a data set, new until then, an observer that is shown the rows as held out."""
 
@@ -97,7 +100,7 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
     def _fit_alone(self, X: Any, y: Any, **given: Any) -> Self:
         """Fit, while no other call learns."""
         before = self._fitted_state()
-        stream = self.__dict__.pop("_stream", None)
+        stream, mixing = self.__dict__.pop("_stream", None), self.__dict__.pop("_mixing", None)
         learner, rounds, done = None, 0, False
         try:
             self._validate_params()
@@ -113,10 +116,13 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
                 self._check_rows(batch.X, batch.rows)
             learner, rounds = self._learner, self._learner.t
             metadata = self._shown_to_callbacks(given) or None
-            self._run_epochs(batch, y, metadata, unchecked=unchecked)
-            done = True
-            if fresh:
-                self._hold_out(batch)
+            if mixing is None:
+                self._run_epochs(batch, y, metadata, unchecked=unchecked)
+                done = True
+                if fresh:
+                    self._hold_out(batch)
+            else:
+                mixing(self, batch)
         except BaseException as error:
             # Where rows were refused, then or in a fold, and where nothing was learned: the rows were no good from the start.
             refused = learner is not None and (done or learner.refused) and isinstance(error, Exception)
@@ -170,6 +176,7 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
 
     def _partial_fit_alone(self, X: Any, y: Any, **given: Any) -> Self:
         """Learn from a batch, while no other call learns."""
+        mixing = self.__dict__.pop("_mixing", None)
         before = self._fitted_state()
         resolved = "_stream" in before
         learner = before.get("_learner")
@@ -184,7 +191,10 @@ class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
             self._check_rows(batch.X, batch.rows)
             if not resolved:
                 self._begin_stream()
-            self._learn(batch)
+            if mixing is None:
+                self._learn(batch)
+            else:
+                mixing(self, batch)
         except BaseException:
             if "_learner" not in self.__dict__ or self._learner.t == rounds:  # nothing was learned
                 self._restore(before)

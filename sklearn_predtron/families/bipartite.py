@@ -159,7 +159,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     _epochs = 30
     fit_intercept = True
     _cut: float | None = None  # the one that fit has chosen
-    _first_batches: Batch | None  # of a fit with a kernel
+    _first_batches: Batch | None = None  # of a fit with a kernel
     _seen: tuple[int, int] = (0, 0)  # positive rows, and rows
     __metadata_request__fit = ROUTED
     __metadata_request__partial_fit = ROUTED
@@ -301,6 +301,9 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
             super()._run_epochs(batch, y, metadata, **how)
         finally:
             del self._first_batches
+        self._settle(batch)
+
+    def _settle(self, batch: Batch) -> None:
         self._cut = self._fitted_cut(batch)
 
     def _warn_of_few(self, batch: Batch) -> None:

@@ -1,0 +1,10 @@
+"""Learning from shards side by side: parameter mixing of any estimator of the package."""
+
+from sklearn_predtron.mixing._parameter_mixing import ParameterMixing
+from sklearn_predtron.mixing._shards import ShardError
+
+__all__ = ["ParameterMixing", "ShardError"]
+
+for name in __all__:
+    globals()[name].__module__ = __name__
+del name

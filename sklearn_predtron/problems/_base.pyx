@@ -19,6 +19,10 @@ cdef class Labels:
     cdef const void* at(self, Py_ssize_t i) noexcept nogil:
         """The label of round i, of the problem's own type."""
 
+    def shared(self):
+        """Return the same labels for another thread, without a copy of them."""
+        return self
+
 
 cdef class Codes(Labels):
     """Labels numbered 0, 1, ..."""

@@ -47,6 +47,12 @@ cdef class SparseIndicators(Labels):
         self.label = label
         self.row = np.empty(m, dtype=np.uint8)
 
+    def shared(self):
+        cdef SparseIndicators other = SparseIndicators.__new__(SparseIndicators)
+        other.n, other.start, other.label = self.n, self.start, self.label
+        other.row = np.zeros(self.row.shape[0], dtype=np.uint8)
+        return other
+
     cdef const void* at(self, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t j
         memset(&self.row[0], 0, self.row.shape[0])

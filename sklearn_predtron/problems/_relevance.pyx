@@ -46,6 +46,13 @@ cdef class Relevances(Labels):
                 for g in range(self.n_grades[i]):
                     self.pairs[i] += (first[g + 1] - first[g]) * (m - first[g + 1])
 
+    def shared(self):
+        cdef Relevances other = Relevances.__new__(Relevances)
+        other.n, other.y, other.start, other.longest = self.n, self.y, self.start, self.longest
+        other.grade, other.first, other.n_grades, other.pairs = self.grade, self.first, self.n_grades, self.pairs
+        other.value, other.gain, other.gain_of = self.value, self.gain, self.gain_of
+        return other
+
     cdef const void* at(self, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t place = self.start[i] + i
         self.now.n_grades = self.n_grades[i]
