@@ -116,14 +116,16 @@ def build_parser() -> Parser:
         "for two labels, else multiclass; ordinal: the labels are ranks, in the order of the numbers; multilabel: a row has any "
         "number of labels, with commas between them (1,3 5:0.2); rank: rows are documents of queries, with a relevance each "
         "(2 qid:10 5:0.2), and a run of rows with one id is a query; sequence: rows are tokens of sequences, with a label each "
-        "(3 qid:10 5:0.2), and a run of rows with one id is a sequence.  Other tasks skip qid:",
+        "(3 qid:10 5:0.2), and a run of rows with one id is a sequence; bipartite: two labels, "
+        "for a measure of batches of 200 rows (the last of a chunk is shorter).  Other tasks skip qid:",
     )
     learner.add_argument(
         "--loss",
         type=costs,
         help=f"{', '.join(TASKS['ordinal'].loss_names)} (of ranks), or TRUE:PREDICTED=COST,... where other errors cost 1 "
         f"(--loss=-1:1=5); with --task multilabel {', '.join(TASKS['multilabel'].loss_names)}; with --task rank "
-        f"{', '.join(TASKS['rank'].loss_names)}; with --task sequence {', '.join(TASKS['sequence'].loss_names)}",
+        f"{', '.join(TASKS['rank'].loss_names)}; with --task sequence {', '.join(TASKS['sequence'].loss_names)}; with --task "
+        f"bipartite {', '.join(TASKS['bipartite'].loss_names)}",
     )
     rankings = [str(kind.alias) for kind in kinds(RankingRepresentation) if kind is not Pairwise]  # which is of labels
     learner.add_argument("--representation", choices=rankings, help="of rankings (default log)")
@@ -240,5 +242,5 @@ def demo(args: argparse.Namespace, bar: Bar) -> int:
     others = [demo for demo in DEMOS if demo not in demos]
     left_out = [f"Left out: {demo.name} (norm={args.norm!r} is not for the task {demo.task}).\n" for demo in others]
     tasks = [TASKS[demo.task] for demo in demos]
-    text = caption(parameters.get("average"), tasks=tasks, rejects=True, compare=compare, note=note)
+    text = caption(parameters.get("average"), tasks=tasks, rejects=True, compare=compare, note=note, demo=True)
     return report(f"{table(results)}\n{DEMO_DATA}\n{''.join(left_out)}{text}\n")

@@ -1,4 +1,4 @@
-"""Learners side by side on one stream: this package's, and scikit-learn's beside it."""
+"""Learners side by side on one stream, and what the table shows of each: this package's."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.linear_model import Perceptron, SGDRegressor
-from sklearn.multioutput import MultiOutputClassifier
 
+from sklearn_predtron.families._batches import counts_of_batches
 from sklearn_predtron.families._labels import encode
 from sklearn_predtron.families._validation import as_rows
-from sklearn_predtron.losses import costs_of, ranking_loss, sequence_loss, subset_loss, table_loss
+from sklearn_predtron.families.bipartite import batch_loss
+from sklearn_predtron.losses import AtK, SubsetLoss, sequence_loss
 from sklearn_predtron.metrics import ndcg
-from sklearn_predtron.problems._relevance import Relevances
-from sklearn_predtron.representations import LogRank, SignVector
 
 CUTS = (1, 5, 10)
 BEFORE, HELD_OUT = "progressive", "held-out"
@@ -42,6 +39,7 @@ class ResultRow:
     rejected: int | None = None
     tested_sequences: int = 0
     held_out_loss: float | None = None  # of held-out sequences, if it is wanted
+    counts: Any = 0  # of held-out rows that are scored as one batch, by their true and predicted classes
     # Sums of NDCG@1, @5 and @10, if they are wanted: before the update, and on held-out queries.
     top: dict[str, NDArray] | None = None
 
@@ -50,13 +48,22 @@ class ResultRow:
         if self.top is not None:
             self.top[when] += [ndcg(y.values, scores, y.query, k=k).sum() for k in CUTS]
 
-    def count_tokens(self, predicted: NDArray, y: ByQuery, losses: NDArray) -> None:
-        """Add the tokens of held-out sequences that are right, and the losses of these, if wanted."""
-        self.tested += len(predicted)
-        self.score += int(np.sum(predicted == y.values))
-        self.tested_sequences += len(y)
+    def count(self, scores: NDArray) -> None:
+        """Add the scores of what was held out."""
+        self.tested += len(scores)
+        self.score += scores.sum()
+
+    def count_sequences(self, losses: NDArray) -> None:
+        """Add the losses of held-out sequences, if wanted."""
+        self.tested_sequences += len(losses)
         if self.held_out_loss is not None:
             self.held_out_loss += losses.sum()
+
+    def count_batch(self, loss: Any, predicted: NDArray, y: NDArray) -> None:
+        """Add held-out rows of the classes 0 and 1 to those before, which all together are scored as one batch."""
+        self.tested += len(y)
+        self.counts = self.counts + counts_of_batches(predicted, y, np.array([0, len(y)]))
+        self.score = self.tested * (1 - loss.evaluate(*self.counts)[0])
 
     def cells(self) -> list[str]:
         """Return what the table shows."""
@@ -133,15 +140,6 @@ class ByQuery:
     def worst_first(self) -> NDArray:
         """Return the documents, those of least relevance first in each query, so that ties are broken at their worst."""
         return np.lexsort((self.values, self.query))
-
-
-def blocks(n: int, rounds: int) -> Iterator[slice]:
-    """Yield n rows in blocks of at most a tenth of the rounds before them."""
-    start = 0
-    while start < n:
-        stop = min(n, start + max(1, (rounds + start) // 10))
-        yield slice(start, stop)
-        start = stop
 
 
 def losses_of(estimator: Any) -> tuple[float, float]:
@@ -222,9 +220,7 @@ class RankerContestant(PredtronContestant):
 
     def test(self, X: Any, y: Any) -> NDArray:
         scores = self.estimator.predict(X.values)
-        total = ndcg(y.values, scores, y.query).sum()
-        self.result.tested += len(y)
-        self.result.score += total
+        self.result.count(ndcg(y.values, scores, y.query))
         self.result.count_top(HELD_OUT, scores, y)
         return scores
 
@@ -240,203 +236,29 @@ class TaggerContestant(PredtronContestant):
 
     def test(self, X: Any, y: Any) -> NDArray:
         predicted = self.estimator.predict(X.values, sid=X.query)
-        losses = losses_of_sequences(self.estimator.loss, self.estimator.classes_, predicted, y)
-        self.result.count_tokens(predicted, y, losses)
+        self.result.count(predicted == y.values)
+        self.result.count_sequences(losses_of_sequences(self.estimator.loss, self.estimator.classes_, predicted, y))
+        return predicted
+
+
+class BatchesContestant(PredtronContestant):
+    """This package's classifier by a measure of a batch; a round is a batch of rows."""
+
+    def __init__(self, estimator: Any, classes: NDArray | None, result: ResultRow):
+        super().__init__(estimator, classes, result)
+        self.loss = batch_loss(estimator.loss)
+        if not isinstance(self.loss, SubsetLoss) or isinstance(self.loss, AtK):
+            raise ValueError(f"loss={estimator.loss!r} is not of counts alone, by which held-out rows are scored.")
+
+    def test(self, X: Any, y: Any) -> NDArray:
+        predicted, classes = self.estimator.predict(X), self.estimator.classes_
+        self.result.count_batch(self.loss, encode(predicted, classes), encode(y, classes))
         return predicted
 
 
 def losses_of_sequences(loss: Any, classes: NDArray, predicted: NDArray, y: ByQuery) -> NDArray:
     """Return the loss of each sequence."""
     return sequence_loss(loss).evaluate(encode(y.values, classes), encode(predicted, classes), y.start, classes)
-
-
-class Baseline:
-    """Base of scikit-learn's learners, which run beside this package's under the same loss."""
-
-    name = "Perceptron"
-    estimator: Any
-
-    def __init__(self, classes: Any, loss: Any, result: ResultRow):
-        self.classes = classes
-        self.loss = loss
-        self.result = result
-        self.rounds = 0
-
-    def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
-        """Learn from rows in their order."""
-        result, n = self.result, X.shape[0]
-        y = self._rows_of_labels(y)
-        if progressive:
-            result.progressive_rounds += n
-            for predicted, true in self._predictions_ahead(X, y):
-                self._score_progressively(predicted, true)
-        start = perf_counter()
-        self._fit(self.estimator, X, y)
-        result.seconds += perf_counter() - start
-        result.rounds += n
-        self.rounds += n
-
-    def _predictions_ahead(self, X: Any, y: Any) -> Iterator[tuple[NDArray, Any]]:
-        """Return the predictions of each block before it is learned, and the labels."""
-        # A copy goes ahead block by block, so that the calls that are timed are as long as the other learner's.
-        ahead = self.estimator
-        for block in blocks(len(y), self.rounds):
-            known = self.rounds + block.start > 0
-            yield self._predict(ahead if known else None, X[block]), y[block]
-            if block.stop < len(y):
-                ahead = deepcopy(ahead) if ahead is self.estimator else ahead
-                self._fit(ahead, X[block], y[block])
-
-    def _score_progressively(self, predicted: NDArray, y: Any) -> None:
-        """Count the loss of predictions made before their rows are learned."""
-        self.result.loss += self._losses(predicted, y).sum()
-
-    def test(self, X: Any, y: Any) -> None:
-        """Score held-out rows."""
-        y = self._rows_of_labels(y)
-        self._score(self._predict(self.estimator if self.rounds else None, X), y)
-
-    def _score(self, predicted: NDArray, y: Any) -> None:
-        """Count the score of predictions of held-out rows."""
-        flaws = self._flaws(predicted, y).sum()
-        self.result.tested += len(y)
-        self.result.score += len(y) - flaws
-
-    def _rows_of_labels(self, y: Any) -> NDArray:
-        """Return the labels as an array."""
-        return y
-
-    def _fit(self, estimator: Any, X: Any, y: Any) -> None:
-        """Let the estimator learn."""
-        raise NotImplementedError
-
-    def _predict(self, estimator: Any, X: Any) -> NDArray:
-        """Return the predictions of the estimator, or None if it has not learned yet."""
-        raise NotImplementedError
-
-    def _losses(self, predicted: NDArray, y: Any) -> NDArray:
-        """Return the loss of each row."""
-        raise NotImplementedError
-
-    def _flaws(self, predicted: NDArray, y: Any) -> NDArray:
-        """Return what the score of each row is short of 1."""
-        raise NotImplementedError
-
-
-class PerceptronBaseline(Baseline):
-    """scikit-learn's Perceptron."""
-
-    def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
-        super().__init__(classes, loss, result)
-        self.estimator = Perceptron(shuffle=False)
-        costs = costs_of(table_loss(loss), classes)
-        self.costs = 1.0 - np.eye(len(classes)) if costs is None else costs
-
-    def _fit(self, estimator: Any, X: Any, y: NDArray) -> None:
-        estimator.partial_fit(X, y, classes=self.classes)
-
-    def _predict(self, estimator: Any, X: Any) -> NDArray:
-        return np.repeat(self.classes[:1], X.shape[0]) if estimator is None else estimator.predict(X)
-
-    def _losses(self, predicted: NDArray, y: NDArray) -> NDArray:
-        return self.costs[encode(y, self.classes), encode(predicted, self.classes)]
-
-    def _flaws(self, predicted: NDArray, y: NDArray) -> NDArray:
-        return (predicted != y).astype(np.float64)
-
-
-class RanksPerceptronBaseline(PerceptronBaseline):
-    """scikit-learn's Perceptron, scored by how far its ranks are off, as the ordinal classifier is."""
-
-    def _flaws(self, predicted: NDArray, y: NDArray) -> NDArray:
-        return np.abs(encode(y, self.classes) - encode(predicted, self.classes)) / (len(self.classes) - 1)
-
-
-class TokensPerceptronBaseline(Baseline):
-    """scikit-learn's Perceptron of tokens, which knows of no sequences; X and y are `ByQuery`."""
-
-    def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
-        super().__init__(classes, loss, result)
-        self.estimator = Perceptron(shuffle=False)
-
-    def _fit(self, estimator: Any, X: Any, y: Any) -> None:
-        estimator.partial_fit(X.values, y.values, classes=self.classes)
-
-    def _predict(self, estimator: Any, X: Any) -> NDArray:
-        return np.repeat(self.classes[:1], X.start[-1]) if estimator is None else estimator.predict(X.values)
-
-    def _losses(self, predicted: NDArray, y: Any) -> NDArray:
-        return losses_of_sequences(self.loss, self.classes, predicted, y)
-
-    def _score(self, predicted: NDArray, y: Any) -> None:
-        self.result.count_tokens(predicted, y, self._losses(predicted, y))
-
-
-class PerceptronsBaseline(Baseline):
-    """scikit-learn's Perceptron for each label; its scores make a set of labels as this package's do."""
-
-    name = "Perceptron per label"
-
-    def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
-        super().__init__(classes, subset_loss(loss), result)
-        self.estimator = MultiOutputClassifier(Perceptron(shuffle=False))
-        self.problem = self.loss.build(SignVector(), len(classes))
-
-    def _rows_of_labels(self, y: Any) -> NDArray:
-        return y.toarray() if sparse.issparse(y) else y
-
-    def _fit(self, estimator: Any, X: Any, y: NDArray) -> None:
-        estimator.partial_fit(X, y, classes=[np.arange(2)] * len(self.classes))
-
-    def _predict(self, estimator: Any, X: Any) -> NDArray:
-        # Its own predict() gives the same but for losses whose predictions have exactly k labels.
-        if estimator is None:
-            return self.problem.predict(np.zeros((X.shape[0], len(self.classes))))
-        return self.problem.predict(np.column_stack([single.decision_function(X) for single in estimator.estimators_]))
-
-    def _losses(self, predicted: NDArray, y: NDArray) -> NDArray:
-        predicted, y = predicted.astype(bool), y.astype(bool)
-        a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted & y, predicted, y))
-        return self.loss.evaluate(a, n_predicted - a, n_true - a, y.shape[1] - n_predicted - n_true + a)
-
-    def _flaws(self, predicted: NDArray, y: NDArray) -> NDArray:
-        return (predicted != y).mean(axis=1)
-
-
-class RelevanceBaseline(Baseline):
-    """scikit-learn's passive-aggressive regression of relevances, averaged; X and y are `ByQuery`."""
-
-    name = "SGDRegressor"
-
-    def __init__(self, classes: Any, loss: Any, result: ResultRow):
-        super().__init__(classes, loss, result)
-        self.estimator = SGDRegressor(
-            loss="epsilon_insensitive", penalty=None, learning_rate="pa1", eta0=1.0, average=True, shuffle=False
-        )
-        # What a ranking loses does not depend on its representation.
-        self.problem = ranking_loss(loss).build(LogRank(), 0)
-
-    def _fit(self, estimator: Any, X: Any, y: Any) -> None:
-        estimator.partial_fit(X.values, y.values)
-
-    def _predict(self, estimator: Any, X: Any) -> NDArray:
-        return np.zeros(X.start[-1]) if estimator is None else estimator.predict(X.values)
-
-    def _score_progressively(self, predicted: NDArray, y: Any) -> None:
-        worst = y.worst_first()
-        predicted, y = predicted[worst], ByQuery(y.values[worst], y.start)
-        super()._score_progressively(predicted, y)
-        self.result.count_top(BEFORE, predicted, y)
-
-    def _score(self, predicted: NDArray, y: Any) -> None:
-        super()._score(predicted, y)
-        self.result.count_top(HELD_OUT, predicted, y)
-
-    def _losses(self, predicted: NDArray, y: Any) -> NDArray:
-        return self.problem.losses(predicted, Relevances(y.values, y.start))
-
-    def _flaws(self, predicted: NDArray, y: Any) -> NDArray:
-        return 1 - ndcg(y.values, predicted, y.query)
 
 
 class Comparison:

@@ -6,40 +6,47 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine, make_classification
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron._parts import Part, kinds, resolve
+from sklearn_predtron.cli._baselines import (
+    Baseline,
+    BatchesBaseline,
+    LogisticBaseline,
+    PerceptronBaseline,
+    PerceptronsBaseline,
+    RanksPerceptronBaseline,
+    RelevanceBaseline,
+    TokensPerceptronBaseline,
+)
 from sklearn_predtron.cli._compare import (
     BEFORE,
     CUTS,
     HELD_OUT,
-    Baseline,
+    BatchesContestant,
     ByQuery,
     Comparison,
-    PerceptronBaseline,
-    PerceptronsBaseline,
     PredtronContestant,
     RankerContestant,
-    RanksPerceptronBaseline,
-    RelevanceBaseline,
     ResultRow,
     TaggerContestant,
-    TokensPerceptronBaseline,
 )
 from sklearn_predtron.datasets import make_ranking_queries
+from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
-from sklearn_predtron.losses import CostTableLoss, RankingLoss, Reject, SequenceLoss, SubsetLoss
+from sklearn_predtron.losses import AtK, CostTableLoss, RankingLoss, Reject, SequenceLoss, SubsetLoss
 from sklearn_predtron.norms import Norm
 
 AUTO = (
@@ -60,7 +67,12 @@ class Task:
     @property
     def multilabel(self) -> bool:
         """Return whether a row has a set of labels."""
-        return self.losses is SubsetLoss
+        return self.losses is SubsetLoss and not self.batch
+
+    @property
+    def batch(self) -> bool:
+        """Return whether a round is a batch of rows, of two labels."""
+        return self.contestant is BatchesContestant
 
     @property
     def rank(self) -> bool:
@@ -75,7 +87,7 @@ class Task:
     @property
     def round_is(self) -> str:
         """Return what a round is."""
-        return "query" if self.rank else "sequence" if self.sequence else "row"
+        return "query" if self.rank else "sequence" if self.sequence else "batch" if self.batch else "row"
 
     @property
     def costs(self) -> bool:
@@ -85,7 +97,8 @@ class Task:
     @property
     def loss_names(self) -> list[str]:
         """Return the losses that have a name."""
-        return [str(kind.alias) for kind in kinds(self.losses)]
+        known = [kind for kind in kinds(self.losses) if not (self.batch and issubclass(kind, AtK))]  # which are not of counts
+        return [str(kind.alias) for kind in known]
 
     def takes(self, parameters: dict[str, Any]) -> bool:
         """Return whether the estimator has the norm that is asked for, if there is one."""
@@ -104,7 +117,7 @@ HEADER = [
     "rejected",
     "right of the rest",
 ]
-ROUNDS = {"row": "rows", "query": "queries", "sequence": "sequences"}
+ROUNDS = {"row": "rows", "query": "queries", "sequence": "sequences", "batch": "rows"}  # and what is held out
 
 
 def table(results: Sequence[ResultRow]) -> str:
@@ -133,7 +146,7 @@ def aligned(lines: list[list[str]]) -> str:
     )
 
 
-def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool, note: str) -> str:
+def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool, note: str, demo: bool = False) -> str:
     """Return what the table's columns are."""
     scores = "; ".join(dict.fromkeys(task.score for task in tasks))
     chosen = average is None or average == "auto"
@@ -147,6 +160,7 @@ def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool
         + (", of the best class if it may reject" if rejects else "")
         + (", scores that tie ranked at their worst" if queries else "")
         + (", of a sequence the number of wrong tokens (hamming) or whether there are any (zero_one)" if sequences else "")
+        + (", of a batch that of its rows together" if "batch" in rounds else "")
         + "; last iterate: the same of the last weights alone.",
         f"held-out score: {scores}; on {held_out} that were not learned from, of {predictor}.",
     ]
@@ -161,27 +175,34 @@ def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool
         several = ["for several labels one each, by MultiOutputClassifier"] if any(task.multilabel for task in tasks) else []
         several += ["of sequences token by token"] if sequences else []
         how = f" ({'; '.join(several)})" if several else ""
-        baselines = [f"Perceptron: scikit-learn's{how}"] if rounds != ["query"] else []
+        baselines = [f"Perceptron: scikit-learn's{how}"] if {"row", "sequence"}.intersection(rounds) else []
         if queries:
             baselines.append(
                 "SGDRegressor: scikit-learn's, which regresses relevances by passive-aggressive steps and always predicts by the "
                 "average of its iterates"
+            )
+        if "batch" in rounds:
+            baselines.append(
+                "SGDClassifier: scikit-learn's, an averaged logistic regression in which both classes of a call weigh the same"
             )
         lines.append(
             f"{'; '.join(baselines)}; through partial_fit on the same rows in the same order; progressive loss is of predictions "
             f"made before each block of {held_out}, at most a tenth of the rounds so far and at most a "
             "chunk."
         )
+        if demo and "batch" in rounds:
+            lines.append("LogisticRegression: scikit-learn's, in which both classes weigh the same; of all rows at once.")
     return "\n".join(textwrap.fill(line, 118, subsequent_indent="  ") for line in lines)
 
 
 def what_rounds_are(rounds: Sequence[str]) -> str:
     """Return what the rounds of the table are, if they are not all rows."""
-    names = {"row": "", "query": "for rankings ", "sequence": "for sequences "}
+    names = {"query": "for rankings", "sequence": "for sequences", "batch": "for measures of batches"}
+    whole = {"row": "a row", "query": "a query", "sequence": "a sequence", "batch": "a batch of rows"}
     if rounds == ["row"]:
         return ""
     first, *others = rounds
-    return f"  A round is a {', '.join([first, *(f'{names[kind]}a {kind}' for kind in others)])}."
+    return f"  A round is {', '.join([whole[first], *(f'{names[kind]} {whole[kind]}' for kind in others)])}."
 
 
 class Bar:
@@ -213,6 +234,7 @@ BY_RANKS = "for ranks 1 - mean distance / largest distance"
 BY_LABELS = "for several labels 1 - Hamming loss"
 BY_NDCG = "for rankings the mean NDCG of whole lists"
 BY_TOKENS = "for sequences the accuracy of tokens"
+BY_BATCH = "for measures of batches 1 - the loss of all rows as one batch"
 TASKS = {
     "binary": Task(PredtronBinaryClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
     "multiclass": Task(PredtronClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
@@ -220,21 +242,25 @@ TASKS = {
     "multilabel": Task(PredtronMultilabelClassifier, PerceptronsBaseline, SubsetLoss, BY_LABELS),
     "rank": Task(PredtronRanker, RelevanceBaseline, RankingLoss, BY_NDCG, RankerContestant),
     "sequence": Task(PredtronSequenceTagger, TokensPerceptronBaseline, SequenceLoss, BY_TOKENS, TaggerContestant),
+    "bipartite": Task(PredtronBipartiteClassifier, BatchesBaseline, SubsetLoss, BY_BATCH, BatchesContestant),
 }
 
 
-def start_lines(data: str, task: Task, *, compare: bool) -> list[ResultRow]:
+def start_lines(data: str, estimator: type, baselines: Sequence[type[Baseline]]) -> list[ResultRow]:
     """Return the lines of the table for a data set."""
-    return [ResultRow(data, task.estimator.__name__), ResultRow("", task.baseline.name)][: 1 + compare]
+    return [ResultRow(data, estimator.__name__), *(ResultRow("", baseline.name) for baseline in baselines)]
 
 
-def start_comparison(task: Task, estimator: Any, labels: Any, results: Sequence[ResultRow]) -> Comparison:
-    """Return the estimator, and its baseline if it has a line in the table."""
+def start_comparison(
+    task: Task, estimator: Any, baselines: Sequence[type[Baseline]], labels: Any, results: Sequence[ResultRow]
+) -> Comparison:
+    """Return the estimator, and the baselines beside it, which all have a line in the table."""
     # The first validation in a process looks for data frame plug-ins, which is no learner's time.
     StandardScaler().fit(np.zeros((1, 1)))
     classes = np.arange(len(labels)) if task.multilabel else labels
-    baselines = [task.baseline(classes, estimator.loss, result) for result in results[1:]]
-    return Comparison([task.contestant(estimator, classes, results[0]), *baselines])
+    ours = task.contestant(estimator, classes, results[0])
+    others = [kind.beside(estimator, classes, result) for kind, result in zip(baselines, results[1:], strict=True)]
+    return Comparison([ours, *others])
 
 
 # ------------------------------------------------------------------------------------------------------------------- demo
@@ -249,14 +275,20 @@ class Demo:
     task: str
     parameters: dict[str, Any]
     labels: Callable[[NDArray], NDArray] = np.asarray
+    beside: tuple[type[Baseline], ...] = ()  # that learn no streams
+
+    @property
+    def baselines(self) -> tuple[type[Baseline], ...]:
+        """Return the learners beside the estimator."""
+        return (TASKS[self.task].baseline, *self.beside)
 
     def draw(self, seed: int) -> tuple[Any, Any, Any, Any, Any]:
         """Return X and y to learn and to test, the rows to learn first, and the labels."""
-        if TASKS[self.task].round_is != "row":
+        if TASKS[self.task].rank or TASKS[self.task].sequence:
             X, y = self.load(random_state=seed)
             cut = 3 * len(y) // 4
             return X[:cut], X[cut:], y[:cut], y[cut:], None if TASKS[self.task].rank else np.unique(y.values)
-        X, y = self.load(return_X_y=True)
+        X, y = self.load()
         y = self.labels(y)
         labels = np.unique(y) if y.ndim == 1 else np.arange(y.shape[1])
         X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=seed, stratify=y)
@@ -305,19 +337,23 @@ def words_of_digits(random_state: int) -> tuple[ByQuery, ByQuery]:
     return ByQuery.of(X, word), ByQuery.of(y, word)
 
 
+# 5 rows of a hundred are positive, and one in fifty is labelled at random.
+RARE = {"n_samples": 20_000, "n_informative": 8, "weights": [0.95], "class_sep": 0.7, "flip_y": 0.02, "random_state": 0}
 DEMOS = [
-    Demo("digits", load_digits, "multiclass", {}),
-    Demo("breast cancer, reject", load_breast_cancer, "binary", {"reject": Reject(0.1, -1)}),
-    Demo("wine", load_wine, "multiclass", {}),
-    Demo("diabetes, 5 ranks", load_diabetes, "ordinal", {}, fifths),
-    Demo("digits' attributes", load_digits, "multilabel", {}, attributes),
+    Demo("digits", partial(load_digits, return_X_y=True), "multiclass", {}),
+    Demo("breast cancer, reject", partial(load_breast_cancer, return_X_y=True), "binary", {"reject": Reject(0.1, -1)}),
+    Demo("wine", partial(load_wine, return_X_y=True), "multiclass", {}),
+    Demo("diabetes, 5 ranks", partial(load_diabetes, return_X_y=True), "ordinal", {}, fifths),
+    Demo("digits' attributes", partial(load_digits, return_X_y=True), "multilabel", {}, attributes),
     Demo("generated queries", generated_queries, "rank", {}),
     Demo("words of digits", words_of_digits, "sequence", {}),
+    Demo("a rare class", partial(make_classification, **RARE), "bipartite", {"loss": "balanced"}, beside=(LogisticBaseline,)),
 ]
 DEMO_DATA = (
     f"diabetes, 5 ranks: fifths of the target.  digits' attributes: {', '.join(ATTRIBUTES)}.\n"
     "generated queries: datasets.make_ranking_queries, 10 documents each.\n"
-    "words of digits: 3 to 8 noisy pictures each, in which a digit is followed by the next one (80 %) or by itself."
+    "words of digits: 3 to 8 noisy pictures each, in which a digit is followed by the next one (80 %) or by itself.\n"
+    "a rare class: generated, one row in twenty; the loss is the balanced error, of batches of 200 rows."
 )
 ORDERS = 5
 
@@ -333,12 +369,13 @@ def run_demo(parameters: dict[str, Any], *, seed: int, compare: bool, bar: Bar) 
     for demo in demos_for(parameters):
         X, X_test, y, y_test, labels = demo.draw(seed)
         task, random = TASKS[demo.task], np.random.default_rng(seed)
-        lines = start_lines(demo.name, task, compare=compare)
+        baselines = demo.baselines if compare else ()
+        lines = start_lines(demo.name, task.estimator, baselines)
         results += lines
         for i in range(ORDERS):
             bar(demo.name, i / ORDERS, lines[0])
             order = random.permutation(len(y))
-            comparison = start_comparison(task, task.estimator(**demo.parameters, **parameters), labels, lines)
+            comparison = start_comparison(task, task.estimator(**demo.parameters, **parameters), baselines, labels, lines)
             comparison.learn(X[order], y[order])
             comparison.test(X_test, y_test)
     return results

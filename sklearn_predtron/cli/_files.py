@@ -233,12 +233,13 @@ def check_loss(loss: str | dict, task: Task, classes: Any) -> None:
 
 def build_comparison(task: Task, model: Any, data: str, classes: Any, compare: bool) -> Comparison:
     """Return the estimator, and its baseline beside it."""
-    results = start_lines(data, task, compare=compare)
+    baselines = [task.baseline] if compare else []
+    results = start_lines(data, task.estimator, baselines)
     for result in results:
         result.top = {BEFORE: np.zeros(len(CUTS)), HELD_OUT: np.zeros(len(CUTS))} if task.rank else None
         result.held_out_loss = 0.0 if task.sequence else None
     try:
-        return start_comparison(task, model, classes, results)
+        return start_comparison(task, model, baselines, classes, results)
     except ValueError as error:
         raise UsageError(str(error)) from None
 

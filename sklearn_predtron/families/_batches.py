@@ -32,6 +32,17 @@ def column_of(labels: Labels) -> NDArray:
     return labels.column if isinstance(labels, IndicatorBlocks) else labels.relevances
 
 
+def counts_of_batches(predicted: NDArray, y: NDArray, start: NDArray) -> NDArray:
+    """Return the counts of each batch, of shape (4, n): true and false positives, false and true negatives."""
+    parts = [predicted & y, predicted & (1 - y), (1 - predicted) & y, (1 - predicted) & (1 - y)]
+    return np.add.reduceat(parts, start[:-1], axis=1)
+
+
+def losses_of_batches(loss: Any, predicted: NDArray, y: NDArray, start: NDArray) -> NDArray:
+    """Return the loss of each batch, by its counts."""
+    return loss.evaluate(*counts_of_batches(predicted, y, start))
+
+
 def in_batches(
     batch: Batch, order: NDArray | None, weight: NDArray | None, size: int, start_of: Callable[[int, int], NDArray]
 ) -> Batch:

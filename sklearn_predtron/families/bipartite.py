@@ -20,6 +20,7 @@ from sklearn_predtron.families._batches import (
     equal_batches,
     full_batches,
     in_batches,
+    losses_of_batches,
     warn_of_few_positives,
     warn_of_groups_without,
 )
@@ -479,8 +480,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
             scores = np.ascontiguousarray(queries.take(predicted))
             return copy.copy(self._learner.problem).losses(scores, self._in_blocks(queries.take(codes), queries.start))
         on = self._positive(predicted, queries)
-        counts = [queries.take(part) for part in (on & codes, on & (1 - codes), (1 - on) & codes, (1 - on) & (1 - codes))]
-        return loss.evaluate(*(np.add.reduceat(part, queries.start[:-1]) for part in counts))
+        return losses_of_batches(loss, queries.take(on), queries.take(codes), queries.start)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
         """Compute the accuracy, whatever the loss; `sample_loss` has the estimator's own.

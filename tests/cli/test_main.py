@@ -24,7 +24,8 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.cli import main
-from sklearn_predtron.cli._compare import PerceptronBaseline, PerceptronsBaseline, RanksPerceptronBaseline, ResultRow, blocks
+from sklearn_predtron.cli._baselines import PerceptronBaseline, PerceptronsBaseline, RanksPerceptronBaseline, blocks
+from sklearn_predtron.cli._compare import ResultRow
 from sklearn_predtron.cli._demo import DEMO_DATA, Bar
 from sklearn_predtron.cli._files import RANKING_UPDATES
 from sklearn_predtron.datasets import SvmlightReader
@@ -84,22 +85,28 @@ def test_demo_as_a_program():
     done = subprocess.run([sys.executable, "-m", "sklearn_predtron"], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     rows = figures(done.stdout)
+    logistic = rows.pop()
+    assert (logistic["learner"], logistic["progressive loss"], logistic["rounds"]) == ("LogisticRegression", "-", "375")
+    assert float(rows[-2]["held-out score"]) > float(logistic["held-out score"]) - 0.005
     data = ["digits", "breast cancer, reject", "wine", "diabetes, 5 ranks", "digits' attributes", "generated queries"]
-    data.append("words of digits")
+    data += ["words of digits", "a rare class"]
     assert [row["data"] for row in rows[::2]] == data and not any(row["data"] for row in rows[1::2])
-    least, most = [0.93, 0.93, 0.93, 0.8, 0.9, 0.99, 0.95], [0.2, 0.2, 0.2, 1.1, 0.15, 0.02, 1.5]
+    least, most = [0.93, 0.93, 0.93, 0.8, 0.9, 0.99, 0.95, 0.76], [0.2, 0.2, 0.2, 1.1, 0.15, 0.02, 1.5, 0.3]
     for ours, baseline, score, loss in zip(rows[::2], rows[1::2], least, most, strict=True):
-        assert baseline["learner"].startswith(("Perceptron", "SGDRegressor")) and ours["rounds"] == baseline["rounds"]
+        assert baseline["learner"].startswith(("Perceptron", "SGD")) and ours["rounds"] == baseline["rounds"]
         right = ours["right of the rest"] if ours["rejected"] != "-" else ours["held-out score"]
         assert float(right) > max(score, float(baseline["held-out score"]) - 0.01)
         assert 0 < float(ours["last iterate"]) < loss
         assert 0 < float(ours["progressive loss"]) < loss
-    assert [row["rejected"] != "-" for row in rows] == [i == 2 for i in range(14)]
+    assert [row["rejected"] != "-" for row in rows] == [i == 2 for i in range(16)]
     assert "--average auto" in done.stdout and "last iterate" in done.stdout
     assert "for ranks 1 - mean distance" in done.stdout and "1 - Hamming loss" in done.stdout
     text = " ".join(done.stdout.split())
     assert "for rankings the mean NDCG of whole lists" in text and "for sequences the accuracy of tokens" in text
-    assert "A round is a row, for rankings a query, for sequences a sequence." in text and "held-out loss" not in text
+    assert (
+        "A round is a row, for rankings a query, for sequences a sequence, for measures of batches a batch of rows." in text
+        and "held-out loss" not in text
+    )
 
 
 OFFERED = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP)]
@@ -108,7 +115,7 @@ OFFERED = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP)]
 @pytest.mark.parametrize("update", [alias for alias in OFFERED if alias not in RANKING_UPDATES])
 def test_demo_options(capsys, update):
     code, rows, _ = run(capsys, "--average", "none", "--no-compare", "--update", update, "--norm", "l2", "--seed", 3)
-    assert code == 0 and len(rows) == 7
+    assert code == 0 and len(rows) == 8
     assert all(0 < float(row["held-out score"]) <= 1 for row in rows)
 
 
@@ -117,7 +124,7 @@ def test_demo_norms(capsys, norm):
     code = main(["--no-compare", "--norm", norm.alias, "--seed", "3"])
     text = capsys.readouterr().out
     rows = figures(text)
-    assert code == 0 and len(rows) == 6 + norm.of_sequences
+    assert code == 0 and len(rows) == 7 + norm.of_sequences
     assert all(0 < float(row["held-out score"]) <= 1 for row in rows)
     left_out = f"Left out: words of digits (norm={norm.alias!r} is not for the task sequence)."
     assert (left_out in text) == ("for sequences" not in text) == (not norm.of_sequences)

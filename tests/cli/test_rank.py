@@ -20,7 +20,8 @@ from sklearn.linear_model import SGDRegressor
 from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronRanker
 from sklearn_predtron.cli import _arguments as job
 from sklearn_predtron.cli import _demo
-from sklearn_predtron.cli._compare import ByQuery, RelevanceBaseline, ResultRow, blocks
+from sklearn_predtron.cli._baselines import RelevanceBaseline, blocks
+from sklearn_predtron.cli._compare import ByQuery, ResultRow
 from sklearn_predtron.datasets import SvmlightReader, make_ranking_queries
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.metrics import ndcg

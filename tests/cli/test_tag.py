@@ -15,7 +15,8 @@ from sklearn_predtron import PredtronClassifier, PredtronSequenceTagger
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.cli import _arguments as job
 from sklearn_predtron.cli import _demo
-from sklearn_predtron.cli._compare import ByQuery, ResultRow, TokensPerceptronBaseline, blocks
+from sklearn_predtron.cli._baselines import TokensPerceptronBaseline, blocks
+from sklearn_predtron.cli._compare import ByQuery, ResultRow
 from sklearn_predtron.datasets import SvmlightReader, make_sequences, unstack
 from sklearn_predtron.losses import SequenceHamming, SequenceLoss
 from sklearn_predtron.norms import Norm

@@ -1,0 +1,285 @@
+"""scikit-learn's learners beside this package's, under the same loss."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from copy import deepcopy
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier, SGDRegressor
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.utils.class_weight import compute_sample_weight
+
+from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, ByQuery, ResultRow, losses_of_sequences
+from sklearn_predtron.families._batches import full_batches, losses_of_batches
+from sklearn_predtron.families._labels import encode
+from sklearn_predtron.losses import costs_of, ranking_loss, subset_loss, table_loss
+from sklearn_predtron.metrics import ndcg
+from sklearn_predtron.problems._relevance import Relevances
+from sklearn_predtron.representations import LogRank, SignVector
+
+
+def blocks(n: int, rounds: int) -> Iterator[slice]:
+    """Yield n rounds in blocks of at most a tenth of the rounds before them."""
+    start = 0
+    while start < n:
+        stop = min(n, start + max(1, (rounds + start) // 10))
+        yield slice(start, stop)
+        start = stop
+
+
+class Baseline(ABC):
+    """Base of scikit-learn's learners, which run beside this package's under the same loss."""
+
+    name = "Perceptron"
+    estimator: Any
+
+    def __init__(self, classes: Any, loss: Any, result: ResultRow):
+        self.classes = classes
+        self.loss = loss
+        self.result = result
+        self.rounds = 0
+
+    @classmethod
+    def beside(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
+        """Return the learner beside an estimator of this package's."""
+        return cls(classes, estimator.loss, result)
+
+    def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
+        """Learn from rows in their order."""
+        result, n = self.result, X.shape[0]
+        y = self._rows_of_labels(y)
+        if progressive:
+            result.progressive_rounds += n
+            for predicted, true in self._predictions_ahead(X, y):
+                self._score_progressively(predicted, true)
+        start = perf_counter()
+        self._fit(self.estimator, X, y)
+        result.seconds += perf_counter() - start
+        result.rounds += n
+        self.rounds += n
+
+    def _predictions_ahead(self, X: Any, y: Any) -> Iterator[tuple[NDArray, Any]]:
+        """Return the predictions of each block before it is learned, and the labels."""
+        # A copy goes ahead block by block, so that the calls that are timed are as long as the other learner's.
+        ahead = self.estimator
+        for block in blocks(len(y), self.rounds):
+            known = self.rounds + block.start > 0
+            yield self._predict(ahead if known else None, X[block]), y[block]
+            if block.stop < len(y):
+                ahead = deepcopy(ahead) if ahead is self.estimator else ahead
+                self._fit(ahead, X[block], y[block])
+
+    def _score_progressively(self, predicted: NDArray, y: Any) -> None:
+        """Count the loss of predictions made before their rows are learned."""
+        self.result.loss += self._losses(predicted, y).sum()
+
+    def test(self, X: Any, y: Any) -> None:
+        """Score held-out rows."""
+        y = self._rows_of_labels(y)
+        self._score(self._predict(self.estimator if self.rounds else None, X), y)
+
+    def _score(self, predicted: NDArray, y: Any) -> None:
+        """Count the scores of predictions of held-out rows."""
+        self.result.count(self._scores(predicted, y))
+
+    def _rows_of_labels(self, y: Any) -> NDArray:
+        """Return the labels as an array."""
+        return y
+
+    @abstractmethod
+    def _fit(self, estimator: Any, X: Any, y: Any) -> None:
+        """Let the estimator learn."""
+
+    @abstractmethod
+    def _predict(self, estimator: Any, X: Any) -> NDArray:
+        """Return the predictions of the estimator, or None if it has not learned yet."""
+
+    @abstractmethod
+    def _losses(self, predicted: NDArray, y: Any) -> NDArray:
+        """Return the loss of each round."""
+
+    @abstractmethod
+    def _scores(self, predicted: NDArray, y: Any) -> NDArray:
+        """Return the score of each row (document, token) that is scored."""
+
+
+class PerceptronBaseline(Baseline):
+    """scikit-learn's Perceptron."""
+
+    def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
+        super().__init__(classes, loss, result)
+        self.estimator = Perceptron(shuffle=False)
+        costs = costs_of(table_loss(loss), classes)
+        self.costs = 1.0 - np.eye(len(classes)) if costs is None else costs
+
+    def _fit(self, estimator: Any, X: Any, y: NDArray) -> None:
+        estimator.partial_fit(X, y, classes=self.classes)
+
+    def _predict(self, estimator: Any, X: Any) -> NDArray:
+        return np.repeat(self.classes[:1], X.shape[0]) if estimator is None else estimator.predict(X)
+
+    def _losses(self, predicted: NDArray, y: NDArray) -> NDArray:
+        return self.costs[encode(y, self.classes), encode(predicted, self.classes)]
+
+    def _scores(self, predicted: NDArray, y: NDArray) -> NDArray:
+        return predicted == y
+
+
+class RanksPerceptronBaseline(PerceptronBaseline):
+    """scikit-learn's Perceptron, scored by how far its ranks are off, as the ordinal classifier is."""
+
+    def _scores(self, predicted: NDArray, y: NDArray) -> NDArray:
+        return 1 - np.abs(encode(y, self.classes) - encode(predicted, self.classes)) / (len(self.classes) - 1)
+
+
+class TokensPerceptronBaseline(Baseline):
+    """scikit-learn's Perceptron of tokens, which knows of no sequences; X and y are `ByQuery`."""
+
+    def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
+        super().__init__(classes, loss, result)
+        self.estimator = Perceptron(shuffle=False)
+
+    def _fit(self, estimator: Any, X: Any, y: Any) -> None:
+        estimator.partial_fit(X.values, y.values, classes=self.classes)
+
+    def _predict(self, estimator: Any, X: Any) -> NDArray:
+        return np.repeat(self.classes[:1], X.start[-1]) if estimator is None else estimator.predict(X.values)
+
+    def _losses(self, predicted: NDArray, y: Any) -> NDArray:
+        return losses_of_sequences(self.loss, self.classes, predicted, y)
+
+    def _scores(self, predicted: NDArray, y: Any) -> NDArray:
+        return predicted == y.values
+
+    def _score(self, predicted: NDArray, y: Any) -> None:
+        super()._score(predicted, y)
+        self.result.count_sequences(self._losses(predicted, y))
+
+
+class PerceptronsBaseline(Baseline):
+    """scikit-learn's Perceptron for each label; its scores make a set of labels as this package's do."""
+
+    name = "Perceptron per label"
+
+    def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
+        super().__init__(classes, subset_loss(loss), result)
+        self.estimator = MultiOutputClassifier(Perceptron(shuffle=False))
+        self.problem = self.loss.build(SignVector(), len(classes))
+
+    def _rows_of_labels(self, y: Any) -> NDArray:
+        return y.toarray() if sparse.issparse(y) else y
+
+    def _fit(self, estimator: Any, X: Any, y: NDArray) -> None:
+        estimator.partial_fit(X, y, classes=[np.arange(2)] * len(self.classes))
+
+    def _predict(self, estimator: Any, X: Any) -> NDArray:
+        # Its own predict() gives the same but for losses whose predictions have exactly k labels.
+        if estimator is None:
+            return self.problem.predict(np.zeros((X.shape[0], len(self.classes))))
+        return self.problem.predict(np.column_stack([single.decision_function(X) for single in estimator.estimators_]))
+
+    def _losses(self, predicted: NDArray, y: NDArray) -> NDArray:
+        predicted, y = predicted.astype(bool), y.astype(bool)
+        a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted & y, predicted, y))
+        return self.loss.evaluate(a, n_predicted - a, n_true - a, y.shape[1] - n_predicted - n_true + a)
+
+    def _scores(self, predicted: NDArray, y: NDArray) -> NDArray:
+        return (predicted == y).mean(axis=1)
+
+
+class RelevanceBaseline(Baseline):
+    """scikit-learn's passive-aggressive regression of relevances, averaged; X and y are `ByQuery`."""
+
+    name = "SGDRegressor"
+
+    def __init__(self, classes: Any, loss: Any, result: ResultRow):
+        super().__init__(classes, loss, result)
+        self.estimator = SGDRegressor(
+            loss="epsilon_insensitive", penalty=None, learning_rate="pa1", eta0=1.0, average=True, shuffle=False
+        )
+        # What a ranking loses does not depend on its representation.
+        self.problem = ranking_loss(loss).build(LogRank(), 0)
+
+    def _fit(self, estimator: Any, X: Any, y: Any) -> None:
+        estimator.partial_fit(X.values, y.values)
+
+    def _predict(self, estimator: Any, X: Any) -> NDArray:
+        return np.zeros(X.start[-1]) if estimator is None else estimator.predict(X.values)
+
+    def _score_progressively(self, predicted: NDArray, y: Any) -> None:
+        worst = y.worst_first()
+        predicted, y = predicted[worst], ByQuery(y.values[worst], y.start)
+        super()._score_progressively(predicted, y)
+        self.result.count_top(BEFORE, predicted, y)
+
+    def _score(self, predicted: NDArray, y: Any) -> None:
+        super()._score(predicted, y)
+        self.result.count_top(HELD_OUT, predicted, y)
+
+    def _losses(self, predicted: NDArray, y: Any) -> NDArray:
+        return self.problem.losses(predicted, Relevances(y.values, y.start))
+
+    def _scores(self, predicted: NDArray, y: Any) -> NDArray:
+        return ndcg(y.values, predicted, y.query)
+
+
+class BatchesBaseline(Baseline):
+    """scikit-learn's averaged logistic regression, in which the classes weigh the same; a round is a batch of rows."""
+
+    name = "SGDClassifier"
+
+    def __init__(self, classes: NDArray, loss: Any, result: ResultRow, batch_size: int = 200):
+        super().__init__(classes, subset_loss(loss), result)
+        self.batch_size = batch_size
+        # Of scikit-learn's steps those that came closest to LogisticRegression in one pass.
+        self.estimator = SGDClassifier(loss="log_loss", average=True, learning_rate="constant", eta0=0.01, shuffle=False)
+
+    @classmethod
+    def beside(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
+        return cls(classes, estimator.loss, result, estimator.batch_size)
+
+    def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
+        start = full_batches(len(y), self.batch_size)
+        super().learn(ByQuery(X, start), ByQuery(y, start), progressive=progressive)
+
+    def test(self, X: Any, y: Any) -> None:
+        start = np.array([0, len(y)])
+        super().test(ByQuery(X, start), ByQuery(y, start))
+
+    def _fit(self, estimator: Any, X: Any, y: Any) -> None:
+        weight = compute_sample_weight("balanced", y.values)
+        estimator.partial_fit(X.values, y.values, classes=self.classes, sample_weight=weight)
+
+    def _predict(self, estimator: Any, X: Any) -> NDArray:
+        return np.repeat(self.classes[:1], X.start[-1]) if estimator is None else estimator.predict(X.values)
+
+    def _losses(self, predicted: NDArray, y: Any) -> NDArray:
+        return losses_of_batches(self.loss, encode(predicted, self.classes), encode(y.values, self.classes), y.start)
+
+    def _scores(self, predicted: NDArray, y: Any) -> NDArray:
+        return predicted == y.values
+
+    def _score(self, predicted: NDArray, y: Any) -> None:
+        self.result.count_batch(self.loss, encode(predicted, self.classes), encode(y.values, self.classes))
+
+
+class LogisticBaseline(BatchesBaseline):
+    """scikit-learn's logistic regression, in which the classes weigh the same, of all rows at once."""
+
+    name = "LogisticRegression"
+
+    def __init__(self, classes: NDArray, loss: Any, result: ResultRow, batch_size: int = 200):
+        super().__init__(classes, loss, result, batch_size)
+        self.estimator = LogisticRegression(class_weight="balanced")
+
+    def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
+        super().learn(X, y, progressive=False)
+
+    def _fit(self, estimator: Any, X: Any, y: Any) -> None:
+        estimator.fit(X.values, y.values)

@@ -1,0 +1,135 @@
+"""The main job on measures of batches, end to end."""
+
+import itertools
+from copy import deepcopy
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import dump_svmlight_file, make_classification
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.metrics import balanced_accuracy_score, f1_score, jaccard_score
+from sklearn.utils.class_weight import compute_sample_weight
+
+from sklearn_predtron import PredtronBipartiteClassifier
+from sklearn_predtron._parts import kinds
+from sklearn_predtron.cli._baselines import BatchesBaseline, LogisticBaseline, blocks
+from sklearn_predtron.cli._compare import ResultRow
+from sklearn_predtron.losses import AtK, FBeta, SubsetLoss
+from sklearn_predtron.norms import Norm
+from tests.cli.test_main import run, usage_error
+
+LOSSES = [kind.alias for kind in kinds(SubsetLoss) if not issubclass(kind, AtK)]
+N, LABELS = 900, np.array([-1.0, 3.0])
+TASK = ("--task", "bipartite")
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Rows of a rare class to learn from, and others."""
+    X, y = make_classification(N + 500, n_features=6, weights=[0.9], class_sep=0.6, flip_y=0, random_state=1)
+    return {"a": (X[:N], LABELS[y[:N]]), "test": (X[N:], LABELS[y[N:]])}
+
+
+@pytest.fixture(scope="module")
+def files(data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("batches")
+    for name, part in data.items():
+        dump_svmlight_file(*part, str(folder / f"{name}.svm"), zero_based=False)
+    return {name: folder / f"{name}.svm" for name in data}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("chunk", [130, 10_000])
+def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, loss, chunk):
+    """A chunk is a call; held-out rows are one batch, whatever the chunks."""
+    written = ["--save", tmp_path / "model", "--predictions", tmp_path / "p"]
+    how = [*TASK, "--loss", loss, "--no-shuffle", "--chunk", chunk]
+    code, (ours, baseline), err = run(capsys, files["a"], "--test", files["test"], *how, *written)
+    (X, y), (X_test, y_test) = data["a"], data["test"]
+    model = PredtronBipartiteClassifier(loss=loss)
+    for start in range(0, N, chunk):
+        model.partial_fit(X[start : start + chunk], y[start : start + chunk], classes=LABELS)
+    predicted = model.predict(X_test)
+    assert (code, err) == (0, "") and ours["learner"] == "PredtronBipartiteClassifier"
+    assert ours["rounds"] == baseline["rounds"] == str(model.t_) == ("7" if chunk == 130 else "5")
+    assert ours["progressive loss"] == f"{model.progressive_loss_:.4f}"
+    assert ours["last iterate"] == f"{model.cumulative_loss_ / model.t_:.4f}"
+    assert ours["held-out score"] == f"{1 - model.sample_loss(X_test, y_test)[0]:.4f}"
+    measures = {"f1": f1_score, "jaccard": jaccard_score}
+    if loss in measures:
+        assert ours["held-out score"] == f"{measures[loss](y_test, predicted, pos_label=3.0):.4f}"
+    if loss == "balanced":
+        assert ours["held-out score"] == f"{balanced_accuracy_score(y_test, predicted):.4f}"
+    assert_allclose(joblib.load(tmp_path / "model").coef_, model.coef_, rtol=1e-12)
+    assert_array_equal(np.loadtxt(tmp_path / "p"), predicted)
+
+
+def learn(model, X, y):
+    return model.partial_fit(X, y, classes=LABELS, sample_weight=compute_sample_weight("balanced", y))
+
+
+def test_peer_predicts_before_it_learns(data):
+    """Batches of 50 rows, and a shorter last one of a call; a copy that learns block by block goes ahead in each call."""
+    (X, y), (X_test, y_test) = data["a"], data["test"]
+    contestant, total, rounds = BatchesBaseline(LABELS, "balanced", ResultRow("", ""), batch_size=50), 0.0, 0
+    model = SGDClassifier(loss="log_loss", average=True, learning_rate="constant", eta0=0.01, shuffle=False)
+    for first, end in ((0, 220), (220, N)):
+        contestant.learn(X[first:end], y[first:end], progressive=True)
+        edges, ahead = [*range(first, end, 50), end], deepcopy(model)
+        for block in blocks(len(edges) - 1, rounds):
+            for start, stop in itertools.pairwise(edges[block.start : block.stop + 1]):
+                known = rounds + block.start > 0
+                predicted = ahead.predict(X[start:stop]) if known else np.repeat(LABELS[:1], stop - start)
+                total += 1 - balanced_accuracy_score(y[start:stop], predicted)
+            learned = slice(edges[block.start], edges[block.stop])
+            learn(ahead, X[learned], y[learned])
+        learn(model, X[first:end], y[first:end])
+        rounds += len(edges) - 1
+    contestant.test(X_test[:200], y_test[:200])
+    contestant.test(X_test[200:], y_test[200:])
+    result = contestant.result
+    assert result.loss == pytest.approx(total)
+    assert result.progressive_rounds == result.rounds == rounds == 19
+    assert_array_equal(contestant.estimator.coef_, model.coef_)
+    assert result.score / result.tested == pytest.approx(balanced_accuracy_score(y_test, model.predict(X_test)))
+    assert result.tested == 500
+
+
+def test_logistic_regression_learns_all_rows_at_once(data):
+    contestant = LogisticBaseline(LABELS, "f1", ResultRow("", ""))
+    contestant.learn(*data["a"], progressive=True)
+    contestant.test(*data["test"])
+    model = LogisticRegression(class_weight="balanced").fit(*data["a"])
+    X, y = data["test"]
+    result = contestant.result
+    assert result.score / result.tested == pytest.approx(f1_score(y, model.predict(X), pos_label=3.0))
+    assert result.rounds == 5 and result.progressive_rounds == 0
+
+
+@pytest.mark.parametrize("norm", kinds(Norm), ids=lambda norm: norm.alias)
+def test_norms(capsys, files, norm):
+    code, rows, err = run(capsys, files["a"], "--test", files["test"], *TASK, "--norm", norm.alias, "--no-compare")
+    assert (code, err) == (0, "") and 0 < float(rows[0]["held-out score"]) <= 1
+
+
+def test_load_goes_on_in_batches_of_its_own(capsys, data, files, tmp_path):
+    path = tmp_path / "model"
+    model = PredtronBipartiteClassifier(loss=FBeta(beta=2.0), batch_size=90).partial_fit(*data["a"], classes=LABELS)
+    joblib.dump(model, path)
+    code, (ours, baseline), err = run(capsys, files["a"], "--load", path, "--test", files["test"], "--no-shuffle", "--compare")
+    assert (code, err) == (0, "") and ours["rounds"] == baseline["rounds"] == "10"
+    X, y = data["test"]
+    loss = model.partial_fit(*data["a"]).sample_loss(X, y)
+    assert ours["held-out score"] == f"{1 - loss[0]:.4f}"
+
+
+def test_usage_errors(capsys, data, files, tmp_path):
+    err = usage_error(capsys, files["a"], *TASK, "--loss", "precision_at_k")
+    assert "--loss is not for PredtronBipartiteClassifier; accepted are hamming, " in err
+    assert "Only binary" in usage_error(capsys, files["a"], *TASK, "--classes", -1, 0, 3)
+    assert "--update slam is for rankings" in usage_error(capsys, files["a"], *TASK, "--update", "slam")
+    model = PredtronBipartiteClassifier(loss="auc").partial_fit(*data["a"], classes=LABELS)
+    joblib.dump(model, tmp_path / "model")
+    assert "loss='auc' is not of counts alone" in usage_error(capsys, "--load", tmp_path / "model", "--test", files["test"])
