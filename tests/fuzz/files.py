@@ -8,6 +8,7 @@ import tempfile
 import warnings
 from contextlib import suppress
 from io import BytesIO
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,14 +51,20 @@ def run(seed: int) -> str:
 
 def draw_how(random: np.random.Generator) -> dict[str, Any]:
     """Draw the arguments that both readers take."""
-    kind = random.integers(4)
+    kind = random.integers(5)
     return {
         "multilabel": bool(kind == 1),
         "query_id": bool(kind == 2),
+        "sequence_id": bool(kind == 3),
         "zero_based": [True, False, "auto"][random.integers(3)],
         "n_features": None if random.random() < 0.6 else int(random.integers(1, 30)),
         "dtype": np.float32 if random.random() < 0.3 else np.float64,
     }
+
+
+def has_ids(how: dict[str, Any]) -> bool:
+    """Tell whether rows have the id of a query or of a sequence."""
+    return how["query_id"] or how["sequence_id"]
 
 
 # ---------------------------------------------------------------------------------------------------------------- texts
@@ -83,7 +90,7 @@ def draw_line(random: np.random.Generator, how: dict[str, Any], qid: int) -> byt
     if random.random() < 0.02:
         indices = np.append(indices, random.choice([10**6, 2**31 - 2, 2**31, 2**40]))
     fields = [draw_label(random, how)]
-    if how["query_id"] or random.random() < 0.05:
+    if has_ids(how) or random.random() < 0.05:
         fields.append(b"qid:%d" % qid if random.random() < 0.97 else b"qid:%d" % (2**62 + qid))
     fields += [b"%d:%s" % (index, draw_number(random)) for index in indices]
     space = [b" ", b" ", b"  ", b"\t"][random.integers(4)]
@@ -167,7 +174,7 @@ def check_refusal(rows: Any, error: BrokenLineError, text: bytes, how: dict[str,
     lines = text.split(b"\n")[: error.line_number]
     before = b"".join(line + b"\n" for line in lines[:-1])
     good = oracle(before, how)
-    if not how["query_id"]:
+    if not has_ids(how):
         check_same_rows(rows, good, "before the broken line")
     if not any(reason in str(error) for reason in DIFFERENCES):
         try:
@@ -197,7 +204,20 @@ def read(path: str, how: dict[str, Any], **chunks: int) -> tuple[Any, BrokenLine
         return None, error
     X = sparse.vstack([X for X, _, _ in parts], format="csr")
     y = [labels(reader.classes, part) for _, part, _ in parts] if how["multilabel"] else [y for _, y, _ in parts]
-    return (X, np.concatenate(y), np.concatenate([qid for _, _, qid in parts]) if how["query_id"] else None), error
+    if not has_ids(how):
+        return (X, np.concatenate(y), None), error
+    ids = [part for _, _, part in parts]
+    assert all(before[-1] != after[0] for before, after in pairwise(ids)), "a query or sequence is in two chunks"
+    if how["n_features"] in (None, WIDEST):
+        check_number(found, np.concatenate(ids), how)
+    return (X, np.concatenate(y), np.concatenate(ids)), error
+
+
+def check_number(found: Any, ids: np.ndarray, how: dict[str, Any]) -> None:
+    """Check that a scan counts the queries, or the sequences, that are read."""
+    n, none = (found.n_queries, found.n_sequences) if how["query_id"] else (found.n_sequences, found.n_queries)
+    assert none is None
+    assert n == 1 + np.count_nonzero(np.diff(ids)), f"the scan counts {n} of {ids}"
 
 
 def labels_in(path: str) -> list[float]:
@@ -220,8 +240,9 @@ def labels(classes: np.ndarray, indicators: Any) -> np.ndarray:
 
 def oracle(text: bytes, how: dict[str, Any]) -> Any:
     """Read all rows by scikit-learn; None where there are none."""
-    found = load_svmlight_file(BytesIO(text), **how)
-    X, y, qid = found if how["query_id"] else (*found, None)
+    known = {name: how[name] for name in ["multilabel", "zero_based", "n_features", "dtype"]}
+    found = load_svmlight_file(BytesIO(text), query_id=has_ids(how), **known)
+    X, y, qid = found if has_ids(how) else (*found, None)
     if how["multilabel"]:
         sets = np.empty(len(y), dtype=object)
         sets[:] = [tuple(sorted(set(row))) for row in y]
