@@ -8,9 +8,10 @@ from fuzz import child, files, interrupts, learning, models, promises, runner
 from fuzz.__main__ import main
 from fuzz.lessons import Count, Lesson
 from fuzz.models import Case
+from fuzz.problems import FORMS, Circle, JointCircle, RolledCircle
 from fuzz.seeds import SEEDS
 
-from sklearn_predtron import PredtronClassifier
+from sklearn_predtron import Predtron, PredtronClassifier
 
 FEW = {"learning": 50, "files": 20, "interrupts": 8, "threads": 2, "states": 15, "pickles": 15}
 
@@ -111,6 +112,31 @@ def test_all_families_and_promises_are_drawn():
     assert len(promises.PROMISES) >= 12
 
 
+class Forgetful(JointCircle):
+    """Drops a feature where features are sparse."""
+
+    def features(self, x, prediction):
+        found = super().features(x, prediction)
+        if self.form == "csr":
+            found.data[0] = 0.0
+        return found
+
+
+def test_joint_features_are_drawn_and_compared():
+    random = np.random.default_rng(0)
+    cases = [models.draw_case(random, Predtron) for _ in range(60)]
+    assert {type(case.estimator.problem) for case in cases} == {Circle, JointCircle, RolledCircle}
+    assert {case.estimator.problem.form for case in cases if promises.joint(case)} == set(FORMS)
+    lesson = Lesson(random.standard_normal((30, 3)), random.integers(0, 3, 30))
+    with pytest.raises(AssertionError, match="of the forms"):
+        promises.any_form(Case(Predtron(Forgetful(3, 3), random_state=0), lesson), random)
+    wrong = Predtron(Forgetful(3, 3, "csr"), update="perceptron", average=False, random_state=0)
+    with pytest.raises((AssertionError, ValueError)):
+        promises.joint_as_scores(Case(wrong, lesson), random)
+    for promise in (promises.any_form, promises.joint_as_scores):
+        promise(Case(Predtron(JointCircle(3, 3, "csr"), random_state=0), lesson), random)
+
+
 def test_learning_calls_are_counted(lesson):
     before = Count.learned
     lesson.stream(PredtronClassifier(), [3, 6])
@@ -122,14 +148,18 @@ def test_an_interrupt_comes():
     assert not interrupts.interrupted(lambda: None, 5.0)
 
 
-def test_files_that_differ_are_found(tmp_path):
-    path, how = tmp_path / "file.svm", {"multilabel": False, "query_id": False, "zero_based": False, "n_features": None}
-    text = b"1 1:0.5\n0 2:1\n"
+@pytest.mark.parametrize("ids", [False, True])
+def test_files_that_differ_are_found(tmp_path, ids):
+    how = {"multilabel": False, "query_id": False, "sequence_id": ids, "zero_based": False, "n_features": None}
+    path, text = tmp_path / "file.svm", b"1 qid:4 1:0.5\n0 qid:4 2:1\n-1 qid:5 1:1\n"
     path.write_bytes(text)
     how["dtype"] = np.float64
     assert files.compare(np.random.default_rng(0), str(path), text, how) == "read"
     with pytest.raises(AssertionError):
         files.compare(np.random.default_rng(0), str(path), text.replace(b"0.5", b"0.6"), how)
+    if ids:
+        with pytest.raises(AssertionError, match="queries differ"):
+            files.compare(np.random.default_rng(0), str(path), text.replace(b"qid:5", b"qid:6"), how)
 
 
 @pytest.mark.parametrize(("part", "seed", "what"), SEEDS)

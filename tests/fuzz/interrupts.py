@@ -28,6 +28,7 @@ from .models import Case, common_settings, draw, families, plain
 from .promises import check_same
 
 ROUNDS = 12000  # the loop looks at pending interrupts every 4096 rounds
+WIDTH = 5
 SLOW_ROUNDS = 600  # of kernels and of problems in Python
 COUNTS = ["t_", "n_mistakes_", "n_updates_", "cumulative_loss_"]
 
@@ -49,7 +50,7 @@ def draw_long_case(random: np.random.Generator) -> Case:
         settings |= {"max_iter": 3, "warm_start": False, "tol": None}
         slow = issubclass(kind, Predtron) or "rkhs" in str(settings["norm"]).lower()
         n = SLOW_ROUNDS if slow else ROUNDS
-        estimator = plain(kind, settings)
+        estimator = plain(random, kind, settings, WIDTH)
         lesson = long_lesson(random, estimator, n)
         try:
             lesson.part(0, 20).partial_fit(copy.deepcopy(estimator))
@@ -60,8 +61,8 @@ def draw_long_case(random: np.random.Generator) -> Case:
 
 def long_lesson(random: np.random.Generator, estimator: Any, n: int) -> Lesson:
     """Draw many rows, dense or sparse, with the labels that the estimator wants."""
-    p, tags = 5, estimator.__sklearn_tags__()
-    X = random.standard_normal((n, p))
+    tags = estimator.__sklearn_tags__()
+    X = random.standard_normal((n, WIDTH))
     if isinstance(estimator, PredtronRanker):
         lesson = Lesson(X, random.integers(0, 3, n), qid=np.repeat(np.arange(n), 3)[:n])
     elif isinstance(estimator, PredtronBipartiteClassifier):

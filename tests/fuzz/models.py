@@ -17,7 +17,6 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronRanker,
     PredtronSequenceTagger,
-    Problem,
 )
 from sklearn_predtron._parts import RANKED_LABELS, RANKINGS, kinds
 from sklearn_predtron.families._base import BasePredtron
@@ -49,6 +48,7 @@ from sklearn_predtron.updates import Update
 
 from . import lessons
 from .lessons import Lesson
+from .problems import Circle, draw_joint
 
 GRADES = ((0, 1, 2, 3), (0, 2), (0, 1))  # of which the first that a loss takes are drawn
 # Values of the parts' parameters, beside their defaults.
@@ -74,43 +74,6 @@ SETTINGS: dict[str, dict[str, list[Any]]] = {
     "recall_at_k": {"k": [1, 2, 0.5], "rule": ["exactly", "at_most"]},
     "power": {"alpha": [0.5, 2.0]},
 }
-
-
-class Circle(Problem):
-    """Predict a place on a circle of k, at angles whose points never tie by symmetry; the loss is the way round."""
-
-    c_L = 1.0
-
-    def __init__(self, k: int = 6):
-        self.k = k
-
-    n_scores = 2
-
-    @property
-    def C_L(self) -> float:  # type: ignore[override]
-        """Tell the longest way round."""
-        return float(self.k // 2)
-
-    def _code(self) -> np.ndarray:
-        angle = (np.arange(self.k) + 0.1 * np.sin(1 + np.arange(self.k))) * 2 * np.pi / self.k
-        return np.column_stack([np.cos(angle), np.sin(angle)])
-
-    def decode(self, t: Any) -> int:
-        """Find the nearest place."""
-        return int((self._code() @ t).argmax())
-
-    def loss(self, prediction: Any, y: Any) -> float:
-        """Tell the way round."""
-        way = abs(prediction - y) % self.k
-        return float(min(way, self.k - way))
-
-    def representation(self, prediction: Any) -> np.ndarray:
-        """Represent a place by its point."""
-        return self._code()[prediction]
-
-    def augmented_decode(self, t: Any, y: Any) -> int:
-        """Find the competitor."""
-        return int((self._code() @ t + [self.loss(place, y) for place in range(self.k)]).argmax())
 
 
 def root_rank(j: Any) -> Any:
@@ -215,9 +178,12 @@ def draw_code(random: np.random.Generator, k: int) -> Code:
     return Code(code / np.linalg.norm(code, axis=1, keepdims=True))
 
 
-def plain(kind: type, settings: dict[str, Any]) -> Any:
-    """Make an estimator of a family, with its own loss and representation."""
-    return kind(Circle(3), **settings) if issubclass(kind, Predtron) else kind(**settings)
+def plain(random: np.random.Generator, kind: type, settings: dict[str, Any], p: int) -> Any:
+    """Make an estimator of a family, with its own loss and representation, for rows of p features."""
+    if not issubclass(kind, Predtron):
+        return kind(**settings)
+    joint = settings["norm"] == "l2" and random.random() < 0.5
+    return kind(draw_joint(random, 3, p) if joint else Circle(3), **settings)
 
 
 def table_case(random: np.random.Generator, kind: type) -> Case:
@@ -311,7 +277,11 @@ def allowed_transitions(random: np.random.Generator, lesson: Lesson, k: int) -> 
 def python_case(random: np.random.Generator, kind: type) -> Case:
     """Draw a learner of a problem in Python."""
     k = draw(random, [3, 6])
-    return Case(kind(Circle(k), **common_settings(random, kind, False)), lessons.object_lesson(random, k))
+    lesson, settings = lessons.object_lesson(random, k), common_settings(random, kind, False)
+    if random.random() < 0.5:
+        settings["norm"] = settings["norm"] if random.random() < 0.05 else "l2"  # others are refused
+        return Case(kind(draw_joint(random, k, lesson.X.shape[1]), **settings), lesson)
+    return Case(kind(Circle(k), **settings), lesson)
 
 
 def draw_case(random: np.random.Generator, kind: type | None = None) -> Case:

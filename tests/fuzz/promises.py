@@ -18,6 +18,7 @@ from sklearn_predtron.norms import RKHS
 
 from .lessons import Count, Lesson, disordered, draw_cuts, predicted
 from .models import Case
+from .problems import FORMS, Circle, JointCircle, RolledCircle
 
 FEW = 20  # rows, of which standardised features tie exactly
 PROMISES: list[Callable[[Case, np.random.Generator], None]] = []
@@ -39,6 +40,11 @@ def draw_way(random: np.random.Generator, lesson: Lesson) -> Callable[[Any], Any
 def kernel(case: Case) -> bool:
     """Tell whether scores come of a kernel, which is computed block by block, by Python and BLAS."""
     return case.estimator.norm == "rkhs" or isinstance(case.estimator.norm, RKHS)
+
+
+def joint(case: Case) -> bool:
+    """Tell whether features depend on the prediction as well."""
+    return isinstance(getattr(case.estimator, "problem", None), JointCircle)
 
 
 @promise
@@ -166,7 +172,8 @@ def failures_leave_no_trace(case: Case, random: np.random.Generator) -> None:
     half = max(1, case.lesson.n // 2)
     model = case.lesson.part(0, half).partial_fit(case.new())
     before, known = frozen(model), set(vars(model))
-    bad = bad_lessons(case.lesson)
+    # Of joint features a problem sees one round after the other, none of weight 0, and those before a bad one are learned.
+    bad = bad_lessons(replace(case.lesson.part(0, 1), weight=None) if joint(case) else case.lesson)
     for name in random.permutation(sorted(bad))[:3]:
         for call in ["partial_fit", "fit"] if name not in BAD_IN_STREAMS else ["partial_fit"]:
             try:
@@ -223,6 +230,8 @@ def scale_free(case: Case, random: np.random.Generator) -> None:
         return
     if case.estimator.norm not in ("l2", "scaled") or not case.lesson.calm:
         return
+    if isinstance(getattr(case.estimator, "problem", None), RolledCircle):
+        return  # features of the place alone have a scale of their own
     if not dense(case.lesson.X).any(axis=1).all():
         return  # before any other rows, those of zeros count as of length 1
     factor = 2.0 ** random.integers(-40, 40)
@@ -237,6 +246,54 @@ def scale_free(case: Case, random: np.random.Generator) -> None:
 def same_predictions(model: Any, scaled: Any, X: Any, factor: float) -> bool:
     """Tell whether two models predict the same from X, and from X times a factor."""
     return np.array_equal(predicted(model, X), predicted(scaled, X * factor))
+
+
+@promise
+def any_form(case: Case, random: np.random.Generator) -> None:
+    """Learn joint features the same, but for rounding, in whatever form a problem gives them."""
+    if not joint(case) or not case.lesson.calm:
+        return
+    others = [Case(in_form(case, form), case.lesson) for form in FORMS]
+    way = random.integers(2)
+    models = [one_way(other, case.lesson.X, way) for other in others]
+    if any(other_weights(models[0], model) for model in models[1:]) and steady(case, random, way):
+        raise AssertionError(f"{[model.coef_ for model in models]} of the forms {FORMS}")
+
+
+def in_form(case: Case, form: str) -> Any:
+    """Copy an estimator, whose problem gives features in another form."""
+    estimator = case.new()
+    estimator.problem.form = form
+    return estimator
+
+
+def other_weights(model: Any, other: Any) -> bool:
+    """Tell whether two models differ by more than rounding."""
+    size = np.abs(model.last_coef_).max(initial=1e-300)
+    near = [np.allclose(a, b, rtol=1e-7, atol=1e-7 * size) for a, b in zip(weights(model), weights(other), strict=True)]
+    return not all(near) or counts(model) != counts(other)
+
+
+def weights(model: Any) -> tuple[Any, Any]:
+    """Give the weights that predict and the last ones, of any shape, in one row."""
+    return model.coef_.ravel(), model.last_coef_.ravel()
+
+
+# Steps that know nothing of lengths but those of a round's features: with scores, others know that of x.
+OF_ROUNDS = ["perceptron", "adaptive", "passive_aggressive"]
+
+
+@promise
+def joint_as_scores(case: Case, random: np.random.Generator) -> None:
+    """Learn the features rep(place) (x) x as the scores W x are learned, but for rounding."""
+    estimator, lesson = case.estimator, case.lesson
+    if not joint(case) or not lesson.calm or isinstance(estimator.problem, RolledCircle) or estimator.update not in OF_ROUNDS:
+        return
+    scored = case.new().set_params(problem=Circle(estimator.problem.k), fit_intercept=False)
+    X, way = dense(lesson.X).astype(np.float64), random.integers(2)
+    models = [one_way(one, X, way) for one in [case, Case(scored, lesson)]]
+    if other_weights(*models) and steady(case, random, way):
+        raise AssertionError(f"joint features give {models[0].coef_}, and scores {models[1].coef_}")
 
 
 @promise

@@ -18,9 +18,10 @@ from sklearn_predtron import Predtron, PredtronSequenceTagger
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.norms import Norm
 
-from .interrupts import long_lesson
+from .interrupts import WIDTH, long_lesson
 from .lessons import Count, Lesson, predicted
-from .models import Circle, draw, families, plain
+from .models import draw, families, plain
+from .problems import Circle
 from .promises import spoiled
 
 THREADS, SECONDS = 8, 0.4
@@ -43,7 +44,8 @@ def draw_model(random: np.random.Generator) -> tuple[Any, Lesson]:
     kind = draw(random, families())
     sequences = kind is PredtronSequenceTagger
     norm = draw(random, [norm.alias for norm in kinds(Norm) if norm.of_sequences or not sequences])
-    model = plain(kind, {"norm": norm, "average": draw(random, ["linear", "uniform", False, 9.0]), "random_state": 0})
+    settings = {"norm": norm, "average": draw(random, ["linear", "uniform", False, 9.0]), "random_state": 0}
+    model = plain(random, kind, settings, WIDTH)
     return model, long_lesson(random, model, 200 if norm == "rkhs" or kind is Predtron else 2000)
 
 
