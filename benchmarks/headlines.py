@@ -8,6 +8,7 @@ from typing import Any
 from benchmarks.report import Table
 
 OURS = "ours, default"
+BY_HAND = "a structured perceptron by hand"
 MEANS = ("mean", "geometric mean", "worst set")
 Where = dict[str, Any]
 
@@ -323,4 +324,9 @@ HEADLINES = [
         "online / Chow",
         {},
     ),
+    *(
+        Headline("joint", f"time of an epoch, {update}", BY_HAND, "Joint features, an epoch", f"{update} / by hand (ratio)", {})
+        for update in ("perceptron", "default")
+    ),
+    Headline("joint", "loss", BY_HAND, "Joint features, held-out loss", OURS, {}, beside="by hand"),
 ]

@@ -3,6 +3,7 @@
 from benchmarks.suites import (
     averages,
     inference,
+    joint,
     kernels,
     label_ranking,
     limit,
@@ -43,6 +44,7 @@ SUITES = {
     "ranking": ranking,
     "label_ranking": label_ranking,
     "sequences": sequences,
+    "joint": joint,
     "norms": norms,
     "kernels": kernels,
     "weights": weights,
