@@ -13,6 +13,7 @@ from setuptools import Extension, setup
 PACKAGE = Path("sklearn_predtron")
 C_SOURCES = {
     "_core/rows": "_core/simd.c",
+    "datasets/_svmlight": "datasets/svmlight.c",
     "norms/_p_norms": "norms/dual_step.c",
     "norms/_scaled": "norms/scaling.c",
     "norms/_rkhs": "norms/gaussian.c",
@@ -45,7 +46,7 @@ def extension(module: str, *sources: str) -> Extension:
     return Extension(
         module,
         list(sources),
-        include_dirs=[str(PACKAGE / folder) for folder in ("_core", "norms", "problems/inference")],
+        include_dirs=[str(PACKAGE / folder) for folder in ("_core", "datasets", "norms", "problems/inference")],
         depends=[*headers, str(stamp)],
         extra_compile_args=FLAGS[variant],
         extra_link_args=SANITIZE if variant == "sanitize" else [],

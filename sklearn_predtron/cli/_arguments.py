@@ -16,7 +16,8 @@ from sklearn_predtron.cli._console import complain, report
 from sklearn_predtron.cli._demo import DEMO_DATA, DEMOS, ORDERS, TASKS, Bar, caption, demos_for, run_demo, table
 from sklearn_predtron.cli._files import RANKING_UPDATES, UsageError, learner_parameters, run_files
 from sklearn_predtron.cli._paths import can_be_written, same_file, same_pipe
-from sklearn_predtron.datasets._svmlight import MOST_BYTES, MOST_FEATURES
+from sklearn_predtron.datasets._blocks import MOST_BYTES
+from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.representations import Pairwise, RankingRepresentation
 from sklearn_predtron.updates import MMP, PRank, Update

@@ -19,7 +19,9 @@ from sklearn_predtron.cli._console import complain, report
 from sklearn_predtron.cli._demo import TASKS, Bar, Task, caption, start_comparison, start_lines, table, top_table
 from sklearn_predtron.cli._paths import DataFile, DataFileReader, FileError, lines_to, named, replacing
 from sklearn_predtron.datasets import BrokenLineError, SvmlightSummary
-from sklearn_predtron.datasets._svmlight import decompressed, rows_of_queries, shortened
+from sklearn_predtron.datasets._blocks import first_row
+from sklearn_predtron.datasets._broken_lines import shortened
+from sklearn_predtron.datasets._reader import decompressed
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
@@ -192,8 +194,7 @@ def known_task(args: argparse.Namespace, files: Files, bar: Bar) -> Task | None:
 def has_queries(file: DataFile, size: int) -> bool:
     """Return whether the first row has qid: after its label."""
     with file.open() as raw, decompressed(raw, file.path) as lines:
-        _, line, *_ = next(rows_of_queries(lines, size), (0, b""))
-    return b"".join(line.split(None, 2)[1:2]).startswith(b"qid:")
+        return b"".join(first_row(lines, size)[1:2]).startswith(b"qid:")
 
 
 def check_options(args: argparse.Namespace, task: Task) -> None:

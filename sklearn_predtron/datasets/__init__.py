@@ -1,8 +1,10 @@
 """Readers of data that need not fit in memory, sequences as rows of tokens, and simulated queries and sequences."""
 
+from sklearn_predtron.datasets._broken_lines import BrokenLineError
 from sklearn_predtron.datasets._markov_sequences import make_sequences
 from sklearn_predtron.datasets._ranking_queries import make_ranking_queries, make_separable_queries
-from sklearn_predtron.datasets._reader import BrokenLineError, SvmlightReader, SvmlightSummary
+from sklearn_predtron.datasets._read import read_svmlight
+from sklearn_predtron.datasets._reader import SvmlightReader, SvmlightSummary
 from sklearn_predtron.datasets._sequences import stack_sequences, unstack, window
 
 __all__ = [
@@ -12,6 +14,7 @@ __all__ = [
     "make_ranking_queries",
     "make_separable_queries",
     "make_sequences",
+    "read_svmlight",
     "stack_sequences",
     "unstack",
     "window",

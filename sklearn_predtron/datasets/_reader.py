@@ -2,55 +2,32 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+from bz2 import BZ2File
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from io import DEFAULT_BUFFER_SIZE, BufferedReader
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from sklearn_predtron.datasets._ahead import count_threads, map_ahead
+from sklearn_predtron.datasets._blocks import MOST_BYTES, Block, BlockCutter
+from sklearn_predtron.datasets._broken_lines import BrokenLineError, LineRules
 from sklearn_predtron.datasets._counts import check_counts
-from sklearn_predtron.datasets._svmlight import (
-    MOST_BYTES,
-    MOST_FEATURES,
-    Block,
-    Lines,
-    RowLabels,
-    decompressed,
-    line_blocks,
-    query_blocks,
-)
+from sklearn_predtron.datasets._rows import Chunk, RowParser
+from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
 
-class BrokenLineError(ValueError):
-    """A line of a data file cannot be read.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    line_number : int
-        The line, counted from 1.
-    reason : str
-        What is wrong with it.
-
-    Examples
-    --------
-    >>> from sklearn_predtron.datasets import BrokenLineError
-    >>> print(BrokenLineError("train.svm", 17, "expected INDEX:VALUE"))
-    train.svm, line 17: expected INDEX:VALUE
-    """
-
-    def __init__(self, path: str, line_number: int, reason: str):
-        super().__init__(path, line_number, reason)
-        self.path = path
-        self.line_number = line_number
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return f"{self.path}, line {self.line_number}: {self.reason}"
+def decompressed(raw: IO[bytes], path: str) -> IO[bytes]:
+    """Return the file itself, or its contents if its name says that it is compressed."""
+    if path.endswith(".gz"):
+        return BufferedReader(gzip.GzipFile(fileobj=raw))
+    return BufferedReader(BZ2File(raw)) if path.endswith(".bz2") else raw
 
 
 @dataclass(frozen=True)
@@ -138,6 +115,9 @@ class SvmlightReader:
         Whether rows are the documents of queries; not together with `multilabel`.
     sequence_id : bool, default=False
         Whether rows are the tokens of sequences; not together with `multilabel` or `query_id`.
+    n_jobs : int, default=None
+        Threads that parse the next chunks while the present one is learned; -1 is one for each processor, None is no thread.
+        The chunks are the same, to the last bit, and come in the same order; up to `n_jobs` of them wait in memory.
 
     Attributes
     ----------
@@ -146,7 +126,8 @@ class SvmlightReader:
 
     See Also
     --------
-    sklearn.datasets.load_svmlight_file : Reads a file as a whole; it parses the chunks.
+    read_svmlight : Reads a file as a whole.
+    sklearn.datasets.load_svmlight_file : Reads the same, bit for bit, and some lines that are refused here.
 
     Examples
     --------
@@ -217,6 +198,7 @@ class SvmlightReader:
         dtype: Any = np.float64,
         query_id: bool = False,
         sequence_id: bool = False,
+        n_jobs: int | None = None,
     ):
         width = 1 if n_features is None else n_features
         check_counts(n_features=width, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes)
@@ -246,6 +228,8 @@ class SvmlightReader:
         self.dtype = np.dtype(dtype)
         self.query_id = bool(query_id)
         self.sequence_id = bool(sequence_id)
+        self.n_jobs = n_jobs
+        self._n_threads = count_threads(n_jobs)
         self.fraction_read: float | None = None
         self._summary: SvmlightSummary | None = None
 
@@ -259,8 +243,9 @@ class SvmlightReader:
             n_features = found.n_features if n_features is None else n_features
             zero_based = found.zero_based
             classes = found.classes if self.multilabel and classes is None else classes
-        for X, labels, first, qid in self._chunks(n_features, bool(zero_based), classes):
-            yield X, labels.indicators(classes) if self.multilabel else labels.values, first if qid is None else qid
+        for chunk in self._chunks(n_features, bool(zero_based), classes):
+            y = chunk.labels.indicators(classes) if self.multilabel else chunk.labels.values
+            yield chunk.X, y, chunk.first if chunk.qid is None else chunk.qid
 
     def _first_pass(self, unknown: list[str]) -> SvmlightSummary:
         """Find what is not known, unless the rows would then be gone."""
@@ -286,15 +271,15 @@ class SvmlightReader:
         auto = self.zero_based == "auto"
         n_rows, n_groups, width, lowest, classes, error = 0, 0, 1, 1, np.empty(0), None
         try:
-            for X, labels, first, qid in self._chunks(None, bool(self.zero_based), None):
-                n_groups += 0 if qid is None else 1 + int(np.count_nonzero(np.diff(qid)))
-                n_rows, width = n_rows + X.shape[0], max(width, X.shape[1])
-                lowest = min(lowest, X.indices.min(initial=1))
-                classes = np.union1d(classes, labels.values)
+            for chunk in self._chunks(None, bool(self.zero_based), None):
+                n_groups += 0 if chunk.qid is None else 1 + int(np.count_nonzero(np.diff(chunk.qid)))
+                n_rows, width = n_rows + chunk.X.shape[0], max(width, chunk.X.shape[1])
+                lowest = min(lowest, chunk.X.indices.min(initial=1))
+                classes = np.union1d(classes, chunk.labels.values)
                 if len(classes) > max_classes:
                     raise ValueError(
-                        f"{self.path} has more than max_classes={max_classes} distinct labels by the chunk from line {first} on; "
-                        f"labels must be {'grades of relevance' if self.query_id else 'classes'}."
+                        f"{self.path} has more than max_classes={max_classes} distinct labels by the chunk from line "
+                        f"{chunk.first} on; labels must be {'grades of relevance' if self.query_id else 'classes'}."
                     )
                 if callback is not None:
                     callback()
@@ -311,30 +296,27 @@ class SvmlightReader:
         """Open the file, at its start."""
         return open(self.path, "rb")
 
-    def _blocks(self, file: IO[bytes]) -> Iterator[Block]:
-        """Yield the lines of each chunk."""
-        most, size = self.chunk_rows, self.chunk_bytes
-        if self.query_id or self.sequence_id:
-            return query_blocks(file, most, size, "query" if self.query_id else "sequence")
-        return line_blocks(file, most, size)
+    def _blocks(self, raw: IO[bytes], longest: int) -> Iterator[tuple[Block, float | None]]:
+        """Yield the text of each chunk, and how much of the file is read with it."""
+        group = "query" if self.query_id else "sequence" if self.sequence_id else None
+        with decompressed(raw, self.path) as file:
+            size, plain = os.fstat(raw.fileno()).st_size, file is raw
+            # A compressed file that is broken gives all that is before the break only if it is asked for a little at a time.
+            at_once = None if plain else DEFAULT_BUFFER_SIZE
+            for block in BlockCutter(file, self.chunk_rows, self.chunk_bytes, longest=longest, group=group, at_once=at_once):
+                yield block, (raw.tell() - plain * block.unread) / size if size else None
 
     def _chunks(
-        self, n_features: int | None, zero_based: bool, classes: NDArray | None
-    ) -> Iterator[tuple[sparse.csr_matrix, RowLabels, int, NDArray[np.int64] | None]]:
-        """Yield X, the labels, the number of the first line and the rows' ids, if any."""
-        lines = Lines(n_features, zero_based, classes, multilabel=self.multilabel, relevance=self.query_id, dtype=self.dtype)
-        with self._open() as raw, decompressed(raw, self.path) as file:
-            size = os.fstat(raw.fileno()).st_size
-            for block in self._blocks(file):
-                self.fraction_read = raw.tell() / size if size else None
-                X, labels, good = lines.parse_good(block.lines)
-                qid = block.qid
-                if qid is not None:
-                    whole = block.whole_before(good)
-                    X, labels, qid = X[:whole], labels.first(whole), qid[:whole]
-                if X.shape[0]:
-                    yield X, labels, block.numbers[0], qid
-                if good < len(block.lines):
-                    raise BrokenLineError(self.path, block.numbers[good], lines.explain(block.lines[good]))
-                if block.error is not None:
-                    raise BrokenLineError(self.path, *block.error)
+        self, n_features: int | None, zero_based: bool, classes: NDArray | None, longest: int | None = None
+    ) -> Iterator[Chunk]:
+        """Yield the chunks up to the first line that cannot be read, and raise what is wrong with it."""
+        rules = LineRules(n_features, zero_based, classes, self.multilabel, self.query_id, self.dtype)
+        parse = RowParser(rules).parse
+        with self._open() as raw:
+            blocks = self._blocks(raw, longest or self.chunk_bytes)
+            with closing(map_ahead(lambda found: (parse(found[0]), found[1]), blocks, self._n_threads)) as chunks:
+                for chunk, self.fraction_read in chunks:
+                    if chunk.X.shape[0]:
+                        yield chunk
+                    if chunk.error is not None:
+                        raise BrokenLineError(self.path, *chunk.error)

@@ -1,0 +1,42 @@
+"""Work ahead on threads."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from numbers import Integral
+from typing import TypeVar
+
+from joblib import cpu_count
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Return how many threads n_jobs asks for; None is none, and negative numbers count from that of the processors."""
+    if n_jobs is None:
+        return 0
+    if not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r} is not known; accepted are None and integers other than 0, as joblib has them.")
+    return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
+
+
+def map_ahead(function: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Generator[Result, None, None]:
+    """Yield what the function returns of each item, in order; threads are up to `n_threads` items ahead of what is yielded."""
+    if n_threads == 0:
+        yield from map(function, items)
+        return
+    waiting: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

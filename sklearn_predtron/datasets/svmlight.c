@@ -1,0 +1,284 @@
+#include "svmlight.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define INLINE static inline __attribute__((always_inline))
+#define RARELY(condition) __builtin_expect(!!(condition), 0)
+#else
+#define INLINE static inline
+#define RARELY(condition) (condition)
+#endif
+
+/* ---------------------------------------------------------------------------------------------------- digits */
+
+/* Eight bytes as a number whose lowest byte is the first. */
+INLINE uint64_t eight_bytes(const char *p)
+{
+    uint64_t bytes;
+    memcpy(&bytes, p, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    bytes = __builtin_bswap64(bytes);
+#endif
+    return bytes;
+}
+
+/* How many of eight bytes are digits before the first that is none; carries only reach bytes after that. */
+INLINE int leading_digits(uint64_t bytes)
+{
+    uint64_t others = ((bytes + 0x4646464646464646u) | (bytes - 0x3030303030303030u)) & 0x8080808080808080u;
+#if defined(__GNUC__) || defined(__clang__)
+    return others ? __builtin_ctzll(others) >> 3 : 8;
+#else
+    int n = 0;
+    while (n < 8 && !(others >> (8 * n) & 0x80)) n++;
+    return n;
+#endif
+}
+
+/* The value of the first n of eight bytes, n > 0 digits. */
+INLINE uint64_t value_of_digits(uint64_t bytes, int n)
+{
+    bytes = (bytes - 0x3030303030303030u) << (8 * (8 - n));  /* zeros go first */
+    bytes = (bytes * 10 + (bytes >> 8)) & 0x00ff00ff00ff00ffu;
+    bytes = (bytes * 100 + (bytes >> 16)) & 0x0000ffff0000ffffu;
+    return (bytes * 10000 + (bytes >> 32)) & 0xffffffffu;
+}
+
+static const uint64_t TEN[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+
+/* Append the digits at p to w, modulo 2^64, and return their number. */
+INLINE int read_digits(const char *p, uint64_t *w)
+{
+    int n, all = 0;
+    do {
+        uint64_t bytes = eight_bytes(p + all);
+        n = leading_digits(bytes);
+        if (n == 0) break;
+        *w = *w * TEN[n] + value_of_digits(bytes, n);
+        all += n;
+    } while (RARELY(n == 8) && all < 24);
+    return all;
+}
+
+/* --------------------------------------------------------------------------------------------------- numbers */
+
+#define EXACT (UINT64_C(1) << 53)
+#define MOST_TEN 22   /* 10^22 is a double */
+#define MOST_FIVE 27  /* 5^27 is below 2^63 */
+
+static const double POWER[MOST_TEN + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                           1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+#if defined(__SIZEOF_INT128__)
+typedef unsigned __int128 wide;
+
+/* w 10^e for w > 0, |e| <= MOST_FIVE, rounded once: integers hold what is before it, and a bit says whether more follows. */
+static double scaled_exactly(uint64_t w, int e)
+{
+    uint64_t five = 1;
+    for (int i = e < 0 ? -e : e; i > 0; i--) five *= 5;
+    if (e >= 0) return ldexp((double)((wide)w * five), e);
+    int up = __builtin_clzll(w), five_up = __builtin_clzll(five);
+    wide over = (wide)(w << up) << 63;
+    uint64_t under = five << five_up, quotient = (uint64_t)(over / under);
+    quotient |= (wide)quotient * under != over;  /* below the 53 bits: it has 63 or 64 */
+    return ldexp((double)quotient, e - 63 - up + five_up);
+}
+#define HAS_WIDE 1
+#else
+#define HAS_WIDE 0
+#define scaled_exactly(w, e) 0.0
+#endif
+
+/* Read a decimal of at most 19 digits and a small exponent; return where it ends, or NULL if it is another. */
+INLINE const char *read_decimal(const char *p, double *value)
+{
+#if FLT_EVAL_METHOD != 0
+    return NULL;  /* the product would be rounded twice */
+#endif
+    int negative = *p == '-', n, e = 0;
+    uint64_t w = 0;
+    p += negative || *p == '+';
+    n = read_digits(p, &w);
+    p += n;
+    if (*p == '.') {
+        e = read_digits(++p, &w);
+        p += e;
+        n += e;
+        e = -e;
+    }
+    if (RARELY(n == 0 || n > 19)) return NULL;
+    if (RARELY(*p == 'e' || *p == 'E')) {
+        int down = *++p == '-', digits;
+        uint64_t exponent = 0;
+        p += down || *p == '+';
+        digits = read_digits(p, &exponent);
+        if (digits == 0 || digits > 4) return NULL;
+        p += digits;
+        e += down ? -(int)exponent : (int)exponent;
+    }
+    double d;
+    if (w <= EXACT && -MOST_TEN <= e && e <= MOST_TEN)  /* Clinger (1990): both are exact, and one rounding follows */
+        d = e < 0 ? (double)w / POWER[-e] : (double)w * POWER[e];
+    else if (HAS_WIDE && w > 0 && -MOST_FIVE <= e && e <= MOST_FIVE)
+        d = scaled_exactly(w, e);
+    else
+        return NULL;
+    *value = negative ? -d : d;
+    return p;
+}
+
+/* ----------------------------------------------------------------------------------------------------- lines */
+
+INLINE int is_space(char byte)
+{
+    return byte == ' ' || (unsigned char)(byte - '\t') < 5;
+}
+
+INLINE const char *skip_spaces(const char *p, const char *end)
+{
+    while (p < end && is_space(*p)) p++;
+    return p;
+}
+
+static const char *find_space(const char *p, const char *end)
+{
+    while (p < end && !is_space(*p)) p++;
+    return p;
+}
+
+/* Read the number at p, a whole field; return its end, or NULL if it is none or not finite. */
+INLINE const char *read_value(const char *p, const char *end, const svmlight_format *format, double *value)
+{
+    const char *stop = read_decimal(p, value);
+    if (RARELY(stop == NULL || (stop < end && !is_space(*stop)))) {
+        stop = find_space(p, end);
+        *value = format->odd_number(p, stop - p);
+        if (!isfinite(*value)) return NULL;
+    }
+    return stop;
+}
+
+static int is_class(double label, const svmlight_format *format)
+{
+    ptrdiff_t low = 0, high = format->n_classes;
+    while (low < high) {
+        ptrdiff_t middle = low + (high - low) / 2;
+        if (format->classes[middle] < label) low = middle + 1; else high = middle;
+    }
+    return low < format->n_classes && format->classes[low] == label;
+}
+
+INLINE int is_label(double label, const svmlight_format *format)
+{
+    return !(format->relevance && label < 0) && (format->n_classes < 0 || is_class(label, format));
+}
+
+/* Read numbers with commas between them; a first field with a colon is no label. */
+static const char *read_labels(const char *p, const char *end, const svmlight_format *format, svmlight_rows *rows)
+{
+    const char *stop = find_space(p, end);
+    if (memchr(p, ':', stop - p) != NULL) return p;
+    for (;;) {
+        const char *comma = memchr(p, ',', stop - p), *part_end = comma ? comma : stop;
+        double label;
+        if (read_decimal(p, &label) != part_end) label = format->odd_number(p, part_end - p);
+        if (!isfinite(label) || !is_label(label, format)) return NULL;
+        rows->label[rows->labels++] = label;
+        if (comma == NULL) return stop;
+        p = comma + 1;
+    }
+}
+
+/* Read INDEX: at p; return what follows the colon, or NULL. */
+INLINE const char *read_index(const char *p, const char *end, const svmlight_format *format, int64_t *index)
+{
+    uint64_t w = 0;
+    int n = read_digits(p, &w);
+    if (!RARELY(n == 0 || n > 18 || p[n] != ':')) {
+        *index = (int64_t)w;
+        return p + n + 1;
+    }
+    const char *colon = memchr(p, ':', find_space(p, end) - p);
+    if (colon == NULL) return NULL;
+    *index = format->odd_index(p, colon - p);
+    return colon + 1;
+}
+
+/* Read the entries of a row. */
+INLINE int read_entries(const char *p, const char *end, const svmlight_format *format, svmlight_rows *rows)
+{
+    int64_t before = (int64_t)format->base - 1, index = before;
+    ptrdiff_t n = rows->entries;
+    while ((p = skip_spaces(p, end)) < end) {
+        double value;
+        if ((p = read_index(p, end, format, &index)) == NULL) return 0;
+        if (index <= before || index - format->base >= format->width) return 0;
+        if ((p = read_value(p, end, format, &value)) == NULL) return 0;
+        before = index;
+        rows->index[n] = (int32_t)(index - format->base);
+        if (rows->value != NULL) {
+            rows->value[n++] = value;
+        } else {
+            rows->value_of_float[n] = (float)value;
+            if (!isfinite(rows->value_of_float[n++])) return 0;
+        }
+    }
+    if (n > rows->entries && index - format->base >= rows->width) rows->width = index - format->base + 1;
+    rows->entries = n;
+    return 1;
+}
+
+/* Read a line, which ends where a comment begins; return whether it can be read. */
+static int read_line(const char *p, const char *end, const svmlight_format *format, svmlight_rows *rows)
+{
+    ptrdiff_t labels = rows->labels;
+    if ((p = skip_spaces(p, end)) == end) return 1;
+    if (format->several) {
+        p = read_labels(p, end, format, rows);
+    } else if ((p = read_value(p, end, format, &rows->label[labels])) != NULL) {
+        if (is_label(rows->label[labels], format)) rows->labels++; else p = NULL;
+    }
+    if (p != NULL && end - (p = skip_spaces(p, end)) >= 3 && memcmp(p, "qid", 3) == 0) {
+        const char *stop = find_space(p, end);
+        p = memchr(p, ':', stop - p) == NULL ? NULL : stop;
+    }
+    if (p == NULL || !read_entries(p, end, format, rows)) {
+        rows->labels = labels;
+        return 0;
+    }
+    rows->end[rows->rows] = rows->entries;
+    if (format->several) rows->label_end[rows->rows] = rows->labels;
+    rows->rows++;
+    return 1;
+}
+
+const char *svmlight_read(const char *text, ptrdiff_t n, const svmlight_format *format, svmlight_rows *rows)
+{
+    const char *end = text + n;
+    while (text < end) {
+        const char *newline = memchr(text, '\n', end - text), *stop = newline ? newline : end;
+        const char *comment = memchr(text, '#', stop - text);
+        /* scikit-learn looks for a comment up to the first zero byte. */
+        if (comment != NULL && memchr(text, 0, comment - text) == NULL) stop = comment;
+        if (!read_line(text, stop, format, rows)) break;
+        text = newline ? newline + 1 : end;
+        rows->lines++;
+    }
+    return text;
+}
+
+ptrdiff_t svmlight_count(const char *text, ptrdiff_t n, char byte)
+{
+    ptrdiff_t count = 0, i = 0;
+    while (i < n) {
+        ptrdiff_t stop = n - i > 255 ? i + 255 : n;
+        unsigned char some = 0;  /* of so few that it fits a byte: 16 of these are counted at once */
+        for (; i < stop; i++) some = (unsigned char)(some + (text[i] == byte));
+        count += some;
+    }
+    return count;
+}
