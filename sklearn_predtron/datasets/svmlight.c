@@ -102,7 +102,12 @@ INLINE const char *read_decimal(const char *p, double *value)
     int negative = *p == '-', n, e = 0;
     uint64_t w = 0;
     p += negative || *p == '+';
-    n = read_digits(p, &w);
+    if (p[1] == '.' && (unsigned char)(*p - '0') < 10) {  /* as most have it: what follows need not wait for their number */
+        w = (uint64_t)(*p - '0');
+        n = 1;
+    } else {
+        n = read_digits(p, &w);
+    }
     p += n;
     if (*p == '.') {
         e = read_digits(++p, &w);

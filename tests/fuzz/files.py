@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
+from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, read_svmlight
 
 from .notes import add_note
 
@@ -88,7 +88,7 @@ def draw_line(random: np.random.Generator, how: dict[str, Any], qid: int) -> byt
     first = 0 if how["zero_based"] is True or random.random() < 0.1 else 1
     indices = np.flatnonzero(random.random(random.choice([4, 12, 29])) < 0.4) + first
     if random.random() < 0.02:
-        indices = np.append(indices, random.choice([10**6, 2**31 - 2, 2**31, 2**40]))
+        indices = np.append(indices, random.choice([10**6, 2**31 - 2, 2**31 - 1, 2**31, 2**40]))
     fields = [draw_label(random, how)]
     if has_ids(how) or random.random() < 0.05:
         fields.append(b"qid:%d" % qid if random.random() < 0.97 else b"qid:%d" % (2**62 + qid))
@@ -110,9 +110,18 @@ def draw_label(random: np.random.Generator, how: dict[str, Any]) -> bytes:
 
 def draw_number(random: np.random.Generator) -> bytes:
     """Draw a number, in any way of writing it."""
-    if random.random() < 0.85:
+    if random.random() < 0.7:
         return f"{random.standard_normal():.{random.integers(1, 20)}g}".encode()
+    if random.random() < 0.6:
+        digits = str(int(random.integers(10 ** random.integers(1, 19))) * 10 ** int(random.integers(3)))
+        point = int(random.integers(len(digits) + 1))
+        exponent = f"{'eE'[random.integers(2)]}{random.integers(-40, 30)}" * int(random.integers(2))
+        return f"{'-' * int(random.integers(2))}{digits[:point]}.{digits[point:]}{exponent}".encode()
     odd = [
+        "9007199254740993",
+        "9007199254740993e-22",
+        "9007199254740995e23",
+        "1_0.2_5",
         "0",
         "-0.0",
         "1e-320",
@@ -153,20 +162,30 @@ def mutated(random: np.random.Generator, text: bytes) -> bytes:
 
 
 def compare(random: np.random.Generator, path: str, text: bytes, how: dict[str, Any]) -> str:
-    """Read the text by both, in chunks of several sizes."""
-    reads = [read(path, how, chunk_rows=int(size)) for size in [10_000, 1, random.integers(2, 7)]]
-    for rows, error in reads[1:]:
-        check_same_rows(rows, reads[0][0], "in chunks of another size")
-        assert str(error) == str(reads[0][1]), f"{error} in chunks of another size, or {reads[0][1]}"
-    rows, error = reads[0]
+    """Read the text by both, at once and in small chunks, now and then on threads."""
+    rows, error = read(path, how, chunk_rows=10_000)
+    n_jobs = int(random.integers(1, 4)) if random.random() < 0.1 else None
+    rows_by_chunks, error_by_chunks = read(path, how, chunk_rows=int(random.integers(1, 7)), n_jobs=n_jobs)
+    check_same_rows(rows_by_chunks, rows, "in chunks of another size")
+    assert str(error_by_chunks) == str(error), f"{error_by_chunks} in chunks of another size, or {error}"
     if error is None:
         check_same_rows(rows, oracle(text, how), "by scikit-learn")
+        check_whole(path, rows, how)
         return "read"
     assert re.search(r"line \d+: .*\w", str(error)), f"no line and no reason: {error}"
     assert 1 <= error.line_number <= text.count(b"\n") + 1
     if how["zero_based"] != "auto":
         check_refusal(rows, error, text, how)
     return "refused"
+
+
+def check_whole(path: str, rows: Any, how: dict[str, Any]) -> None:
+    """Check that the file as a whole has the rows of its chunks."""
+    X, y, *third = read_svmlight(path, **how)
+    if rows is None:
+        assert X.shape[0] == len(third[0] if has_ids(how) else np.arange(y.shape[0])) == 0
+        return
+    check_same_rows((X, labels(third[0], y) if how["multilabel"] else y, third[0] if has_ids(how) else None), rows, "in chunks")
 
 
 def check_refusal(rows: Any, error: BrokenLineError, text: bytes, how: dict[str, Any]) -> None:
