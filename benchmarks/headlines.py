@@ -139,6 +139,19 @@ HEADLINES = [
     Headline("predict", "predicting a row", SGD, "Prediction, one row", "to SGDClassifier (ratio)"),
     Headline("predict", "learning from a row and predicting it", SGD, "Prediction, one row", "to SGDClassifier (ratio)#2"),
     Headline("updates", "time of the default fit", SGD + ", averaged", "The default fit", TIMES, inverse=True, limited=True),
+    *(
+        Headline(
+            "files",
+            "learning from text",
+            other,
+            "Text files, rows a second",
+            "times as many (ratio)",
+            {"what": "reader + learning", "beside": other},
+            inverse=True,
+            limited=True,
+        )
+        for other in ("former reader + learning", "Vowpal Wabbit")
+    ),
     Headline("stream", "learning from a row", SGD, "Streams, one row at a time", "ratio", inverse=True, limited=True),
     *(
         Headline(

@@ -2,6 +2,7 @@
 
 from benchmarks.suites import (
     averages,
+    files,
     inference,
     joint,
     kernels,
@@ -32,6 +33,7 @@ SUITES = {
     "predict": predict,
     "updates": updates,
     "stream": stream,
+    "files": files,
     "memory": memory,
     "quality": quality,
     "averages": averages,
