@@ -109,7 +109,7 @@ cdef class L2Weights(AveragedWeights):
         own = part_of(state, "weights")
         theta, b = own["mean"]["theta"], own["mean"]["b"]
         if theta.shape != (self.d, self.p) or b.shape != (self.d,):
-            raise ValueError(f"weights of shapes {theta.shape} and {b.shape} are not those of {self.d} scores and {self.p} features.")
+            raise ValueError(f"weights of shapes {theta.shape} and {b.shape} are not of {self.d} scores and {self.p} features.")
         erase(self.data)
         self._shaped(self.data)[...] = theta
         np.asarray(self.b)[:] = b
