@@ -10,14 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
-from sklearn_predtron._compat import check_sample_weight
 from sklearn_predtron._warning import warn
-
-NO_SID = (
-    "{method} was called without sid on an estimator that was fitted with several sequences.  Pass sid, or a data frame with a "
-    "column 'sid'; a search or a pipeline passes sid after sklearn.set_config(enable_metadata_routing=True), if it is given "
-    "groups=sid.  If the rows are one sequence, say so by sid='one'."
-)
 
 
 def read_relevances(y: Any) -> NDArray:
@@ -41,9 +34,10 @@ class Ids(NamedTuple):
 
     name: str
     group: str
+    groups: str
 
 
-QID, SID, GROUPS = Ids("qid", "query"), Ids("sid", "sequence"), Ids("groups", "group")
+QID, SID, GROUPS = Ids("qid", "query", "queries"), Ids("sid", "sequence", "sequences"), Ids("groups", "group", "groups")
 
 
 def ids_taken(method: Callable[..., Any]) -> Ids | None:
@@ -224,11 +218,6 @@ def shortened(value: Any) -> str:
     """A value for a message."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def document_weights(sample_weight: Any, X: Any) -> NDArray:
-    """Weights of the documents, checked."""
-    return check_sample_weight(sample_weight, X)
 
 
 def sequences_of(sid: Any, n: int, name: str) -> Queries:

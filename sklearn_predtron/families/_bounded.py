@@ -106,7 +106,7 @@ class Bounded:
         return self._loss_bound(margin, radius, c_L, comparator, X, y)
 
     def _loss_bound(
-        self, margin: float | None, radius: float | None, c_L: float | None, comparator: Any, X: Any, y: Any, **given: Any
+        self, margin: float | None, radius: float | None, c_L: float | None, comparator: Any, X: Any, y: Any, *ids: Any
     ) -> float:
         self._theorem()
         update = resolve(Update, self.update, "update")
@@ -117,7 +117,7 @@ class Bounded:
         if comparator is not None or X is not None or y is not None:
             if margin is not None or comparator is None or X is None or y is None:
                 raise ValueError("loss_bound takes a margin, or comparator, X and y together.")
-            X, labels = self._rows_and_labels(X, y, **given)
+            X, labels = self._rows_and_labels(X, y, *ids)
             problem = self._build_problem()
             against = Comparator.of(self, problem, X, labels, comparator, radius, update.pairwise)
             with np.errstate(all="ignore"):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._queries import Queries
+from sklearn_predtron.families._fitted import learned
 from sklearn_predtron.problems._chain import TokenCodes
 
 
@@ -24,16 +25,15 @@ def bio_transitions(classes: NDArray) -> NDArray:
     return allowed
 
 
-def observed_transitions(labels: TokenCodes, k: int, weight: NDArray | None) -> NDArray:
-    """Return which of k labels follows which (last row: is first) in some sequence that has a weight."""
+def observed_transitions(labels: TokenCodes, k: int) -> NDArray:
+    """Return which of k labels follows which (last row: is first) in some sequence."""
     codes, start = labels.array, labels.starts
-    counts = np.ones(len(start) - 1, dtype=bool) if weight is None else weight > 0
     allowed = np.zeros((k + 1, k), dtype=bool)
-    follows = np.repeat(counts, np.diff(start))
+    follows = np.ones(len(codes), dtype=bool)
     follows[start[:-1]] = False
     at = np.flatnonzero(follows)
     allowed[codes[at - 1], codes[at]] = True
-    allowed[k, codes[start[:-1][counts]]] = True
+    allowed[k, codes[start[:-1]]] = True
     return allowed
 
 
@@ -94,3 +94,18 @@ def possible(found: NDArray, allowed: bool) -> NDArray:
     if not allowed:
         raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
     return found
+
+
+PARTS = ("transitions_", "start_", "end_")  # of what is learned of transitions
+
+
+def learned_scores(name: str, what: str) -> learned:
+    """Return the property of a tagger that has one of these parts, of the weights that predict or of the last iterate."""
+    part, mean = PARTS.index(name.removeprefix("last_")), not name.startswith("last_")
+
+    def scores(tagger: Any) -> NDArray:
+        return tagger._transitions(mean)[part]
+
+    scores.__name__ = name
+    scores.__doc__ = f"Scores {what}, of shape {'(n_classes, n_classes)' if part == 0 else '(n_classes,)'}."
+    return learned(scores)

@@ -30,7 +30,7 @@ from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fitted import learned
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._thresholds import Shifted, best_cut, best_cut_of_groups
-from sklearn_predtron.families._validation import Batch, as_rows, check_lengths
+from sklearn_predtron.families._validation import Batch, as_rows
 from sklearn_predtron.losses import (
     AtK,
     AveragePrecision,
@@ -157,6 +157,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     True
     """
 
+    _ids = GROUPS
     _epochs = 30
     fit_intercept = True
     _cut: float | None = None  # the one that fit has chosen
@@ -277,22 +278,23 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
             batch = batch._replace(labels=self._in_blocks(column, start))
             column = column if batch.order is None else column[batch.order]
         else:
-            self._check_labels_given(y)
-            X, rows = self._read_rows(X, reset=fresh)
-            codes = self._read_labels(y, classes, fresh=fresh, partial=partial).array
-            check_lengths(rows.n, len(codes))
-            given, rounds, weight = self._read_blocks(X, rows, groups, sample_weight, partial=partial, ids=GROUPS)
-            column = given.take(codes)
-            batch = Batch(X, rounds, self._in_blocks(column, given.start), weight, None)
+
+            def read(y: Any) -> NDArray:
+                return self._read_labels(y, classes, fresh=fresh, partial=partial).array
+
+            _, batch = self._read_blocks(X, y, read, groups, sample_weight, fresh=fresh, partial=partial)
+            column = column_of(batch.labels)
         before = self._seen if partial else (0, 0)
         self._seen = before[0] + int(column.sum()), before[1] + len(column)
         return batch
 
-    def _in_blocks(self, column: NDArray, start: NDArray) -> Labels:
-        """Return the labels of blocks of rows, zeros and ones."""
+    def _read_values(self, y: Any) -> NDArray:
+        return self._read_labels(y, None, fresh=False, partial=True).array
+
+    def _in_blocks(self, values: NDArray, start: NDArray) -> Labels:
         if isinstance(batch_loss(self.loss), RankingLoss):
-            return Relevances(column.astype(np.float64), start)
-        return IndicatorBlocks(column.astype(np.uint8), start)
+            return Relevances(values.astype(np.float64), start)
+        return IndicatorBlocks(values.astype(np.uint8), start)
 
     def _run_epochs(self, batch: Batch, y: Any, metadata: Any, **how: Any) -> None:
         self.__dict__.pop("_cut", None)
@@ -441,7 +443,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
             Labels of `classes_`.
         """
         scores = self._raw_predict(X)
-        return self.classes_[self._positive(scores, Queries(groups, len(scores), GROUPS))]
+        return self.classes_[self._positive(scores, self._blocks(groups, len(scores)))]
 
     def _positive(self, scores: NDArray, groups: Queries) -> NDArray:
         """Return which rows are predicted to be positive, 0 or 1."""
@@ -475,7 +477,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
 
     def _loss_of(self, predicted: NDArray, y: Any, groups: Any = None) -> NDArray:
         codes, loss = self._true_codes(predicted, y), self._learned_loss
-        queries = Queries(groups, len(codes), GROUPS)
+        queries = self._blocks(groups, len(codes))
         if isinstance(loss, RankingLoss):
             scores = np.ascontiguousarray(queries.take(predicted))
             return copy.copy(self._learner.problem).losses(scores, self._in_blocks(queries.take(codes), queries.start))
@@ -525,30 +527,19 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         return float(self._margins(X, y, groups).min(initial=np.inf))
 
     def _margins(self, X: Any, y: Any, groups: Any = None) -> NDArray:
-        scores = self._scores(X, shifted=False)
-        codes = self._true_codes(scores, y)
-        queries = Queries(groups, len(codes), GROUPS)
-        labels, problem = self._in_blocks(queries.take(codes), queries.start), copy.copy(self._learner.problem)
-        scores = np.ascontiguousarray(queries.take(scores))
+        scores, labels = self._beside_labels(self._scores(X, shifted=False), y, groups)
+        problem = copy.copy(self._learner.problem)
         if isinstance(labels, Relevances):
             pairwise = resolve(Update, self.update, "update").pairwise
             return self._at_unit_norm(problem.margins(scores[:, 0], labels, pairwise))
         return self._at_unit_norm(problem.margins(scores, labels))
 
-    def _rows_and_labels(self, X: Any, y: Any, groups: Any = None) -> tuple[Any, Labels]:
-        X, rows = self._read_rows(X, reset=False)
-        self._check_finite(X, rows)
-        codes = self._read_labels(y, None, fresh=False, partial=True).array
-        check_lengths(rows.n, len(codes))
-        queries = Queries(groups, len(codes), GROUPS)
-        return queries.take(X), self._in_blocks(queries.take(codes), queries.start)
-
-    def _loss_bound(self, margin: Any, radius: Any, c_L: Any, comparator: Any, X: Any, y: Any, **given: Any) -> float:
+    def _loss_bound(self, margin: Any, radius: Any, c_L: Any, comparator: Any, X: Any, y: Any, *ids: Any) -> float:
         if comparator is not None:
             raise ValueError(
                 "No bound against given weights is known for batches, which differ from epoch to epoch; pass margin."
             )
-        return super()._loss_bound(margin, radius, c_L, comparator, X, y, **given)
+        return super()._loss_bound(margin, radius, c_L, comparator, X, y, *ids)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,21 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._compat import with_callbacks
-from sklearn_predtron._queries import (
-    Queries,
-    check_qid,
-    has_ids,
-    is_one,
-    read_document_relevances,
-    split_ids,
-    warn_of_one_query,
-)
+from sklearn_predtron._queries import QID, check_qid, is_one, read_document_relevances
 from sklearn_predtron._typing import keeping_type
-from sklearn_predtron.families._blocks import Blocked
+from sklearn_predtron.families._blocks import InColumn
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fast_path import QueryReader
 from sklearn_predtron.families._fitted import learned
@@ -29,6 +20,7 @@ from sklearn_predtron.families._rankings import BaseRanker
 from sklearn_predtron.families._validation import Batch, check_lengths
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.norms._intercept import Intercept
+from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._relevance import Relevances
 
 if TYPE_CHECKING:
@@ -37,15 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["PredtronRanker"]
 
 ROUTED = {"qid": "groups", "sample_weight": True}
-NO_QID = (
-    "score was called without qid on an estimator that was fitted with several queries.  Pass qid, or a data frame with a column "
-    "'qid'; a search or a pipeline passes qid after sklearn.set_config(enable_metadata_routing=True), if its fit is given "
-    "groups=qid.  If the rows are one query, say so by qid='one'."
-)
 
 
 @documented({}, rows="queries")
-class PredtronRanker(BaseRanker, Blocked):
+class PredtronRanker(BaseRanker, InColumn):
     """Subset ranking: learns from queries, whose documents are rows with a relevance each, to score documents.
 
     A round is a query: its documents are ranked by their scores t = X w, and compared with their relevances.
@@ -120,7 +107,7 @@ class PredtronRanker(BaseRanker, Blocked):
     array([2, 1, 5, 4, 3])
     """
 
-    _several = False  # whether a call had several queries
+    _ids = QID
     __metadata_request__fit = ROUTED
     __metadata_request__partial_fit = ROUTED
     __metadata_request__score = ROUTED
@@ -175,9 +162,7 @@ class PredtronRanker(BaseRanker, Blocked):
         self : object
             The fitted estimator.
         """
-        X, qid = split_ids(X, qid)
-        if qid is None:
-            warn_of_one_query(X)
+        X, qid = self._apart_or_warned(X, qid)
         return self._fit(X, y, qid=qid, sample_weight=sample_weight)
 
     def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:
@@ -206,23 +191,19 @@ class PredtronRanker(BaseRanker, Blocked):
         stream = self.__dict__.get("_stream")
         if stream is not None and qid is None and sample_weight is None and stream.take(X, y):
             return self
-        X, qid = split_ids(X, qid)
+        X, qid = self._apart(X, qid)
         return self._partial_fit(X, y, qid=qid, sample_weight=sample_weight)
 
     def _read(  # type: ignore[override]
         self, X: Any, y: Any, *, qid: Any = None, sample_weight: Any = None, fresh: bool, partial: bool = False
     ) -> Batch:
-        self._check_labels_given(y)
-        X, rows = self._read_rows(X, reset=fresh)
-        y = read_document_relevances(y)
-        check_lengths(rows.n, len(y))
-        queries, rounds, weight = self._read_blocks(X, rows, qid, sample_weight, partial=partial)
-        self._several = queries.n > 1 or (not fresh and self._several)
-        return Batch(X, rounds, Relevances(queries.take(y), queries.start), weight, None)
+        return self._read_blocks(X, y, self._read_values, qid, sample_weight, fresh=fresh, partial=partial)[1]
 
-    def _shown_to_callbacks(self, given: dict[str, Any]) -> dict[str, Any]:
-        name = "groups" if get_config()["enable_metadata_routing"] else "qid"  # as scorers ask for it
-        return super()._shown_to_callbacks({name if key == "qid" else key: value for key, value in given.items()})
+    def _read_values(self, y: Any) -> NDArray:
+        return read_document_relevances(y)
+
+    def _in_blocks(self, values: NDArray, start: NDArray) -> Relevances:
+        return Relevances(values, start)
 
     def _build_reader(self) -> QueryReader:
         return QueryReader()
@@ -278,7 +259,7 @@ class PredtronRanker(BaseRanker, Blocked):
         scores : ndarray of shape (n_documents,)
             t = X w.
         """
-        return self._scores(split_ids(X, None)[0])[:, 0]
+        return self._scores(self._apart(X, None)[0])[:, 0]
 
     def rank(self, X: Any, qid: Any = None) -> NDArray:
         """Rank the documents of each query.
@@ -295,9 +276,9 @@ class PredtronRanker(BaseRanker, Blocked):
         positions : ndarray of shape (n_documents,)
             Positions 1, 2, ... within the query; documents of equal scores in the order they are in.
         """
-        X, qid = split_ids(X, qid)
+        X, qid = self._apart(X, qid)
         scores = self.predict(X)
-        queries = Queries(qid, len(scores))
+        queries = self._blocks(qid, len(scores))
         query = np.repeat(np.arange(queries.n), np.diff(queries.start))
         positions = np.empty(len(scores), dtype=np.intp)
         positions[np.lexsort((-queries.take(scores), query))] = np.arange(len(scores)) - queries.start[query] + 1
@@ -326,23 +307,12 @@ class PredtronRanker(BaseRanker, Blocked):
         return self.predict(X)
 
     def _loss_of(self, predicted: NDArray, y: Any, qid: Any = None) -> NDArray:
-        return self._losses(*self._by_query(predicted, read_document_relevances(y), qid))
+        return self._losses(*self._beside_labels(predicted, y, qid))
 
     def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[NDArray, Relevances]:
         """Return scores and relevances, query by query."""
-        X, qid = self._ids_to_score(X, qid)
-        return self._by_query(*self._scored_documents(X, y), qid)
-
-    def _by_query(self, scores: NDArray, y: NDArray, qid: Any) -> tuple[NDArray, Relevances]:
-        queries = Queries(qid, len(y))
-        return queries.take(scores), Relevances(queries.take(y), queries.start)
-
-    def _ids_to_score(self, X: Any, qid: Any) -> tuple[Any, Any]:
-        """X without ids and the ids, which only a single query should come without."""
-        X, qid = split_ids(X, qid)
-        if qid is None:
-            warn_of_one_query(X)
-        return X, qid
+        X, qid = self._apart_or_warned(X, qid)
+        return self._beside_labels(*self._scored_documents(X, y), qid)
 
     def _scored_documents(self, X: Any, y: Any) -> tuple[NDArray, NDArray]:
         check_is_fitted(self)
@@ -372,9 +342,8 @@ class PredtronRanker(BaseRanker, Blocked):
             At most 1, which is perfect; a query that cannot be ranked wrongly counts 1.
         """
         check_is_fitted(self)
-        if qid is None and self._several and not has_ids(X):
-            raise ValueError(NO_QID)
-        X, qid = self._ids_to_score(X, qid)
+        self._check_ids_given(self._apart(X, qid)[1], "score")
+        X, qid = self._apart_or_warned(X, qid)
         scores, y = self._scored_documents(X, y)
         qid = None if qid is None or is_one(qid) else check_qid(qid, len(y))
         return mean_over_queries(ndcg, y, scores, qid, sample_weight=sample_weight)
@@ -458,13 +427,8 @@ class PredtronRanker(BaseRanker, Blocked):
         >>> round(model.cumulative_loss_, 3), round(model.loss_bound(model.margin(X, y, qid=qid), radius=5**0.5), 6)
         (0.369, 10.0)
         """
-        return self._loss_bound(margin, radius, c_L, comparator, X, y, qid=qid)
+        return self._loss_bound(margin, radius, c_L, comparator, X, y, qid)
 
-    def _rows_and_labels(self, X: Any, y: Any, qid: Any = None) -> tuple[Any, Relevances]:
-        X, qid = self._ids_to_score(X, qid)
-        X, rows = self._read_rows(X, reset=False)
-        self._check_finite(X, rows)
-        y = read_document_relevances(y)
-        check_lengths(X.shape[0], len(y))
-        queries = Queries(qid, len(y))
-        return queries.take(X), Relevances(queries.take(y), queries.start)
+    def _rows_and_labels(self, X: Any, y: Any, qid: Any = None) -> tuple[Any, Labels]:
+        X, qid = self._apart_or_warned(X, qid)
+        return super()._rows_and_labels(X, y, qid)

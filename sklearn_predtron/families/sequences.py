@@ -7,29 +7,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from sklearn_predtron._compat import Interval, StrOptions, check_sample_weight, with_callbacks
-from sklearn_predtron._core.rows import QueryRows, Rows
+from sklearn_predtron._compat import Interval, StrOptions, with_callbacks
+from sklearn_predtron._core.rows import Rows
 from sklearn_predtron._parts import resolve
-from sklearn_predtron._queries import NO_SID, ONE, SID, Queries, is_one, split_ids, warn_of_one_query, weights_of_sequences
+from sklearn_predtron._queries import ONE, SID, Queries, is_one, weights_of_sequences
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._blocks import InColumn
 from sklearn_predtron.families._bounded import positive
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fast_path import TokenReader
-from sklearn_predtron.families._fitted import AfterFit, learned, read_only
+from sklearn_predtron.families._fitted import AfterFit, read_only
 from sklearn_predtron.families._labels import check_same_classes, class_list, encode, find_classes, one_dimensional
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._transitions import (
     allowed_transitions,
     check_labels_allowed,
     check_transitions,
+    learned_scores,
     observed_transitions,
     possible,
 )
-from sklearn_predtron.families._validation import Batch, as_rows, check_lengths, mean_loss, refuse_dicts
+from sklearn_predtron.families._validation import Batch, check_lengths, mean_loss, refuse_dicts
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._chain import ChainProblem, TokenCodes
@@ -44,7 +45,7 @@ ROUTED = {"sid": "groups", "sample_weight": True}
 
 
 @documented({"classes_": np.arange(3)}, d="n_classes", rows="sequences")
-class PredtronSequenceTagger(BasePredtron):
+class PredtronSequenceTagger(InColumn):
     """Sequence tagging by a linear chain: labels the tokens of a sequence together.
 
     A row is a token, `sid` says of which sequence, and a round is a sequence.  The score S(y) of a sequence of labels is the sum
@@ -130,7 +131,7 @@ class PredtronSequenceTagger(BasePredtron):
     """
 
     _epochs = 20
-    _several = False  # whether a call had several sequences
+    _ids = SID
     _observed: NDArray | None = None  # transitions, where they are the constraint
     classes_: Any = AfterFit()
     _parameter_constraints: dict[str, list] = {
@@ -199,9 +200,7 @@ class PredtronSequenceTagger(BasePredtron):
         self : object
             The fitted estimator.
         """
-        X, sid = split_ids(X, sid, SID)
-        if sid is None:
-            warn_of_one_query(X, SID)
+        X, sid = self._apart_or_warned(X, sid)
         return self._fit(X, y, sid=sid, sample_weight=sample_weight)
 
     def partial_fit(  # type: ignore[override]
@@ -235,7 +234,7 @@ class PredtronSequenceTagger(BasePredtron):
         alone = classes is None and (sid is None or is_one(sid)) and sample_weight is None
         if stream is not None and alone and stream.take(X, y):
             return self
-        X, sid = split_ids(X, sid, SID)
+        X, sid = self._apart(X, sid)
         return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
 
     def _read(
@@ -249,26 +248,23 @@ class PredtronSequenceTagger(BasePredtron):
         fresh: bool,
         partial: bool = False,
     ) -> Batch:
-        self._check_labels_given(y)
-        X, rows = self._read_rows(X, reset=fresh)
-        codes = self._read_codes(y, classes, fresh=fresh, partial=partial)
-        check_lengths(rows.n, len(codes))
-        queries = Queries(sid, rows.n, SID)
-        labels = TokenCodes(queries.take(codes), queries.start)
-        weight, order = None, None
-        if sample_weight is not None:
-            weight = weights_of_sequences(queries, np.ascontiguousarray(check_sample_weight(sample_weight, X)))
-            if not weight.all():
-                order = np.flatnonzero(weight)
-                if len(order) == 0 and not partial:
-                    raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
-        self._note_transitions(labels, weight, partial=partial)
-        self._check_transitions(labels, queries)
-        given = rows.n
-        self._several = queries.n > 1 or (not fresh and self._several)
-        if queries.order is not None:
-            rows = as_rows(X[queries.order])
-        return Batch(X, QueryRows(rows, queries.start, queries.order, given), labels, weight, order)
+        def read(y: Any) -> NDArray:
+            return self._read_codes(y, classes, fresh=fresh, partial=partial)
+
+        sequences, batch = self._read_blocks(X, y, read, sid, sample_weight, fresh=fresh, partial=partial)
+        self._note_transitions(batch.labels, partial=partial)
+        self._check_transitions(batch.labels, sequences)
+        return batch
+
+    def _weighed_blocks(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
+        weights_of_sequences(self._blocks(ids, len(weight)), weight)
+        return super()._weighed_blocks(ids, weight)
+
+    def _in_blocks(self, values: NDArray, start: NDArray) -> TokenCodes:
+        return TokenCodes(values, start)
+
+    def _read_values(self, y: Any) -> NDArray:
+        return encode(column_or_1d(y), self.classes_)
 
     def _read_rows(self, X: Any, *, reset: bool) -> tuple[Any, Rows]:
         if isinstance(X, list):
@@ -288,15 +284,15 @@ class PredtronSequenceTagger(BasePredtron):
         self.classes_ = find_classes(class_list(classes), targets=False)[0]
         return encode(one_dimensional(y), self.classes_)
 
-    def _note_transitions(self, labels: TokenCodes, weight: NDArray | None, *, partial: bool) -> None:
+    def _note_transitions(self, labels: Any, *, partial: bool) -> None:
         """Note which transitions there are, if others are to be forbidden."""
         if not isinstance(self.constraint, str) or self.constraint != "observed":
             return
         if partial:
             raise ValueError("constraint='observed' is not for partial_fit, which sees a part of the data; pass an array.")
-        self._observed = observed_transitions(labels, len(self.classes_), weight)
+        self._observed = observed_transitions(labels, len(self.classes_))
 
-    def _check_transitions(self, labels: TokenCodes, queries: Queries) -> None:
+    def _check_transitions(self, labels: Any, queries: Queries) -> None:
         """Refuse a constraint, or labels that it forbids."""
         allowed = self._allowed()
         if allowed is not None and allowed is not self._observed:
@@ -323,44 +319,17 @@ class PredtronSequenceTagger(BasePredtron):
         fixed = {**self._fixed_norm(), "intercept_scaling": self._scaling()}
         return {**fixed, "transition_scaling": float(self.transition_scaling)}
 
-    def _shown_to_callbacks(self, given: dict[str, Any]) -> dict[str, Any]:
-        name = "groups" if get_config()["enable_metadata_routing"] else "sid"  # as scorers ask for it
-        return super()._shown_to_callbacks({name if key == "sid" else key: value for key, value in given.items()})
-
     # ------------------------------------------------------------------------------------------------------ what was learned
 
-    @learned
-    def transitions_(self) -> NDArray:
-        """Scores of a label (row) before another (column) that predict, of shape (n_classes, n_classes)."""
-        return self._transitions(True)[0]
-
-    @learned
-    def start_(self) -> NDArray:
-        """Scores of first labels that predict, of shape (n_classes,)."""
-        return self._transitions(True)[1]
-
-    @learned
-    def end_(self) -> NDArray:
-        """Scores of last labels that predict, of shape (n_classes,)."""
-        return self._transitions(True)[2]
-
-    @learned
-    def last_transitions_(self) -> NDArray:
-        """Scores of a label (row) before another (column) in the last iterate, of shape (n_classes, n_classes)."""
-        return self._transitions(False)[0]
-
-    @learned
-    def last_start_(self) -> NDArray:
-        """Scores of first labels in the last iterate, of shape (n_classes,)."""
-        return self._transitions(False)[1]
-
-    @learned
-    def last_end_(self) -> NDArray:
-        """Scores of last labels in the last iterate, of shape (n_classes,)."""
-        return self._transitions(False)[2]
+    transitions_ = learned_scores("transitions_", "of a label (row) before another (column) that predict")
+    start_ = learned_scores("start_", "of first labels that predict")
+    end_ = learned_scores("end_", "of last labels that predict")
+    last_transitions_ = learned_scores("last_transitions_", "of a label (row) before another (column) in the last iterate")
+    last_start_ = learned_scores("last_start_", "of first labels in the last iterate")
+    last_end_ = learned_scores("last_end_", "of last labels in the last iterate")
 
     def _transitions(self, mean: bool) -> tuple[NDArray, NDArray, NDArray]:
-        """Return A, start and end, -inf for what is forbidden."""
+        """Return the scores of transitions, of first and of last labels, -inf for what is forbidden."""
         A, start, end = self._learner.read(lambda weights: weights.transitions(mean))
         allowed = self._learner.problem.allowed
         if allowed is not None:
@@ -395,16 +364,15 @@ class PredtronSequenceTagger(BasePredtron):
     def _scored_sequences(self, X: Any, sid: Any, method: str) -> tuple[Any, NDArray, Queries, tuple]:
         """Return the problem of now, the tokens' scores by sequence, the sequences, and the scores of transitions."""
         check_is_fitted(self)
-        X, sid = split_ids(X, sid, SID)
+        X, sid = self._apart(X, sid)
         learner, scores, table = self._scored_beside(X, lambda weights: weights.transitions(True))
-        queries = self._sequences_of(sid, len(scores), method)
+        queries = self._blocks_to_score(sid, len(scores), method)
         return learner.problem, queries.take(scores), queries, table
 
-    def _sequences_of(self, sid: Any, n: int, method: str) -> Queries:
-        """Return the sequences of n tokens, which are not one by default after a fit with several."""
-        if sid is None and self._several and n > 1:
-            raise ValueError(NO_SID.format(method=method))
-        return Queries(sid, n, SID)
+    def _blocks_to_score(self, ids: Any, n: int, method: str) -> Queries:
+        if n > 1:
+            self._check_ids_given(ids, method)
+        return super()._blocks_to_score(ids, n, method)
 
     def decision_function(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the max-marginals: the best score of a sequence with the label at the token, less that of the best sequence.
@@ -467,29 +435,15 @@ class PredtronSequenceTagger(BasePredtron):
         loss : ndarray of shape (n_sequences,)
             Values of the loss that was learned for, in the order in which the sequences first appear.
         """
-        X, sid = split_ids(X, sid, SID)
+        X, sid = self._apart(X, sid)
         return self._loss_of(self._predict_codes(X, sid, "sample_loss"), y, sid)
 
     def _raw_predict(self, X: Any) -> NDArray:
         return self._predict_codes(X, ONE, "predict")
 
     def _loss_of(self, predicted: NDArray, y: Any, sid: Any = None) -> NDArray:
-        queries = Queries(sid, len(predicted), SID)
-        true = self._labels_of(y, queries)
-        return sequence_loss(self.loss).evaluate(true.array, queries.take(predicted), true.starts, self.classes_)
-
-    def _labels_of(self, y: Any, queries: Queries) -> TokenCodes:
-        """Return true labels by sequence."""
-        codes = encode(column_or_1d(y), self.classes_)
-        check_lengths(int(queries.start[-1]), len(codes))
-        return TokenCodes(queries.take(codes), queries.start)
-
-    def _rows_and_labels(self, X: Any, y: Any, sid: Any = None) -> tuple[Any, TokenCodes]:
-        X, sid = split_ids(X, sid, SID)
-        X, rows = self._read_rows(X, reset=False)
-        self._check_finite(X, rows)
-        queries = self._sequences_of(sid, rows.n, "sample_loss")
-        return queries.take(X), self._labels_of(y, queries)
+        labels, true = self._beside_labels(predicted, y, sid)
+        return sequence_loss(self.loss).evaluate(true.array, labels, true.starts, self.classes_)
 
     # -------------------------------------------------------------------------------------------------------- the theory
 

@@ -183,6 +183,19 @@ def test_observed_transitions():
         PredtronSequenceTagger(constraint="observed").partial_fit(X, y, classes=BIO, sid=sid)
 
 
+def test_a_sequence_of_weight_0_may_be_forbidden():
+    """It is as if it were absent, in y as well, and none of several."""
+    X, y, sid = np.eye(3)[[0, 1, 1, 0]], [0, 1, 1, 0], [0, 0, 1, 1]
+    allowed = [[True, True], [False, True], [True, True]]
+    with pytest.raises(ValueError, match="transition 1 -> 0 "):
+        PredtronSequenceTagger(constraint=allowed).fit(X, y, sid=sid)
+    model = PredtronSequenceTagger(constraint=allowed, random_state=0).fit(X, y, sid=sid, sample_weight=[1, 1, 0, 0])
+    without = PredtronSequenceTagger(constraint=allowed, random_state=0).fit(X[:2], y[:2], sid=sid[:2])
+    assert_array_equal(model.coef_, without.coef_)
+    assert_array_equal(model.transitions_, without.transitions_)
+    assert_array_equal(model.predict(X[:2]), without.predict(X[:2]))
+
+
 def test_sequences_of_weight_0_are_not_observed():
     X, y, sid = bio_data()
     strange = np.array(["I-loc", "I-per"])
