@@ -26,8 +26,8 @@ DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare"]
 # What is written, and what it may not be written over.
 ONE_FILE_EACH = {"save": ["train", "test"], "predictions": ["train", "test", "load", "save"]}
 EPILOG = (
-    "Without files the job learns data that scikit-learn bundles, words of its digits, and generated queries.  Files are read "
-    "in chunks, so that memory does not grow with them; a first pass finds width and labels unless --features and --classes "
+    "Without files the job learns data that scikit-learn bundles, words of its digits, and generated queries and rows.  Files "
+    "are read in chunks, so that memory does not grow with them; a first pass finds width and labels unless --features and --classes "
     "(for rankings --features) give them.  A pipe, as /dev/stdin may be one, is copied to a temporary file (TMPDIR names its "
     "folder) if it must be read more than once: to look for qid:, for the first pass, and for several epochs.  A line that "
     "cannot be read ends the job with exit code 1; what was learned before it is kept, scored and saved."
@@ -118,7 +118,7 @@ def build_parser() -> Parser:
         "number of labels, with commas between them (1,3 5:0.2); rank: rows are documents of queries, with a relevance each "
         "(2 qid:10 5:0.2), and a run of rows with one id is a query; sequence: rows are tokens of sequences, with a label each "
         "(3 qid:10 5:0.2), and a run of rows with one id is a sequence; bipartite: two labels, "
-        "for a measure of batches of 200 rows (the last of a chunk is shorter).  Other tasks skip qid:",
+        "for a measure of batches of 200 rows (the last of a chunk is shorter).  Tasks but rank and sequence skip qid:",
     )
     learner.add_argument(
         "--loss",
