@@ -26,11 +26,12 @@ DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare"]
 # What is written, and what it may not be written over.
 ONE_FILE_EACH = {"save": ["train", "test"], "predictions": ["train", "test", "load", "save"]}
 EPILOG = (
-    "Without files the job learns data that scikit-learn bundles, words of its digits, and generated queries and rows.  Files "
-    "are read in chunks, so that memory does not grow with them; a first pass finds width and labels unless --features and "
-    "--classes (for rankings --features) give them.  A pipe, as /dev/stdin may be one, is copied to a temporary file (TMPDIR names its "
-    "folder) if it must be read more than once: to look for qid:, for the first pass, and for several epochs.  A line that "
-    "cannot be read ends the job with exit code 1; what was learned before it is kept, scored and saved."
+    "Without files the job learns data that scikit-learn bundles, words of its digits, and generated queries and rows. "
+    "Files are read in chunks, so that memory does not grow with them; a first pass finds width and labels unless "
+    "--features and --classes (for rankings --features) give them.  A pipe, as /dev/stdin may be one, is copied to a "
+    "temporary file (TMPDIR names its folder) if it must be read more than once: to look for qid:, for the first pass, and "
+    "for several epochs.  A line that cannot be read ends the job with exit code 1; what was learned before it is kept, "
+    "scored and saved."
 )
 
 
