@@ -26,6 +26,7 @@ typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
 #define LANE(v, l) ((v)[l])
 #define SUM(v) (((v)[0] + (v)[2]) + ((v)[1] + (v)[3]))
 #define ZERO {0}
+#define HEAD(p, n) ((lanes){(p)[0], (n) > 1 ? (p)[1] : 0, (n) > 2 ? (p)[2] : 0, 0}) /* one to three values, and zeros */
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define SHUFFLE __builtin_shufflevector
@@ -48,6 +49,7 @@ typedef double lanes;
 #define LANE(v, l) (v)
 #define SUM(v) (v)
 #define ZERO 0
+#define HEAD(p, n) ((double)*(p))
 #define INLINE static inline
 #define PREFETCH(p) ((void)(p))
 #endif

@@ -132,20 +132,30 @@ INLINE void NAME(axpy)(ptrdiff_t n, double a, const VALUE *x, const INDEX *index
 
 #else
 
+/* The products of up to four of the n values that are left, if any are: zeros behind them change no sum. */
+INLINE void NAME(add_products)(lanes *s, ptrdiff_t n, const VALUE *x, const double *w)
+{
+    if (n >= LANES)
+        *s += LOAD(VALUE, x) * LOAD(double, w);
+    else if (n > 0)
+        *s += HEAD(x, n) * HEAD(w, n);
+}
+
 INLINE double NAME(dot)(ptrdiff_t n, const VALUE *x, const double *w)
 {
     lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    double rest = 0;
     for (; n >= 4 * LANES; n -= 4 * LANES, x += 4 * LANES, w += 4 * LANES) {
         s0 += LOAD(VALUE, x) * LOAD(double, w);
         s1 += LOAD(VALUE, x + LANES) * LOAD(double, w + LANES);
         s2 += LOAD(VALUE, x + 2 * LANES) * LOAD(double, w + 2 * LANES);
         s3 += LOAD(VALUE, x + 3 * LANES) * LOAD(double, w + 3 * LANES);
     }
-    for (; n >= LANES; n -= LANES, x += LANES, w += LANES) s0 += LOAD(VALUE, x) * LOAD(double, w);
-    for (; n > 0; n--) rest += *x++ * *w++;
+    NAME(add_products)(&s0, n, x, w);
+    NAME(add_products)(&s1, n - LANES, x + LANES, w + LANES);
+    NAME(add_products)(&s2, n - 2 * LANES, x + 2 * LANES, w + 2 * LANES);
+    NAME(add_products)(&s3, n - 3 * LANES, x + 3 * LANES, w + 3 * LANES);
     s0 = (s0 + s1) + (s2 + s3);
-    return SUM(s0) + rest;
+    return SUM(s0);
 }
 
 #if LANES == 4
@@ -313,12 +323,23 @@ static void NAME(fetch)(const Row *x, const Matrix *M)
 #endif
 }
 
+/* The same of their squares. */
+INLINE void NAME(add_squares)(lanes *s, ptrdiff_t n, const VALUE *x)
+{
+    lanes v;
+    if (n <= 0) return;
+    if (n >= LANES)
+        v = LOAD(VALUE, x);
+    else
+        v = HEAD(x, n);
+    *s += v * v;
+}
+
 DISPATCHED double NAME(norm2)(const Row *x)
 {
     const VALUE *value = x->value;
     lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    double rest = 0;
-    ptrdiff_t j = 0;
+    ptrdiff_t j = 0, n;
     for (; j + 4 * LANES <= x->n; j += 4 * LANES) {
         const lanes v0 = LOAD(VALUE, value + j), v1 = LOAD(VALUE, value + j + LANES);
         const lanes v2 = LOAD(VALUE, value + j + 2 * LANES), v3 = LOAD(VALUE, value + j + 3 * LANES);
@@ -327,13 +348,14 @@ DISPATCHED double NAME(norm2)(const Row *x)
         s2 += v2 * v2;
         s3 += v3 * v3;
     }
-    for (; j + LANES <= x->n; j += LANES) {
-        const lanes v = LOAD(VALUE, value + j);
-        s0 += v * v;
-    }
-    for (; j < x->n; j++) rest += (double)value[j] * value[j];
+    value += j;
+    n = x->n - j;
+    NAME(add_squares)(&s0, n, value);
+    NAME(add_squares)(&s1, n - LANES, value + LANES);
+    NAME(add_squares)(&s2, n - 2 * LANES, value + 2 * LANES);
+    NAME(add_squares)(&s3, n - 3 * LANES, value + 3 * LANES);
     s0 = (s0 + s1) + (s2 + s3);
-    return SUM(s0) + rest;
+    return SUM(s0);
 }
 
 DISPATCHED double NAME(sum_of_powers)(const Row *x, double a)

@@ -3,6 +3,7 @@
 #include "scaling.h"
 
 #include <math.h>
+#include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-vectorize") /* what is worth it is written out */
@@ -160,7 +161,25 @@ INLINE void meet_lanes(const double *x, int dense, const Now *at, Features *f)
 }
 #endif
 
-/* `met` is NULL where the statistics stay as they are. */
+#ifdef LANES
+/* Four features from j on, with the values v, side by side; `met` is NULL where the statistics stay as they are. */
+INLINE void take_lanes(const double *v, ptrdiff_t j, const Now *met, const Scaling *S, double *z, lanes *length2, lanes *cross)
+{
+    Features f;
+    f.mean = LOAD(S->mean + j), f.inverse = LOAD(S->inverse + j);
+    if (met) {
+        f.squares = LOAD(S->squares + j), f.count = LOAD(S->count + j), f.last = LOAD(S->last + j);
+        meet_lanes(v, 1, met, &f);
+        STORE(S->mean + j, f.mean), STORE(S->inverse + j, f.inverse), STORE(S->squares + j, f.squares);
+        STORE(S->count + j, f.count), STORE(S->last + j, f.last);
+    }
+    const lanes dev = LOAD(v) - f.mean, scaled = dev * f.inverse;
+    STORE(z + j, scaled);
+    *length2 += dev * scaled;
+    *cross += f.mean * scaled;
+}
+#endif
+
 INLINE void take_dense(ptrdiff_t n, const double *x, const Now *met, const Scaling *S, double *z, Found *found)
 {
     ptrdiff_t j = 0;
@@ -168,20 +187,12 @@ INLINE void take_dense(ptrdiff_t n, const double *x, const Now *met, const Scali
 #ifdef LANES
     lanes length2 = {0}, cross = {0};
     if (S->step == 1) {
-        for (; j + LANES <= n; j += LANES) {
-            const lanes v = LOAD(x + j);
-            Features f;
-            f.mean = LOAD(S->mean + j), f.inverse = LOAD(S->inverse + j);
-            if (met) {
-                f.squares = LOAD(S->squares + j), f.count = LOAD(S->count + j), f.last = LOAD(S->last + j);
-                meet_lanes(x + j, 1, met, &f);
-                STORE(S->mean + j, f.mean), STORE(S->inverse + j, f.inverse), STORE(S->squares + j, f.squares);
-                STORE(S->count + j, f.count), STORE(S->last + j, f.last);
-            }
-            const lanes dev = v - f.mean, scaled = dev * f.inverse;
-            STORE(z + j, scaled);
-            length2 += dev * scaled;
-            cross += f.mean * scaled;
+        for (; j + LANES <= n; j += LANES) take_lanes(x + j, j, met, S, z, &length2, &cross);
+        if (j < n) { /* the last ones, and zeros, which change no sum */
+            double rest[LANES] = {0};
+            memcpy(rest, x + j, (size_t)(n - j) * sizeof(double));
+            take_lanes(rest, j, met, S, z, &length2, &cross);
+            j = n;
         }
         found->length2 = SUM(length2);
         found->cross = SUM(cross);

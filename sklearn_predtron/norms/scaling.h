@@ -22,7 +22,9 @@ typedef struct {
     double constant; /* change of the sum of mean^2 / variance */
 } Found;
 
-/* The statistics take row number t, of n values; z and the rest are under the statistics that follow. */
+/* Where step is 1 there is room for a multiple of four features, and of entries of z.
+ *
+ * The statistics take row number t, of n values; z and the rest are under the statistics that follow. */
 void scaling_meet_dense(ptrdiff_t n, const double *x, double t, const Scaling *S, double *z, Found *found);
 /* The same with values at the features `at`; change is that of mean / variance. */
 void scaling_meet_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, double t, const Scaling *S, double *z,
@@ -32,7 +34,7 @@ void scaling_apply_dense(ptrdiff_t n, const double *x, const Scaling *S, double 
 void scaling_apply_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, const Scaling *S, double *z, Found *found);
 /* Start to fetch what is known of a feature: all of it, or what every row needs. */
 void scaling_fetch(const Scaling *S, ptrdiff_t j, int all);
-/* After row t, dense or sparse: let the zeros of p features count. */
+/* After row t, dense or sparse: let the zeros of p features, a multiple of four, count. */
 void scaling_refresh(ptrdiff_t p, double t, int dense, const Scaling *S);
 
 #endif
