@@ -48,6 +48,8 @@ UNIT = 1e-6  # how far from 1 the length of a representation may be
 class CodeRepresentation(Part):
     """Base of the representations rep(sigma), one unit vector for each of k predictions."""
 
+    takes_new_classes = False  # whether each prediction has a score of its own, whatever others there are
+
     def code(self, k: int) -> NDArray:
         """Tabulate the representation.
 
@@ -162,6 +164,7 @@ class OneHot(CodeRepresentation):
 
     alias = "onehot"
     synonyms = ("multivector",)
+    takes_new_classes = True
 
     def code(self, k: int) -> NDArray:
         return np.eye(k)

@@ -100,6 +100,12 @@ cdef class ChoosingAverage(LinearAverage):
     def named(self):
         return (False, "linear", HALF_LIFE)[self.leader]
 
+    def charging(self, every):
+        """Return what goes on from here, its candidates charged in every so many rounds."""
+        other = ChoosingAverage(every)
+        other.__setstate__(self.__reduce__()[2])
+        return other
+
     cdef double weight(self, int which, const Round* r) noexcept nogil:
         return r.weight * r.t if which == 1 else r.weight
 

@@ -65,6 +65,10 @@ cdef class Observer:
     def adopt(self, state, bint with_sums):
         """Go on from the state of mixed observers; from nothing seen, unless sums are to come with it."""
 
+    def resized(self, Problem problem not None, places):
+        """Return an observer that has seen the same, for a problem with more classes: class c becomes places[c]."""
+        raise ValueError(f"{type(self).__name__} does not know more classes.")
+
 
 cdef class Learner:
     """Weights, a problem, an update and an average, and what has happened so far.
@@ -117,6 +121,31 @@ cdef class Learner:
             if self.observer is not None:
                 self.observer.watch(self.problem)
             raise
+        finally:
+            self.busy.release()
+
+    def resized(self, Py_ssize_t p, places, Problem problem not None, Observer observer):
+        """Return a learner that has learned the same, with room for p features; what may be reading this one can go on.
+
+        Score c becomes score places[c] of the problem.
+        """
+        cdef Learner wide
+        self.finish()
+        self.busy.check_free()
+        wide = Learner(self.weights.resized(p, problem.d, places), problem, self.update, self.average)
+        wide.t, wide.n_mistakes, wide.n_updates = self.t, self.n_mistakes, self.n_updates
+        wide.cumulative_loss, wide.mean_weight, wide.weighted = self.cumulative_loss, self.mean_weight, self.weighted
+        wide.observer, wide.history = observer, self.history
+        wide.check()
+        return wide
+
+    def widen(self, Py_ssize_t n_features):
+        """Let rows have so many features from here on, for which there is room."""
+        self.busy.take()
+        self.calls += 1
+        self.kept = None
+        try:
+            self.weights.widen(n_features)
         finally:
             self.busy.release()
 
@@ -252,8 +281,8 @@ cdef class Learner:
         cdef Py_ssize_t i
         if self.weights is None:
             raise ValueError("the learner has no parts.")
-        if rows.p != self.weights.p:
-            raise ValueError(f"rows must have {self.weights.p} features, got {rows.p}.")
+        if rows.p != self.weights.n_features:
+            raise ValueError(f"rows must have {self.weights.n_features} features, got {rows.p}.")
         self.problem.check(rows, labels)
         if weight is not None and weight.shape[0] != rows.n:
             raise ValueError(f"there are {rows.n} rounds and {weight.shape[0]} weights; both must be the same number.")
@@ -431,7 +460,7 @@ cdef class Learner:
         cdef bint finite = True
         cdef View x
         cdef Weights weights
-        if self.weights is None or rows.p != self.weights.p or rows.longest != 1:
+        if self.weights is None or rows.p != self.weights.n_features or rows.longest != 1:
             raise ValueError("rows must be single, and have as many features as the weights.")
         weights = self.predictor(rows, mean)
         if not 0 <= first <= last <= rows.n or out.shape[1] != self.problem.d:
@@ -451,12 +480,12 @@ cdef class Learner:
         cdef Py_ssize_t calls = self.calls
         cdef bint still = not self.busy.held()
         kept = self.kept
-        if kept is not None and kept[0] == mean:
+        if kept is not None and kept[0] == mean and (<Weights> kept[1]).p >= rows.p:
             return kept[1]
         if self.passed_in != calls:
             self.passed_in, self.passed = calls, 0
         self.passed += rows.n_values()
-        if self.weights.p * self.weights.d > FEW_WEIGHTS and self.passed < self.weights.p * (1 if rows.sparse else 2):
+        if rows.p * self.weights.d > FEW_WEIGHTS and self.passed < rows.p * (1 if rows.sparse else 2):
             predictor = passing(self.weights, mean, rows)
             if predictor is not None:
                 return predictor

@@ -103,6 +103,13 @@ cdef class MarginHistogram(Observer):
         if total > 0:
             self.rescale(weight / total * self.unit)
 
+    def resized(self, Problem problem not None, places):
+        wide = type(self)(problem, (<FiniteProblem?> problem).sigma_y.shape[0])
+        seen = np.zeros((N_BINS, (<FiniteProblem> problem).sigma_y.shape[0]))
+        seen[:, places] = self.seen
+        wide.__setstate__((seen, np.array(self.losses), self.unit, self.squares))
+        return wide
+
     def threshold(self, beta):
         """The margin below which rejecting, at cost beta[y], would have cost least; 0 before anything was seen.
 

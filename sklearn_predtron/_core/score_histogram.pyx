@@ -78,6 +78,13 @@ cdef class ScoreHistogram(Observer):
         if total > 0:
             self.seen = np.asarray(self.seen) * (weight / total * self.unit)
 
+    def resized(self, Problem problem not None, places):
+        wide = type(self)(problem)
+        seen = np.zeros((wide.n_scores(), 2 * N_BINS, 2))
+        seen[places] = self.seen
+        wide.__setstate__((seen, self.unit, self.rounds))
+        return wide
+
     def weights(self):
         """Return the weight of the rounds by score, bin and side, all rounds together as many as there were."""
         seen = np.asarray(self.seen)

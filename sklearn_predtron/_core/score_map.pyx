@@ -28,6 +28,10 @@ cdef class ScoreMap:
         """Return the map for weights of p features."""
         return self
 
+    def of_scores(self, Py_ssize_t d):
+        """Return the map to d scores."""
+        return self if d == self.d else ScoreMap(d)
+
     def build(self, norm, Py_ssize_t p, intercept, **how):
         """Return zero weights of p features under a norm."""
         return norm.build(self, p, intercept=intercept, **how)

@@ -17,6 +17,7 @@ from sklearn_predtron.families._fitted import AfterFit, Fitted
 from sklearn_predtron.families._prediction import Predicting
 from sklearn_predtron.families._saved import Saved
 from sklearn_predtron.families._validation import Batch
+from sklearn_predtron.families._widening import Widened
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.problems._base import Labels, Problem
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from sklearn_predtron._typing import Self
 
 
-class BasePredtron(Saved, Trained, Predicting, Composed, Fitted):
+class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
     """A mistake-driven online learner.
 
     A family says how labels are read (`_read_labels`) and what the compiled problem is (`_build_problem`).

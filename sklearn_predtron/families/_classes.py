@@ -11,6 +11,7 @@ from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._compat import StrOptions
 from sklearn_predtron._parts import as_numbers, checked_build
+from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._fitted import AfterFit
 from sklearn_predtron.families._labels import ClassReader, class_list, encode, find_classes, one_dimensional
@@ -86,6 +87,25 @@ class BaseTableClassifier(ClassLabelled):
     loss: Any
     representation: Any
     class_weight: Any
+
+    def _add_classes(self, classes: Any) -> list[int]:
+        loss, representation = table_loss(self.loss), table_representation(self.representation)
+        for name, part, accepted in [
+            ("loss", loss, "'zero_one' and dicts of costs"),
+            ("representation", representation, "'onehot'"),
+        ]:
+            if not part.takes_new_classes:
+                raise ValueError(
+                    f"classes={shortened(classes)}: {name}={shortened(getattr(self, name))} does not take more classes than it "
+                    f"began with; accepted is {name}={accepted}."
+                )
+        known, given = self.classes_, class_list(classes)
+        found = find_classes(np.concatenate([known, given]), targets=False)[0]
+        if found.dtype.kind != known.dtype.kind or not set(known.tolist()) <= set(found.tolist()):
+            raise ValueError(f"classes={shortened(classes)} are not of the type of those known, {known.tolist()}.")
+        self._check_classes(found, ordered=True)
+        self.classes_ = found
+        return encode(known, found).tolist()
 
     def _label_weight(self, labels: Any, weight: NDArray | None, *, partial: bool) -> NDArray | None:
         if self.class_weight is None:

@@ -78,7 +78,7 @@ class Composed(Bounded, Parameterized):
         if average is None:
             average = "auto" if partial else "linear"
         if average == "auto":
-            return ChoosingAverage(charged_every(problem, rows))
+            return ChoosingAverage(charged_every(problem, rows.p))
         return FIXED_AVERAGES[average]() if isinstance(average, str) else Average(float(average))
 
     def _change_parts(self, problem: Problem, update: Any, average: Average | None, observer: Observer | None) -> None:
@@ -110,16 +110,16 @@ class Composed(Bounded, Parameterized):
         return f"representation={self.representation!r}"
 
 
-def charged_every(problem: Problem, rows: Rows) -> int:
+def charged_every(problem: Problem, p: int) -> int:
     """Return in every how many rounds the candidates of "auto" are scored and decoded: where that is most of a round, in some.
 
     A query comes with rows enough to learn from that it never is; and a stream has fewer of them than of rows.
     """
-    few = problem.d * rows.p <= (FEW_WEIGHTS if problem.d == 1 else FEW_OF_SEVERAL)
+    few = problem.d * p <= (FEW_WEIGHTS if problem.d == 1 else FEW_OF_SEVERAL)
     costly = problem.may_raise or (problem.score_map.of_blocks and not problem.score_map.offsets_cancel)
     if not costly and (few or problem.score_map.offsets_cancel):
         return 1
-    return min(max(8, problem.score_map.written_for_means(rows.p) // WRITTEN_A_ROUND), LEAST_OFTEN)
+    return min(max(8, problem.score_map.written_for_means(p) // WRITTEN_A_ROUND), LEAST_OFTEN)
 
 
 def kept_by(average: Average | None, weights: Weights) -> int:

@@ -251,7 +251,7 @@ cdef class Stream:
         cdef Rows rows = plain_rows(X)
         cdef Py_ssize_t before, refused
         cdef Labels labels
-        if rows is None or rows.p != self.learner.weights.p or self.learner.weights.first_refused(rows) >= 0:
+        if rows is None or rows.p != self.learner.weights.n_features or self.learner.weights.first_refused(rows) >= 0:
             return False
         labels = self.reader.read(y, rows.n)
         if labels is None:

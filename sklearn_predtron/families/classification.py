@@ -12,6 +12,7 @@ from sklearn_predtron._core.learner import Observer
 from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron._core.score_histogram import ClassScores
 from sklearn_predtron._names import refuse_class
+from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._classes import BaseTableClassifier, check_two
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fitted import learned
@@ -64,6 +65,14 @@ class RejectingClassifier(HeldOut, BaseTableClassifier):
             raise ValueError(f"loss names reject.label={reject.label!r}; what a rejected row costs is reject.cost.")
         cost = super()._costs()
         return np.column_stack([cost, costs_by_class(reject, len(self.classes_), cost.max())])
+
+    def _add_classes(self, classes: Any) -> list[int]:
+        if self.reject is not None and self.reject.rule == "code":
+            raise ValueError(
+                f"classes={shortened(classes)}: reject.rule='code' does not take more classes than it began with; accepted are "
+                "'online' and 'margin'."
+            )
+        return super()._add_classes(classes)
 
     def _what_makes_scores(self) -> str:
         code = self.reject is not None and self.reject.rule == "code"

@@ -193,6 +193,29 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
             self.classes_ = found
         self._label_dtype = "int64" if y.dtype.kind not in "iufb" else y.dtype.str
 
+    def _add_classes(self, classes: Any) -> list[int]:
+        """Take over new labels behind those known."""
+        known, names = self._n_labels, getattr(self, "label_names_", None)
+        given = list(classes) if np.iterable(classes) and not isinstance(classes, str) else []
+        begin = list(range(known)) if names is None else names.tolist()
+        rest = given[known:]
+        follows = all(isinstance(name, str) for name in rest) if names is not None else rest == list(range(known, len(given)))
+        if self._single or given[:known] != begin or not follows or len(set(given)) < len(given):
+            accepted = f"numbers 0, 1, ... of all labels to come, at least {known}"
+            if names is not None:
+                accepted = f"different names of all labels to come, which begin with those known, {shortened(begin)}"
+            if self._single:
+                accepted = f"one label's, {self.classes_.tolist()}: a stream of several labels begins with an indicator matrix"
+            raise ValueError(f"classes={shortened(classes)} must be {accepted}.")
+        self._n_labels, self.classes_ = len(given), np.arange(len(given))
+        if names is not None:
+            self.label_names_ = np.array(given, dtype=object)
+        if getattr(self, "_cut", None) is not None:
+            name, rounds, cuts = self._cut
+            pooled = getattr(self._threshold_measure(), "pooled", False)
+            self._cut = name, rounds, cuts + [cuts[-1] if pooled else 0.0] * len(rest)  # as of labels of which no row was seen
+        return begin if names is None else list(range(known))
+
     def _build_reader(self) -> SetReader:
         return SetReader(self._n_labels, self.classes_ if self._single else None)
 

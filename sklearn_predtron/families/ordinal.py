@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._queries import shortened
 from sklearn_predtron._warning import warn
 from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.families._declared_order import declared_order
@@ -128,6 +129,12 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         self.warm_start = warm_start
         self.class_weight = class_weight
         self.categories = categories
+
+    def _add_classes(self, classes: Any) -> list[int]:
+        raise ValueError(
+            f"classes={shortened(classes)}: PredtronOrdinalClassifier does not take more ranks than it began with, between which "
+            "its thresholds lie; name all of them by `categories`, or by `classes` in the first call."
+        )
 
     def _given_classes(self, y: Any) -> NDArray | None:
         if self.categories is not None:

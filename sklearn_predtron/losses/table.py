@@ -18,6 +18,7 @@ class CostTableLoss(Part):
     """Base of the losses L(sigma, y) that a k x k table gives."""
 
     constants_of = "classes"  # what the constants depend on
+    takes_new_classes: bool = False  # whether the losses of known classes stay as they are where there are more
 
     def matrix(self, classes: NDArray) -> NDArray | None:
         """Tabulate the loss.
@@ -144,6 +145,7 @@ class ZeroOne(CostTableLoss):
 
     alias = "zero_one"
     synonyms = ("0-1", "hinge", "misclassification", "accuracy")
+    takes_new_classes = True
 
     def matrix(self, classes: NDArray) -> None:
         return None
@@ -223,6 +225,11 @@ class CostMatrix(CostTableLoss):
     def __init__(self, costs: Any, labels: Any = None):
         self.costs = costs
         self.labels = labels
+
+    @property
+    def takes_new_classes(self) -> bool:  # type: ignore[override]
+        """Whether the costs are of pairs of labels, and not a matrix."""
+        return isinstance(self.costs, Mapping)
 
     def matrix(self, classes: NDArray) -> NDArray:
         present = classes.tolist()

@@ -27,6 +27,7 @@ from sklearn_predtron.norms._trace import TraceWeights
 __all__ = ["L2", "RKHS", "Group", "Norm", "PNorm", "Scaled", "Trace"]
 
 LARGEST_BY_DEFAULT = 8.0  # of the exponents of "l1" and "group"
+WITH_GAMMA = ("rbf", "laplacian", "poly", "polynomial", "sigmoid", "chi2")
 
 
 class Norm(Part):
@@ -59,6 +60,23 @@ class Norm(Part):
             Zero weights.
         """
         raise TypeError(f"{type(self).__name__} does not define build(); a norm must.")
+
+    def constants(self, d: int, p: int) -> dict[str, float]:
+        """Tell what of the norm follows from its sizes, by name: `widen` cannot change it.
+
+        Parameters
+        ----------
+        d : int
+            Scores.
+        p : int
+            Features.
+
+        Returns
+        -------
+        constants : dict
+            Names of parameters, and their values for weights of this size; empty where there are none.
+        """
+        return {}
 
     def length(self, W: NDArray, beside: NDArray, *, apart: bool) -> float:
         """Measure weights, as `margin` does.
@@ -177,6 +195,9 @@ class PNormBase(Norm):
 
     def query_length(self, documents: Any) -> float:
         return length_of_features(documents, self._exponent(documents.shape[1]))
+
+    def constants(self, d: int, p: int) -> dict[str, float]:
+        return {"q": self._exponent(p)}
 
     def _exponent(self, p: int) -> float:
         self._validate_params()
@@ -308,6 +329,9 @@ class Trace(Norm):
             return L2Weights(score_map.d, p, intercept, by_feature=sparse, averaging=average, score_map=score_map)
         return TraceWeights(score_map.d, p, q, intercept, by_feature=sparse, averaging=average)
 
+    def constants(self, d: int, p: int) -> dict[str, float]:
+        return {"q": 2.0 if min(d, p) == 1 else self._exponent(d, p)}  # of one row or column it is Euclidean
+
     def _exponent(self, d: int, p: int) -> float:
         self._validate_params()
         return max(2.0, 2 * log(min(d, p))) if self.q is None else float(self.q)
@@ -428,6 +452,11 @@ class RKHS(Norm):
     def pairwise(self) -> bool:  # type: ignore[override]
         """Whether X holds kernels."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def constants(self, d: int, p: int) -> dict[str, float]:
+        if self.pairwise:
+            return {"kernel": p}
+        return {"gamma": 1 / p} if self.gamma is None and self.kernel in WITH_GAMMA else {}
 
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         refuse_class("kernel", self.kernel)

@@ -7,6 +7,7 @@ from sklearn_predtron.problems._base cimport Round
 
 cdef class Weights:
     cdef readonly Py_ssize_t d, p
+    cdef readonly Py_ssize_t n_features  # of the rows: the others up to p are room for features to come
     cdef readonly bint observing
     cdef readonly int averaging   # how many averages of the iterates are kept, at most `most_averages`
     cdef readonly int most_averages

@@ -56,6 +56,7 @@ cdef class Weights:
         if score_map is not None and score_map.d != d:
             raise ValueError(f"a map to {score_map.d} scores does not go with weights for {d}.")
         self.d, self.p = d, p
+        self.n_features = p
         self.score_map = (ScoreMap(d) if score_map is None else score_map).of_features(p)
         return 0
 
@@ -76,6 +77,23 @@ cdef class Weights:
 
     def put_first(self, int which):
         """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
+
+    def resized(self, Py_ssize_t p, Py_ssize_t d, places):
+        """Return weights of d scores that hold the same, with room for p features, of which the rows have as many as now.
+
+        Score c becomes places[c]; the others' weights are zeros.  What others may be reading stays as it is.
+        """
+        raise ValueError(f"the features of {type(self).__name__} are as many as there are.")
+
+    def widen(self, Py_ssize_t n_features):
+        """Let rows have so many features from here on, no fewer than now and no more than there is room for."""
+        if not self.n_features <= n_features <= self.p:
+            raise ValueError(f"n_features={n_features} must be from {self.n_features} to {self.p}.")
+        self.n_features = n_features
+
+    def room_for(self, Py_ssize_t n_features):
+        """Return how many features to make room for where there are going to be so many, so that few widenings copy."""
+        return n_features if n_features <= self.p else max(n_features, self.p + self.p // 2)
 
     def expect(self, Rows rows not None):
         """Rows like these are going to be learned from, and none were yet: memory may be laid for them."""
@@ -174,8 +192,8 @@ cdef class Weights:
                          double* line) noexcept nogil:
         """Copy n lines of the average or the last iterate: of features at[i], or of lines from the first on where `at` is NULL.
 
-        A line holds a feature's weights where there is one score or weights lie by feature, else a class's.  False, and
-        nothing is copied, where the weights are not kept in lines.
+        A line holds a feature's weights where there is one score or weights lie by feature, else a class's, or as many of
+        them as its stride holds.  False, and nothing is copied, where the weights are not kept in lines.
         """
         return False
 

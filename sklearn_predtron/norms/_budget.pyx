@@ -52,6 +52,10 @@ cdef class BudgetedWeights(RKHSWeights):
         self.apart[:self.n] = apart
         self.nearest[:self.n] = nearest
 
+    def with_scores(self, state, Py_ssize_t d, places):
+        inherited, arrays = state
+        return RKHSWeights.with_scores(self, inherited, d, places), arrays
+
     @property
     def no_theorem_because(self):
         return f"norm=RKHS(budget={self.budget}), which cuts off part of the weights"

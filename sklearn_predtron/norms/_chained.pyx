@@ -35,6 +35,7 @@ cdef class ChainedWeights(Weights):
         if type(inner) is not L2Weights and type(inner) is not ScaledWeights:
             raise ValueError("sequences are learned under the norms 'l2' and 'scaled'; got the weights of another norm.")
         self.map_scores(inner.d, inner.p, score_map)
+        self.n_features = inner.n_features
         self.is_l2 = type(inner) is L2Weights
         self.inner = inner
         self.intercept = inner.intercept
@@ -65,6 +66,21 @@ cdef class ChainedWeights(Weights):
         self.table.adopt(part_of(state, "table"), with_sums)
         self.radius2, self.longest = own["radius2"], own["longest"]
         self.may_step = self.inner.may_step
+
+    def resized(self, Py_ssize_t p, Py_ssize_t d, places):
+        if d != self.d:
+            raise ValueError(f"the transitions are those of {self.d} labels.")
+        _, _, (table, numbers) = self.__reduce__()
+        wide = ChainedWeights(self.inner.resized(p, d, places), self.score_map)
+        wide.__setstate__((table.resized(table.p, 1, range(1)), numbers))
+        return wide
+
+    def widen(self, Py_ssize_t n_features):
+        self.inner.widen(n_features)
+        Weights.widen(self, n_features)
+
+    def room_for(self, Py_ssize_t n_features):
+        return self.inner.room_for(n_features)
 
     def own_table(self, table):
         """Accept a table like the present one."""

@@ -29,7 +29,9 @@ cdef class DualWeights(AveragedWeights):
     cdef double room                  # for a step, in units
     cdef double mass                  # sum |theta|^q
     cdef double most                  # the largest it has been since it was summed anew
-    cdef Py_ssize_t moved             # entries changed since then
+    cdef Py_ssize_t moved             # entries changed since then; classes, where a line is a class's
+    cdef Py_ssize_t top               # features up to the last that was changed, where a line is a feature's
+    cdef Py_ssize_t last_line         # where the intercept's feature lies, behind all others: at a place of which no sum depends
     cdef LineSum sums[AVERAGES]
     # --- the input of the round: features, and how much of each; of all features, where lines are classes
     cdef bint gathered
@@ -39,6 +41,8 @@ cdef class DualWeights(AveragedWeights):
     cdef const double* input
     cdef double feature               # the intercept's
     cdef double input_length          # of the input, the intercept's feature aside; negative where it is not known
+    cdef bint is_worn(self) noexcept nogil
+    cdef take_over(self, DualWeights other, places)
     cdef Py_ssize_t entry(self, Py_ssize_t c, Py_ssize_t j) noexcept nogil
     cdef const LineSum* sum_of(self, int which) noexcept nogil
     cdef void mean_of_features(self, const View* x, const Row* row, const LineSum* s, double* t) noexcept nogil

@@ -10,14 +10,14 @@ from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, q_norm, q_norm_of, row_of
 from sklearn_predtron.norms._averaged cimport AVERAGES, AveragedWeights
 from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._pages cimport blank, erase, restore
+from sklearn_predtron.norms._pages cimport blank, erase
 
 from sklearn_predtron._core.mixed import fields, joined, part_of
 from sklearn_predtron._core.state import count, flag, real, reals, restored, whole, wholes
-from sklearn_predtron.norms._pages import THIN, aligned_zeros, thicken, touches_most
+from sklearn_predtron.norms._pages import THIN, aligned_zeros, padded, thicken, touches_most, transfer, transfer_column
 
 # Where sum |theta|^q leaves these bounds, theta is measured in another unit; a step must not take it beyond the last.
-cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200
+cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200, MOST_FEATURES = 1e18
 
 
 cdef class DualWeights(AveragedWeights):
@@ -39,13 +39,13 @@ cdef class DualWeights(AveragedWeights):
         if not 0 < self.curvature <= q - 1:
             raise ValueError(f"curvature={curvature} must be positive and at most q - 1 = {q - 1:g}.")
         self.has_longer_steps = self.curvature < q - 1
-        self.room = (LARGEST ** (1 / q) - LARGE ** (1 / q)) / (p + 1) ** (1 / q)
+        self.room = (LARGEST ** (1 / q) - LARGE ** (1 / q)) / MOST_FEATURES ** (1 / q)
         self.inverse_convexity = q - 1
         self.intercept = intercept
         self.by_feature = by_feature
-        self.lines, self.width = (p + 1, d) if by_feature else (d, p + 1)
-        pad = 1 if self.width == 1 else 4 if by_feature else 16
-        self.stride = (self.width + pad - 1) // pad * pad
+        self.last_line = (p + 15) // 16 * 16
+        self.lines, self.width = (self.last_line + 1, d) if by_feature else (d, self.last_line + 1)
+        self.stride = padded(self.width, by_feature)
         size = self.stride * self.lines
         self.thin = by_feature and 8 * size >= THIN
         self.theta, self.u = aligned_zeros(size, self.thin), aligned_zeros(size, self.thin)
@@ -62,19 +62,88 @@ cdef class DualWeights(AveragedWeights):
         self.watch_radius(False)
         self.keep_averages(averaging)
 
+    def blank(self, Py_ssize_t d, Py_ssize_t p):
+        """Return weights of the same kind that have learned nothing."""
+        return type(self)(d, p, self.intercept, self.q, self.by_feature, self.averaging, self.score_map.of_scores(d),
+                          self.curvature)
+
+    def resized(self, Py_ssize_t p, Py_ssize_t d, places):
+        cdef DualWeights wide = self.blank(d, p)
+        wide.take_over(self, list(places))
+        wide.n_features = min(p, self.n_features)
+        return wide
+
+    cdef take_over(self, DualWeights other, places):
+        """Hold what others hold, of which score c becomes places[c]."""
+        cdef int i
+        here, there = self.layout(self.last_line), other.layout(other.last_line)
+        self.unit, self.c, self.mass, self.most = other.unit, other.c, other.mass, other.most
+        self.moved, self.top, self.leader, self.radius2 = other.moved, other.top, other.leader, other.radius2
+        self.watch_radius(other.radius_needed, other.radius_of_rows)
+        transfer(np.asarray(self.theta), here, np.asarray(other.theta), there, places, self.by_feature)
+        transfer(np.asarray(self.u), here, np.asarray(other.u), there, places, self.by_feature)
+        for i in range(self.averaging):
+            total, *of_lines = self.totals[i]
+            from_total, *from_lines = other.totals[i]
+            transfer(total, here, from_total, there, places, self.by_feature)
+            for new, old in zip(of_lines, from_lines, strict=True):
+                if self.by_feature:
+                    transfer_column(new, self.last_line, old, other.last_line)
+                else:
+                    new[places] = old
+            take_numbers(&self.sums[i], &other.sums[i])
+
+    def layout(self, Py_ssize_t last):
+        """Return where the intercept's feature lies, and the stride, of weights of so many features."""
+        return last, padded(self.d if self.by_feature else last + 1, self.by_feature)
+
+    def cut(self, values):
+        """Return weights as they are saved, without the room for more features."""
+        layout = self.layout(self.n_features)
+        saved = np.zeros(self.size_saved())
+        transfer(saved, layout, np.asarray(values), self.layout(self.last_line), list(range(self.d)), self.by_feature)
+        return saved
+
+    def paste(self, values, saved):
+        """Set weights of zeros to what was saved."""
+        layout, here = self.layout(self.n_features), self.layout(self.last_line)
+        transfer(np.asarray(values), here, saved, layout, list(range(self.d)), self.by_feature)
+
+    def cut_lines(self, values):
+        """Return what there is a number of for each line in the same way."""
+        if not self.by_feature:
+            return np.array(values)
+        saved = np.zeros(self.n_features + 1, dtype=values.dtype)
+        transfer_column(saved, self.n_features, values, self.last_line)
+        return saved
+
+    def paste_lines(self, values, saved):
+        """Set zeros to what was saved."""
+        if self.by_feature:
+            transfer_column(values, self.last_line, saved, self.n_features)
+        else:
+            values[:] = saved
+
+    def size_saved(self):
+        """Return the length of weights as they are saved."""
+        return self.layout(self.n_features)[1] * (self.n_features + 1 if self.by_feature else self.d)
+
     def __reduce__(self):
-        arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging, self.score_map, self.curvature
-        numbers = self.unit, self.c, self.mass, self.most, self.moved, self.radius2, self.radius_needed, self.radius_of_rows
-        return type(self), arguments, ((np.array(self.theta), np.array(self.u)), numbers, self.leader, self.state_of_sums())
+        arguments = (self.d, self.n_features, self.intercept, self.q, self.by_feature, self.averaging, self.score_map,
+                     self.curvature)
+        numbers = (self.unit, self.c, self.mass, self.most, self.moved, self.top, self.radius2, self.radius_needed,
+                   self.radius_of_rows)
+        arrays = self.cut(self.theta), self.cut(self.u)
+        return type(self), arguments, (arrays, numbers, self.leader, self.state_of_sums())
 
     def __setstate__(self, state):
-        cdef const double[::1] theta, u
-        pattern = ((reals(self.theta.shape[0]), reals(self.u.shape[0])), (*[real] * 4, count, real, flag, flag),
-                   whole(0, AVERAGES), tuple)
-        (theta, u), numbers, self.leader, sums = restored(self, split_sums(state, self.averaging), pattern)
-        self.unit, self.c, self.mass, self.most, self.moved, self.radius2, needed, of_rows = numbers
-        restore(self.theta, theta)
-        restore(self.u, u)
+        state = with_top(split_sums(state, self.averaging), self.n_features if self.by_feature else 0)
+        size = self.size_saved()
+        pattern = (reals(size), reals(size)), (*[real] * 4, count, count, real, flag, flag), whole(0, AVERAGES), tuple
+        (theta, u), numbers, self.leader, sums = restored(self, state, pattern)
+        self.unit, self.c, self.mass, self.most, self.moved, self.top, self.radius2, needed, of_rows = numbers
+        self.paste(self.theta, theta)
+        self.paste(self.u, u)
         self.restore_sums(sums)
         self.watch_radius(needed, of_rows)
 
@@ -82,39 +151,41 @@ cdef class DualWeights(AveragedWeights):
         """Return each sum's arrays and numbers."""
         cdef int i
         return tuple([
-            (*map(np.array, self.totals[i]), np.array(<double[:STRETCHES]> self.sums[i].stretch), self.sums[i].mass,
-             self.sums[i].inflation, self.sums[i].now, self.sums[i].c_at_start)
+            (self.cut(self.totals[i][0]), *map(self.cut_lines, self.totals[i][1:]),
+             np.array(<double[:STRETCHES]> self.sums[i].stretch), self.sums[i].mass, self.sums[i].inflation, self.sums[i].now,
+             self.sums[i].c_at_start)
             for i in range(self.averaging)])
 
     def restore_sums(self, state):
         """Take over the sums of a saved state."""
-        cdef const double[::1] total
         cdef int i
-        one = (reals(self.u.shape[0]), wholes(self.lines, least=0, most=STRETCHES - 1), reals(self.lines), reals(STRETCHES),
-               real, real, whole(0, STRETCHES - 1), real)
+        lines = self.n_features + 1 if self.by_feature else self.d
+        one = (reals(self.size_saved()), wholes(lines, least=0, most=STRETCHES - 1), reals(lines), reals(STRETCHES), real, real,
+               whole(0, STRETCHES - 1), real)
         for i, (total, since, had, stretch, mass, inflation, now, start) in enumerate(
                 restored(self, state, (one,) * self.averaging)):
-            restore(self.totals[i][0], total)
-            self.totals[i][1][:], self.totals[i][2][:] = since, had
+            self.paste(self.totals[i][0], total)
+            self.paste_lines(self.totals[i][1], since)
+            self.paste_lines(self.totals[i][2], had)
             (<double[:STRETCHES]> self.sums[i].stretch)[:] = stretch
             self.sums[i].mass, self.sums[i].inflation, self.sums[i].now, self.sums[i].c_at_start = mass, inflation, now, start
 
     def export(self):
         cdef LineSum* s = &self.sums[0]
-        own = fields(mean={"theta": self.unit * self._matrix(self.theta)}, most={"radius2": self.radius2})
+        own = fields(mean={"theta": self.unit * self._used(self.theta)}, most={"radius2": self.radius2})
         if self.averaging and s.mass > 0:
             self.flush_lines(s)
-            own["sum"] = {"total": self._matrix(self.totals[0][0]) / s.inflation, "mass": s.mass / s.inflation}
+            own["sum"] = {"total": self._used(self.totals[0][0]) / s.inflation, "mass": s.mass / s.inflation}
         return joined(weights=own, intercept=self.intercept.export())
 
     def adopt(self, state, bint with_sums):
         cdef double length
         own = part_of(state, "weights")
         theta = own["mean"]["theta"]
-        if theta.shape != (self.d, self.p + 1):
-            raise ValueError(f"weights of shape {theta.shape} are not those of {self.d} scores and {self.p} features.")
+        if theta.shape != (self.d, self.n_features + 1):
+            raise ValueError(f"weights of shape {theta.shape} are not those of {self.d} scores and {self.n_features} features.")
         erase(self.theta)
-        self._matrix(self.theta)[...] = theta
+        self._use(self.theta, theta)
         self.unit, self.c = 1, 0
         self.begin_sums()
         self.raise_all()
@@ -123,7 +194,7 @@ cdef class DualWeights(AveragedWeights):
             self.change_unit(length)
         self.relink()
         if with_sums and own["sum"]:
-            self._matrix(self.totals[0][0])[...] = own["sum"]["total"]
+            self._use(self.totals[0][0], own["sum"]["total"])
             self.sums[0].mass = own["sum"]["mass"]
         self.radius2 = own["most"]["radius2"]
         self.intercept.adopt(part_of(state, "intercept"))
@@ -177,7 +248,7 @@ cdef class DualWeights(AveragedWeights):
         if self.intercept.fitted:
             root = sqrt(self.intercept.r2())
             for c in range(self.d):
-                self.offset[c] = root * self.u[self.entry(c, self.p)]
+                self.offset[c] = root * self.u[self.entry(c, self.last_line)]
         x.k.scores[self.U.layout](x.m, &x.first, x.start, &self.U, self.c, False, t)
 
     cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
@@ -204,9 +275,10 @@ cdef class DualWeights(AveragedWeights):
         cdef Py_ssize_t c, j, k, begin, n
         cdef Py_ssize_t at[BUFFER]
         cdef double value[BUFFER]
-        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0, owed = pending(s, self.p)
+        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0, owed = pending(s, self.last_line)
+        j = self.last_line * self.stride
         for c in range(self.d):
-            t[c] = root * (s.total[self.p * self.stride + c] + owed * self.u[self.p * self.stride + c])
+            t[c] = root * (s.total[j + c] + owed * self.u[j + c])
         for begin in range(0, row.n, 256):
             n = min(BUFFER, row.n - begin)
             x.k.unpack(row, begin, n, at, value)
@@ -222,10 +294,10 @@ cdef class DualWeights(AveragedWeights):
         cdef Matrix line = self.U
         line.offset, line.d, line.layout = &offset, 1, ONE_CLASS
         line.data = &self.u[c * self.stride]
-        offset = root * line.data[self.p]
+        offset = root * line.data[self.last_line]
         x.k.scores[ONE_CLASS](1, row, NULL, &line, pending(s, c), False, &score)
         line.data = s.total + c * self.stride
-        offset = root * line.data[self.p]
+        offset = root * line.data[self.last_line]
         x.k.scores[ONE_CLASS](1, row, NULL, &line, 1, True, &score)
         return score
 
@@ -236,7 +308,7 @@ cdef class DualWeights(AveragedWeights):
         x.k.scores[self.U.layout](x.m, &x.first, x.start, &self.U_alone, self.c, False, t)
         for r in range(x.m):
             for c in range(self.d):
-                t[r * self.d + c] += self.c * root * self.u[self.entry(c, self.p)]
+                t[r * self.d + c] += self.c * root * self.u[self.entry(c, self.last_line)]
 
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:
@@ -250,7 +322,7 @@ cdef class DualWeights(AveragedWeights):
             if single:
                 self.read_weights(mean, number if self.by_feature else 0, number, 1, line)
             else:
-                self.read_weights(mean, number, number * self.stride, self.d if self.by_feature else self.p, line)
+                self.read_weights(mean, number, number * self.stride, self.d if self.by_feature else min(self.p, stride), line)
             line += stride
         return True
 
@@ -274,7 +346,7 @@ cdef class DualWeights(AveragedWeights):
         cdef Py_ssize_t c
         cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0
         for c in range(self.d):
-            self.read_weights(mean, self.p if self.by_feature else c, self.entry(c, self.p), 1, &b[c])
+            self.read_weights(mean, self.last_line if self.by_feature else c, self.entry(c, self.last_line), 1, &b[c])
             b[c] *= root
 
     cdef void prefetch(self, const View* x) noexcept nogil:
@@ -291,7 +363,7 @@ cdef class DualWeights(AveragedWeights):
         if self.by_feature:
             self.n = self.score_map.gather(x, g, &self.at[0], &self.value[0])
             return
-        self.n = self.p
+        self.n = x.p
         if self.score_map.whole_input(x) != NULL and x.k == of_doubles(False):
             self.input = <const double*> x.first.value
             return
@@ -330,7 +402,7 @@ cdef class DualWeights(AveragedWeights):
             length = self.largest_row_norm(x)
         else:                               # the q-norm of the columns' lengths bounds |X^T g|_q / |g|_2
             self.score_map.column_lengths(x, &self.at[0], &self.value[0])
-            length = q_norm_of(&self.value[0], self.p, self.q)
+            length = q_norm_of(&self.value[0], x.p, self.q)
             times = sqrt(x.m)
         if self.intercept.automatic and self.score_map.of_blocks:
             for r in range(x.m):
@@ -394,9 +466,11 @@ cdef class DualWeights(AveragedWeights):
 
     cdef void add(self, const ScoreGradient* g, double change) noexcept nogil:
         """theta += change g x^T, with u and the mass."""
-        cdef Py_ssize_t last = self.p
+        cdef Py_ssize_t last = self.last_line, k
         if self.large:
             self.fetch_all()
+        for k in range(self.n):
+            self.top = max(self.top, self.at[k] + 1)
         self.move(&self.at[0], self.input, self.n, g, change)
         if self.intercept.fitted:
             self.move(&last, &self.feature, 1, g, change)
@@ -430,11 +504,15 @@ cdef class DualWeights(AveragedWeights):
     cdef void raise_all(self) noexcept nogil:
         """u and the mass of theta, anew."""
 
+    cdef bint is_worn(self) noexcept nogil:
+        """Whether so many entries changed that it is time to sum the mass anew: in the same round at any width."""
+        return self.moved > 16 * (self.stride * (self.top + 1) if self.by_feature else self.d)
+
     cdef void relink(self) noexcept nogil:
         """Find c after a change of the mass."""
         cdef double length
         self.most = max(self.most, self.mass)
-        if self.mass < 1e-4 * self.most or self.moved > 16 * self.u.shape[0]:
+        if self.mass < 1e-4 * self.most or self.is_worn():
             self.mass = self.most = self.sum_of_powers()      # what is left of large terms is rounding
             self.moved = 0
         if not SMALL < self.mass < LARGE:
@@ -558,14 +636,24 @@ cdef class DualWeights(AveragedWeights):
     # -------------------------------------------------------------------------------------------------------- for Python
 
     def _matrix(self, flat):
-        """(d, p + 1): the intercept's feature is the last."""
+        """(d, last_line + 1): the intercept's feature is the last."""
         lines = np.asarray(flat).reshape(self.lines, self.stride)[:, :self.width]
         return lines.T if self.by_feature else lines
+
+    def _used(self, flat):
+        """(d, p + 1): features, without those that there is room for, and the intercept's last, copied."""
+        matrix = self._matrix(flat)
+        return np.concatenate([matrix[:, :self.n_features], matrix[:, self.last_line:self.last_line + 1]], axis=1)
+
+    def _use(self, flat, values):
+        """Write such an array."""
+        matrix = self._matrix(flat)
+        matrix[:, :self.n_features], matrix[:, self.last_line] = values[:, :-1], values[:, -1]
 
     def _shaped(self, flat):
         """(d, p) and (d,): features, and the intercept."""
         matrix = self._matrix(flat)
-        return matrix[:, :self.p], self.intercept.r2_read() ** 0.5 * matrix[:, self.p]
+        return matrix[:, :self.n_features], self.intercept.r2_read() ** 0.5 * matrix[:, self.last_line]
 
     def last(self):
         """W (d, p) and b (d,) of the last iterate, copied."""
@@ -584,7 +672,7 @@ cdef class DualWeights(AveragedWeights):
     def dual(self):
         """Theta (d, p), and its part for the intercept's feature (d,), copied."""
         matrix = self.unit * self._matrix(self.theta)
-        return matrix[:, :self.p], matrix[:, self.p]
+        return matrix[:, :self.n_features], matrix[:, self.last_line]
 
 
 cdef inline double pending(const LineSum* s, Py_ssize_t line) noexcept nogil:
@@ -602,6 +690,23 @@ cdef inline double take_pending(LineSum* s, Py_ssize_t line) noexcept nogil:
     s.since[line] = s.now
     s.had[line] = s.stretch[s.now]
     return owed
+
+
+cdef void take_numbers(LineSum* s, const LineSum* other) noexcept nogil:
+    """Take over the numbers of another sum, whose arrays are elsewhere."""
+    cdef int i
+    s.mass, s.inflation, s.now, s.c_at_start = other.mass, other.inflation, other.now, other.c_at_start
+    for i in range(STRETCHES):
+        s.stretch[i] = other.stretch[i]
+
+
+def with_top(state, Py_ssize_t top):
+    """Return the state of weights as it is saved today, from that of earlier versions, which did not know `top`."""
+    try:
+        arrays, (unit, c, mass, most, moved, *rest), leader, sums = state
+    except (TypeError, ValueError):     # damaged, as is then said
+        return state
+    return (arrays, (unit, c, mass, most, moved, top, *rest), leader, sums) if len(rest) == 3 else state
 
 
 def split_sums(state, int n):

@@ -37,7 +37,7 @@ cdef class FrozenWeights(Weights):
     """A copy of the weights: by feature or by class, as they are."""
 
     def __init__(self, Weights source not None, bint mean):
-        cdef Py_ssize_t d = source.d, p = source.p
+        cdef Py_ssize_t d = source.d, p = source.n_features
         self.map_scores(d, p, None)
         self.by_feature = source.by_feature and d > 1
         self.W.d = d
@@ -90,7 +90,7 @@ cdef class PassingFeatures(Weights):
     def __init__(self, Weights source not None, bint mean, Rows rows not None):
         cdef Py_ssize_t i, most = 1
         cdef View x
-        self.map_scores(source.d, source.p, None)
+        self.map_scores(source.d, source.n_features, None)
         self.source, self.mean = source, mean
         for i in range(rows.n):
             rows.view(i, &x)
@@ -120,7 +120,7 @@ cdef class PassingClasses(Weights):
     """For all rows of a view a copy of the weights of some classes at a time."""
 
     def __init__(self, Weights source not None, bint mean):
-        self.map_scores(source.d, source.p, None)
+        self.map_scores(source.d, source.n_features, None)
         self.source, self.mean = source, mean
         self.W.stride = (self.p + 7) // 8 * 8
         self.W.layout = BY_CLASS
@@ -136,5 +136,5 @@ cdef class PassingClasses(Weights):
             self.W.offset = &self.b[c]
             self.source.read_lines(self.mean, NULL, c, self.W.d, self.W.stride, self.W.data)
             for r in range(x.m):
-                row = <const char*> x.first.value + r * self.p * <Py_ssize_t> x.k.value_size
-                x.k.scores_at(1, &row, self.p, &self.W, 1, False, self.d, t + r * self.d + c)
+                row = <const char*> x.first.value + r * x.p * <Py_ssize_t> x.k.value_size
+                x.k.scores_at(1, &row, x.p, &self.W, 1, False, self.d, t + r * self.d + c)

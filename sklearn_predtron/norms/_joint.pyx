@@ -3,6 +3,7 @@ import numpy as np
 
 from sklearn_predtron._core.joint cimport JointMap
 from sklearn_predtron._core.rows cimport Rows, View
+from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
 
 
@@ -19,6 +20,9 @@ cdef class JointWeights(L2Weights):
     def __reduce__(self):
         _, _, state = L2Weights.__reduce__(self)
         return type(self), (self.p, self.averaging), state
+
+    def resized(self, Py_ssize_t p, Py_ssize_t d, places):
+        return Weights.resized(self, p, d, places)
 
     def expect(self, Rows rows not None):
         """Keep small pages: so many features are touched by few."""

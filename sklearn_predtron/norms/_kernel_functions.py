@@ -167,6 +167,18 @@ class Support:
         self._read = True
         return reader
 
+    def resized(self, p: int) -> Support:
+        """Return a support of the same rows with p features, of which the others are 0."""
+        wide = self.lent()
+        if sparse.issparse(self.kept):
+            kept = self.kept.copy()
+            kept.resize(self.n, p)
+        else:
+            kept = np.zeros((self.n, p))
+            kept[:, : self.kept.shape[1]] = self.rows
+        wide.kept, wide._read = kept, False
+        return wide
+
     def against(self, block: Any, begin: int, end: int) -> NDArray:
         """Kernels of the rows of a block and the rows begin to end."""
         return self.kernel(block, self.kept[begin:end])

@@ -13,7 +13,7 @@ from sklearn_predtron.problems._base cimport Round
 
 from sklearn_predtron._core.mixed import fields, joined, part_of
 from sklearn_predtron._core.state import flag, real, reals, restored, whole
-from sklearn_predtron.norms._pages import THIN, aligned_zeros, thicken, touches_most
+from sklearn_predtron.norms._pages import THIN, aligned_zeros, relay, spread, thicken, touches_most
 
 cdef enum:
     MANY_WEIGHTS = 1 << 13    # that rows are scored ahead for: they do not stay in the nearest cache
@@ -46,7 +46,39 @@ cdef class L2Weights(AveragedWeights):
         self.lay(&self.W, self.data, self.b)
         self.keep_averages(averaging)
 
+    def blank(self, Py_ssize_t d, Py_ssize_t p):
+        """Return weights of the same kind that have learned nothing."""
+        by_feature, score_map = self.by_feature or self.thin, self.score_map.of_scores(d)
+        return type(self)(d, p, self.intercept, by_feature, self.averaging, score_map)
+
+    def resized(self, Py_ssize_t p, Py_ssize_t d, places):
+        cdef L2Weights wide = self.blank(d, p)
+        wide.take_over(self, list(places))
+        wide.n_features = min(p, self.n_features)
+        return wide
+
+    cdef take_over(self, L2Weights other, places):
+        """Hold what others hold, of which score c becomes places[c]."""
+        cdef int i
+        by_feature, stride, other_stride = self.by_feature or self.d == 1, self.stride, other.stride
+        if self.d == 1:
+            stride = other_stride = 1
+        self.scale, self.empty, self.leader, self.radius2 = other.scale, other.empty, other.leader, other.radius2
+        self.watch_radius(other.radius_needed, other.radius_of_rows)
+        relay(np.asarray(self.data), stride, np.asarray(other.data), other_stride, places, by_feature)
+        np.asarray(self.b)[places] = other.b
+        for i in range(self.averaging):
+            total, *more = self.totals[i]
+            from_total, *from_more = other.totals[i]
+            relay(total, stride, from_total, other_stride, places, by_feature)
+            for new, old in zip(more, from_more, strict=True):
+                spread(new, old, places)
+            self.sums[i].scale, self.sums[i].mass = other.sums[i].scale, other.sums[i].mass
+            self.sums[i].weight = other.sums[i].weight
+
     def __reduce__(self):
+        if self.p > self.n_features:
+            return self.resized(self.n_features, self.d, range(self.d)).__reduce__()
         arguments = (self.d, self.p, self.intercept, self.by_feature or self.thin, self.averaging, self.score_map)
         numbers = self.scale, self.radius2, self.empty, self.radius_needed, self.radius_of_rows
         return type(self), arguments, ((np.array(self.data), np.array(self.b)), numbers, self.leader, self.state_of_sums())
@@ -108,8 +140,8 @@ cdef class L2Weights(AveragedWeights):
     def adopt(self, state, bint with_sums):
         own = part_of(state, "weights")
         theta, b = own["mean"]["theta"], own["mean"]["b"]
-        if theta.shape != (self.d, self.p) or b.shape != (self.d,):
-            raise ValueError(f"weights of shapes {theta.shape} and {b.shape} are not of {self.d} scores and {self.p} features.")
+        if theta.shape != (self.d, self.n_features) or b.shape != (self.d,):
+            raise ValueError(f"weights of shape {theta.shape} are not those of {self.d} scores and {self.n_features} features.")
         erase(self.data)
         self._shaped(self.data)[...] = theta
         np.asarray(self.b)[:] = b
@@ -202,7 +234,7 @@ cdef class L2Weights(AveragedWeights):
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:
         cdef Py_ssize_t i, j, own = 1 if self.d == 1 else self.stride
-        cdef Py_ssize_t width = self.d if self.by_feature or self.d == 1 else self.p
+        cdef Py_ssize_t width = self.d if self.by_feature or self.d == 1 else min(self.p, stride)
         cdef int which = self.predicting(mean)      # once: what learns meanwhile may change it
         cdef const IterateSum* s = self.sum_of(which)
         cdef double share, of_total
@@ -346,7 +378,7 @@ cdef class L2Weights(AveragedWeights):
 
     def _shaped(self, flat):
         matrix = np.asarray(flat).reshape(-1, self.stride)
-        return matrix[:, :self.d].T if self.by_feature else matrix[:, :self.p]
+        return matrix[:self.n_features, :self.d].T if self.by_feature else matrix[:, :self.n_features]
 
     def last(self):
         """W (d, p) and b (d,) of the last iterate, copied."""

@@ -9,10 +9,10 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.norms.dual_step cimport dual_step, dual_step_classes, dual_step_columns
 from sklearn_predtron.norms._dual cimport BUFFER, DualWeights
 from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._pages cimport blank, erase, restore
+from sklearn_predtron.norms._pages cimport blank, erase
 
 from sklearn_predtron._core.state import reals, restored
-from sklearn_predtron.norms._pages import aligned_zeros
+from sklearn_predtron.norms._pages import aligned_zeros, transfer_column
 
 
 cdef class PNormWeights(DualWeights):
@@ -31,15 +31,15 @@ cdef class PNormWeights(DualWeights):
             if g.value[i] != 0:
                 line = (i if g.at == NULL else g.at[i]) * self.stride
                 pending = self.take_first(i if g.at == NULL else g.at[i])
-                self.move_all(self.p, change * g.value[i], self.input, pending, line)
+                self.move_all(self.n, change * g.value[i], self.input, pending, line)
                 if self.intercept.fitted:
-                    self.move_all(1, change * g.value[i], &self.feature, pending, line + self.p)
+                    self.move_all(1, change * g.value[i], &self.feature, pending, line + self.last_line)
+                self.moved += 1
 
     cdef void move_all(self, Py_ssize_t n, double change, const double* x, double pending, Py_ssize_t first) noexcept nogil:
         """n weights that lie together."""
         self.mass += dual_step(n, change, x, self.q - 1, pending, &self.theta[first], &self.u[first],
                                self.first_total(first))
-        self.moved += n
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const ScoreGradient* g,
                    double change) noexcept nogil:
@@ -103,18 +103,31 @@ cdef class GroupWeights(DualWeights):
         DualWeights.__init__(self, d, p, intercept, q, by_feature, averaging, None, curvature)
         if d < 2:
             raise ValueError(f"the norm of columns is for two scores or more, got {d}.")
-        self.part = aligned_zeros(p + 1 if by_feature else self.stride, self.thin)
+        self.part = aligned_zeros(self.last_line + 1 if by_feature else self.stride, self.thin)
         self.push = np.zeros(self.stride if by_feature else d)
         self.lines_owed = np.zeros(d)
 
+    def blank(self, Py_ssize_t d, Py_ssize_t p):
+        return type(self)(d, p, self.intercept, self.q, self.by_feature, self.averaging, self.curvature)
+
+    cdef take_over(self, DualWeights other, places):
+        DualWeights.take_over(self, other, places)
+        transfer_column(np.asarray(self.part), self.last_line, np.asarray((<GroupWeights> other).part), other.last_line)
+
     def __reduce__(self):
-        arguments = self.d, self.p, self.intercept, self.q, self.by_feature, self.averaging, self.curvature
-        return type(self), arguments, (DualWeights.__reduce__(self)[2], np.array(self.part))
+        arguments = self.d, self.n_features, self.intercept, self.q, self.by_feature, self.averaging, self.curvature
+        part = np.zeros(self.size_of_part())
+        transfer_column(part, self.n_features, np.asarray(self.part), self.last_line)
+        return type(self), arguments, (DualWeights.__reduce__(self)[2], part)
 
     def __setstate__(self, state):
-        inherited, part = restored(self, state, (tuple, reals(self.part.shape[0])))
-        restore(self.part, part)
+        inherited, part = restored(self, state, (tuple, reals(self.size_of_part())))
+        transfer_column(np.asarray(self.part), self.last_line, part, self.n_features)
         DualWeights.__setstate__(self, inherited)
+
+    def size_of_part(self):
+        """Return the length of `part` as it is saved."""
+        return self.n_features + 1 if self.by_feature else self.layout(self.n_features)[1]
 
     cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i
@@ -133,13 +146,13 @@ cdef class GroupWeights(DualWeights):
             return
         for i in range(self.d):
             self.lines_owed[i] = self.take_first(i)
-        self.move_all(self.input, self.feature)
+        self.move_all(self.n, self.input, self.feature)
+        self.moved += self.d
 
-    cdef void move_all(self, const double* x, double root) noexcept nogil:
+    cdef void move_all(self, Py_ssize_t n, const double* x, double root) noexcept nogil:
         self.mass += dual_step_classes(
-            self.p, x, root, self.d, self.stride, &self.push[0], (self.q - 2) / 2, &self.lines_owed[0], &self.theta[0],
+            n, x, self.last_line, root, self.d, self.stride, &self.push[0], (self.q - 2) / 2, &self.lines_owed[0], &self.theta[0],
             &self.u[0], self.first_total(0), &self.part[0])
-        self.moved += self.u.shape[0]
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const ScoreGradient* g,
                    double change) noexcept nogil:
@@ -159,7 +172,7 @@ cdef class GroupWeights(DualWeights):
     cdef double sum_of_powers(self) noexcept nogil:
         cdef Py_ssize_t j
         cdef double total = 0
-        for j in range(self.p + 1):
+        for j in range(self.last_line + 1):
             total += self.part[j]
         return total
 
@@ -173,11 +186,11 @@ cdef class GroupWeights(DualWeights):
     cdef double length_of_theta(self) noexcept nogil:
         cdef Py_ssize_t j
         cdef double largest = 0, total = 0
-        for j in range(self.p + 1):
+        for j in range(self.last_line + 1):
             largest = max(largest, self.length_of_column(j))
         if not 0 < largest < INFINITY:
             return largest
-        for j in range(self.p + 1):
+        for j in range(self.last_line + 1):
             total += libm_pow(self.length_of_column(j) / largest, self.q)
         return largest * libm_pow(total, 1 / self.q)
 
@@ -191,9 +204,9 @@ cdef class GroupWeights(DualWeights):
         if not self.by_feature:
             self.value[:] = 0
             self.lines_owed[:] = 0
-            self.move_all(&self.value[0], 0)
+            self.move_all(self.p, &self.value[0], 0)
             return
-        for j in range(self.p + 1):
+        for j in range(self.last_line + 1):
             if not blank(&self.theta[j * self.stride], self.d):
                 self.move_columns(1, &j, &nothing, &nothing)
 

@@ -92,6 +92,30 @@ cdef class RKHSWeights(L2Weights):
         raise ValueError("norm='rkhs' cannot be mixed: its support grows with every shard; approximate the kernel "
                          "(sklearn.kernel_approximation) and use norm='l2'.")
 
+    def resized(self, Py_ssize_t p, Py_ssize_t d, places):
+        """Return weights that hold the same rows with p features, of which the others are 0."""
+        kind, (_, _, support, intercept, *arguments, score_map), state = self.__reduce__()
+        cdef RKHSWeights wide = kind(d, p, self.support.resized(p), intercept, *arguments, self.score_map.of_scores(d))
+        wide.__setstate__(wide.with_scores(state, self.d, list(places)))
+        wide.n_features = min(p, self.n_features)
+        return wide
+
+    def room_for(self, Py_ssize_t n_features):
+        """Return n_features: the rows that are kept have no room."""
+        return n_features
+
+    def with_scores(self, state, Py_ssize_t d, places):
+        """Return the state of d scores as that of as many as there are, of which c becomes places[c]."""
+        (data, b, number), numbers, leader, sums = state
+        sums = [(self.of_scores(total, d, places), self.of_scores(offset, d, places), *more) for total, offset, *more in sums]
+        return (self.of_scores(data, d, places), self.of_scores(b, d, places), number), numbers, leader, tuple(sums)
+
+    def of_scores(self, values, Py_ssize_t d, places):
+        """Return numbers of d scores each as those of as many as there are."""
+        wide = np.zeros((len(values) // d, self.d))
+        wide[:, places] = values.reshape(-1, d)
+        return wide.reshape(-1)
+
     def arrays_of_sum(self, int i):
         return self.totals[i][0][:self.n * self.d], self.totals[i][1]
 

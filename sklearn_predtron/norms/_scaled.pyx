@@ -28,7 +28,7 @@ from sklearn_predtron.norms._pages cimport restore
 from sklearn_predtron._core.mixed import Moments, fields, joined, part_of
 from sklearn_predtron._core.state import count, flag, real, reals, restored
 from sklearn_predtron.norms._l2 import split_sums
-from sklearn_predtron.norms._pages import aligned_zeros, thicken
+from sklearn_predtron.norms._pages import aligned_zeros, relay, spread, thicken
 
 cdef enum:
     MEAN            # the statistics of a feature
@@ -56,7 +56,8 @@ cdef class ScaledWeights(L2Weights):
     D = sum_j mean_j^2 / variance_j follow every change.
     """
     cdef Scaling S
-    cdef readonly Py_ssize_t seen       # rows
+    cdef Py_ssize_t room                # features that there is room for
+    cdef readonly Py_ssize_t seen, dense_rows   # rows, and those of them that were dense
     cdef bint sparse, known, following  # how statistics lie; whether C and D are right; whether the averages have a C too
     cdef double[::1] statistics, x, z, change, C, offset
     cdef double* C_total[AVERAGES]      # of each sum
@@ -73,10 +74,11 @@ cdef class ScaledWeights(L2Weights):
                  ScoreMap score_map=None):
         L2Weights.__init__(self, d, p, intercept, sparse, averaging, score_map)
         self.sparse = sparse
-        self.statistics = aligned_zeros((p + 7) // 8 * 8 * (PAIR + REST if sparse else FIELDS), self.thin)
+        self.room = (p + 7) // 8 * 8
+        self.statistics = aligned_zeros(self.room * (PAIR + REST if sparse else FIELDS), self.thin)
         self.large |= self.statistics.nbytes > 1 << 20
         self.lay_statistics()
-        self.x, self.z, self.change = [aligned_zeros(p, self.thin) for _ in range(3)]
+        self.x, self.z, self.change = [aligned_zeros(self.room, self.thin) for _ in range(3)]
         self.at = aligned_zeros(p, self.thin).view(np.intp)
         self.C, self.offset = np.zeros(d), np.zeros(d)
         self.old = np.empty(0)
@@ -91,7 +93,7 @@ cdef class ScaledWeights(L2Weights):
             thicken(self.statistics)
 
     cdef lay_statistics(self):
-        cdef Py_ssize_t room = (self.p + 7) // 8 * 8, between = 1 if self.sparse else room
+        cdef Py_ssize_t room = self.room, between = 1 if self.sparse else room
         self.S.mean = &self.statistics[0]
         self.S.inverse = self.S.mean + between
         self.S.squares = self.S.mean + PAIR * room
@@ -99,14 +101,40 @@ cdef class ScaledWeights(L2Weights):
         self.S.step = PAIR if self.sparse else 1
         self.S.rest = REST if self.sparse else 1
 
+    def blank(self, Py_ssize_t d, Py_ssize_t p):
+        return type(self)(d, p, self.intercept, self.sparse, self.averaging, self.score_map.of_scores(d))
+
+    cdef take_over(self, L2Weights other, places):
+        cdef ScaledWeights same = other
+        cdef Py_ssize_t after = PAIR * self.room, from_after = PAIR * same.room
+        L2Weights.take_over(self, other, places)
+        statistics, from_statistics = np.asarray(self.statistics), np.asarray(same.statistics)
+        if self.sparse:
+            relay(statistics[:after], PAIR, from_statistics[:from_after], PAIR, [0, 1], True)
+            relay(statistics[after:], REST, from_statistics[from_after:], REST, list(range(REST)), True)
+        else:
+            relay(statistics, self.room, from_statistics, same.room, list(range(FIELDS)), False)
+        counts, C = same._counted()
+        self._set_counted((counts, np.zeros(self.d)))
+        spread(np.asarray(self.C), C, places)
+
+    def widen(self, Py_ssize_t n_features):
+        """Let rows have so many features from here on: dense ones would have had zeros there, which count."""
+        cdef Py_ssize_t j, before = self.n_features
+        L2Weights.widen(self, n_features)
+        for j in range(before, n_features):
+            self.S.count[j * self.S.rest] = self.dense_rows
+
     def __reduce__(self):
+        if self.p > self.n_features:
+            return self.resized(self.n_features, range(self.d)).__reduce__()
         arguments = (self.d, self.p, self.intercept, self.sparse, self.averaging, self.score_map)
         return type(self), arguments, (L2Weights.__reduce__(self)[2], np.array(self.statistics), self._counted())
 
     def __setstate__(self, state):
         cdef const double[::1] statistics
         state = self.divided(state)
-        counted = (flag, flag, flag, count, real, real), reals(self.d)
+        counted = (flag, flag, flag, count, count, real, real), reals(self.d)
         inherited, statistics, counted = restored(self, state, (tuple, reals(self.statistics.shape[0]), counted))
         L2Weights.__setstate__(self, inherited)
         restore(self.statistics, statistics)
@@ -114,10 +142,11 @@ cdef class ScaledWeights(L2Weights):
 
     def export(self):
         if self.seen > 0:
-            scaling_refresh(self.p, self.seen, not self.sparse, &self.S)
+            scaling_refresh(self.room, self.seen, not self.sparse, &self.S)
             self.known = False
         moments = Moments(self.seen, *[np.array(self._field(which)) for which in (MEAN, SQUARES, COUNT)])
-        return joined(scaled=L2Weights.export(self), statistics=fields(most={"may_step": self.may_step}, moments={"": moments}))
+        own = fields(gain={"dense_rows": self.dense_rows}, most={"may_step": self.may_step}, moments={"": moments})
+        return joined(scaled=L2Weights.export(self), statistics=own)
 
     def mean_to_export(self):
         return self._sums()
@@ -126,31 +155,37 @@ cdef class ScaledWeights(L2Weights):
         """Take over what the steps have summed to, and statistics, under which these are read from here on."""
         L2Weights.adopt(self, part_of(state, "scaled"), with_sums)
         own = part_of(state, "statistics")
-        self.may_step = own["most"]["may_step"]
+        self.may_step, self.dense_rows = own["most"]["may_step"], int(own["gain"]["dense_rows"])
         self.seen, *moments = own["moments"][""]
         for which, values in zip((MEAN, SQUARES, COUNT), moments, strict=True):
             self._field(which)[...] = values
         self._field(INVERSE)[...] = 0
         self._field(LAST)[...] = self.seen
         if self.seen > 0:
-            scaling_refresh(self.p, self.seen, not self.sparse, &self.S)
+            scaling_refresh(self.room, self.seen, not self.sparse, &self.S)
         self.known = self.following = self.is_applied = False
 
     def divided(self, state):
-        """Return the state as it is saved today, from that of earlier versions, which had one sum."""
+        """Return the state as it is saved today, from that of earlier versions: with one sum, or no count of dense rows."""
         try:
-            inherited, statistics, (numbers, C, C_total) = state
-        except (TypeError, ValueError):     # of today, or damaged, as is then said
+            inherited, statistics, (numbers, C, *C_total) = state
+            if C_total:
+                inherited = split_sums(inherited, self.averaging, *C_total)
+            if len(numbers) == 6 and isinstance(numbers[4], float):
+                *flags, seen, D, largest = numbers
+                numbers = *flags, seen, 0 if self.sparse else seen, D, largest
+        except (TypeError, ValueError):     # damaged, as is then said
             return state
-        return split_sums(inherited, self.averaging, C_total), statistics, (numbers, C)
+        return inherited, statistics, (numbers, C)
 
     def _counted(self):
         flags = self.known, self.following, self.may_step
-        return flags + (self.seen, self.D, self.largest), np.array(self.C)
+        return flags + (self.seen, self.dense_rows, self.D, self.largest), np.array(self.C)
 
     def _set_counted(self, state):
         cdef const double[::1] C
-        (self.known, self.following, self.may_step, self.seen, self.D, self.largest), C = state
+        numbers, C = state
+        self.known, self.following, self.may_step, self.seen, self.dense_rows, self.D, self.largest = numbers
         self.C[:] = C
 
     def watch_radius(self, bint needed, bint of_rows=False):
@@ -189,10 +224,11 @@ cdef class ScaledWeights(L2Weights):
             self.meet_sparse(row.n, x)
         else:
             scaling_meet_dense(row.n, x, self.seen, &self.S, &self.z[0], &self.found)
+            self.dense_rows += 1
             self.known = False
         self.is_applied = True
         if self.seen & (self.seen - 1) == 0:
-            scaling_refresh(self.p, self.seen, k.index_size == 0, &self.S)
+            scaling_refresh(self.room, self.seen, k.index_size == 0, &self.S)
             self.known = False
             self.apply(row, k)
         self.squared_length = self.row_length2(k.index_size > 0)
@@ -562,19 +598,24 @@ cdef class ScaledWeights(L2Weights):
 
     def _field(self, Py_ssize_t which):
         """A statistic of all features, in place."""
-        room, statistics = (self.p + 7) // 8 * 8, np.asarray(self.statistics)
+        room, statistics = self.room, np.asarray(self.statistics)
         if not self.sparse:
-            return statistics[which * room:][:self.p]
+            return statistics[which * room:][:self.n_features]
         if which < PAIR:
-            return statistics[:PAIR * room][which::PAIR][:self.p]
-        return statistics[PAIR * room:][which - PAIR::REST][:self.p]
+            return statistics[:PAIR * room][which::PAIR][:self.n_features]
+        return statistics[PAIR * room:][which - PAIR::REST][:self.n_features]
 
-    def _from(self, theta, beta):
+    def _from(self, theta, beta, mean):
         """W and b for rows as they are, from the sums of the steps."""
         if self.score_map.offsets_cancel:
             return theta * self._field(INVERSE), beta
-        W = (theta - np.outer(beta, self._field(MEAN))) * self._field(INVERSE)
-        return W, self.intercept.r2_read() * beta - W @ self._field(MEAN)
+        return (theta - np.outer(beta, self._field(MEAN))) * self._field(INVERSE), self.offsets(mean)
+
+    def offsets(self, bint mean):
+        """Return b of what predicts, or of the last iterate."""
+        cdef double[::1] b = np.empty(self.d)
+        self.read_offsets(mean, &b[0])
+        return np.asarray(b)
 
     cdef bint looks_ahead(self, Rows rows) noexcept:
         return False
@@ -590,7 +631,7 @@ cdef class ScaledWeights(L2Weights):
         for i in range(n):
             number = first + i if at == NULL else at[i]
             if self.d > 1 and not self.by_feature:
-                self.weights_of_class(line, self.beta(number, which), 0, self.p)
+                self.weights_of_class(line, self.beta(number, which), 0, min(self.p, stride))
             else:
                 for k in range(self.d):
                     line[k] = self.weight_of(line[k], self.beta(k, which), number)
@@ -675,11 +716,11 @@ cdef class ScaledWeights(L2Weights):
 
     def last(self):
         """W (d, p) and b (d,) of the last iterate, copied."""
-        return self._from(*L2Weights.last(self))
+        return self._from(*L2Weights.last(self), False)
 
     def mean(self):
         """W (d, p) and b (d,) of the average; of the last iterate where none is kept."""
-        return self._from(*self._sums())
+        return self._from(*self._sums(), True)
 
     def _sums(self):
         return L2Weights.last(self) if self.sum_of(self.predicting(True)) == NULL else L2Weights.mean(self)

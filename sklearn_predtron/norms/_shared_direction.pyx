@@ -34,6 +34,7 @@ cdef class SharedDirection(Weights):
         if inner.d != 1 or inner.score_map.offsets_cancel:
             raise ValueError(f"the direction must be of one score, got {inner.d}.")
         self.map_scores(d, inner.p, SharedMap(d))
+        self.n_features = inner.n_features
         self.inner = inner
         self.large = inner.large
         self.has_longer_steps = inner.has_longer_steps
@@ -79,6 +80,20 @@ cdef class SharedDirection(Weights):
         self.intercept.adopt(part_of(state, "intercept"))
         self.may_step = self.inner.may_step
         self.observing = self.radius_needed or self.intercept.automatic or self.inner.observing
+
+    def resized(self, Py_ssize_t p, Py_ssize_t d, places):
+        if d != self.d:
+            raise ValueError(f"the thresholds of {self.d} ranks are as many as there are.")
+        wide = SharedDirection(self.inner.resized(p, 1, range(1)), self.d, self.intercept)
+        wide.__setstate__(self.__reduce__()[2])
+        return wide
+
+    def widen(self, Py_ssize_t n_features):
+        self.inner.widen(n_features)
+        Weights.widen(self, n_features)
+
+    def room_for(self, Py_ssize_t n_features):
+        return self.inner.room_for(n_features)
 
     def keep_averages(self, int n):
         """Keep n averages of the iterates from here on: those there are go on, and others begin."""

@@ -16,7 +16,7 @@ from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 from sklearn_predtron._core.state import count, real, reals, restored
 from sklearn_predtron.norms._base import euclidean_length
 from sklearn_predtron.norms._l2 import split_sums
-from sklearn_predtron.norms._pages import aligned_zeros
+from sklearn_predtron.norms._pages import aligned_zeros, spread
 
 # K is computed anew after so many steps for each score (and no fewer than the second): what a step adds to K's error is a
 # rounding of its largest eigenvalue, and that work is then a small part of the steps'.
@@ -63,7 +63,19 @@ cdef class TraceWeights(L2Weights):
         self.product, self.turned, self.zeros = np.zeros(d), aligned_zeros(d), np.zeros(d)
         self.lay(&self.bare, self.data, self.zeros)
 
+    def blank(self, Py_ssize_t d, Py_ssize_t p):
+        return type(self)(d, p, self.q, self.intercept, bool(self.by_feature), self.averaging)
+
+    cdef take_over(self, L2Weights other, places):
+        cdef TraceWeights same = other
+        L2Weights.take_over(self, other, places)
+        spread(np.asarray(self.K), np.asarray(same.K), places)
+        spread(np.asarray(self.M), np.asarray(same.M), places)
+        self.steps, self.peak = same.steps, same.peak
+
     def __reduce__(self):
+        if self.p > self.n_features:
+            return self.resized(self.n_features, range(self.d)).__reduce__()
         arguments = self.d, self.p, self.q, self.intercept, bool(self.by_feature), self.averaging
         arrays = np.array(self.K), np.array(self.M)
         return type(self), arguments, (L2Weights.__reduce__(self)[2], arrays, (self.steps, self.peak))

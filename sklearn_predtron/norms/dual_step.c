@@ -89,19 +89,19 @@ DISPATCHED double dual_step_columns(ptrdiff_t n, const ptrdiff_t *at, const doub
     return gain;
 }
 
-DISPATCHED double dual_step_classes(ptrdiff_t p, const double *x, double last, ptrdiff_t d, ptrdiff_t stride, const double *g,
-                                    double a, const double *owed, double *theta, double *u, double *total, double *part)
+DISPATCHED double dual_step_classes(ptrdiff_t p, const double *x, ptrdiff_t place, double last, ptrdiff_t d, ptrdiff_t stride,
+                                    const double *g, double a, const double *owed, double *theta, double *u, double *total,
+                                    double *part)
 {
     lanes gain = ZERO;
-    for (ptrdiff_t j = 0; j <= p; j += CHUNK, x += CHUNK) {
+    for (ptrdiff_t j = 0; j <= place; j += j + CHUNK < p || j == place ? CHUNK : place - j) { /* p columns, and the last one */
         double rest[CHUNK] = {0};
         lanes square[WIDE] = {ZERO}, factor[WIDE];
-        const int whole_chunk = j + CHUNK <= p;
-        if (!whole_chunk) {
-            memcpy(rest, x, (size_t)(p - j) * sizeof(double));
-            rest[p - j] = last;
-        }
-        const double *input = whole_chunk ? x : rest;
+        if (j == place)
+            rest[0] = last;
+        else if (j + CHUNK > p)
+            memcpy(rest, x + j, (size_t)(p - j) * sizeof(double));
+        const double *input = j + CHUNK <= p ? x + j : rest;
         for (ptrdiff_t c = 0; c < d; c++) {
             double *line = theta + c * stride + j;
             if (g[c] != 0)
@@ -116,10 +116,10 @@ DISPATCHED double dual_step_classes(ptrdiff_t p, const double *x, double last, p
             STORE(part + j + i * LANES, power);
         }
         for (ptrdiff_t c = 0; c < d; c++) {
-            const ptrdiff_t place = c * stride + j;
+            const ptrdiff_t at = c * stride + j;
             if (total)
-                for (int i = 0; i < WIDE; i++) ADD_TO(total + place + i * LANES, owed[c] * LOAD(double, u + place + i * LANES));
-            for (int i = 0; i < WIDE; i++) STORE(u + place + i * LANES, factor[i] * LOAD(double, theta + place + i * LANES));
+                for (int i = 0; i < WIDE; i++) ADD_TO(total + at + i * LANES, owed[c] * LOAD(double, u + at + i * LANES));
+            for (int i = 0; i < WIDE; i++) STORE(u + at + i * LANES, factor[i] * LOAD(double, theta + at + i * LANES));
         }
     }
     return SUM(gain);

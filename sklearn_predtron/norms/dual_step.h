@@ -15,9 +15,9 @@ double dual_step(ptrdiff_t n, double change, const double *x, double a, double o
 double dual_step_columns(ptrdiff_t n, const ptrdiff_t *at, const double *x, ptrdiff_t stride, const double *g, double a,
                          const double *owed, double *theta, double *u, double *total, double *part);
 
-/* The same for all columns at once, which lie across d lines of `stride` entries (a multiple of 16, more than p): theta += g x^T,
- * and g times `last` in column p; owed[c] is of line c. */
-double dual_step_classes(ptrdiff_t p, const double *x, double last, ptrdiff_t d, ptrdiff_t stride, const double *g, double a,
+/* The same for p columns at once, which lie across d lines of `stride` entries (a multiple of 16), and for one at `place`, a
+ * multiple of 16 from p on: theta += g x^T, and g times `last` in that one; owed[c] is of line c. */
+double dual_step_classes(ptrdiff_t p, const double *x, ptrdiff_t place, double last, ptrdiff_t d, ptrdiff_t stride, const double *g, double a,
                          const double *owed, double *theta, double *u, double *total, double *part);
 
 #endif

@@ -38,7 +38,7 @@ class Comparator:
             raise ValueError(f"comparator is a tuple of length {len(weights)}; accepted are an array and (coef, intercept).")
         coef, offset = weights if isinstance(weights, tuple) else (weights, None)
         feature = learned.intercept.fixed**0.5
-        W = as_weights(coef, "comparator", (problem.score_map.n_directions, learned.p))
+        W = as_weights(coef, "comparator", (problem.score_map.n_directions, learned.n_features))
         b = np.zeros(d) if offset is None else as_weights(offset, "comparator", (d,))
         if b.any() and feature == 0:
             raise ValueError("comparator must have no intercept, or zeros: the estimator has none.")

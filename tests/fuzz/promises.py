@@ -6,6 +6,7 @@ import copy
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -405,3 +406,58 @@ def same_seed(case: Case, random: np.random.Generator) -> None:
     if not seeded.warm_start:
         again = frozen(case.lesson.fit(model))
         assert is_same(again, frozen(case.lesson.fit(model))), "fitted again"
+
+
+@promise
+def widened(case: Case, random: np.random.Generator) -> None:
+    """Learn features that appear in mid-stream as if they had been known from the start, to the last bit."""
+    lesson, norm = case.lesson, getattr(case.estimator.norm, "alias", case.estimator.norm)
+    if kernel(case) or norm == "trace" or lesson.n < 2:
+        return
+    X = sparse.csr_array(lesson.X) if sparse.issparse(lesson.X) else np.ascontiguousarray(lesson.X)
+    edges = [0, *draw_cuts(random, lesson.n), lesson.n]
+    widths = np.sort(random.integers(1, X.shape[1] + 1, len(edges) - 1))
+    known, grown = case.new(), case.new()
+    for (first, end), width in zip(pairwise(edges), widths.tolist(), strict=True):
+        part = replace(lesson, X=X).part(first, end)
+        narrow, wide = part.X[:, :width].copy(), part.X.copy()
+        if sparse.issparse(wide):
+            wide.resize(wide.shape[0], width)
+            wide.resize(part.X.shape)
+        else:
+            wide[:, width:] = 0
+        if hasattr(grown, "_learner") and not widens(grown, width):
+            return
+        words = []
+        for model, rows in [(known, wide), (grown, narrow)]:
+            try:
+                replace(part, X=rows).partial_fit(model)
+            except ValueError as error:
+                words.append(str(error))
+        if words:
+            assert len(words) == 2, f"a model that grows and one that has grown: one of them says {words[0]!r}"
+            return
+    if not widens(grown, X.shape[1]):
+        return
+    same_average = known._learner.average.every == grown._learner.average.every == first_every(case, lesson, X, widths)
+    names = ["last_coef_", "last_intercept_", "t_", "n_mistakes_", "n_updates_", "cumulative_loss_"]
+    for attribute in names + ["coef_", "intercept_"] * same_average:
+        assert_array_equal(getattr(grown, attribute), getattr(known, attribute), err_msg=attribute)
+    if same_average:
+        assert_array_equal(scores_of(grown, X), scores_of(known, X))
+
+
+def widens(model: Any, width: int) -> bool:
+    """Widen a model, unless its norm is of another exponent then."""
+    try:
+        model.widen(width)
+    except ValueError as error:
+        assert "has q=" in str(error), f"widen({width}) is refused by {error}"
+        return False
+    return True
+
+
+def first_every(case: Case, lesson: Lesson, X: Any, widths: np.ndarray) -> int:
+    """Tell in every how many rounds a model of the first width charges the candidates of its average."""
+    narrow = replace(lesson, X=X[:, : widths[0]]).part(0, 1)
+    return narrow.partial_fit(case.new())._learner.average.every

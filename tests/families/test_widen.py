@@ -1,0 +1,463 @@
+"""Streams that grow: what a model learns after `widen` is what one learns that has known the width from the start."""
+
+import pickle
+
+import numpy as np
+import pytest
+from cases import BUSY, name, threads_of, updates
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronBipartiteClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+    PredtronSequenceTagger,
+)
+from sklearn_predtron.losses import Reject
+from sklearn_predtron.norms import L2, RKHS, Group, PNorm, Scaled, Trace
+
+N, WIDTHS = 120, (5, 7, 40)  # rows, and what they have of features in turn
+LAYOUTS = {"dense": np.ascontiguousarray, "csr": sparse.csr_array}
+NORMS = [L2(), Scaled(), PNorm(q=8), PNorm(q=3.3), Group(q=4), Group(q=20)]
+
+
+def rows(seed=0):
+    """Rows of which features appear in three steps."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((N, WIDTHS[-1])) * (random.random((N, WIDTHS[-1])) < 0.6)
+    for step, width in enumerate(WIDTHS):
+        X[step * N // 3 : (step + 1) * N // 3, width:] = 0
+    return X
+
+
+def parts(X):
+    """The three steps, of the width that is known in each."""
+    return [X[step * N // 3 : (step + 1) * N // 3, :width] for step, width in enumerate(WIDTHS)]
+
+
+def classes_of(X, k):
+    scores = X @ np.random.default_rng(1).standard_normal((X.shape[1], k))
+    return scores.argmax(axis=1)
+
+
+def targets(X, kind):
+    """Labels of a family, and what its first call is told."""
+    scores = X @ np.random.default_rng(1).standard_normal((X.shape[1], 3))
+    if kind in (PredtronBinaryClassifier, PredtronBipartiteClassifier):
+        return (scores[:, 0] > 0).astype(int), {"classes": [0, 1]}
+    if kind is PredtronMultilabelClassifier:
+        return (scores > 0).astype(int), {}
+    if kind is PredtronLabelRanker:
+        return np.digitize(scores, [-1, 1]).astype(float), {}
+    if kind is PredtronRanker:
+        return np.digitize(scores[:, 0], [-1, 1]).astype(float), {}
+    return scores.argmax(axis=1), {"classes": [0, 1, 2]}
+
+
+FAMILIES = [
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronOrdinalClassifier,
+    PredtronMultilabelClassifier,
+    PredtronRanker,
+    PredtronLabelRanker,
+    PredtronBipartiteClassifier,
+    PredtronSequenceTagger,
+]
+
+
+def learn(model, X, y, first, layout, *, grow, between=lambda model: model):
+    """Learn three steps, of the last width or of their own."""
+    begin = 0
+    for part in parts(X):
+        end = begin + len(part)
+        if begin and grow:
+            model = between(model.widen(part.shape[1]))
+        more = first if begin == 0 else {}
+        if isinstance(model, PredtronRanker):
+            more = {"qid": np.arange(begin, end) // 5}
+        if isinstance(model, PredtronSequenceTagger):
+            more = {**more, "sid": np.arange(begin, end) // 5}
+        model.partial_fit(layout(part if grow else X[begin:end]), y[begin:end], **more)
+        begin = end
+    return model
+
+
+def both(estimator, layout, between=lambda model: model):
+    """A model that has grown, and one that has known the width."""
+    X = rows()
+    y, first = targets(X, type(estimator))
+    kind, parameters = type(estimator), estimator.get_params(deep=False)
+    known = learn(kind(**parameters), X, y, first, layout, grow=False)
+    return learn(kind(**parameters), X, y, first, layout, grow=True, between=between), known
+
+
+def state(model):
+    """All that predicts and counts, to be compared bit by bit."""
+    arrays = (model.coef_, model.intercept_, model.last_coef_, model.last_intercept_)
+    counts = (model.t_, model.n_mistakes_, model.n_updates_, model.cumulative_loss_)
+    return [np.asarray(array).tobytes() for array in arrays] + list(counts)
+
+
+def assert_same(grown, known):
+    assert state(grown) == state(known)
+    assert grown.n_features_in_ == known.n_features_in_ == WIDTHS[-1]
+    X = rows(seed=5)
+    if not isinstance(known, PredtronSequenceTagger):
+        assert (grown._scores(X) == known._scores(X)).all()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("norm", NORMS, ids=name)
+@pytest.mark.parametrize("kind", FAMILIES, ids=lambda kind: kind.__name__)
+def test_same_bits_as_if_the_width_had_been_known(kind, norm, layout):
+    if kind is PredtronSequenceTagger and not norm.of_sequences:
+        return
+    assert_same(*both(kind(norm=norm, average="linear"), layout))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("norm", [L2(), Scaled(), PNorm(q=8)], ids=name)
+@pytest.mark.parametrize("update", updates(), ids=name)
+def test_every_update(update, norm, layout):
+    assert_same(*both(PredtronClassifier(norm=norm, update=update, average=50.0), layout))
+
+
+@pytest.mark.parametrize("average", ["auto", "uniform", 20.0, False])
+@pytest.mark.parametrize("norm", NORMS, ids=name)
+def test_every_average(norm, average):
+    grown, known = both(PredtronBinaryClassifier(norm=norm, average=average), LAYOUTS["csr"])
+    assert_same(grown, known)
+    assert grown.average_ == known.average_
+
+
+@pytest.mark.parametrize("norm", NORMS, ids=name)
+@pytest.mark.parametrize("kind", [PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier])
+def test_models_are_saved_in_between(kind, norm):
+    assert_same(*both(kind(norm=norm), LAYOUTS["csr"], between=lambda model: pickle.loads(pickle.dumps(model))))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("norm", [Trace(q=4), RKHS(gamma=0.1), RKHS("linear"), RKHS(gamma=0.1, budget=15)], ids=name)
+def test_other_norms_but_for_rounding(norm, layout):
+    grown, known = both(PredtronClassifier(norm=norm, average="linear"), layout)
+    X = rows(seed=5)
+    np.testing.assert_allclose(grown.decision_function(X), known.decision_function(X), rtol=1e-9, atol=1e-9)
+    assert (grown.t_, grown.n_mistakes_, grown.n_updates_) == (known.t_, known.n_mistakes_, known.n_updates_)
+
+
+@pytest.mark.parametrize("norm", NORMS, ids=name)
+def test_a_feature_a_row(norm):
+    X = rows()[:, :40]
+    y = classes_of(X, 3)
+    known, grown = PredtronClassifier(norm=norm), PredtronClassifier(norm=norm)
+    for i in range(40):
+        row = X[i : i + 1] * (np.arange(40) <= i)
+        known.partial_fit(row, y[i : i + 1], classes=[0, 1, 2])
+        if i:
+            grown.widen(i + 1)
+        grown.partial_fit(row[:, : i + 1], y[i : i + 1], classes=[0, 1, 2])
+    assert state(grown) == state(known)
+
+
+def test_room_grows_geometrically():
+    model = PredtronClassifier(average="linear").partial_fit([[1.0]], [0], classes=[0, 1])
+    rooms = {model.widen(width)._learner.weights.p for width in range(1, 10_000)}
+    assert len(rooms) < 30
+    assert model.coef_.shape == (2, 9_999)
+    assert len(pickle.dumps(model)) < 8 * 2 * 2 * 10_000 + 10_000  # without the room
+
+
+def test_mixed_layouts_and_statistics_of_scaled():
+    X = rows()
+    y = classes_of(X, 3)
+    models = [PredtronClassifier(norm="scaled"), PredtronClassifier(norm="scaled")]
+    for model, grow in zip(models, (False, True), strict=True):
+        for i, part in enumerate(parts(X)):
+            rest = part if grow else X[i * N // 3 : (i + 1) * N // 3]
+            if i and grow:
+                model.widen(part.shape[1])
+            for j, layout in enumerate([*LAYOUTS.values()] * 2):
+                some = slice(10 * j, 10 * j + 10)
+                model.partial_fit(layout(rest[some]), y[i * N // 3 :][some], classes=[0, 1, 2])
+    assert state(models[0]) == state(models[1])
+
+
+def test_fitted_models_go_on():
+    X = rows()
+    y = classes_of(X, 3)
+    models = [PredtronClassifier(random_state=0, reject=Reject(0.1, -1)) for _ in range(2)]
+    models[0].fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
+    models[1].fit(X[:40, :5], y[:40]).widen(40).partial_fit(X[40:], y[40:])
+    assert state(models[0]) == state(models[1])
+    assert (models[0].predict(X) == models[1].predict(X)).all()
+
+
+# ------------------------------------------------------------------------------------------------------------- new classes
+
+
+def seen(n_classes=2, layout=np.ascontiguousarray, **parameters):
+    X = rows()[:40, :7]
+    y = np.array([10, 30, 50])[classes_of(X, 3)]
+    known = [10, 50] if n_classes == 2 else [10, 30, 50]
+    there = np.isin(y, known)
+    model = PredtronClassifier(**parameters)
+    model.partial_fit(layout(X[there]), y[there], classes=known)
+    return model, X, y
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("norm", [*NORMS, Trace(q=4), RKHS("linear"), RKHS("linear", budget=9)], ids=name)
+@pytest.mark.parametrize("average", ["auto", "linear", False])
+def test_a_new_class_begins_at_zero_in_its_sorted_place(norm, layout, average):
+    model, X, _ = seen(norm=norm, layout=layout, average=average)
+    scores, before = model._scores(X), state(model)
+    old = [np.array(part) for part in (model.coef_, model.last_coef_, model.intercept_, model.last_intercept_)]
+    model.widen(classes=[30, 70])
+    assert model.classes_.tolist() == [10, 30, 50, 70]
+    new = (model.coef_, model.last_coef_, model.intercept_, model.last_intercept_)
+    for was, part in zip(old, new, strict=True):
+        np.testing.assert_allclose(part[[0, 2]], was, rtol=1e-12, atol=1e-15)
+        assert not part[[1, 3]].any()
+    found = model._scores(X)
+    np.testing.assert_allclose(found[:, [0, 2]], scores, rtol=1e-12, atol=1e-12)
+    assert not found[:, [1, 3]].any()
+    assert state(model)[4:] == before[4:]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("norm", [*NORMS, Trace(q=4), RKHS("linear")], ids=name)
+def test_what_is_learned_with_a_new_class_does_not_depend_on_when_it_was_added(norm, layout):
+    one, X, y = seen(norm=norm, layout=layout)
+    other, *_ = seen(norm=norm, layout=layout)
+    one.widen(classes=[30])
+    one.partial_fit(layout(X), y).widen(9, classes=[70])
+    other = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(other)).widen(7, [10, 30])))
+    other.partial_fit(layout(X), y).widen(9).widen(classes=[10, 30, 50, 70])
+    assert state(one) == state(other)
+    wide = np.hstack([X, np.zeros((len(X), 2))])
+    one.partial_fit(layout(wide), np.where(X[:, 0] > 0, 70, y))
+    other.partial_fit(layout(wide), np.where(X[:, 0] > 0, 70, y))
+    assert state(one) == state(other)
+    assert set(one.predict(wide)) <= {10, 30, 50, 70}
+
+
+def test_costs_and_weights_are_named_by_labels():
+    model, X, y = seen(loss={(10, 50): 3.0}, class_weight={30: 2.0, 10: 1.0, 50: 1.0, 70: 5.0})
+    model.widen(classes=[30])
+    assert model._learner.problem.cost_matrix.tolist() == [[0, 1, 3], [1, 0, 1], [1, 1, 0]]
+    model.partial_fit(X, y)
+    assert model.t_ == len(y) + np.isin(y, [10, 50]).sum()
+
+
+def test_the_margins_of_the_reject_rule_are_kept():
+    model, X, y = seen(reject=Reject(0.2, -1))
+    seen_so_far = model._learner.observer.threshold(np.array([0.2, 0.2]))
+    model.widen(classes=[30])
+    assert model._learner.observer.threshold(np.array([0.2, 0.2, 0.2])) == seen_so_far
+    assert set(model.partial_fit(X, y).predict(X)) <= {-1, 10, 30, 50}
+
+
+@pytest.mark.parametrize("loss", ["hamming", "f1", "subset_zero_one"])
+@pytest.mark.parametrize("threshold", [None, "macro_f1", "micro_f1"])
+def test_new_labels_are_the_last_columns(loss, threshold):
+    X = rows()[:, :7]
+    Y = (X[:, :4] > 0).astype(int)
+    model = PredtronMultilabelClassifier(loss=loss, threshold=threshold).partial_fit(X[:60], Y[:60, :3])
+    before, cuts = model.predict(X), model.threshold_
+    model.widen(classes=range(4))
+    assert model.threshold_.tolist() == [*cuts, cuts[0] if threshold == "micro_f1" else 0]
+    assert (model.predict(X)[:, :3] == before).all()
+    assert not model.predict(X)[:, 3].any()
+    model.partial_fit(X[60:], Y[60:])
+    assert model.predict(X)[:, 3].any()
+
+
+def test_cuts_of_a_fit_are_kept():
+    X = rows()[:, :7]
+    Y = (X[:, :4] > 0.5).astype(int)
+    for threshold in ("macro_f1", "micro_f1"):
+        model = PredtronMultilabelClassifier(threshold=threshold, random_state=0).fit(X, Y[:, :3])
+        cuts = model.threshold_
+        assert model.widen(9, range(4)).threshold_.tolist() == [*cuts, cuts[0] if threshold == "micro_f1" else 0]
+
+
+def test_labels_with_names():
+    pandas = pytest.importorskip("pandas")
+    X = rows()[:, :3]
+    Y = pandas.DataFrame((X > 0).astype(int), columns=["a", "b", "c"])
+    model = PredtronMultilabelClassifier().partial_fit(X, Y)
+    with pytest.raises(ValueError, match=r"classes=\[0, 1, 2, 3\] must be different names of all labels"):
+        model.widen(classes=[0, 1, 2, 3])
+    model.widen(classes=["a", "b", "c", "d"]).partial_fit(X, Y.assign(d=1))
+    assert model.label_names_.tolist() == ["a", "b", "c", "d"]
+
+
+# ------------------------------------------------------------------------------------------------------------- what is refused
+
+REFUSED = [
+    (PredtronClassifier(), {"n_features": 6}, "n_features=6 must be an integer of at least 7"),
+    (PredtronClassifier(), {"n_features": 8.0}, "n_features=8.0 must be an integer"),
+    (PredtronClassifier(), {"n_features": True}, "n_features=True must be an integer"),
+    (PredtronClassifier(), {"n_features": ["a"]}, "must be an integer"),
+    (PredtronClassifier(norm="l1"), {"n_features": 99}, "norm='l1' has q=2 for the 7 features so far, and would have q=8"),
+    (PredtronClassifier(norm="group"), {"n_features": 99}, "norm='group' has q=2"),
+    (PredtronClassifier(norm=PNorm(q="theory")), {"n_features": 99}, "has q=2 for the 7"),
+    (PredtronClassifier(norm="trace"), {"n_features": 9, "classes": [7]}, "has q=2"),
+    (PredtronClassifier(norm="rkhs"), {"n_features": 8}, "has gamma=0.142857 for the 7 features so far"),
+    (PredtronClassifier(norm=RKHS("precomputed")), {"n_features": 8}, "has kernel=7"),
+    (PredtronClassifier(representation="simplex"), {"classes": [7]}, "representation='simplex' does not take more classes"),
+    (PredtronClassifier(representation=np.eye(3)), {"classes": [7]}, "does not take more classes"),
+    (
+        PredtronClassifier(loss=1.0 - np.eye(3)),
+        {"classes": [7]},
+        "than it began with; accepted is loss=",
+    ),
+    (PredtronClassifier(loss="absolute"), {"classes": [7]}, "loss='absolute' does not take more classes"),
+    (PredtronClassifier(), {"classes": ["b"]}, "are not of the type of those known"),
+    (PredtronClassifier(), {"classes": []}, "must be a list of all labels"),
+    (PredtronClassifier(reject=Reject(0.1, 7)), {"classes": [7]}, "7"),
+    (PredtronClassifier(reject=Reject(0.1, -1, rule="code")), {"classes": [7]}, "reject.rule='code'"),
+    (PredtronBinaryClassifier(), {"classes": [7]}, "representation='sign' does not take more classes"),
+    (PredtronBinaryClassifier(representation="onehot"), {"classes": [7]}, "Only binary classification"),
+    (PredtronOrdinalClassifier(), {"classes": [7]}, "does not take more ranks"),
+    (PredtronOrdinalClassifier(representation="onehot", loss="zero_one"), {"classes": [7]}, "does not take more ranks"),
+    (PredtronMultilabelClassifier(), {"classes": [7]}, "numbers 0, 1, ... of all labels to come, at least 3"),
+    (PredtronMultilabelClassifier(), {"classes": range(2)}, "numbers 0, 1, ... of all labels to come, at least 3"),
+    (PredtronMultilabelClassifier(threshold=[0, 0, 1]), {"classes": range(4)}, "threshold="),
+    (PredtronRanker(), {"classes": [7]}, "PredtronRanker does not take more classes"),
+    (PredtronLabelRanker(), {"classes": range(4)}, "PredtronLabelRanker does not take more classes"),
+    (PredtronBipartiteClassifier(), {"classes": [7]}, "PredtronBipartiteClassifier does not take more classes"),
+    (PredtronSequenceTagger(), {"classes": [7]}, "PredtronSequenceTagger does not take more classes"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "arguments", "message"), REFUSED, ids=lambda part: name(part)[:40])
+def test_what_is_refused_changes_nothing(estimator, arguments, message):
+    X = rows()[:7, :7]
+    y, first = targets(X, type(estimator))
+    if isinstance(estimator, PredtronRanker):
+        first = {"qid": np.zeros(7)}
+    if isinstance(estimator, PredtronSequenceTagger):
+        first = {**first, "sid": np.zeros(7)}
+    model = clone(estimator).partial_fit(X, y, **first)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError) as error:
+        model.widen(**arguments)
+    assert message in str(error.value)
+    assert pickle.dumps(model) == before
+    if not estimator.__sklearn_tags__().input_tags.pairwise:
+        model.partial_fit(X, y, **({"qid": np.zeros(7)} if isinstance(estimator, PredtronRanker) else {}))
+
+
+def test_nothing_is_changed_where_there_is_no_memory():
+    model, X, y = seen()
+    before = pickle.dumps(model)
+    with pytest.raises(MemoryError):
+        model.widen(2**50)
+    assert pickle.dumps(model) == before
+    model.partial_fit(X, np.where(y == 30, 10, y))
+
+
+def test_widening_to_the_same_is_nothing():
+    model, *_ = seen()
+    learner, before = model._learner, pickle.dumps(model)
+    assert model.widen() is model.widen(7, [10]) is model
+    assert model._learner is learner
+    assert pickle.dumps(model) == before
+
+
+def test_names_of_features_are_wanted_where_there_are_some():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(rows()[:, :3], columns=["a", "b", "c"])
+    y = classes_of(X.to_numpy(), 2)
+    model = PredtronClassifier().fit(X, y)
+    for given in (4, ["a", "c", "b", "d"], ["a", "b", "c", "c"], ["a", "b", "c", 4]):
+        with pytest.raises(ValueError, match="learning began with named features"):
+            model.widen(given)
+    model.widen(["a", "b", "c", "d"]).partial_fit(X.assign(d=1.0), y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert model.n_features_in_ == 4
+
+
+def test_the_short_way_goes_on():
+    model, *_ = seen()
+    stream = model._stream
+    model.widen(9)
+    assert model._stream is not stream
+    row = np.ones((1, 9))
+    assert model._stream.take(row, [10])
+    assert not stream.take(row[:, :7], [10])
+    assert model.widen(10)._stream.take(np.ones((1, 10)), [10])
+    assert not model.widen(classes=[30])._stream.take(row, [10])
+
+
+def test_parameters_that_changed_take_effect_at_the_next_call():
+    one, X, y = seen()
+    other, *_ = seen()
+    wide = np.hstack([X, np.zeros((len(X), 5))])
+    y = np.where(y == 30, 10, y)
+    one.set_params(update="passive_aggressive").widen(12).partial_fit(wide, y)
+    other.widen(12).set_params(update="passive_aggressive").partial_fit(wide, y)
+    assert state(one) == state(other)
+
+
+def test_a_model_that_learns_is_busy():
+    model, *_ = seen()
+    with model._busy, pytest.raises(RuntimeError, match=BUSY):
+        model.widen(9)
+    assert model.n_features_in_ == 7
+
+
+@pytest.mark.parametrize("norm", [L2(), Scaled(), PNorm(q=8)], ids=name)
+def test_others_may_predict_meanwhile(norm):
+    model, X, y = seen(norm=norm)
+    y = np.where(y == 30, 10, y)
+
+    def grow():
+        for width in range(8, 300, 3):
+            model.widen(width)
+            model.partial_fit(np.hstack([X, np.ones((len(X), width - 7))]), y)
+
+    def predict():
+        for _ in range(300):
+            width = model.n_features_in_
+            try:
+                assert np.isfinite(model.decision_function(np.ones((3, width)))).all()
+            except ValueError as error:
+                assert "features" in str(error)
+
+    threads_of(grow, predict, predict)
+
+
+def test_bounds_hold_for_more_features_and_not_for_more_classes():
+    model, *_ = seen(update="perceptron", intercept_scaling=1.0)
+    bound = model.loss_bound(margin=1.0, radius=9.0)
+    assert model.widen(9).loss_bound(margin=1.0, radius=9.0) == bound
+    with pytest.raises(ValueError, match="rounds of different losses, representations or updates"):
+        model.widen(classes=[30]).loss_bound(margin=1.0, radius=9.0)
+
+
+def test_progressive_loss_goes_on():
+    grown, known = both(PredtronBinaryClassifier(), LAYOUTS["csr"])
+    assert grown.progressive_loss_ == known.progressive_loss_
+
+
+def test_candidates_of_many_weights_are_charged_less_often():
+    model = PredtronBinaryClassifier().partial_fit([[1.0], [-1.0]], [0, 1], classes=[0, 1])
+    assert model._learner.average.every == 1
+    loss = model.progressive_loss_
+    model.widen(100_000)
+    assert model._learner.average.every == 8
+    assert model.progressive_loss_ == loss
+
+
+def test_only_what_has_learned_rows_is_widened():
+    with pytest.raises(NotFittedError):
+        PredtronClassifier().widen(3)
