@@ -146,6 +146,14 @@ def build_parser() -> Parser:
     stream.add_argument("--epochs", type=integer(1), metavar="N", help="passes over TRAIN (default 1)")
     stream.add_argument("--shuffle", action=switch, help="shuffle the rounds within chunks (default)")
     stream.add_argument("--seed", type=integer(0, 2**32 - 1), help="of the shuffles (default 0)")
+    stream.add_argument(
+        "--grow",
+        action="store_true",
+        default=None,
+        help="no first pass: features and, of tasks other than binary, ordinal, multilabel and sequence, labels that appear in "
+        "mid-file make the estimator wider; features that TRAIN does not have are left out of TEST; --task is multiclass if the "
+        "first row has no qid:, and --compare is not for it",
+    )
     stream.add_argument("--features", type=integer(1, MOST_FEATURES), metavar="P", help="width of the data")
     stream.add_argument("--classes", type=label, nargs="+", metavar="LABEL", help="all labels")
     stream.add_argument("--zero-based", action=switch, help="whether indices count from 0 (default: whether the index 0 occurs)")
@@ -184,6 +192,8 @@ def check_arguments(args: argparse.Namespace) -> None:
     for name in ("features", "classes", "task"):
         if {name, "load"} <= given:
             raise UsageError(f"{option(name)} is fixed by the estimator of --load")
+    if args.grow and args.compare:
+        raise UsageError("--compare is not for --grow: the other learners do not become wider")
     if args.classes is not None and len(set(args.classes)) < 2:
         raise UsageError(f"--classes has the labels {args.classes}; at least two are needed")
     check_files(vars(args))

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_predtron.cli._compare import BEFORE, CUTS, HELD_OUT, ByQuery, Comparison
 from sklearn_predtron.cli._console import complain, report
 from sklearn_predtron.cli._demo import TASKS, Bar, Task, caption, start_comparison, start_lines, table, top_table
+from sklearn_predtron.cli._growing import GrowingReader, grow
 from sklearn_predtron.cli._paths import DataFile, DataFileReader, FileError, lines_to, named, replacing
 from sklearn_predtron.datasets import BrokenLineError, SvmlightSummary
 from sklearn_predtron.datasets._blocks import first_row
@@ -61,6 +62,7 @@ class FileFormat:
     sequence_id: bool
     chunk_rows: int
     chunk_bytes: int
+    grow: bool = False
 
     @classmethod
     def of(cls, args: argparse.Namespace, task: Task | None) -> FileFormat:
@@ -74,15 +76,17 @@ class FileFormat:
             sequence_id=task is not None and task.sequence,
             chunk_rows=args.chunk or 10_000,
             chunk_bytes=args.chunk_bytes or CHUNK_BYTES,
+            grow=bool(args.grow),
         )
 
     def is_known(self) -> bool:
         """Return whether nothing is left for a first pass to find."""
-        return None not in (self.n_features, self.zero_based) and (self.query_id or self.classes is not None)
+        return self.grow or (None not in (self.n_features, self.zero_based) and (self.query_id or self.classes is not None))
 
     def reader(self, file: DataFile) -> DataFileReader:
         """Return a reader of a file of this format."""
-        return DataFileReader(file, **vars(self))
+        parameters = {name: value for name, value in vars(self).items() if name != "grow"}
+        return (GrowingReader if self.grow else DataFileReader)(file, **parameters)
 
     def scanner(self, file: DataFile) -> DataFileReader:
         """Return a reader that finds out what is not known."""
@@ -110,10 +114,10 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
             bar.clear()
             return complain(error, "nothing was learned before it")
         if task is None:
-            task = TASKS["binary" if len(file_format.classes) == 2 else "multiclass"]
+            task = TASKS["multiclass" if args.grow or len(file_format.classes) != 2 else "binary"]
             check_options(args, task)
         model = build_model(args, loaded, task, file_format.classes)
-        compare = loaded is None if args.compare is None else args.compare
+        compare = loaded is None and not args.grow if args.compare is None else args.compare
         comparison = build_comparison(task, model, os.path.basename(args.train or args.test), file_format.classes, compare)
         errors = learn_save_score(comparison, args, files, file_format, bar)
     bar.clear()
@@ -208,6 +212,8 @@ def check_options(args: argparse.Namespace, task: Task) -> None:
     unknown += ["representation"] * (args.representation is not None and not task.rank)
     if unknown:
         raise UsageError(f"--{'reject-cost' if unknown[0] == 'reject' else unknown[0]} is not for {name}")
+    if args.grow and args.classes is None and not args.load and (task.multilabel or isinstance(args.loss, dict)):
+        raise UsageError(f"--grow needs --classes {'for --task multilabel' if task.multilabel else 'beside costs'}")
     if args.update in RANKING_UPDATES and not task.rank:
         raise UsageError(f"--update {args.update} is for rankings (--task rank), not for {name}")
 
@@ -258,7 +264,7 @@ def find_format(args: argparse.Namespace, files: Files, loaded: Any, task: Task 
             file_format.classes = getattr(loaded, "svmlight_labels_", loaded.classes_)
         if args.zero_based is None:
             file_format.zero_based = getattr(loaded, "svmlight_zero_based_", None)
-    elif file_format.n_features is not None and (file_format.query_id or file_format.classes is not None):
+    elif args.grow or (file_format.n_features is not None and (file_format.query_id or file_format.classes is not None)):
         file_format.zero_based = bool(args.zero_based)
     return file_format if file_format.is_known() else replace(file_format, **scan_files(files, file_format, bar))
 
@@ -301,6 +307,8 @@ def learn_file(
         for epoch in range(epochs):
             for X, y, place in chunks(reader):
                 check_lengths(comparison, X, place)
+                if args.grow:
+                    grow_for(comparison, X, y, place)
                 order = slice(None) if args.shuffle is False else random.permutation(X.shape[0])
                 learn_chunk(comparison, X[order], y[order], epoch == 0, place)
                 bar(f"epoch {epoch + 1}/{epochs}", reader.fraction_read, comparison.contestants[0].result)
@@ -325,6 +333,14 @@ def check_lengths(comparison: Comparison, X: Any, place: str) -> None:
     reason = comparison.why_refused(X)
     if reason is not None:
         raise refused(place, ValueError(reason))
+
+
+def grow_for(comparison: Comparison, X: Any, y: Any, place: str) -> None:
+    """Let the estimator know of the features and labels of a chunk; a refusal is the chunk's fault."""
+    try:
+        grow(comparison, task_of(comparison.contestants[0].estimator), X, y)
+    except (ValueError, MemoryError) as error:
+        raise refused(place, error) from None
 
 
 def learn_chunk(comparison: Comparison, X: Any, y: Any, progressive: bool, place: str) -> None:
@@ -355,6 +371,8 @@ def score_file(
 ) -> BaseException | None:
     """Score on TEST, write the predictions, and return what ended it early, if anything."""
     reader, labels = file_format.reader(test), file_format.classes if file_format.multilabel else None
+    if isinstance(reader, GrowingReader):
+        reader.width, reader.is_cut = comparison.contestants[0].estimator.n_features_in_, True
     try:
         with lines_to(args.predictions, f"--predictions={args.predictions!r}") as write:
             for X, y, place in chunks(reader):

@@ -1,0 +1,100 @@
+"""The main job on files whose width and labels nobody knows: --grow."""
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+from sklearn_predtron import PredtronClassifier
+from sklearn_predtron.cli import _arguments as job
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Rows of which features and labels appear in three steps."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((300, 40)).round(3) * (random.random((300, 40)) < 0.5)
+    scores = X @ random.standard_normal((40, 4))
+    for step, (width, k) in enumerate([(6, 2), (15, 3), (40, 4)]):
+        X[100 * step : 100 * step + 100, width:] = 0
+        scores[100 * step : 100 * step + 100, k:] = -np.inf
+    return X, np.array([5.0, 1.0, 3.0, 7.0])[scores.argmax(axis=1)]
+
+
+def written(path, X, y, **how):
+    dump_svmlight_file(X, y, str(path), zero_based=False, **how)
+    return str(path)
+
+
+def run(*arguments):
+    assert job.main([str(argument) for argument in arguments]) == 0
+
+
+def test_features_and_labels_that_appear_widen_the_model(data, tmp_path):
+    X, y = data
+    train, model = written(tmp_path / "train.svm", X, y), tmp_path / "model"
+    run(train, "--grow", "--chunk", 50, "--no-shuffle", "--save", model)
+    found, expected = joblib.load(model), PredtronClassifier()
+    for first in range(0, 300, 50):
+        part = sparse.csr_matrix(X[first : first + 50])
+        width, labels = part.indices.max() + 1, np.unique(y[first : first + 50])
+        if first:
+            expected.widen(max(width, expected.n_features_in_), labels)
+        part.resize(50, width if first == 0 else expected.n_features_in_)
+        expected.partial_fit(part, y[first : first + 50], classes=None if first else labels)
+    assert found.classes_.tolist() == [1, 3, 5, 7]
+    assert found.n_features_in_ == 40
+    assert_array_equal(found.coef_, expected.coef_)
+    assert_array_equal(found.intercept_, expected.intercept_)
+
+
+def test_what_training_did_not_have_is_left_out_of_the_test(data, tmp_path, capsys):
+    X, y = data
+    train, model = written(tmp_path / "train.svm", X[:100], y[:100]), tmp_path / "model"
+    test = written(tmp_path / "test.svm", X[200:], np.where(y[200:] > 5, 5, y[200:]).clip(1, 5) // 4 * 4 + 1)
+    run(train, "--grow", "--test", test, "--save", model, "--predictions", tmp_path / "found")
+    expected = joblib.load(model).predict(np.ascontiguousarray(X[200:, :6]))
+    assert_array_equal(np.loadtxt(tmp_path / "found"), expected)
+    assert "held-out score" in capsys.readouterr().out
+
+
+def test_a_loaded_model_goes_on(data, tmp_path):
+    X, y = data
+    one, two = (written(tmp_path / name, *part) for name, part in [("a", (X[:100], y[:100])), ("b", (X[100:], y[100:]))])
+    whole, model, other = written(tmp_path / "all", X, y), tmp_path / "model", tmp_path / "other"
+    run(one, "--grow", "--chunk", 100, "--no-shuffle", "--save", model)
+    run(two, "--grow", "--chunk", 100, "--no-shuffle", "--load", model, "--save", model)
+    run(whole, "--grow", "--chunk", 100, "--no-shuffle", "--save", other)
+    assert_array_equal(joblib.load(model).coef_, joblib.load(other).coef_)
+
+
+@pytest.mark.parametrize("task", ["binary", "rank", "sequence", "multilabel", "ordinal"])
+def test_every_task_grows_in_width(data, task, tmp_path):
+    X, y = data
+    more = ["--classes", 0, 1] if task != "rank" else []
+    train = written(tmp_path / "train.svm", X, (y > 3).astype(int), query_id=np.arange(300) // 5)
+    run(train, "--grow", "--chunk", 50, "--task", task, "--save", tmp_path / "model", "--epochs", 2, *more)
+    assert joblib.load(tmp_path / "model").n_features_in_ == 40
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--compare"], "--compare is not for --grow"),
+        (["--task", "multilabel"], "--grow needs --classes for --task multilabel"),
+        (["--loss", "1:5=3"], "--grow needs --classes beside costs"),
+    ],
+)
+def test_what_cannot_grow_is_refused(data, arguments, message, tmp_path, capsys):
+    train = written(tmp_path / "train.svm", *data)
+    with pytest.raises(SystemExit):
+        job.main([train, "--grow", *arguments])
+    assert message in capsys.readouterr().err
+
+
+def test_new_labels_that_a_family_does_not_take_end_the_job(data, tmp_path, capsys):
+    train = written(tmp_path / "train.svm", *data)
+    assert job.main([train, "--grow", "--chunk", "100", "--task", "ordinal"]) == 1
+    assert "does not take more ranks" in capsys.readouterr().err
