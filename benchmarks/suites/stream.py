@@ -1,4 +1,4 @@
-"""Latency of one row: learn from it, predict it."""
+"""Latency of one row: learn from it, predict it; and streams that grow."""
 
 from functools import partial
 from time import perf_counter
@@ -11,6 +11,7 @@ from benchmarks.contestants.base import Contestant
 from benchmarks.measure import Case, interleave, ratios
 from benchmarks.report import Table, spread
 from benchmarks.suites.fits import verdict
+from benchmarks.suites.growing import growing
 from benchmarks.tasks import Options, Task, gaussian_classes
 
 THEIRS = SGDHinge()
@@ -21,7 +22,7 @@ LEARNERS = [THEIRS, SGDAveraged(), SklearnPerceptron(), OURS, OursPerceptron(), 
 
 
 def run(options: Options) -> list[Table]:
-    """Binary and ten classes, 100 columns."""
+    """Binary and ten classes, 100 columns; text whose words appear over time."""
     table = Table(
         "Streams, one row at a time",
         ["classes", "learner", "learn, us", "ratio", "goal", "met", "predict, us", "ratio", "conversion, us"],
@@ -33,7 +34,7 @@ def run(options: Options) -> list[Table]:
     )
     for k, goal in GOALS.items():
         table.rows += _rows(k, goal, options)
-    return [table]
+    return [table, growing(options)]
 
 
 def _rows(k: int, goal: float, options: Options) -> list[list]:

@@ -23,11 +23,13 @@ class GrowingReader(DataFileReader):
 
     def __iter__(self) -> Iterator[tuple[sparse.csr_matrix, Any, Any]]:
         classes = self.classes if self.multilabel else None
-        for X, labels, first, ids in self._chunks(None, bool(self.zero_based), classes):
+        for chunk in self._chunks(None, bool(self.zero_based), classes):
+            X, labels = chunk.X, chunk.labels
             if not self.is_cut:
                 self.width = max(self.width, X.shape[1])
             X.resize(X.shape[0], self.width)
-            yield X, labels.values if classes is None else labels.indicators(classes), first if ids is None else ids
+            y = labels.values if classes is None else labels.indicators(classes)
+            yield X, y, chunk.first if chunk.qid is None else chunk.qid
 
 
 def grow(comparison: Comparison, task: Task, X: Any, y: Any) -> None:
