@@ -412,7 +412,7 @@ def same_seed(case: Case, random: np.random.Generator) -> None:
 def widened(case: Case, random: np.random.Generator) -> None:
     """Learn features that appear in mid-stream as if they had been known from the start, to the last bit."""
     lesson, norm = case.lesson, getattr(case.estimator.norm, "alias", case.estimator.norm)
-    if kernel(case) or norm == "trace" or lesson.n < 2:
+    if kernel(case) or joint(case) or norm == "trace" or lesson.n < 2:
         return
     X = sparse.csr_array(lesson.X) if sparse.issparse(lesson.X) else np.ascontiguousarray(lesson.X)
     edges = [0, *draw_cuts(random, lesson.n), lesson.n]
