@@ -2,7 +2,6 @@
 from libc.float cimport DBL_EPSILON
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy
 
 import numpy as np
 
@@ -20,25 +19,17 @@ from sklearn_predtron.norms.scaling cimport (
     scaling_meet_sparse,
     scaling_refresh,
 )
+from sklearn_predtron.norms._feature_statistics cimport INVERSE, MEAN, FeatureStatistics
 from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._averaged cimport AVERAGES
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
-from sklearn_predtron.norms._pages cimport restore
 
-from sklearn_predtron._core.mixed import Moments, fields, joined, part_of
+from sklearn_predtron._core.mixed import fields, joined, part_of
 from sklearn_predtron._core.state import count, flag, real, reals, restored
 from sklearn_predtron.norms._l2 import split_sums
-from sklearn_predtron.norms._pages import aligned_zeros, relay, spread, thicken
+from sklearn_predtron.norms._pages import aligned_zeros, spread
 
 cdef enum:
-    MEAN            # the statistics of a feature
-    INVERSE         # of its variance
-    SQUARES
-    COUNT
-    LAST
-    FIELDS          # so many values
-    PAIR = 2        # of them wanted for every row, the others for new rows
-    REST = 4        # room for those
     BUFFER = 256    # features that are taken at once; the step of a loop too, where Cython wants a literal
     CLASSES = 8     # whose sums run side by side; the step of a loop, too
     FETCHED = 24    # non-zeros of a row whose statistics are fetched before its turn
@@ -55,11 +46,11 @@ cdef class ScaledWeights(L2Weights):
     of a query have no centre: their directions sum to 0.  For sparse rows C = sum_j theta_j mean_j / variance_j and
     D = sum_j mean_j^2 / variance_j follow every change.
     """
-    cdef Scaling S
-    cdef Py_ssize_t room                # features that there is room for
+    cdef FeatureStatistics statistics
+    cdef Scaling S                      # where they are
     cdef readonly Py_ssize_t seen, dense_rows   # rows, and those of them that were dense
     cdef bint sparse, known, following  # how statistics lie; whether C and D are right; whether the averages have a C too
-    cdef double[::1] statistics, x, z, change, C, offset
+    cdef double[::1] x, z, change, C, offset
     cdef double* C_total[AVERAGES]      # of each sum
     cdef Py_ssize_t[::1] at
     cdef double D, largest, squared_length      # largest: what D was at most since it was computed from all features
@@ -68,20 +59,17 @@ cdef class ScaledWeights(L2Weights):
     cdef Row applied                    # the row that z is
     cdef bint fresh, undo_needed        # whether rows are new, and so enter the statistics; whether rounds may be abandoned
     cdef object saved
-    cdef double[::1] old                # what the statistics were before the round, where it may be called off
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, bint sparse=False, int averaging=True,
                  ScoreMap score_map=None):
         L2Weights.__init__(self, d, p, intercept, sparse, averaging, score_map)
         self.sparse = sparse
-        self.room = (p + 7) // 8 * 8
-        self.statistics = aligned_zeros(self.room * (PAIR + REST if sparse else FIELDS), self.thin)
+        self.statistics = FeatureStatistics(p, sparse, self.thin)
+        self.S = self.statistics.S
         self.large |= self.statistics.nbytes > 1 << 20
-        self.lay_statistics()
-        self.x, self.z, self.change = [aligned_zeros(self.room, self.thin) for _ in range(3)]
+        self.x, self.z, self.change = [aligned_zeros(self.statistics.room, self.thin) for _ in range(3)]
         self.at = aligned_zeros(p, self.thin).view(np.intp)
         self.C, self.offset = np.zeros(d), np.zeros(d)
-        self.old = np.empty(0)
         self.fresh = self.counts_rows_once = self.offsets_of_lines = True
         self.may_step = False
 
@@ -90,62 +78,44 @@ cdef class ScaledWeights(L2Weights):
         thin = self.thin
         L2Weights.expect(self, rows)
         if thin and not self.thin:
-            thicken(self.statistics)
-
-    cdef lay_statistics(self):
-        cdef Py_ssize_t room = self.room, between = 1 if self.sparse else room
-        self.S.mean = &self.statistics[0]
-        self.S.inverse = self.S.mean + between
-        self.S.squares = self.S.mean + PAIR * room
-        self.S.count, self.S.last = self.S.squares + between, self.S.squares + 2 * between
-        self.S.step = PAIR if self.sparse else 1
-        self.S.rest = REST if self.sparse else 1
+            self.statistics.thicken()
 
     def blank(self, Py_ssize_t d, Py_ssize_t p):
         return type(self)(d, p, self.intercept, self.sparse, self.averaging, self.score_map.of_scores(d))
 
     cdef take_over(self, L2Weights other, places):
         cdef ScaledWeights same = other
-        cdef Py_ssize_t after = PAIR * self.room, from_after = PAIR * same.room
         L2Weights.take_over(self, other, places)
-        statistics, from_statistics = np.asarray(self.statistics), np.asarray(same.statistics)
-        if self.sparse:
-            relay(statistics[:after], PAIR, from_statistics[:from_after], PAIR, [0, 1], True)
-            relay(statistics[after:], REST, from_statistics[from_after:], REST, list(range(REST)), True)
-        else:
-            relay(statistics, self.room, from_statistics, same.room, list(range(FIELDS)), False)
+        self.statistics.take_over(same.statistics)
         counts, C = same._counted()
         self._set_counted((counts, np.zeros(self.d)))
         spread(np.asarray(self.C), C, places)
 
     def widen(self, Py_ssize_t n_features):
         """Let rows have so many features from here on: dense ones would have had zeros there, which count."""
-        cdef Py_ssize_t j, before = self.n_features
+        self.statistics.count_zeros(self.n_features, n_features, self.dense_rows)
         L2Weights.widen(self, n_features)
-        for j in range(before, n_features):
-            self.S.count[j * self.S.rest] = self.dense_rows
 
     def __reduce__(self):
         if self.p > self.n_features:
             return self.resized(self.n_features, range(self.d)).__reduce__()
         arguments = (self.d, self.p, self.intercept, self.sparse, self.averaging, self.score_map)
-        return type(self), arguments, (L2Weights.__reduce__(self)[2], np.array(self.statistics), self._counted())
+        return type(self), arguments, (L2Weights.__reduce__(self)[2], self.statistics.saved, self._counted())
 
     def __setstate__(self, state):
-        cdef const double[::1] statistics
         state = self.divided(state)
         counted = (flag, flag, flag, count, count, real, real), reals(self.d)
-        inherited, statistics, counted = restored(self, state, (tuple, reals(self.statistics.shape[0]), counted))
+        inherited, statistics, counted = restored(self, state, (tuple, self.statistics.pattern, counted))
         L2Weights.__setstate__(self, inherited)
-        restore(self.statistics, statistics)
+        self.statistics.restore(statistics)
         self._set_counted(counted)
 
     def export(self):
         if self.seen > 0:
-            scaling_refresh(self.room, self.seen, not self.sparse, &self.S)
+            scaling_refresh(self.statistics.room, self.seen, not self.sparse, &self.S)
             self.known = False
-        moments = Moments(self.seen, *[np.array(self._field(which)) for which in (MEAN, SQUARES, COUNT)])
-        own = fields(gain={"dense_rows": self.dense_rows}, most={"may_step": self.may_step}, moments={"": moments})
+        own = fields(gain={"dense_rows": self.dense_rows}, most={"may_step": self.may_step},
+                     moments={"": self.statistics.moments(self.seen, self.n_features)})
         return joined(scaled=L2Weights.export(self), statistics=own)
 
     def mean_to_export(self):
@@ -156,13 +126,10 @@ cdef class ScaledWeights(L2Weights):
         L2Weights.adopt(self, part_of(state, "scaled"), with_sums)
         own = part_of(state, "statistics")
         self.may_step, self.dense_rows = own["most"]["may_step"], int(own["gain"]["dense_rows"])
-        self.seen, *moments = own["moments"][""]
-        for which, values in zip((MEAN, SQUARES, COUNT), moments, strict=True):
-            self._field(which)[...] = values
-        self._field(INVERSE)[...] = 0
-        self._field(LAST)[...] = self.seen
+        self.seen = own["moments"][""].rows
+        self.statistics.adopt(own["moments"][""])
         if self.seen > 0:
-            scaling_refresh(self.room, self.seen, not self.sparse, &self.S)
+            scaling_refresh(self.statistics.room, self.seen, not self.sparse, &self.S)
         self.known = self.following = self.is_applied = False
 
     def divided(self, state):
@@ -228,7 +195,7 @@ cdef class ScaledWeights(L2Weights):
             self.known = False
         self.is_applied = True
         if self.seen & (self.seen - 1) == 0:
-            scaling_refresh(self.room, self.seen, k.index_size == 0, &self.S)
+            scaling_refresh(self.statistics.room, self.seen, k.index_size == 0, &self.S)
             self.known = False
             self.apply(row, k)
         self.squared_length = self.row_length2(k.index_size > 0)
@@ -344,16 +311,14 @@ cdef class ScaledWeights(L2Weights):
 
     def save(self):
         """Keep what the round is about to change before it is known to end."""
-        if self.old.shape[0] == 0:
-            self.old = np.empty(self.statistics.shape[0])
-        memcpy(&self.old[0], &self.statistics[0], self.statistics.nbytes)
+        self.statistics.keep()
         self.saved = self._counted(), [np.array(C) for *_, C in self.totals], self.intercept.__reduce__()[2]
 
     cdef void abandon_round(self) noexcept nogil:
         if self.undo_needed and self.fresh:
             with gil:
                 counted, C_totals, intercept = self.saved
-                memcpy(&self.statistics[0], &self.old[0], self.statistics.nbytes)
+                self.statistics.go_back()
                 self._set_counted(counted)
                 for (*_, own), C in zip(self.totals, C_totals, strict=True):
                     own[:] = C
@@ -598,12 +563,7 @@ cdef class ScaledWeights(L2Weights):
 
     def _field(self, Py_ssize_t which):
         """A statistic of all features, in place."""
-        room, statistics = self.room, np.asarray(self.statistics)
-        if not self.sparse:
-            return statistics[which * room:][:self.n_features]
-        if which < PAIR:
-            return statistics[:PAIR * room][which::PAIR][:self.n_features]
-        return statistics[PAIR * room:][which - PAIR::REST][:self.n_features]
+        return self.statistics.field(which, self.n_features)
 
     def _from(self, theta, beta, mean):
         """W and b for rows as they are, from the sums of the steps."""
