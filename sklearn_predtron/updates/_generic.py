@@ -116,7 +116,7 @@ class LossDriven(Update):
         if self.eta == "theory":
             # The longest round of several rows is not known beforehand, and any step will do.
             most = 4.0 if problem.score_map.offsets_cancel else problem.D2
-            step = 1 / (most * problem.C_L) if problem.C_L > 0 else 0.0  # of one label there is nothing to be wrong in
+            step = 0.0 if problem.C_L == 0 else 1 / (most * problem.C_L)  # of one label there is nothing to be wrong in
             return core.LossDrivenRule(0.0, theory_step("LossDriven", problem, step))
         return core.LossDrivenRule(self.eta)
 
