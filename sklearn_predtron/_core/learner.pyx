@@ -234,12 +234,12 @@ cdef class Learner:
         self.calls += 1
         self.kept = None
         try:
+            self.weights.adopt(part_of(state, "weights"), with_sums)    # which says if the state is of others
             self.t, weight = int(clock["gain"]["rounds"]), clock["gain"]["weight"]
             self.mean_weight = weight / self.t if self.t > 0 else 0
             self.weighted = clock["most"]["weighted"]
             total = clock["sum"] if with_sums else {"mistakes": 0, "updates": 0, "loss": 0}
             self.n_mistakes, self.n_updates, self.cumulative_loss = int(total["mistakes"]), int(total["updates"]), total["loss"]
-            self.weights.adopt(part_of(state, "weights"), with_sums)
             self.update.adopt(part_of(state, "update"))
             if self.observer is not None:
                 self.observer.adopt(part_of(state, "observer"), with_sums)

@@ -23,6 +23,9 @@ from sklearn_predtron.norms._pages import aligned_zeros
 cdef extern from "gaussian.h" nogil:
     void gaussian_of_products(Py_ssize_t n, double scale, double shift, const double* offset, double* v)
 
+UNMIXED = ("norm='rkhs' cannot be mixed: its support grows with every shard; approximate the kernel "
+           "(sklearn.kernel_approximation) and use norm='l2'.")
+
 # Kernels of a row with itself, as squared lengths of rows are under other norms.
 cdef double LEAST_OWN = 1e-280, LARGEST_OWN = 1e280
 
@@ -89,8 +92,10 @@ cdef class RKHSWeights(L2Weights):
         self.restore_sums(sums)
 
     def export(self):
-        raise ValueError("norm='rkhs' cannot be mixed: its support grows with every shard; approximate the kernel "
-                         "(sklearn.kernel_approximation) and use norm='l2'.")
+        raise ValueError(UNMIXED)
+
+    def adopt(self, state, bint with_sums):
+        raise ValueError(UNMIXED)
 
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
         """Return weights that hold the same rows with p features, of which the others are 0."""
