@@ -10,6 +10,8 @@ from sklearn_predtron.norms._base import Weights
 from sklearn_predtron.problems._base import Labels, Problem
 from sklearn_predtron.updates._competitor import Rule
 
+INSTRUCTIONS: str
+
 class Observer:
     def watch(self, problem: Problem) -> Any: ...
     def show(

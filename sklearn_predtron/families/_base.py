@@ -54,7 +54,7 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
         """Return the observer of progressive predictions, reusing the present one."""
         return None
 
-    def _settle(self, batch: Batch) -> None:
+    def _after_epochs(self, batch: Batch) -> None:
         """Choose what is chosen by a data set once it is learned."""
 
     def _hold_out(self, batch: Batch) -> None:

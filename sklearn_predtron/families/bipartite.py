@@ -304,9 +304,9 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
             super()._run_epochs(batch, y, metadata, **how)
         finally:
             del self._first_batches
-        self._settle(batch)
+        self._after_epochs(batch)
 
-    def _settle(self, batch: Batch) -> None:
+    def _after_epochs(self, batch: Batch) -> None:
         self._cut = self._fitted_cut(batch)
 
     def _warn_of_few(self, batch: Batch) -> None:

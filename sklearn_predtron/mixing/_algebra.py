@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import platform
 from typing import Any, NamedTuple
 
+from sklearn_predtron._core.learner import INSTRUCTIONS
 from sklearn_predtron._core.mixed import KINDS, State
+from sklearn_predtron._version import __version__
 
+MADE_BY = f"sklearn_predtron {__version__}, {platform.machine()} {INSTRUCTIONS}"
 ROUNDS = "clock.rounds"
 FAN_IN = 8
 
@@ -21,28 +25,40 @@ class Contribution(NamedTuple):
         The loss of the rounds, times as many: its mean by rounds is what bounds are compared with.
     state : State
         The fields, of which those of a mean are multiplied by the rounds, and gains and moments are of these rounds alone.
+    ends : tuple of Ends, default=()
+        Where shards of queries or sequences begin and end.
+    made_by : str, default=MADE_BY
+        The version and the instruction set: what the last bits depend on.
     """
 
     rounds: int
     loss: float
     state: State
+    ends: tuple[Any, ...] = ()
+    made_by: str = MADE_BY
 
 
-def contribution(before: State, after: State) -> Contribution:
+def contribution(before: State, after: State, ends: tuple[Any, ...] = ()) -> Contribution:
     """Return what a learner that went on from one state to another contributes."""
     rounds = int(after["gain"][ROUNDS] - before["gain"][ROUNDS])
     state = dict(after)
     state["mean"] = {name: rounds * value for name, value in after["mean"].items()}
     state["gain"] = {name: value - before["gain"][name] for name, value in after["gain"].items()}
     state["moments"] = {name: value.without(before["moments"][name]) for name, value in after["moments"].items()}
-    return Contribution(rounds, rounds * after["sum"]["clock.loss"], state)
+    return Contribution(rounds, rounds * after["sum"]["clock.loss"], state, ends)
 
 
 def add(first: Contribution, *others: Contribution) -> Contribution:
     """Return the sum of contributions, in their order."""
     for other in others:
+        if other.made_by != first.made_by:
+            raise ValueError(
+                f"contributions of {first.made_by!r} and {other.made_by!r} cannot be mixed: workers must have one version and "
+                "one kind of processor, or the last bits would depend on which of them learned what."
+            )
         combined = {kind: combine(kind, first.state[kind], other.state[kind]) for kind in KINDS}
-        first = Contribution(first.rounds + other.rounds, first.loss + other.loss, combined)
+        ends = first.ends + other.ends
+        first = first._replace(rounds=first.rounds + other.rounds, loss=first.loss + other.loss, state=combined, ends=ends)
     return first
 
 

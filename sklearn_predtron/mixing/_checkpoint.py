@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
+import re
 from typing import Any
 
 import numpy as np
+from joblib import hash as hash_of
 
 from sklearn_predtron._core.mixed import KINDS, Moments
 from sklearn_predtron._queries import shortened
-from sklearn_predtron._version import __version__
+from sklearn_predtron.mixing._algebra import MADE_BY
 from sklearn_predtron.mixing._rounds import Progress
 
 FORMAT = 1
 ABOUT = "about"
+
+
+def described(value: Any) -> Any:
+    """Return what tells a parameter from others, in any process."""
+    if isinstance(value, np.ndarray):
+        return ["array", list(value.shape), hash_of(value)]
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 
 
 class Checkpoint:
@@ -31,20 +39,28 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]):
         self.path = os.fspath(path)
-        self.about = json.loads(json.dumps({"format": FORMAT, "version": __version__, **about}))
+        if not os.path.isdir(os.path.dirname(os.path.abspath(self.path))):
+            raise ValueError(f"checkpoint={self.path!r} cannot be written: its folder is not there.")
+        self.about = json.loads(json.dumps({"format": FORMAT, "made_by": MADE_BY, **about}))
 
-    def load(self) -> Progress | None:
-        """Return the rounds that the file holds, or None where there is none."""
+    def load(self, most: int) -> Progress | None:
+        """Return the rounds that the file holds, or None if there is no file; refuse more than so many."""
         if not os.path.exists(self.path):
             return None
         try:
             with np.load(self.path, allow_pickle=False) as file:
                 found = {name: file[name] for name in file.files}
             about = json.loads(str(found.pop(ABOUT)))
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-            raise ValueError(f"checkpoint={self.path!r} is damaged: {error}.") from None
+        except Exception as error:  # whatever a damaged file brings numpy to raise
+            raise ValueError(f"checkpoint={self.path!r} is damaged: {type(error).__name__}: {error}") from None
         self._compare(about)
-        return self._progress(found)
+        progress = self._progress(found)
+        if len(progress.losses) > most:
+            raise ValueError(
+                f"checkpoint={self.path!r} holds {len(progress.losses)} rounds, and rounds={most}; accepted is the file of no "
+                "more rounds."
+            )
+        return progress
 
     def _compare(self, about: dict[str, Any]) -> None:
         """Refuse a file about something else by the first thing that differs."""

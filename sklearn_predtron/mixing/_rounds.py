@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.mixed import State
 from sklearn_predtron.mixing._algebra import Contribution, add_all, advance, contribution
-from sklearn_predtron.mixing._shards import ShardError
+from sklearn_predtron.mixing._shards import Ends, ShardError, check_ends
+
+if TYPE_CHECKING:
+    from sklearn_predtron.families._base import BasePredtron
+    from sklearn_predtron.mixing._checkpoint import Checkpoint
 
 Task = tuple[Callable[..., Contribution], tuple[Any, ...]]
 Engine = Callable[[Iterable[Task]], list[Contribution]]
@@ -39,14 +43,15 @@ def contribute(blank: Learner, shard: Any, plan: Plan, state: State, number: int
     learner.adopt(state, False)
     random = np.random.default_rng([plan.seed, turn, number])
     learner.update.restart(int(random.integers(2**63)))
+    ends = None
     try:
         for i in range(plan.passes):
-            shard.learn(learner, random if plan.shuffle else None, fresh=fresh and i == 0)
+            ends = shard.learn(learner, random if plan.shuffle else None, fresh=fresh and i == 0)
     except Exception as error:
         raise ShardError(shard.name, str(error)) from error
     finally:
         learner.weights.close_fit()
-    return contribution(state, learner.export())
+    return contribution(state, learner.export(), (Ends(number, shard.name, *ends),) if fresh and ends is not None else ())
 
 
 def take_round(
@@ -55,8 +60,54 @@ def take_round(
     """Let all shards take a round, and mix what they have learned."""
     tasks = ((contribute, (blank, shard, plan, before.state, i, turn, fresh)) for i, shard in enumerate(shards))
     learned = add_all(engine(tasks))
+    check_ends(learned.ends)
     if learned.rounds == 0:
         return before._replace(losses=(*before.losses, 0.0))
     loss = learned.state["sum"]["clock.loss"] / learned.rounds
     mixed_loss = before.mixed_loss + learned.loss / learned.rounds
     return Progress(advance(before.state, learned), (*before.losses, loss), mixed_loss)
+
+
+class Course:
+    """The rounds of a call: from the state before it, or from a checkpoint, to the state that a model takes over.
+
+    Parameters
+    ----------
+    plan : Plan
+        How shards learn.
+    rounds : int
+        How many rounds there are.
+    before : Progress or None
+        The rounds of earlier calls.
+    """
+
+    engine: Engine  # runs the tasks of a round, and returns what they return in their order
+
+    def __init__(self, plan: Plan, rounds: int, before: Progress | None = None):
+        self.plan, self.rounds, self.before = plan, rounds, before
+        self.progress: Progress | None = None  # as far as it is known
+        self.n_shards, self.zero_based = 0, False
+
+    def take(self, model: BasePredtron, shards: list[Any], checkpoint: Checkpoint | None = None) -> None:
+        """Take the rounds; after an interrupt the model has the last complete one."""
+        start = 0 if self.before is None else len(self.before.losses)
+        progress = self.before or Progress(model._learner.export(), (), 0.0)
+        if checkpoint is not None:
+            progress = checkpoint.load(self.rounds) or progress
+        self.n_shards = len(shards)
+        try:
+            for turn in range(len(progress.losses), start + self.rounds):
+                progress = take_round(model._learner, shards, self.plan, self.engine, progress, turn, fresh=turn == start)
+                if checkpoint is not None:
+                    checkpoint.save(progress)
+        except KeyboardInterrupt:
+            if len(progress.losses) > start:
+                self._hand_over(model, progress)
+            raise
+        self._hand_over(model, progress)
+
+    def _hand_over(self, model: BasePredtron, progress: Progress) -> None:
+        """Let a model be the mixture."""
+        model._learner.adopt(progress.state, True)
+        model.loss_curve_, model.n_iter_ = list(progress.losses), len(progress.losses)
+        self.progress = progress

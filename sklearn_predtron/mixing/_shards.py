@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron.datasets import SvmlightReader
+from sklearn_predtron._queries import Ids, ids_taken, is_one, shortened, split_ids
+from sklearn_predtron.datasets import SvmlightReader, SvmlightSummary
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._epochs import Epochs
 from sklearn_predtron.families._validation import Batch
@@ -53,6 +55,19 @@ class Lesson(NamedTuple):
     y: Any
     given: dict[str, Any]  # ids and weights
 
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
+
+
+class Ends(NamedTuple):
+    """Where the rows of a shard begin and end: no query, or sequence, may go on in the next one."""
+
+    number: int
+    shard: str
+    first: Any
+    last: Any
+
 
 class Rounds:
     """Some of the rounds of a data set in memory, which is read in place: a query or a sequence, being a round, is never cut.
@@ -70,7 +85,7 @@ class Rounds:
     """
 
     def __init__(self, name: str, model: BasePredtron, batch: Batch, rounds: NDArray):
-        self.name, self.model = name, copy.copy(model)
+        self.name, self.model = name, model
         self.batch, self.size = batch._replace(order=rounds, labels=batch.labels.shared()), len(rounds)
 
     def learn(self, learner: Learner, random: np.random.Generator | None, *, fresh: bool) -> None:
@@ -94,14 +109,58 @@ class Chunks:
     """
 
     def __init__(self, name: str, model: BasePredtron, chunks: Callable[[], Iterator[Lesson]], size: int | None):
-        self.name, self.model, self.chunks, self.size = name, copy.copy(model), chunks, size
+        self.name, self.model, self.chunks, self.size = name, reader_like(model), chunks, size
 
-    def learn(self, learner: Learner, random: np.random.Generator | None, *, fresh: bool) -> None:
-        """Take a pass over the rows."""
+    def learn(self, learner: Learner, random: np.random.Generator | None, *, fresh: bool) -> tuple[Any, Any] | None:
+        """Take a pass over the rows; return the first id and the last of their queries or sequences, if they have any."""
+        ends: tuple[Any, Any] | None = None
+        ids = ids_taken(type(self.model).fit)
         for lesson in self.chunks():
-            batch = self.model._read(lesson.X, lesson.y, **lesson.given, fresh=False, partial=True)
+            if len(lesson) == 0:
+                continue
+            batch = read_lesson(self.model, lesson, fresh=False)
             self.model._check_rows(batch.X, batch.rows)
             learn_batch(self.model, learner, batch, random, fresh=fresh)
+            if ids is not None:
+                found = ends_of(lesson, ids)
+                ends = found if ends is None or found is None else (ends[0], found[1])
+        return ends
+
+
+def reader_like(model: BasePredtron) -> BasePredtron:
+    """Return an estimator that reads rows as another does, and may change meanwhile; what is learned stays the other's."""
+    reader = object.__new__(type(model))
+    reader.__dict__.update(model.__dict__)
+    return reader
+
+
+def read_lesson(model: BasePredtron, lesson: Lesson, *, fresh: bool, **known: Any) -> Batch:
+    """Return what an estimator reads of some rows."""
+    X, given, ids = lesson.X, dict(lesson.given), ids_taken(type(model).fit)
+    if ids is not None:
+        X, given[ids.name] = split_ids(X, given.get(ids.name), ids)
+    return model._read(X, lesson.y, **given, **known, fresh=fresh, partial=True)
+
+
+def ends_of(lesson: Lesson, ids: Ids) -> tuple[Any, Any] | None:
+    """Return the ids of the first row and of the last."""
+    values = split_ids(lesson.X, lesson.given.get(ids.name), ids)[1]
+    if values is None or is_one(values):
+        return None
+    first, last = np.asarray(values).ravel()[[0, -1]].tolist()
+    return first, last
+
+
+def check_ends(ends: tuple[Ends, ...]) -> None:
+    """Refuse shards that share a query, or a sequence, at their border."""
+    there = sorted(ends, key=lambda end: end.number)
+    for before, after in itertools.pairwise(there):
+        if before.last == after.first:
+            raise ShardError(
+                f"{before.shard}, and {after.shard}",
+                f"the id {shortened(after.first)} ends the one and begins the other; repartition by id, for what belongs "
+                "together must be in one shard.",
+            )
 
 
 def learn_batch(model: BasePredtron, learner: Learner, batch: Batch, random: np.random.Generator | None, *, fresh: bool) -> None:
@@ -119,88 +178,108 @@ def deal(model: BasePredtron, batch: Batch, n: int, random: np.random.Generator)
     return [Rounds(f"shard {i}", model, batch, np.ascontiguousarray(dealt[i::n])) for i in range(n)]
 
 
+def is_path(x: Any) -> bool:
+    """Return whether x names a file."""
+    return isinstance(x, (str, os.PathLike))
+
+
 def is_shards(X: Any) -> bool:
     """Return whether X is a list of files or functions."""
-    return isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(x, (str, os.PathLike)) or callable(x) for x in X)
+    return isinstance(X, (list, tuple)) and len(X) > 0 and all(is_path(x) or callable(x) for x in X)
 
 
-class Format(NamedTuple):
-    """How files are read: what `SvmlightReader` asks, and by which name the estimator takes their ids."""
+class Found(NamedTuple):
+    """What is known of the rows of all files: given, or found in a first pass."""
 
-    options: dict[str, Any]
-    ids: str | None
+    classes: Any = None
+    n_features: int | None = None
+    zero_based: bool = False
 
 
-def format_of(model: BasePredtron, n_features: int | None, classes: Any) -> Format:
-    """Return the format of an estimator's files."""
-    asked = inspect.signature(type(model).fit).parameters
-    ids = next((name for name in ("qid", "sid") if name in asked), None)
+def options_of(model: BasePredtron, found: Found) -> dict[str, Any]:
+    """Return what `SvmlightReader` asks about the files of an estimator."""
+    ids = ids_taken(type(model).fit)
     tags = model.__sklearn_tags__()
     multilabel = tags.classifier_tags is not None and tags.classifier_tags.multi_label
-    options: dict[str, Any] = {"n_features": n_features, "zero_based": False, "multilabel": multilabel}
-    options |= {"query_id": ids == "qid", "sequence_id": ids == "sid"}
-    return Format({**options, "classes": classes if multilabel else None}, ids)
+    options: dict[str, Any] = {"n_features": found.n_features, "zero_based": found.zero_based, "multilabel": multilabel}
+    options |= {"query_id": ids is not None and ids.name == "qid", "sequence_id": ids is not None and ids.name == "sid"}
+    return {**options, "classes": found.classes if multilabel else None}
 
 
-def lessons_of_file(path: Path, file_format: Format) -> Iterator[Lesson]:
+def lessons_of_file(path: Path, options: dict[str, Any]) -> Iterator[Lesson]:
     """Yield the chunks of an svmlight file."""
-    for X, y, ids in SvmlightReader(path, **file_format.options):
-        yield Lesson(X, y, {} if file_format.ids is None else {file_format.ids: ids})
+    name = "qid" if options["query_id"] else "sid" if options["sequence_id"] else None
+    for X, y, ids in SvmlightReader(path, **options):
+        yield Lesson(X, y, {} if name is None else {name: ids})
 
 
 def lessons_of_function(function: Callable[[], Any]) -> Iterator[Lesson]:
     """Yield what a function returns: X, y and, if there is anything else, a dictionary."""
     found = function()
     if not isinstance(found, tuple) or len(found) not in (2, 3) or not isinstance(found[-1] if len(found) == 3 else {}, dict):
-        raise ValueError("it must return (X, y), or (X, y, dictionary of ids and weights).")
+        raise ValueError(f"it returns {shortened(found)}; accepted are (X, y) and (X, y, dictionary of ids and weights).")
     yield Lesson(found[0], found[1], found[2] if len(found) == 3 else {})
 
 
-def open_shards(model: BasePredtron, given: list[Any], classes: Any, n_features: int | None, *, fresh: bool) -> list[Chunks]:
+def name_of(number: int, shard: Any) -> str:
+    """Return what a shard is called in errors."""
+    return f"shard {number}, {os.fspath(shard)!r}" if is_path(shard) else f"shard {number}"
+
+
+def open_shards(model: BasePredtron, given: list[Any], found: Found, *, fresh: bool) -> list[Chunks]:
     """Return the shards of files and functions; a fresh model gets a learner of no rounds, made for the first rows."""
-    paths = [path for path in given if isinstance(path, (str, os.PathLike))]
-    if fresh and paths:
-        classes, n_features = look_through(model, paths, classes, n_features)
-    width = n_features if fresh else model.n_features_in_
-    file_format = format_of(model, width, classes if fresh else getattr(model, "classes_", None))
-    names = [f"shard {i}, {os.fspath(x)!r}" if isinstance(x, (str, os.PathLike)) else f"shard {i}" for i, x in enumerate(given)]
+    names = [name_of(i, x) for i, x in enumerate(given)]
+    options = options_of(model, found)
     readers: list[Callable[[], Iterator[Lesson]]] = [
-        partial(lessons_of_function, x) if callable(x) else partial(lessons_of_file, x, file_format) for x in given
+        partial(lessons_of_file, x, options) if is_path(x) else partial(lessons_of_function, x) for x in given
     ]
     if fresh:
-        begin(model, names, readers, classes)
-    sizes = [None if callable(x) else os.path.getsize(x) for x in given]
+        prepare_learner(model, names, readers, found.classes)
+    sizes = [os.path.getsize(x) if is_path(x) else None for x in given]
     return [Chunks(name, model, reader, size) for name, reader, size in zip(names, readers, sizes, strict=True)]
 
 
-def look_through(model: BasePredtron, paths: list[Path], classes: Any, n_features: int | None) -> tuple[Any, int]:
-    """Return the classes and the width of files, from a first pass where they are not given."""
+def look_through(
+    model: BasePredtron, given: list[Any], classes: Any, n_features: int | None, zero_based: Any, n_jobs: int | None
+) -> Found:
+    """Return what is to be known of files, from a first pass if anything is not given."""
+    paths = [(number, x) for number, x in enumerate(given) if is_path(x)]
     labelled = "classes" in inspect.signature(type(model).partial_fit).parameters
-    if n_features is not None and (classes is not None or not labelled):
-        return classes, n_features
-    options = format_of(model, None, None).options
-    found = [SvmlightReader(path, **{**options, "n_features": None, "classes": None}).scan() for path in paths]
-    for number, (path, summary) in enumerate(zip(paths, found, strict=True)):
-        if summary.error is not None:
-            raise ShardError(f"shard {number}, {os.fspath(path)!r}", str(summary.error))
-    width = max(summary.n_features for summary in found) if n_features is None else n_features
+    if not paths or (n_features is not None and zero_based != "auto" and (classes is not None or not labelled)):
+        return Found(classes, n_features, bool(zero_based) and zero_based != "auto")
+    options = {**options_of(model, Found(None, None)), "zero_based": zero_based}
+    found = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(scanned)(name_of(*path), path[1], options) for path in paths)
+    base = any(summary.zero_based for summary in found)
+    if n_features is None:  # a file without the index 0 may be of as wide rows that are counted from 0
+        n_features = max(summary.n_features + (base and not summary.zero_based) for summary in found)
     if classes is None and labelled:
         classes = np.unique(np.concatenate([summary.classes for summary in found]))
-    return classes, width
+    return Found(classes, n_features, base)
 
 
-def begin(model: BasePredtron, names: list[str], readers: list[Callable[[], Iterator[Lesson]]], classes: Any) -> None:
+def scanned(name: str, path: Path, options: dict[str, Any]) -> SvmlightSummary:
+    """Return the summary of a file that can be read to its end."""
+    try:
+        found = SvmlightReader(path, **options).scan()
+    except (OSError, ValueError) as error:
+        raise ShardError(name, str(error)) from error
+    if found.error is not None:
+        raise ShardError(name, str(found.error)) from found.error
+    return found
+
+
+def prepare_learner(model: BasePredtron, names: list[str], readers: list[Callable[[], Iterator[Lesson]]], classes: Any) -> None:
     """Get a learner of no rounds ready for rows like the first."""
+    model._validate_params()
+    known = {} if classes is None else {"classes": classes}
     for name, reader in zip(names, readers, strict=True):
         try:
-            lesson = next(iter(reader()), None)
+            lesson = next((lesson for lesson in reader() if len(lesson) > 0), None)
             if lesson is None:
                 continue
-            model._validate_params()
-            known = {} if classes is None else {"classes": classes}
-            batch = model._read(lesson.X, lesson.y, **lesson.given, **known, fresh=True, partial=True)
+            batch = read_lesson(model, lesson, fresh=True, **known)
             model._prepare_learner(batch.rows, batch.labels, fresh=True, partial=False)
-        except ValueError as error:
+        except Exception as error:
             raise ShardError(name, str(error)) from error
         return
     raise ValueError("X holds no shard with rows.")

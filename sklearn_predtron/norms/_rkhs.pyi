@@ -9,6 +9,8 @@ from sklearn_predtron.norms._l2 import L2Weights
 
 def gaussian(products: NDArray[np.float64], gamma: float, left: NDArray[np.float64], right: NDArray[np.float64]) -> Any: ...
 
+UNMIXED: str
+
 class RKHSWeights(L2Weights):
     n: int
     truncation_loss: float

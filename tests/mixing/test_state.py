@@ -230,6 +230,6 @@ def test_what_cannot_be_mixed_says_so():
         wide = copy.deepcopy(wrong).partial_fit(np.column_stack([X, X]), y, **given)
         wrong.partial_fit(X, y, **given)
         before = scores_of(wrong, lesson)
-        with pytest.raises(ValueError, match="weights of shape.* are not those of [0-9]* scores and 7 features"):
+        with pytest.raises(ValueError, match=r"weights of shape.* are not those of [0-9]* scores and 7 features"):
             wrong._learner.adopt(wide._learner.export(), True)
         np.testing.assert_array_equal(scores_of(wrong, lesson), before)

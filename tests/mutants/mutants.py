@@ -218,8 +218,8 @@ MUTANTS = [
     Mutant(
         "intercept-keeps-its-length-of-a-round-called-off",
         f"{NORMS}/_intercept.pyx",
-        "        self.known_at = -1\n",
-        "",
+        "= mantissa, exponent, rows\n        self.known_at = -1\n",
+        "= mantissa, exponent, rows\n",
         ENGINE,
     ),
     Mutant(
