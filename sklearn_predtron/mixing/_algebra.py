@@ -39,10 +39,11 @@ class Contribution(NamedTuple):
 
 
 def contribution(before: State, after: State, ends: tuple[Any, ...] = ()) -> Contribution:
-    """Return what a learner that went on from one state to another contributes."""
+    """Return what a learner that went on from one state to another contributes; the arrays of the latter become its own."""
     rounds = int(after["gain"][ROUNDS] - before["gain"][ROUNDS])
     state = dict(after)
-    state["mean"] = {name: rounds * value for name, value in after["mean"].items()}
+    for value in after["mean"].values():
+        value *= rounds
     state["gain"] = {name: value - before["gain"][name] for name, value in after["gain"].items()}
     state["moments"] = {name: value.without(before["moments"][name]) for name, value in after["moments"].items()}
     return Contribution(rounds, rounds * after["sum"]["clock.loss"], state, ends)

@@ -37,9 +37,33 @@ class Progress(NamedTuple):
     mixed_loss: float  # what bounds are compared with
 
 
-def contribute(blank: Learner, shard: Any, plan: Plan, state: State, number: int, turn: int, fresh: bool) -> Contribution:
+class Learners:
+    """Learners of no rounds, one for each shard that learns at a time: copies of one, which are used again.
+
+    Parameters
+    ----------
+    blank : Learner
+        What they are copies of.
+    """
+
+    def __init__(self, blank: Learner):
+        self.blank, self.idle = blank, [copy.deepcopy(blank)]
+
+    def take(self) -> Learner:
+        """Return a learner that nobody uses."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return copy.deepcopy(self.blank)
+
+    def put_back(self, learner: Learner) -> None:
+        """Let a learner be used again."""
+        self.idle.append(learner)
+
+
+def contribute(learners: Learners, shard: Any, plan: Plan, state: State, number: int, turn: int, fresh: bool) -> Contribution:
     """Return what a shard, of some number, learns in some round from the state; it depends on nothing else."""
-    learner = copy.deepcopy(blank)
+    learner = learners.take()
     learner.adopt(state, False)
     random = np.random.default_rng([plan.seed, turn, number])
     learner.update.restart(int(random.integers(2**63)))
@@ -49,16 +73,17 @@ def contribute(blank: Learner, shard: Any, plan: Plan, state: State, number: int
             ends = shard.learn(learner, random if plan.shuffle else None, fresh=fresh and i == 0)
     except Exception as error:
         raise ShardError(shard.name, str(error)) from error
-    finally:
-        learner.weights.close_fit()
-    return contribution(state, learner.export(), (Ends(number, shard.name, *ends),) if fresh and ends is not None else ())
+    learner.weights.close_fit()
+    learned = contribution(state, learner.export(), (Ends(number, shard.name, *ends),) if fresh and ends is not None else ())
+    learners.put_back(learner)
+    return learned
 
 
 def take_round(
-    blank: Learner, shards: list[Any], plan: Plan, engine: Engine, before: Progress, turn: int, fresh: bool
+    learners: Learners, shards: list[Any], plan: Plan, engine: Engine, before: Progress, turn: int, fresh: bool
 ) -> Progress:
     """Let all shards take a round, and mix what they have learned."""
-    tasks = ((contribute, (blank, shard, plan, before.state, i, turn, fresh)) for i, shard in enumerate(shards))
+    tasks = ((contribute, (learners, shard, plan, before.state, i, turn, fresh)) for i, shard in enumerate(shards))
     learned = add_all(engine(tasks))
     check_ends(learned.ends)
     if learned.rounds == 0:
@@ -95,9 +120,10 @@ class Course:
         if checkpoint is not None:
             progress = checkpoint.load(self.rounds) or progress
         self.n_shards = len(shards)
+        learners = Learners(model._learner)
         try:
             for turn in range(len(progress.losses), start + self.rounds):
-                progress = take_round(model._learner, shards, self.plan, self.engine, progress, turn, fresh=turn == start)
+                progress = take_round(learners, shards, self.plan, self.engine, progress, turn, fresh=turn == start)
                 if checkpoint is not None:
                     checkpoint.save(progress)
         except KeyboardInterrupt:

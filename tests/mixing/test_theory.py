@@ -35,7 +35,7 @@ def test_a_merge_lowers_the_potential(norm):
         shard = copy.deepcopy(model)
         shard._learner.adopt(before, False)
         after = shard.partial_fit(X[part], y[part])._learner.export()
-        shards.append((part.stop - part.start, after, contribution(before, after)))
+        shards.append((part.stop - part.start, copy.deepcopy(after), contribution(before, after)))
     mixed = advance(before, add_all([learned for *_, learned in shards]))
     of_mixture = twice_the_potential(model, mixed)
     of_shards = sum(n * twice_the_potential(model, after) for n, after, _ in shards) / 180
