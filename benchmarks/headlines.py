@@ -91,6 +91,7 @@ PEER = "CRFsuite ap"
 CRF = "CRFsuite, averaged perceptron"
 TUNED = "TunedThresholdClassifierCV(LogisticRegression)"
 TIMES = "times faster (ratio)"
+MIXED = "8 shards / 1 shard, after 20"
 PLAIN = {"learner": "ours, perceptron"}
 HEADLINES = [
     *(
@@ -342,4 +343,6 @@ HEADLINES = [
         for update in ("perceptron", "default")
     ),
     Headline("joint", "loss", BY_HAND, "Joint features, held-out loss", OURS, {}, beside="by hand"),
+    Headline("mixing", "error of 8 shards after 20 rounds", "one learner", "Errors of mixtures", MIXED, {"norm": "l2"}),
+    Headline("mixing", "time of a round on two threads", "one thread", "A round of mixing on two threads", TIMES, inverse=True),
 ]

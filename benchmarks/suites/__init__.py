@@ -10,6 +10,7 @@ from benchmarks.suites import (
     limit,
     measures,
     memory,
+    mixing,
     multilabel,
     norms,
     ordinal,
@@ -50,4 +51,5 @@ SUITES = {
     "norms": norms,
     "kernels": kernels,
     "weights": weights,
+    "mixing": mixing,
 }

@@ -54,7 +54,7 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
     the place of the cumulative loss.  The averages of all shards are pooled, and predict.
 
     It is for data that one machine cannot hold or read in time; small sets learn as well, and as fast, by `fit`.  What matters
-    is that shards have 500 rows or more, and that rows are shuffled over them.
+    is that shards have a thousand rows or more, and that rows are shuffled over them.
 
     Parameters
     ----------

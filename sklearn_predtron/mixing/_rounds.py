@@ -83,7 +83,8 @@ def take_round(
     learners: Learners, shards: list[Any], plan: Plan, engine: Engine, before: Progress, turn: int, fresh: bool
 ) -> Progress:
     """Let all shards take a round, and mix what they have learned."""
-    tasks = ((contribute, (learners, shard, plan, before.state, i, turn, fresh)) for i, shard in enumerate(shards))
+    start = {**before.state, "sum": {}}  # of which a shard has its own
+    tasks = ((contribute, (learners, shard, plan, start, i, turn, fresh)) for i, shard in enumerate(shards))
     learned = add_all(engine(tasks))
     check_ends(learned.ends)
     if learned.rounds == 0:

@@ -233,3 +233,26 @@ def test_what_cannot_be_mixed_says_so():
         with pytest.raises(ValueError, match=r"weights of shape.* are not those of [0-9]* scores and 7 features"):
             wrong._learner.adopt(wide._learner.export(), True)
         np.testing.assert_array_equal(scores_of(wrong, lesson), before)
+
+
+@pytest.mark.parametrize(("norm", "down", "up"), [("l2", 8, 16), ("l1", 8, 16), ("trace", 8, 16), ("scaled", 8, 16)])
+def test_what_a_round_sends(norm, down, up):
+    """Weights to a shard; weights and the sum of its iterates back; once, the statistics of the features."""
+    p, k = 300, 10
+    X, y = np.random.default_rng(0).standard_normal((50, p)), np.arange(50) % k
+    model = PredtronClassifier(norm=norm, average="linear").partial_fit(X, y, classes=range(k))
+    before = model._learner.export()
+    after = model.partial_fit(X, y)._learner.export()
+    sent = {"down": size_of({**before, "sum": {}}), "up": size_of(contribution(before, after).state)}
+    statistics = 24 * p if norm == "scaled" else 0
+    offsets = 100 * k
+    assert down * p * k + statistics <= sent["down"] <= down * p * k + statistics + offsets
+    assert up * p * k + statistics <= sent["up"] <= up * p * k + statistics + offsets
+
+
+def size_of(value):
+    """Return the bytes of all arrays in a state."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else ()
+    return sum(map(size_of, values))
