@@ -4,8 +4,9 @@ from sklearn_predtron.datasets._broken_lines import BrokenLineError
 from sklearn_predtron.datasets._markov_sequences import make_sequences
 from sklearn_predtron.datasets._ranking_queries import make_ranking_queries, make_separable_queries
 from sklearn_predtron.datasets._read import read_svmlight
-from sklearn_predtron.datasets._reader import SvmlightReader, SvmlightSummary
+from sklearn_predtron.datasets._reader import SvmlightReader
 from sklearn_predtron.datasets._sequences import stack_sequences, unstack, window
+from sklearn_predtron.datasets._summary import SvmlightSummary
 
 __all__ = [
     "BrokenLineError",

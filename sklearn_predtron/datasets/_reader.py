@@ -5,9 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 from bz2 import BZ2File
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from io import DEFAULT_BUFFER_SIZE, BufferedReader
 from typing import IO, Any
 
@@ -18,8 +17,10 @@ from scipy import sparse
 from sklearn_predtron.datasets._ahead import count_threads, map_ahead
 from sklearn_predtron.datasets._blocks import MOST_BYTES, Block, BlockCutter
 from sklearn_predtron.datasets._broken_lines import BrokenLineError, LineRules
+from sklearn_predtron.datasets._cache import ChunkCache
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._rows import Chunk, RowParser
+from sklearn_predtron.datasets._summary import SvmlightSummary, Tally
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
 
@@ -28,44 +29,6 @@ def decompressed(raw: IO[bytes], path: str) -> IO[bytes]:
     if path.endswith(".gz"):
         return BufferedReader(gzip.GzipFile(fileobj=raw))
     return BufferedReader(BZ2File(raw)) if path.endswith(".bz2") else raw
-
-
-@dataclass(frozen=True)
-class SvmlightSummary:
-    """What a first pass finds in an svmlight file.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows.
-    n_features : int
-        Width: the largest feature index, counted from 1.
-    classes : ndarray of shape (n_classes,)
-        The distinct labels of all rows, sorted.
-    zero_based : bool
-        Whether indices are read as counted from 0; for ``zero_based="auto"``, whether the index 0 occurs.
-    error : BrokenLineError or None
-        The first line that cannot be read; the rest of the summary is of the rows that were yielded before it.
-    n_queries : int or None, default=None
-        Queries, with `query_id`; an id that returns after another one is a new query.
-    n_sequences : int or None, default=None
-        Sequences, with `sequence_id`; an id that returns after another one is a new sequence.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_predtron.datasets import SvmlightSummary
-    >>> SvmlightSummary(150, 4, np.array([0.0, 1.0, 2.0]), False, None).n_features
-    4
-    """
-
-    n_rows: int
-    n_features: int
-    classes: NDArray
-    zero_based: bool
-    error: BrokenLineError | None
-    n_queries: int | None = None
-    n_sequences: int | None = None
 
 
 class SvmlightReader:
@@ -118,6 +81,13 @@ class SvmlightReader:
     n_jobs : int, default=None
         Threads that parse the next chunks while the present one is learned; -1 is one for each processor, None is no thread.
         The chunks are the same, to the last bit, and come in the same order; up to `n_jobs` of them wait in memory.
+    cache : bool, str or path-like, default=None
+        A binary file of what is parsed; True is the file's name with ``.cache`` at its end, None and False are no cache.  The
+        first pass to the end, a scan or an iteration, writes it.  Passes from then on map it into memory, and yield the same
+        chunks to the last bit.  It takes its place when it is complete: an interrupted pass leaves none, and neither does a file
+        with a line that cannot be read.  It is of the file's name, size and time of change, and of `multilabel`, `query_id`,
+        `sequence_id`, `dtype`, `chunk_rows` and `chunk_bytes`, and is written anew if any of these has changed; `n_features`,
+        `zero_based` and `classes` may change.  A damaged cache, and a file that is none, are refused and stay as they are.
 
     Attributes
     ----------
@@ -182,6 +152,15 @@ class SvmlightReader:
     ...     print(X.shape, y, sid)
     (3, 2) [2. 0. 1.] [7 7 3]
     (1, 2) [0.] [7]
+
+    Learning again from what was parsed once:
+
+    >>> reader = SvmlightReader(path, cache=True)
+    >>> for epoch in range(2):
+    ...     for X, y, first_line in reader:
+    ...         print(epoch, X.shape, sorted(os.listdir(folder.name)))
+    0 (4, 2) ['iris.svm', 'iris.svm.cache']
+    1 (4, 2) ['iris.svm', 'iris.svm.cache']
     >>> folder.cleanup()
     """
 
@@ -199,6 +178,7 @@ class SvmlightReader:
         query_id: bool = False,
         sequence_id: bool = False,
         n_jobs: int | None = None,
+        cache: bool | str | os.PathLike[str] | None = None,
     ):
         width = 1 if n_features is None else n_features
         check_counts(n_features=width, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes)
@@ -218,6 +198,8 @@ class SvmlightReader:
             raise ValueError(f"sequence_id=True is not accepted with {other}=True: a token has one label, and is no document.")
         if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
             raise ValueError(f"dtype={dtype!r} is not known; accepted are float64 and float32.")
+        if not (cache is None or isinstance(cache, (bool, str, os.PathLike))):
+            raise ValueError(f"cache={cache!r} is not known; accepted are None, True, False and the path of a file.")
         self.path = os.fspath(path)
         self.n_features = n_features
         self.zero_based = zero_based
@@ -229,7 +211,9 @@ class SvmlightReader:
         self.query_id = bool(query_id)
         self.sequence_id = bool(sequence_id)
         self.n_jobs = n_jobs
+        self.cache = cache
         self._n_threads = count_threads(n_jobs)
+        self._cache = self._find_cache()
         self.fraction_read: float | None = None
         self._summary: SvmlightSummary | None = None
 
@@ -268,15 +252,32 @@ class SvmlightReader:
         summary : SvmlightSummary
             What the file holds, up to the first line that cannot be read.
         """
-        auto = self.zero_based == "auto"
-        n_rows, n_groups, width, lowest, classes, error = 0, 0, 1, 1, np.empty(0), None
+        tally, error = self._tally_of_cache(max_classes), None
+        if tally is None:
+            tally, error = self._tally_of_rows(max_classes, callback)
+        zero_based = tally.lowest == 0 if self.zero_based == "auto" else bool(self.zero_based)
+        counts = [tally.n_groups if wanted else None for wanted in (self.query_id, self.sequence_id)]
+        width = tally.width(zero_based=zero_based)
+        self._summary = SvmlightSummary(tally.n_rows, width, tally.classes, zero_based, error, *counts)
+        return self._summary
+
+    def _tally_of_cache(self, max_classes: int) -> Tally | None:
+        """Return what the cache says of all rows; None if there is none, or if the rows show more."""
+        tally, zero_based = None if self._cache is None else self._cache.tally(), bool(self.zero_based)
+        if tally is None or len(tally.classes) > min(max_classes, tally.most_classes):
+            return None
+        if tally.lowest < 1 - zero_based or tally.width(zero_based=zero_based) > MOST_FEATURES:
+            return None
+        self.fraction_read = 1.0
+        return tally
+
+    def _tally_of_rows(self, max_classes: int, callback: Callable[[], Any] | None) -> tuple[Tally, BrokenLineError | None]:
+        """Return what the rows hold before the first line that cannot be read, and that."""
+        tally, zero_based = Tally(max_classes), bool(self.zero_based)
         try:
-            for chunk in self._chunks(None, bool(self.zero_based), None):
-                n_groups += 0 if chunk.qid is None else 1 + int(np.count_nonzero(np.diff(chunk.qid)))
-                n_rows, width = n_rows + chunk.X.shape[0], max(width, chunk.X.shape[1])
-                lowest = min(lowest, chunk.X.indices.min(initial=1))
-                classes = np.union1d(classes, chunk.labels.values)
-                if len(classes) > max_classes:
+            for chunk in self._chunks(None, zero_based, None):
+                tally.add(chunk, base=not zero_based)
+                if len(tally.classes) > max_classes:
                     raise ValueError(
                         f"{self.path} has more than max_classes={max_classes} distinct labels by the chunk from line "
                         f"{chunk.first} on; labels must be {'grades of relevance' if self.query_id else 'classes'}."
@@ -284,13 +285,19 @@ class SvmlightReader:
                 if callback is not None:
                     callback()
         except BrokenLineError as broken:
-            error = broken
-        zero_based = lowest == 0 if auto else bool(self.zero_based)
-        if auto and not zero_based:
-            width = max(1, width - 1)
-        counts = [n_groups if wanted else None for wanted in (self.query_id, self.sequence_id)]
-        self._summary = SvmlightSummary(n_rows, width, classes, zero_based, error, *counts)
-        return self._summary
+            return tally, broken
+        return tally, None
+
+    def _find_cache(self) -> ChunkCache | None:
+        """Return the cache that is asked for."""
+        if not self.cache:
+            return None
+        path = f"{self.path}.cache" if self.cache is True else os.fspath(self.cache)
+        if os.path.realpath(path) == os.path.realpath(self.path):
+            raise ValueError(f"cache={path!r} is the file that is read; accepted are other files.")
+        settings = {name: getattr(self, name) for name in ("multilabel", "query_id", "sequence_id")}
+        sizes = {"chunk_rows": int(self.chunk_rows), "chunk_bytes": int(self.chunk_bytes)}
+        return ChunkCache(path, self.path, {**settings, **sizes, "dtype": self.dtype.name})
 
     def _open(self) -> IO[bytes]:
         """Open the file, at its start."""
@@ -311,12 +318,19 @@ class SvmlightReader:
     ) -> Iterator[Chunk]:
         """Yield the chunks up to the first line that cannot be read, and raise what is wrong with it."""
         rules = LineRules(n_features, zero_based, classes, self.multilabel, self.query_id, self.dtype)
+        parsed = self._parse(rules, longest or self.chunk_bytes)
+        with closing(parsed if self._cache is None else self._cache.chunks(rules, parsed)) as chunks:
+            for chunk, self.fraction_read in chunks:
+                if chunk.X.shape[0]:
+                    yield chunk
+
+    def _parse(self, rules: LineRules, longest: int) -> Generator[tuple[Chunk, float | None], None, None]:
+        """Yield the chunks, and how much of the file is read with each."""
         parse = RowParser(rules).parse
         with self._open() as raw:
-            blocks = self._blocks(raw, longest or self.chunk_bytes)
+            blocks = self._blocks(raw, longest)
             with closing(map_ahead(lambda found: (parse(found[0]), found[1]), blocks, self._n_threads)) as chunks:
-                for chunk, self.fraction_read in chunks:
-                    if chunk.X.shape[0]:
-                        yield chunk
+                for chunk, fraction in chunks:
+                    yield chunk, fraction
                     if chunk.error is not None:
                         raise BrokenLineError(self.path, *chunk.error)
