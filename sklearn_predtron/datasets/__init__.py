@@ -2,6 +2,7 @@
 
 from sklearn_predtron.datasets._broken_lines import BrokenLineError
 from sklearn_predtron.datasets._markov_sequences import make_sequences
+from sklearn_predtron.datasets._parquet import ParquetReader, ParquetSummary
 from sklearn_predtron.datasets._ranking_queries import make_ranking_queries, make_separable_queries
 from sklearn_predtron.datasets._read import read_svmlight
 from sklearn_predtron.datasets._reader import SvmlightReader
@@ -10,6 +11,8 @@ from sklearn_predtron.datasets._summary import SvmlightSummary
 
 __all__ = [
     "BrokenLineError",
+    "ParquetReader",
+    "ParquetSummary",
     "SvmlightReader",
     "SvmlightSummary",
     "make_ranking_queries",

@@ -1,0 +1,171 @@
+"""Parquet and Arrow files: their columns in batches, and columns as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_predtron.datasets._svmlight import MOST_FEATURES
+
+
+def import_arrow() -> Any:
+    """Return pyarrow, which is imported where it is used."""
+    try:
+        import pyarrow.ipc
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("ParquetReader needs pyarrow: pip install 'sklearn_predtron[arrow]'.") from error
+    return pyarrow
+
+
+class ArrowFile:
+    """A Parquet file or an Arrow file, told by its first bytes."""
+
+    def __init__(self, path: str):
+        self.path = path
+        pyarrow = import_arrow()
+        with open(path, "rb") as file:
+            start = file.read(6)
+        if start[:4] != b"PAR1" and start != b"ARROW1":
+            raise ValueError(f"path={path!r} is neither a Parquet file nor an Arrow file.")
+        try:
+            if start[:4] == b"PAR1":
+                self._parquet = pyarrow.parquet.ParquetFile(path)
+                self.schema, self.n_rows = self._parquet.schema_arrow, self._parquet.metadata.num_rows
+            else:
+                self._parquet, self._arrow = None, pyarrow.ipc.open_file(pyarrow.memory_map(path))
+                self.schema = self._arrow.schema
+                self.n_rows = sum(self._arrow.get_batch(i).num_rows for i in range(self._arrow.num_record_batches))
+        except (pyarrow.ArrowException, OSError) as error:
+            raise ValueError(f"path={path!r} cannot be read: {error}") from None
+
+    def batches(self, columns: list[str], most: int) -> Iterator[Any]:
+        """Yield batches of some columns, of at most so many rows."""
+        pyarrow = import_arrow()
+        try:
+            if self._parquet is not None:
+                yield from self._parquet.iter_batches(batch_size=most, columns=columns)
+                return
+            for i in range(self._arrow.num_record_batches):
+                batch = self._arrow.get_batch(i).select(columns)
+                yield from (batch.slice(begin, most) for begin in range(0, batch.num_rows, most))
+        except (pyarrow.ArrowException, OSError) as error:
+            raise ValueError(f"path={self.path!r} cannot be read: {error}") from None
+
+
+def is_number(kind: Any) -> bool:
+    """Return whether the values of a type are numbers."""
+    types = import_arrow().types
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether the values of a type are strings."""
+    types = import_arrow().types
+    return types.is_string(kind) or types.is_large_string(kind)
+
+
+def is_list(kind: Any, holds: Callable[[Any], bool]) -> bool:
+    """Return whether the values of a type are lists, of values of a type that `holds`."""
+    types = import_arrow().types
+    return (types.is_list(kind) or types.is_large_list(kind)) and holds(kind.value_type)
+
+
+def is_label(kind: Any) -> bool:
+    """Return whether the values of a type may be labels."""
+    decoded = kind.value_type if import_arrow().types.is_dictionary(kind) else kind
+    return is_number(decoded) or is_text(decoded)
+
+
+def is_id(kind: Any) -> bool:
+    """Return whether the values of a type fit int64."""
+    return import_arrow().types.is_integer(kind) and str(kind) != "uint64"
+
+
+def is_index(kind: Any) -> bool:
+    """Return whether the values of a type may be the indices of features."""
+    return import_arrow().types.is_integer(kind)
+
+
+class Batch(NamedTuple):
+    """A batch of a file, and the number of its first row in the file, counted from 1."""
+
+    columns: Any
+    path: str
+    first: int
+
+    def refuse(self, wrong: Any, reason: str) -> None:
+        """Raise an error that names the first row that is wrong, if any is."""
+        if wrong.any():
+            raise ValueError(f"{self.path}, row {self.first + int(np.argmax(wrong))}: {reason}")
+
+    def column(self, name: str) -> Any:
+        """Return a column, which must have all its values."""
+        column = self.columns.column(name)
+        if column.null_count:
+            self.refuse(column.is_null().to_numpy(zero_copy_only=False), f"{name!r} is null")
+        return column
+
+    def values(self, name: str) -> NDArray:
+        """Return a column of numbers, or of strings as objects."""
+        column = self.column(name)
+        if import_arrow().types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        return column.to_numpy(zero_copy_only=False)
+
+    def labels(self, name: str) -> NDArray:
+        """Return the labels."""
+        labels = self.values(name)
+        if labels.dtype.kind == "f":
+            self.refuse(~np.isfinite(labels), f"{name!r} is not finite")
+        return labels
+
+    def dense(self, names: list[str], dtype: np.dtype) -> NDArray:
+        """Return columns of numbers as a matrix."""
+        X = np.empty((self.columns.num_rows, len(names)), dtype=dtype)
+        for j, name in enumerate(names):
+            with np.errstate(over="ignore"):
+                X[:, j] = self.values(name)
+        if not np.isfinite(X).all():
+            wrong = ~np.isfinite(X)
+            name = names[int(np.argmax(wrong.ravel())) % len(names)]
+            self.refuse(wrong.any(axis=1), f"{name!r} is not a finite {dtype}")
+        return X
+
+    def lists(self, name: str) -> tuple[NDArray, NDArray]:
+        """Return the values of a column of lists, one list after the other, and where each begins; no copy is made."""
+        column = self.column(name)
+        starts = column.offsets.to_numpy()
+        values = column.values.slice(starts[0], starts[-1] - starts[0])
+        starts = starts - starts[0]
+        if values.null_count:
+            at = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
+            self.refuse(starts[1:] > at, f"{name!r} holds a null")
+        return values.to_numpy(zero_copy_only=False), starts
+
+    def indices(self, name: str, width: int) -> tuple[NDArray[np.int32], NDArray]:
+        """Return lists of indices, which must be less than the width."""
+        indices, starts = self.lists(name)
+        if indices.min(initial=0) < 0 or indices.max(initial=0) >= width:
+            wrong = (indices < 0) | (indices >= width)
+            at = int(np.argmax(wrong))
+            self.refuse(starts[1:] > at, f"{name!r} holds {indices[at]}; indices lie in 0..{width - 1}")
+        return indices.astype(np.int32, copy=False), starts
+
+    def rows(self, indices: str, values: str, width: int, dtype: np.dtype) -> sparse.csr_matrix:
+        """Return lists of indices and of values as rows."""
+        index, starts = self.indices(indices, width)
+        with np.errstate(over="ignore"):
+            data, ends = self.lists(values)
+            data = data.astype(dtype, copy=False)
+        self.refuse(np.diff(starts) != np.diff(ends), f"{indices!r} and {values!r} differ in length")
+        if not np.isfinite(data).all():
+            at = int(np.argmin(np.isfinite(data)))
+            self.refuse(starts[1:] > at, f"{values!r} holds {data[at]}, which is not a finite {dtype}")
+        if starts[-1] <= MOST_FEATURES:
+            starts = starts.astype(np.int32, copy=False)
+        return sparse.csr_matrix((data, index, starts), shape=(len(starts) - 1, width))

@@ -1,0 +1,332 @@
+"""A reader of Parquet and Arrow files that need not fit in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_predtron.datasets._arrow import ArrowFile, Batch, is_id, is_index, is_label, is_list, is_number
+from sklearn_predtron.datasets._counts import check_counts
+from sklearn_predtron.datasets._svmlight import MOST_FEATURES
+
+Rows = tuple[Any, NDArray, NDArray]  # X, y and ids
+
+
+@dataclass(frozen=True)
+class ParquetSummary:
+    """What a first pass finds in Parquet files.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows.
+    n_features : int
+        Width.
+    classes : ndarray of shape (n_classes,)
+        The distinct labels of all rows, sorted.
+    n_queries : int or None, default=None
+        Queries or sequences, with `qid`; an id that returns after another one is a new one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_predtron.datasets import ParquetSummary
+    >>> ParquetSummary(150, 4, np.array([0.0, 1.0, 2.0])).n_features
+    4
+    """
+
+    n_rows: int
+    n_features: int
+    classes: NDArray
+    n_queries: int | None = None
+
+
+class ParquetReader:
+    """Parquet or Arrow files, read in chunks: memory is bounded by the chunk, not by the files.
+
+    Iterating yields ``(X, y, first_row)``: the features, the labels, and the number (from 1, over all files) of the chunk's first
+    row; with `qid` it yields ``(X, y, qid)``, in chunks of whole queries or sequences, as ``partial_fit(X, y, qid=qid)`` of the
+    rankers takes them.  Features are columns of numbers, and X is an array; or two columns of lists, the indices and the values
+    of each row, and X is a CSR matrix whose arrays are those of the file, read-only, if they have its types.
+
+    Files are read in order, and in each the row groups (record batches) in order.  A null, a number that is not finite, an index
+    beyond `n_features`, and lists of different lengths are refused by row and column, with the chunk that they are in.
+
+    Parameters
+    ----------
+    paths : str, path-like or list of them
+        The files, each Parquet or Arrow (Feather of version 2).
+    label : str
+        The column of the labels: numbers or strings.
+    features : list of str, default=None
+        Columns of numbers; None is all columns but `label` and `qid`.
+    indices, values : str, default=None
+        Columns of lists: the indices, from 0, of a row's features, and their values.  Both, and no `features`.
+    qid : str, default=None
+        The column of the ids of queries or sequences, integers.  A run of rows with one id is a query, also over two files; an id
+        that returns after another one is a new query, and begins a chunk.
+    n_features : int, default=None
+        Width of X with `indices`; None is what `scan` finds.
+    chunk_rows : int, default=10_000
+        Rows in a chunk, at most; with `qid` rows that are decoded at once.
+    dtype : {float64, float32}, default=float64
+        Type of X.
+
+    Attributes
+    ----------
+    fraction_read : float or None
+        How much of the rows the present pass has read.
+
+    See Also
+    --------
+    SvmlightReader : Reads text files in the same way.
+
+    Notes
+    -----
+    This reader needs pyarrow: ``pip install "sklearn_predtron[arrow]"``.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.datasets import ParquetReader
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "iris.parquet")
+    >>> load_iris(as_frame=True).frame.to_parquet(path)
+    >>> reader = ParquetReader(path, label="target", chunk_rows=100)
+    >>> found = reader.scan()
+    >>> found.n_rows, found.n_features, found.classes
+    (150, 4, array([0, 1, 2]))
+    >>> model = PredtronClassifier()
+    >>> for X, y, first_row in reader:
+    ...     print(first_row, X.shape)
+    ...     model = model.partial_fit(X, y, classes=found.classes)
+    1 (100, 4)
+    101 (50, 4)
+
+    Sparse rows, and ids of queries:
+
+    >>> import pyarrow, pyarrow.parquet
+    >>> table = pyarrow.table(
+    ...     {
+    ...         "relevance": [2, 0, 1],
+    ...         "query": [7, 7, 3],
+    ...         "index": [[0, 4], [2], []],
+    ...         "value": [[0.5, 1.0], [2.0], []],
+    ...     }
+    ... )
+    >>> pyarrow.parquet.write_table(table, path)
+    >>> lists = {"indices": "index", "values": "value"}
+    >>> for X, y, qid in ParquetReader(path, label="relevance", qid="query", **lists):
+    ...     print(X.toarray(), y, qid)
+    [[0.5 0.  0.  0.  1. ]
+     [0.  0.  2.  0.  0. ]] [2 0] [7 7]
+    [[0. 0. 0. 0. 0.]] [1] [3]
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+        *,
+        label: str,
+        features: list[str] | None = None,
+        indices: str | None = None,
+        values: str | None = None,
+        qid: str | None = None,
+        n_features: int | None = None,
+        chunk_rows: int = 10_000,
+        dtype: Any = np.float64,
+    ):
+        check_counts(n_features=1 if n_features is None else n_features, chunk_rows=chunk_rows)
+        if n_features is not None and n_features > MOST_FEATURES:
+            raise ValueError(f"n_features={n_features} must be at most {MOST_FEATURES}: indices have 32 bits.")
+        if (indices is None) != (values is None) or (indices is not None and features is not None):
+            raise ValueError(
+                f"features={features!r}, indices={indices!r}, values={values!r}: accepted are features, or indices with values."
+            )
+        if n_features is not None and indices is None:
+            raise ValueError(f"n_features={n_features} is accepted with indices and values only; else columns are features.")
+        if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
+            raise ValueError(f"dtype={dtype!r} is not known; accepted are float64 and float32.")
+        if isinstance(paths, (str, os.PathLike)):
+            paths = [paths]
+        self.paths = [os.fspath(path) for path in paths]
+        if not self.paths:
+            raise ValueError("paths=[] holds no file; at least one is needed.")
+        self.label = label
+        self.features = features
+        self.indices = indices
+        self.values = values
+        self.qid = qid
+        self.n_features = n_features
+        self.chunk_rows = chunk_rows
+        self.dtype = np.dtype(dtype)
+        self.fraction_read: float | None = None
+        self._summary: ParquetSummary | None = None
+
+    def __iter__(self) -> Iterator[tuple[Any, NDArray, Any]]:
+        files = self._open()
+        names, width = self._names(files[0]), self.n_features
+        if self.indices is not None and width is None:
+            width = (self._summary or self.scan()).n_features
+        pieces = self._pieces(files, names, width)
+        if self.qid is not None:
+            yield from whole_queries(pieces)
+            return
+        first = 1
+        for X, y, _ in pieces:
+            yield X, y, first
+            first += len(y)
+
+    def scan(self, *, max_classes: int = 100_000, callback: Callable[[], Any] | None = None) -> ParquetSummary:
+        """Read the labels, the ids and the indices, whatever `n_features` is.
+
+        Parameters
+        ----------
+        max_classes : int, default=100_000
+            How many distinct labels there may be.
+        callback : callable, default=None
+            Called after each chunk.
+
+        Returns
+        -------
+        summary : ParquetSummary
+            What the files hold.
+        """
+        files = self._open()
+        n_rows, n_queries, before = 0, 0, None
+        width = 1 if self.indices is not None else len(self._names(files[0]))
+        classes: NDArray | None = None
+        for batch in self._batches(files, [name for name in (self.label, self.qid, self.indices) if name is not None]):
+            labels = batch.labels(self.label)
+            classes = np.unique(labels) if classes is None else np.union1d(classes, labels)
+            if len(classes) > max_classes:
+                raise ValueError(
+                    f"{batch.path} has more than max_classes={max_classes} distinct labels in {self.label!r} by the chunk from "
+                    f"row {batch.first} on; labels must be classes or grades of relevance."
+                )
+            if self.qid is not None:
+                ids = batch.values(self.qid)
+                n_queries += int(np.count_nonzero(np.diff(ids))) + (before is None or before != ids[0])
+                before = ids[-1]
+            if self.indices is not None:
+                width = max(width, 1 + int(batch.indices(self.indices, MOST_FEATURES)[0].max(initial=0)))
+            n_rows += len(labels)
+            if callback is not None:
+                callback()
+        classes = np.empty(0) if classes is None else classes
+        self._summary = ParquetSummary(n_rows, width, classes, None if self.qid is None else n_queries)
+        return self._summary
+
+    def _open(self) -> list[ArrowFile]:
+        """Open all files, and check that they have the columns."""
+        files = [ArrowFile(path) for path in self.paths]
+        for file in files:
+            check_column(file, "label", self.label, is_label, "numbers or strings")
+            if self.qid is not None:
+                check_column(file, "qid", self.qid, is_id, "integers of at most 64 bits, with a sign")
+            if self.indices is not None:
+                check_column(file, "indices", self.indices, lambda kind: is_list(kind, is_index), "lists of integers")
+                check_column(file, "values", self.values, lambda kind: is_list(kind, is_number), "lists of numbers")
+            else:
+                for name in self._names(files[0]):
+                    check_column(file, "features", name, is_number, "numbers")
+        return files
+
+    def _names(self, file: ArrowFile) -> list[str]:
+        """Return the columns that hold features."""
+        if self.indices is not None and self.values is not None:
+            return [self.indices, self.values]
+        names = self.features
+        if names is None:
+            names = [name for name in file.schema.names if name not in (self.label, self.qid)]
+        if not names:
+            raise ValueError(f"features={self.features!r} of {file.path!r} holds no column; at least one is needed.")
+        return names
+
+    def _batches(self, files: list[ArrowFile], columns: list[str]) -> Iterator[Batch]:
+        """Yield the batches of all files that have rows."""
+        total, read = sum(file.n_rows for file in files), 0
+        for file in files:
+            first = 1
+            for columns_of_rows in file.batches(list(dict.fromkeys(columns)), self.chunk_rows):
+                n = columns_of_rows.num_rows
+                if n:
+                    read += n
+                    self.fraction_read = read / total
+                    yield Batch(columns_of_rows, file.path, first)
+                first += n
+
+    def _pieces(self, files: list[ArrowFile], names: list[str], width: int | None) -> Iterator[Rows]:
+        """Yield the rows of each batch."""
+        others = [name for name in (self.label, self.qid) if name is not None]
+        for batch in self._batches(files, names + others):
+            ids = np.empty(0) if self.qid is None else batch.values(self.qid).astype(np.int64, copy=False)
+            if self.indices is None or self.values is None or width is None:
+                X: Any = batch.dense(names, self.dtype)
+            else:
+                X = batch.rows(self.indices, self.values, width, self.dtype)
+            yield X, batch.labels(self.label), ids
+
+
+def check_column(file: ArrowFile, parameter: str, name: Any, holds: Callable[[Any], bool], accepted: str) -> None:
+    """Refuse a column that is not there, or of another type."""
+    found = file.schema.names.count(name)
+    if found != 1:
+        names = ", ".join(map(repr, file.schema.names[:20])) + (", ..." if len(file.schema.names) > 20 else "")
+        are = "no column" if found == 0 else f"{found} columns"
+        raise ValueError(f"{parameter}={name!r} is {are} of {file.path!r}, which has {names}.")
+    kind = file.schema.field(name).type
+    if not holds(kind):
+        raise ValueError(f"{parameter}={name!r} is a column of {kind} in {file.path!r}; accepted are {accepted}.")
+
+
+def whole_queries(pieces: Iterable[Rows]) -> Iterator[Rows]:
+    """Yield the rows of the pieces in chunks of whole queries, none with two queries of one id."""
+    held: list[Rows] = []  # of the last query, which may go on
+    for piece in pieces:
+        ids = piece[2]
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(ids)) + 1])
+        if len(starts) > 1 or (held and held[-1][2][-1] != ids[0]):
+            whole = joined([*held, cut(piece, 0, starts[-1])])
+            yield from distinct_queries(whole)
+            held = []
+        held.append(cut(piece, starts[-1], len(ids)))
+    if held:
+        yield joined(held)
+
+
+def distinct_queries(rows: Rows) -> Iterator[Rows]:
+    """Yield the rows, divided before an id that returns."""
+    ids = rows[2]
+    begin, seen = 0, set[int]()
+    for start in (0, *(np.flatnonzero(np.diff(ids)) + 1).tolist()):
+        if ids[start] in seen:
+            yield cut(rows, begin, start)
+            begin, seen = start, set[int]()
+        seen.add(ids[start])
+    yield cut(rows, begin, len(ids))
+
+
+def cut(rows: Rows, begin: int, end: int) -> Rows:
+    """Return some of the rows."""
+    X, y, ids = rows
+    return rows if end - begin == len(y) else (X[begin:end], y[begin:end], ids[begin:end])
+
+
+def joined(parts: list[Rows]) -> Rows:
+    """Return rows one after the other."""
+    parts = [part for part in parts if len(part[1])]
+    if len(parts) == 1:
+        return parts[0]
+    X, y, ids = zip(*parts, strict=True)
+    stacked = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
+    return stacked, np.concatenate(y), np.concatenate(ids)

@@ -1,0 +1,304 @@
+"""Parquet and Arrow files in chunks: the rows that were written, in order; bad input is refused by name."""
+
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.datasets import load_iris
+
+from sklearn_predtron import PredtronClassifier, PredtronRanker
+from sklearn_predtron.datasets import ParquetReader, SvmlightReader, make_ranking_queries
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+LISTS = {"indices": "i", "values": "v"}
+
+
+def write(path, columns, **options):
+    table = columns if isinstance(columns, pa.Table) else pa.table(columns)
+    if str(path).endswith(".arrow"):
+        with pa.ipc.new_file(path, table.schema) as file:
+            file.write_table(table, **options)
+    else:
+        pq.write_table(table, path, **options)
+    return path
+
+
+def draw(n=500, width=40, seed=0):
+    rng = np.random.default_rng(seed)
+    X = sparse.random(n, width, 0.2, format="csr", random_state=rng)
+    return X, rng.integers(3, size=n)
+
+
+def lists(X, y, index=None, value=None, kind=pa.list_):
+    index, value = index or pa.int32(), value or pa.float64()
+    rows = [X.indices[a:b] for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
+    values = [X.data[a:b] for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
+    return {"i": pa.array(rows, kind(index)), "v": pa.array(values, kind(value)), "y": y}
+
+
+def read(*args, **parameters):
+    X, y, last = zip(*ParquetReader(*args, **parameters), strict=True)
+    X = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
+    return X, np.concatenate(y), last
+
+
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.arrow"])
+@pytest.mark.parametrize("chunk_rows", [1, 7, 100, 10_000])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_columns_of_numbers(tmp_path, name, chunk_rows, dtype):
+    a, b, c = np.arange(300) / 7, np.arange(300), np.arange(300) % 2 == 0
+    y = np.arange(300) % 3
+    path = write(tmp_path / name, {"a": a, "y": y, "b": b, "c": c}, **({} if name == "rows.arrow" else {"row_group_size": 64}))
+    X, found, firsts = read(path, label="y", chunk_rows=chunk_rows, dtype=dtype)
+    assert X.dtype == dtype and found.dtype == y.dtype
+    assert_array_equal(X, np.column_stack([a, b, c]).astype(dtype))
+    assert_array_equal(found, y)
+    sizes = [len(y) for _, y, _ in ParquetReader(path, label="y", chunk_rows=chunk_rows)]
+    assert max(sizes) <= chunk_rows
+    assert_array_equal(firsts, 1 + np.cumsum([0, *sizes[:-1]]))
+    X, _, _ = read(path, label="y", features=["c", "a"], chunk_rows=chunk_rows)
+    assert_array_equal(X, np.column_stack([c, a]))
+
+
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.arrow"])
+@pytest.mark.parametrize("kind", [pa.list_, pa.large_list])
+@pytest.mark.parametrize("index", [pa.int32(), pa.int64(), pa.uint16()])
+@pytest.mark.parametrize("value", [pa.float64(), pa.float32()])
+@pytest.mark.parametrize("chunk_rows", [7, 10_000])
+def test_columns_of_lists(tmp_path, name, kind, index, value, chunk_rows):
+    X, y = draw()
+    X.data = X.data.astype(value.to_pandas_dtype()).astype(float)
+    path = write(tmp_path / name, lists(X, y, index, value, kind))
+    reader = ParquetReader(path, label="y", **LISTS)
+    assert (reader.scan().n_rows, reader.scan().n_features) == (500, 40)
+    for n_features in (None, 40, 99):
+        found, labels, _ = read(path, label="y", **LISTS, chunk_rows=chunk_rows, n_features=n_features)
+        assert found.shape == (500, n_features or 40) and found.dtype == np.float64 and found.indices.dtype == np.int32
+        for part in ("data", "indices", "indptr"):
+            assert_array_equal(getattr(found, part), getattr(X, part))
+        assert_array_equal(labels, y)
+
+
+def test_lists_are_not_copied(tmp_path):
+    X, y = draw(2000, 1000)
+    path = write(tmp_path / "rows.arrow", lists(X, y))
+    read(path, label="y", **LISTS, n_features=1000)
+    reader = ParquetReader(path, label="y", **LISTS, n_features=1000)
+    tracemalloc.start()
+    for found, _, _ in reader:
+        assert not found.data.flags.owndata and not found.indices.flags.owndata
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12 * X.nnz / 4
+
+
+def test_what_is_learned_is_what_is_learned_of_text(tmp_path):
+    X, y = draw(2000)
+    text = b"".join(
+        b"%d %s\n" % (y[i], b" ".join(b"%d:%r" % (j + 1, float(v)) for j, v in zip(X[[i]].indices, X[[i]].data, strict=True)))
+        for i in range(2000)
+    )
+    (tmp_path / "rows.svm").write_bytes(text)
+    write(tmp_path / "rows.parquet", lists(X, y), compression="zstd", row_group_size=300)
+    models = []
+    for reader in (
+        SvmlightReader(tmp_path / "rows.svm", n_features=40, zero_based=False),
+        ParquetReader(tmp_path / "rows.parquet", label="y", **LISTS, chunk_rows=123),
+    ):
+        model = PredtronClassifier()
+        for rows, labels, _ in reader:
+            model.partial_fit(rows, labels, classes=range(3))
+        models.append(model.coef_)
+    assert_array_equal(*models)
+
+
+def test_several_files(tmp_path):
+    X, y = draw()
+    paths = [write(tmp_path / name, lists(X[a:b], y[a:b])) for name, a, b in (("a.parquet", 0, 200), ("b.arrow", 200, 500))]
+    reader = ParquetReader(paths, label="y", **LISTS, chunk_rows=150)
+    found, labels, firsts = read(paths, label="y", **LISTS, chunk_rows=150)
+    assert (found != X).nnz == 0
+    assert_array_equal(labels, y)
+    assert firsts == (1, 151, 201, 351)
+    fractions = [reader.fraction_read for _ in reader]
+    assert fractions == [0.3, 0.4, 0.7, 1.0]
+
+
+@pytest.mark.parametrize("names", [["no", "yes"], [2.0, 3.0], [True, False], [-1, 1]])
+@pytest.mark.parametrize("encoded", [False, True])
+def test_labels(tmp_path, names, encoded):
+    labels = pa.array([names[i % 2] for i in range(10)])
+    path = write(tmp_path / "rows.parquet", {"a": np.arange(10.0), "y": labels.dictionary_encode() if encoded else labels})
+    reader = ParquetReader(path, label="y", chunk_rows=4)
+    classes = reader.scan().classes
+    assert classes.tolist() == sorted(names)
+    model = PredtronClassifier()
+    for X, y, _ in reader:
+        model.partial_fit(X, y, classes=classes)
+    assert model.t_ == 10
+    with pytest.raises(ValueError, match="more than max_classes=1 distinct labels in 'y' by the chunk from row 1 on"):
+        reader.scan(max_classes=1)
+
+
+def test_pandas_and_polars(tmp_path):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    X, y = load_iris(return_X_y=True)
+    columns = {f"x{j}": X[:, j] for j in range(4)}
+    frame = pandas.DataFrame({**columns, "y": pandas.Categorical.from_codes(y, ["a", "b", "c"])})
+    frame.to_parquet(tmp_path / "pandas.parquet")
+    frame.to_feather(tmp_path / "pandas.arrow")
+    polars.DataFrame({**columns, "y": [["a", "b", "c"][i] for i in y]}).write_parquet(tmp_path / "polars.parquet")
+    polars.DataFrame({"i": [[0, 2], [1]], "v": [[1.0, 2.0], [3.0]], "y": [0, 1]}).write_parquet(tmp_path / "lists.parquet")
+    for name in ("pandas.parquet", "pandas.arrow", "polars.parquet"):
+        found, labels, _ = read(tmp_path / name, label="y")
+        assert_array_equal(found, X)
+        assert_array_equal(labels, np.array(["a", "b", "c"])[y])
+    assert read(tmp_path / "lists.parquet", label="y", **LISTS)[0].toarray().tolist() == [[1, 0, 2], [0, 3, 0]]
+
+
+# -------------------------------------------------------------------------------------------------------------- queries
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 3, 10, 1000])
+@pytest.mark.parametrize("as_lists", [True, False])
+def test_chunks_hold_whole_queries(tmp_path, chunk_rows, as_lists):
+    ids = np.repeat([5, 3, 5, 9, 2, 2, 7, 5], [4, 1, 2, 12, 3, 1, 1, 2])
+    X, y = draw(len(ids), 6)
+    columns = lists(X, y) if as_lists else {**{f"x{j}": X.toarray()[:, j] for j in range(6)}, "y": y}
+    form = {"label": "y", "qid": "q", "chunk_rows": chunk_rows, **(LISTS if as_lists else {})}
+    cut = 9  # in the query 9
+    paths = [
+        write(tmp_path / f"{name}.parquet", pa.table({**columns, "q": ids}).slice(a, b))
+        for name, a, b in (("a", 0, cut), ("b", cut, 99))
+    ]
+    assert ParquetReader(paths, **form).scan().n_queries == 7
+    chunks = list(ParquetReader(paths, **form))
+    found = [qid for _, _, qid in chunks]
+    assert_array_equal(np.concatenate(found), ids)
+    for qid, after in zip(found, [*found[1:], [None]], strict=True):
+        runs = qid[np.concatenate([[True], np.diff(qid) != 0])]
+        assert len(set(runs)) == len(runs) and qid[-1] != after[0]
+    rows = [X.toarray() if as_lists else X for X, _, _ in chunks]
+    assert_array_equal(np.concatenate(rows), X.toarray())
+    assert_array_equal(np.concatenate([y for _, y, _ in chunks]), y)
+
+
+def test_a_ranker_learns_the_same(tmp_path):
+    X, y, qid = make_ranking_queries(60, random_state=0)
+    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
+    path = write(tmp_path / "rows.parquet", {**columns, "relevance": y, "q": qid})
+    model = PredtronRanker()
+    for rows, relevance, ids in ParquetReader(path, label="relevance", qid="q", chunk_rows=50):
+        model.partial_fit(rows, relevance, qid=ids)
+    assert_array_equal(model.coef_, PredtronRanker().partial_fit(X, y, qid=qid).coef_)
+
+
+# ------------------------------------------------------------------------------------------------------------- refusals
+
+GOOD = {"i": [[0], [1, 2], [0]], "v": [[1.0], [2.0, 3.0], [4.0]], "y": [0, 1, 0], "a": [1.0, 2.0, 3.0]}
+DENSE, SPARSE = {"label": "y", "features": ["a"]}, {"label": "y", "n_features": 3, **LISTS}
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "form", "reason"),
+    [
+        ("y", [0, None, 0], DENSE, "row 2: 'y' is null"),
+        ("y", [0.0, 1.0, np.nan], DENSE, "row 3: 'y' is not finite"),
+        ("a", [1.0, 2.0, None], DENSE, "row 3: 'a' is null"),
+        ("a", [1.0, np.inf, 3.0], DENSE, "row 2: 'a' is not a finite float64"),
+        ("a", [1.0, 1e300, 3.0], {**DENSE, "dtype": np.float32}, "row 2: 'a' is not a finite float32"),
+        ("i", [[0], [1, 3], [0]], SPARSE, r"row 2: 'i' holds 3; indices lie in 0\.\.2"),
+        ("i", [[0], [1, 2], [-1]], SPARSE, r"row 3: 'i' holds -1; indices lie in 0\.\.2"),
+        ("i", [[0], [1, 2**40], [0]], SPARSE, "row 2: 'i' holds 1099511627776"),
+        ("i", [[0], None, [0]], SPARSE, "row 2: 'i' is null"),
+        ("i", [[0], [1, None], [0]], SPARSE, "row 2: 'i' holds a null"),
+        ("v", [[1.0], [2.0], [4.0]], SPARSE, "row 2: 'i' and 'v' differ in length"),
+        ("v", [[1.0], [2.0], [3.0, 4.0]], SPARSE, "row 2: 'i' and 'v' differ in length"),
+        ("v", [[1.0], [2.0, 3.0], [np.nan]], SPARSE, "row 3: 'v' holds nan, which is not a finite float64"),
+        ("v", [[1.0], [2.0, 3.0], [None]], SPARSE, "row 3: 'v' holds a null"),
+    ],
+)
+@pytest.mark.parametrize("chunk_rows", [1, 2, 10])
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.arrow"])
+def test_bad_rows(tmp_path, name, column, values, form, reason, chunk_rows):
+    path = write(tmp_path / name, {**GOOD, column: values})
+    with pytest.raises(ValueError, match=rf"rows\.\w+, {reason}"):
+        list(ParquetReader(path, **form, chunk_rows=chunk_rows))
+
+
+@pytest.mark.parametrize(
+    ("columns", "form", "message"),
+    [
+        ({}, {**DENSE, "label": "z"}, r"label='z' is no column of '.*rows.parquet', which has 'i', 'v', 'y', 'a'"),
+        ({}, {**DENSE, "features": ["z"]}, "features='z' is no column"),
+        ({}, {**DENSE, "qid": "z"}, "qid='z' is no column"),
+        ({}, {"label": "y"}, "features='i' is a column of list<.*> in '.*'; accepted are numbers"),
+        ({"a": ["u", "v", "w"]}, DENSE, "features='a' is a column of string in"),
+        ({"y": [[0], [1], [2]]}, DENSE, "label='y' is a column of list<.*accepted are numbers or strings"),
+        ({"q": [1.0, 2.0, 3.0]}, {**DENSE, "qid": "q"}, "qid='q' is a column of double in .*; accepted are integers"),
+        ({"i": [[0.0]] * 3}, SPARSE, "indices='i' is a column of list<.*accepted are lists of integers"),
+        ({"v": [["u"]] * 3}, SPARSE, "values='v' is a column of list<.*accepted are lists of numbers"),
+        ({"v": [1.0] * 3}, SPARSE, "values='v' is a column of double"),
+        ({}, {**DENSE, "features": []}, r"features=\[\] of '.*' holds no column"),
+    ],
+)
+def test_bad_columns(tmp_path, columns, form, message):
+    path = write(tmp_path / "rows.parquet", {**GOOD, **columns})
+    for use in (list, ParquetReader.scan):
+        with pytest.raises(ValueError, match=message):
+            use(ParquetReader(path, **form))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"indices": "i"}, r"features=None, indices='i', values=None: accepted are features, or indices with values"),
+        ({"features": ["a"], **LISTS}, "accepted are features, or indices with values"),
+        ({"n_features": 3}, "n_features=3 is accepted with indices and values only"),
+        ({"n_features": 2**31, **LISTS}, "n_features=2147483648 must be at most"),
+        ({"chunk_rows": 0}, "chunk_rows=0 must be an integer of at least 1"),
+        ({"dtype": int}, "accepted are float64 and float32"),
+        ({"paths": []}, r"paths=\[\] holds no file"),
+    ],
+)
+def test_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        ParquetReader(**{"paths": "rows.parquet", "label": "y", **parameters})
+
+
+def test_files_that_are_none(tmp_path):
+    good = write(tmp_path / "good.parquet", GOOD)
+    content = good.read_bytes()
+    for name, damaged, reason in [
+        ("text", b"1 1:1\n", "is neither a Parquet file nor an Arrow file"),
+        ("empty", b"", "is neither a Parquet file nor an Arrow file"),
+        ("short.parquet", content[:-20], "cannot be read"),
+        ("start.parquet", content[:50], "cannot be read"),
+        ("short.arrow", b"ARROW1\0\0" + bytes(50), "cannot be read"),
+    ]:
+        (tmp_path / name).write_bytes(damaged)
+        with pytest.raises(ValueError, match=f"path='.*{name}' {reason}"):
+            list(ParquetReader([good, tmp_path / name], **DENSE))
+    with pytest.raises(FileNotFoundError):
+        list(ParquetReader(tmp_path / "none", **DENSE))
+
+
+def test_without_pyarrow(tmp_path, monkeypatch):
+    path = write(tmp_path / "rows.parquet", GOOD)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.ipc", None)
+    with pytest.raises(ImportError, match=r"ParquetReader needs pyarrow: pip install 'sklearn_predtron\[arrow\]'"):
+        list(ParquetReader(path, **DENSE))
+
+
+def test_no_rows(tmp_path):
+    path = write(tmp_path / "rows.parquet", pa.table(GOOD).slice(0, 0))
+    for form in (DENSE, SPARSE, {**DENSE, "qid": "y"}):
+        reader = ParquetReader(path, **form)
+        assert list(reader) == []
+        assert (reader.scan().n_rows, reader.scan().classes.tolist()) == (0, [])
