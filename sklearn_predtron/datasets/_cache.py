@@ -119,11 +119,11 @@ class ChunkCache:
         with open(self.path, "rb") as file:
             line, _, table = self._index(file).partition(b"\n")
             found = json.loads(line)
-            if found.get("about") != about:
-                yield None
+            if found.get("about") == about:
+                rows = np.frombuffer(table, dtype=np.int64).reshape(-1, len(Place._fields)).tolist()
+                yield MappedChunks(file, [Place(*row) for row in rows], Tally.of(found["tally"]), about)
                 return
-            rows = np.frombuffer(table, dtype=np.int64).reshape(-1, len(Place._fields)).tolist()
-            yield MappedChunks(file, [Place(*row) for row in rows], Tally.of(found["tally"]), about)
+        yield None
 
     def _index(self, file: IO[bytes]) -> bytes:
         """Return the index, or one that is about nothing if the cache is of another format."""

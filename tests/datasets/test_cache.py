@@ -1,6 +1,7 @@
 """The binary cache of a parsed file: the same chunks, atomic, of this file as it is, and refused if it is damaged."""
 
 import bz2
+import errno
 import gzip
 import multiprocessing
 import os
@@ -277,6 +278,18 @@ def test_two_readers_write_at_once(path):
     assert bits(readers[0])[0] == expected
 
 
+def test_a_pass_goes_on_when_its_cache_is_replaced(path):
+    form = {"n_features": 5, "zero_based": False, "chunk_rows": 2}
+    expected = bits(SvmlightReader(path, **form, cache=True))[0]
+    chunks = iter(SvmlightReader(path, **form, cache=True))
+    first = next(chunks)
+    rewrite(path)
+    SvmlightReader(path, **form, cache=True).scan()
+    rest = list(chunks)
+    assert [y.tobytes() for _, y, _ in [first, *rest]] == [parts[3][2] for _, parts in expected]
+    assert bits(SvmlightReader(path, **form, cache=True)) == bits(SvmlightReader(path, **form))
+
+
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="a new process would import for seconds")
 def test_two_processes_write_at_once(path):
     path.write_bytes(ROWS * 2000)
@@ -363,6 +376,17 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_pass(path, parsed
     with pytest.raises(ValueError, match="is no file"):
         SvmlightReader(path, cache=path.parent).scan()
     assert parsed == []
+
+
+def test_a_full_disk_is_named_and_leaves_nothing(path, monkeypatch):
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"cache='.*rows\.svm\.cache' cannot be written: No space left") as error:
+        SvmlightReader(path, cache=True).scan()
+    assert error.value.errno == errno.ENOSPC
+    assert files(path.parent) == ["rows.svm"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")

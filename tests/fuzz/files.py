@@ -1,4 +1,4 @@
-"""Fuzz the svmlight reader: what it reads of any text is what scikit-learn's `load_svmlight_file` reads."""
+"""Fuzz the svmlight reader: what it reads of any text, and its cache holds, is what scikit-learn's `load_svmlight_file` reads."""
 
 from __future__ import annotations
 
@@ -168,6 +168,8 @@ def compare(random: np.random.Generator, path: str, text: bytes, how: dict[str, 
     rows_by_chunks, error_by_chunks = read(path, how, chunk_rows=int(random.integers(1, 7)), n_jobs=n_jobs)
     check_same_rows(rows_by_chunks, rows, "in chunks of another size")
     assert str(error_by_chunks) == str(error), f"{error_by_chunks} in chunks of another size, or {error}"
+    if random.random() < 0.1:
+        check_cache(random, path, how)
     if error is None:
         check_same_rows(rows, oracle(text, how), "by scikit-learn")
         check_whole(path, rows, how)
@@ -188,6 +190,28 @@ def check_whole(path: str, rows: Any, how: dict[str, Any]) -> None:
     check_same_rows((X, labels(third[0], y) if how["multilabel"] else y, third[0] if has_ids(how) else None), rows, "in chunks")
 
 
+def check_cache(random: np.random.Generator, path: str, how: dict[str, Any]) -> None:
+    """Check that a cache holds what is parsed, also for another width and base, and that a damaged one is refused."""
+    chunks = {"chunk_rows": int(random.integers(1, 7)), "n_jobs": 1 if random.random() < 0.1 else None}
+    other = {**how, "zero_based": [True, False, "auto"][random.integers(3)], "n_features": [None, 4, 29][random.integers(3)]}
+    for form in (how, other, how):
+        expected, error = read(path, form, **chunks)
+        rows, cached_error = read(path, form, **chunks, cache=True)
+        check_same_rows(rows, expected, "without a cache")
+        assert str(cached_error) == str(error), f"{cached_error} with a cache, {error} without"
+    cache = f"{path}.cache"
+    if os.path.exists(cache):
+        whole = os.path.getsize(cache)
+        os.truncate(cache, int(random.integers(whole)))
+        try:
+            read(path, how, **chunks, cache=True)
+        except ValueError as refused:
+            assert "is damaged" in str(refused), refused
+        else:
+            raise AssertionError(f"a cache of {whole} bytes is read though it was cut to {os.path.getsize(cache)}")
+    assert not [name for name in os.listdir(os.path.dirname(path)) if name.endswith(".part")], "a part is left"
+
+
 def check_refusal(rows: Any, error: BrokenLineError, text: bytes, how: dict[str, Any]) -> None:
     """Check that scikit-learn refuses the line too, or that the difference is documented, and accepts those before it."""
     lines = text.split(b"\n")[: error.line_number]
@@ -203,7 +227,7 @@ def check_refusal(rows: Any, error: BrokenLineError, text: bytes, how: dict[str,
         raise AssertionError(f"scikit-learn accepts what is refused: {error}")
 
 
-def read(path: str, how: dict[str, Any], **chunks: int) -> tuple[Any, BrokenLineError | None]:
+def read(path: str, how: dict[str, Any], **chunks: Any) -> tuple[Any, BrokenLineError | None]:
     """Read all rows by chunks: X, the labels as lists, the queries; and what the first broken line raised."""
     found = SvmlightReader(path, **how, **chunks).scan()
     classes = found.classes
