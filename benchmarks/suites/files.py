@@ -1,4 +1,4 @@
-"""Text files: parsing them, and learning while they are read, beside the former parser and Vowpal Wabbit."""
+"""Files: parsing text, and learning while files are read, beside the former parser and Vowpal Wabbit."""
 
 import os
 import tempfile
@@ -19,7 +19,7 @@ from benchmarks.report import Table, spread
 from benchmarks.suites.fits import verdict
 from benchmarks.tasks import Options
 from sklearn_predtron import PredtronClassifier
-from sklearn_predtron.datasets import SvmlightReader, read_svmlight
+from sklearn_predtron.datasets import ParquetReader, SvmlightReader, read_svmlight
 
 ROWS, WIDTH, ENTRIES = 100_000, 50_000, 76
 CHUNK = 10_000
@@ -27,6 +27,8 @@ CLASSES = (-1, 1)
 FORM: dict[str, Any] = {"n_features": WIDTH, "zero_based": False}
 FORMER, READER, LEARNING, MEMORY = "former reader", "reader", "reader + learning", "learning, in memory"
 WHOLE, SKLEARN, WABBIT = "read_svmlight", "scikit-learn", "Vowpal Wabbit"
+WRITING, EPOCH, CACHED = "reader + learning + cache", "second epoch, from the cache", "second run, from the cache"
+WABBIT_CACHED, PLAIN, PACKED = "Vowpal Wabbit, from its cache", "Parquet + learning", "Parquet (zstd) + learning"
 PAIRS: list[tuple[str, str, float | None]] = [
     (READER, SKLEARN, None),
     (WHOLE, SKLEARN, None),
@@ -34,6 +36,13 @@ PAIRS: list[tuple[str, str, float | None]] = [
     (LEARNING, WABBIT, 1.4),
     *((f"{LEARNING}, n_jobs={n_jobs}", f"{LEARNING}, n_jobs=None", 1.5) for n_jobs in (1, 2)),
     (LEARNING, MEMORY, None),
+    (WRITING, LEARNING, None),
+    (EPOCH, MEMORY, 0.8),
+    (CACHED, MEMORY, 0.8),
+    (CACHED, LEARNING, None),
+    (CACHED, WABBIT_CACHED, None),
+    (PLAIN, MEMORY, None),
+    (PACKED, MEMORY, None),
 ]
 FEWER = 10  # the former parser reads a part of the rows: it is slow
 
@@ -48,7 +57,8 @@ def run(options: Options) -> list[Table]:
         note=(
             f"Rows of {ENTRIES} of {WIDTH:,} features, two classes, values of six decimals; the file is cached.  The "
             "former reader is scikit-learn's parser on chunks of lines.  Vowpal Wabbit reads the same rows from its own format "
-            "in one pass, with hinge loss.  What takes one core is kept on it and has its CPU time "
+            "in one pass, with hinge loss.  Caches and Parquet hold indices of 32 bits and doubles.  "
+            "What takes one core is kept on it and has its CPU time "
             "counted, what may take two the time of day.  Learning is "
             "`PredtronClassifier.partial_fit` on the reader's chunks, with the average that chooses itself."
         ),
@@ -90,11 +100,49 @@ def measure(folder: Path, options: Options) -> tuple[dict[str, Measured], dict[s
         cases[f"{LEARNING}, n_jobs={n_jobs}"] = (2, n, sizes[text], partial(learn, read))
     if find_spec("vowpalwabbit"):
         cases[WABBIT] = (1, n, sizes[wabbit], partial(learn_by_wabbit, wabbit))
+    for name, path, run in binary_files(folder, text, wabbit, chunks):
+        cases[name] = (1, n, path.stat().st_size, run)
     found: dict[str, Measured] = {}
     for cores, clock in {1: process_time, 2: perf_counter}.items():
         some = [Case(name, partial(on_cores, cores, run)) for name, (wanted, _, _, run) in cases.items() if wanted == cores]
         found |= interleave(some, options.repeats, clock)
     return found, {name: case[:3] for name, case in cases.items()}
+
+
+def binary_files(folder: Path, text: Path, wabbit: Path, chunks: list[tuple]) -> Iterator[tuple[str, Path, Callable]]:
+    """What learns from files that are not text, or writes them, by name, with the files."""
+    cache = folder / "text.cache"
+    read = partial(SvmlightReader, text, **FORM, cache=cache)
+    reader = read()
+    use(lambda: reader)
+    yield EPOCH, cache, partial(learn, lambda: reader)
+    yield CACHED, cache, partial(learn, read)
+    yield WRITING, text, partial(learn_and_cache, text, folder / "new.cache")
+    if find_spec("vowpalwabbit"):
+        known = folder / "wabbit.cache"
+        learn_by_wabbit(wabbit, known)
+        yield WABBIT_CACHED, known, partial(learn_by_wabbit, wabbit, known)
+    if find_spec("pyarrow"):
+        lists = {"label": "y", "indices": "index", "values": "value", "n_features": WIDTH}
+        for name, compression in ((PLAIN, "none"), (PACKED, "zstd")):
+            path = folder / f"{compression}.parquet"
+            write_parquet(path, chunks, compression)
+            yield name, path, partial(learn, partial(ParquetReader, path, **lists))
+
+
+def write_parquet(path: Path, chunks: list[tuple], compression: str) -> None:
+    """Write chunks as lists of indices and of values, each as a row group."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    names = ["index", "value", "y"]
+    tables = [
+        pa.table([pa.ListArray.from_arrays(X.indptr, X.indices), pa.ListArray.from_arrays(X.indptr, X.data), y], names)
+        for X, y, _ in chunks
+    ]
+    with pa.parquet.ParquetWriter(path, tables[0].schema, compression=compression) as file:
+        for table in tables:
+            file.write_table(table)
 
 
 def on_cores(cores: int, run: Callable, _: None) -> None:
@@ -154,8 +202,15 @@ def learn(read: Callable) -> None:
         model.partial_fit(X, y, classes=CLASSES)
 
 
-def learn_by_wabbit(path: Path) -> None:
-    """Learn in one pass over a text file."""
+def learn_and_cache(text: Path, cache: Path) -> None:
+    """Learn from text, and write the cache."""
+    cache.unlink(missing_ok=True)
+    learn(partial(SvmlightReader, text, **FORM, cache=cache))
+
+
+def learn_by_wabbit(path: Path, cache: Path | None = None) -> None:
+    """Learn in one pass over a text file, or over its cache, which is written if it is not there."""
     from vowpalwabbit import Workspace
 
-    Workspace(f"--quiet --loss_function hinge --binary -b 18 -d {path}").finish()
+    cached = "" if cache is None else f" --cache_file {cache}"
+    Workspace(f"--quiet --loss_function hinge --binary -b 18 -d {path}{cached}").finish()

@@ -149,6 +149,18 @@ def test_what_is_learned_is_the_same(tmp_path):
     assert files(tmp_path) == ["other", "rows.svm", "rows.svm.cache"]
 
 
+@pytest.mark.parametrize("window", [1, 2**14])
+def test_chunks_of_any_length_are_mapped(path, monkeypatch, window):
+    """Also those that are longer than what is mapped at once."""
+    path.write_bytes(ROWS * 2000)
+    monkeypatch.setattr(_cache, "WINDOW", window)
+    for chunk_rows in (7, 3000, 10**6):
+        form = {"chunk_rows": chunk_rows, "n_features": 5, "zero_based": False}
+        expected = bits(SvmlightReader(path, **form))
+        for _ in range(2):
+            assert bits(SvmlightReader(path, **form, cache=True)) == expected
+
+
 def test_rows_may_be_changed_in_place(path):
     """As those of the text; neither the cache nor the next pass is changed."""
     reader = SvmlightReader(path, cache=True)
