@@ -244,6 +244,12 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
         for name in self._fitted_state().keys() - before.keys():
             del self.__dict__[name]
 
+    def _as_of_now(self) -> Self:
+        """Return an estimator with what this one has learned, of one moment: another thread may widen this one meanwhile."""
+        now = object.__new__(type(self))
+        now.__dict__.update(vars(self).copy())
+        return now
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learner")
 

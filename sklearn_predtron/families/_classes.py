@@ -176,9 +176,10 @@ class BaseTableClassifier(ClassLabelled):
         scores : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             For two classes the score of the second: t or -t where d = 1, else the difference of the two.
         """
-        scores = self._scores(X)
-        decision = self._learner.problem.decision(scores)[:, : len(self.classes_)]
-        if len(self.classes_) > 2:
+        now = self._as_of_now()
+        scores = now._scores(X)
+        decision = now._learner.problem.decision(scores)[:, : len(now.classes_)]
+        if len(now.classes_) > 2:
             return decision
         difference = decision[:, 1] - decision[:, 0]
         return difference / 2 if scores.shape[1] == 1 else difference
@@ -196,8 +197,9 @@ class BaseTableClassifier(ClassLabelled):
         labels : ndarray of shape (n_samples,)
             Labels of `classes_`.
         """
-        predicted = self._predict_codes(X)
-        return self.classes_[predicted]
+        now = self._as_of_now()
+        predicted = now._predict_codes(X)
+        return now.classes_[predicted]
 
     def _predict_codes(self, X: Any) -> NDArray:
         """Return the numbers of the predictions, of shape (n_samples,)."""
@@ -218,7 +220,8 @@ class BaseTableClassifier(ClassLabelled):
         loss : ndarray of shape (n_samples,)
             Costs of `loss`; a rejected row costs ``reject.cost``, that of its true class.
         """
-        return self._loss_of(self._raw_predict(X), y)
+        now = self._as_of_now()
+        return now._loss_of(now._raw_predict(X), y)
 
     def _raw_predict(self, X: Any) -> NDArray:
         return self._predict_codes(X)

@@ -32,6 +32,7 @@ class Widened:
     n_features_in_: Any
     _fitted_state: Callable[[], dict[str, Any]]
     _restore: Callable[[dict[str, Any]], None]
+    _as_of_now: Callable[[], Any]
     _validate_params: Callable[[], None]
     _build_problem: Callable[[], Problem]
     _build_update: Callable[[Problem], Any]
@@ -82,13 +83,9 @@ class Widened:
         with self._busy:
             if "_learner" not in vars(self):
                 check_is_fitted(self)
-            before = None if classes is None else self._fitted_state()
-            try:
-                self._widen_alone(n_features, classes)
-            except BaseException:
-                if before is not None:  # without classes the last lines alone change anything
-                    self._restore(before)
-                raise
+            wider = self._as_of_now()
+            wider._widen_alone(n_features, classes)
+            self._restore(wider._fitted_state())  # at once, as others may be predicting
         return self
 
     def _widen_alone(self, n_features: Any, classes: Any) -> None:

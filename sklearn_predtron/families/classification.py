@@ -113,8 +113,9 @@ class RejectingClassifier(HeldOut, BaseTableClassifier):
         reject = checked_reject(self.reject)
         if reject is None:
             return super().predict(X)
-        predicted = self._predict_codes(X)
-        return np.append(self.classes_, reject.label)[predicted]
+        now = self._as_of_now()
+        predicted = now._predict_codes(X)
+        return np.append(now.classes_, reject.label)[predicted]
 
     def _predict_codes(self, X: Any) -> NDArray:
         """Return the numbers of the predictions; one past the last class rejects."""

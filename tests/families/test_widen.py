@@ -436,6 +436,51 @@ def test_others_may_predict_meanwhile(norm):
     threads_of(grow, predict, predict)
 
 
+class Meeting(PredtronClassifier):
+    """Lets something happen, once, between scoring rows and what is made of the scores."""
+
+    meanwhile = []
+
+    def _met(self, found):
+        while self.meanwhile:
+            self.meanwhile.pop()()
+        return found
+
+    def _decoded(self, X):
+        return self._met(super()._decoded(X))
+
+    def _scores(self, X, *, shifted=True):
+        return self._met(super()._scores(X, shifted=shifted))
+
+
+@pytest.mark.parametrize("reject", [None, Reject(0.2, -1)])
+@pytest.mark.parametrize("ask", ["predict", "decision_function", "sample_loss"])
+def test_what_is_predicted_is_of_one_moment_while_classes_are_added(ask, reject, monkeypatch):
+    model = Meeting(reject=reject)
+    X = rows()[:40, :7]
+    y = np.array([10, 50])[classes_of(X, 2)]
+    model.partial_fit(X, y, classes=[10, 50])
+
+    def asked():
+        return getattr(model, ask)(X, y) if ask == "sample_loss" else getattr(model, ask)(X)
+
+    before, during = asked(), []
+    monkeypatch.setattr(Meeting, "meanwhile", [lambda: model.widen(classes=[30])])
+    assert (asked() == before).all()
+    assert model.classes_.tolist() == [10, 30, 50]
+
+    before, copied = asked(), Meeting._copied
+
+    def observed(self, *given):
+        during.append(asked())
+        return copied(self, *given)
+
+    monkeypatch.setattr(Meeting, "_copied", observed)
+    model.widen(classes=[20])
+    assert (during[0] == before).all()
+    assert model.classes_.tolist() == [10, 20, 30, 50]
+
+
 def test_bounds_hold_for_more_features_and_not_for_more_classes():
     model, *_ = seen(update="perceptron", intercept_scaling=1.0)
     bound = model.loss_bound(margin=1.0, radius=9.0)
