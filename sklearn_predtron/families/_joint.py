@@ -143,6 +143,8 @@ def objects_of(X: Any) -> list[Any]:
         objects = [rows[[i]] for i in range(rows.shape[0])]
     elif getattr(X, "ndim", 1) > 1 and hasattr(X, "iloc"):
         objects = [X.iloc[i] for i in range(len(X))]
+    elif hasattr(X, "iter_rows"):  # else a polars frame is its columns
+        objects = list(X.iter_rows())
     elif isinstance(X, (str, bytes, Mapping, Set)) or not (hasattr(X, "__len__") and hasattr(X, "__iter__")) or not has_length(X):
         raise ValueError(
             f"X is {shortened(X)}; accepted for a problem of joint features are sequences of objects, such as lists and arrays."

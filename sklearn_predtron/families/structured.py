@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_predtron._compat import HasMethods
 from sklearn_predtron._core.joint import ObjectRows
 from sklearn_predtron._core.rows import Rows
+from sklearn_predtron._queries import shortened
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families import _joint
 from sklearn_predtron.families._base import BasePredtron
@@ -21,7 +22,7 @@ from sklearn_predtron.families._fitted import read_only
 from sklearn_predtron.families._joint import JointProblem, is_joint, objects_of
 from sklearn_predtron.families._judged import JudgedProblem
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._validation import Batch, mean_loss
+from sklearn_predtron.families._validation import Batch, check_lengths, mean_loss
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._joint import PythonJointProblem
 from sklearn_predtron.problems._user import Objects, PythonProblem
@@ -152,6 +153,15 @@ def has_scores(model: Any) -> bool:
     return True
 
 
+def labels_of(y: Any) -> list[Any]:
+    """Return the labels of a sequence, which those of a frame are its rows; refuse what has no order."""
+    if isinstance(y, (Mapping, Set)):
+        raise ValueError(f"y is {shortened(y)}; accepted are sequences of labels, one for each row of X.")
+    if hasattr(y, "columns"):
+        y = y.to_numpy()
+    return list(y) if hasattr(y, "__iter__") and getattr(y, "ndim", 1) > 0 else [y]
+
+
 def of_two_scores() -> Problem:
     """Return a problem that is good for nothing but to be built."""
     problem = Problem()
@@ -268,13 +278,23 @@ class Predtron(BasePredtron):
 
     def _check_features(self) -> None:
         """Refuse a problem whose features are other ones than the weights so far are of."""
-        before = joint_features(self._learner.problem)
+        # The learner's own problem may have changed as well.
+        before = self._learner.weights.p if joint_features(self._learner.problem) else 0
         now = joint_features(self._build_problem()) if is_joint(self.problem) else 0
         if before != now:
             have = [f"{n} joint features" if n else "scores of the rows of X" for n in (now, before)]
             raise ValueError(
                 f"problem={self.problem!r} has {have[0]} and the weights so far are of {have[1]}; call fit to start anew."
             )
+
+    def _widen_alone(self, n_features: Any, classes: Any) -> None:
+        n = joint_features(self._learner.problem)
+        if n:
+            raise ValueError(
+                f"problem={self.problem!r} has {n} joint features, whose number it states: widen is for columns of X; call "
+                "fit to start anew."
+            )
+        super()._widen_alone(n_features, classes)
 
     def _check_rows_told(self) -> None:
         if is_joint(self.problem):
@@ -284,7 +304,7 @@ class Predtron(BasePredtron):
             )
 
     def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
-        return Objects(y if hasattr(y, "__iter__") else np.atleast_1d(np.asarray(y)))
+        return Objects(labels_of(y))
 
     def _build_problem(self) -> Any:
         return PythonJointProblem(self.problem) if is_joint(self.problem) else PythonProblem(self.problem)
@@ -358,10 +378,12 @@ class Predtron(BasePredtron):
         return self._learner_decode(X)
 
     def _loss_of(self, predicted: list[Any], y: Sequence[Any]) -> NDArray:
-        if len(y) != len(predicted):
-            raise ValueError(f"X has {len(predicted)} rows and y has {len(y)}; both must have the same number.")
-        loss_of = self._build_problem().loss_of
-        return np.array([loss_of(prediction, label) for prediction, label in zip(predicted, y, strict=True)], dtype=np.float64)
+        self._check_labels_given(y)
+        labels, loss_of = labels_of(y), self._build_problem().loss_of
+        check_lengths(len(predicted), len(labels))
+        return np.array(
+            [loss_of(prediction, label) for prediction, label in zip(predicted, labels, strict=True)], dtype=np.float64
+        )
 
     def score(self, X: Any, y: Sequence[Any], sample_weight: Any = None) -> float:
         """Compute 1 - the mean loss of the problem.
