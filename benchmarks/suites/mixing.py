@@ -40,7 +40,7 @@ def _threads(options: Options) -> Table:
     table = Table(
         "A round of mixing on two threads",
         ["rows", "n", "classes", one, two, "times faster (ratio)", "goal", "met"],
-        note=f"{SHARDS} shards of arrays; medians of {options.repeats} interleaved fits of {TIMED_ROUNDS} rounds, a round's share.",
+        note=f"{SHARDS} shards of arrays; medians of {options.repeats} interleaved fits of {TIMED_ROUNDS} rounds, by round.",
     )
     for name, X, y in timed_sets(options):
         cases = [

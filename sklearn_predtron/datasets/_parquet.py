@@ -73,7 +73,7 @@ class ParquetReader:
         that returns after another one is a new query, and begins a chunk.
     n_features : int, default=None
         Width of X with `indices`; None is what `scan` finds.
-    chunk_rows : int, default=10_000
+    chunk_rows : int, default=2_000
         Rows in a chunk, at most; with `qid` rows that are decoded at once.
     dtype : {float64, float32}, default=float64
         Type of X.
@@ -142,7 +142,7 @@ class ParquetReader:
         values: str | None = None,
         qid: str | None = None,
         n_features: int | None = None,
-        chunk_rows: int = 10_000,
+        chunk_rows: int = 2_000,
         dtype: Any = np.float64,
     ):
         check_counts(n_features=1 if n_features is None else n_features, chunk_rows=chunk_rows)

@@ -67,7 +67,7 @@ class SvmlightReader:
         The labels that may occur; None is any number, and with `multilabel` what `scan` finds.
     multilabel : bool, default=False
         Whether a row has a set of labels; column j of y is the j-th label of the sorted `classes`.
-    chunk_rows : int, default=10_000
+    chunk_rows : int, default=2_000
         Lines in a chunk, at most; with ids the rows that end a chunk, at the end of their query or sequence.
     chunk_bytes : int, default=8 * 2**20
         A chunk ends with the line that makes it this long; a longer line cannot be read.  With ids a chunk ends with the query
@@ -172,7 +172,7 @@ class SvmlightReader:
         zero_based: bool | str = "auto",
         classes: ArrayLike | None = None,
         multilabel: bool = False,
-        chunk_rows: int = 10_000,
+        chunk_rows: int = 2_000,
         chunk_bytes: int = 8 * 2**20,
         dtype: Any = np.float64,
         query_id: bool = False,
