@@ -27,7 +27,8 @@ from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._validation import Batch
 from sklearn_predtron.mixing._algebra import Contribution
 from sklearn_predtron.mixing._checkpoint import Checkpoint, described
-from sklearn_predtron.mixing._rounds import Course, Plan, Progress, Task
+from sklearn_predtron.mixing._dask import on_cluster
+from sklearn_predtron.mixing._rounds import Course, Plan, Progress, Task, in_threads
 from sklearn_predtron.mixing._shards import Found, deal, is_shards, look_through, open_shards
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.norms._rkhs import UNMIXED
@@ -71,6 +72,11 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
         on it, and not on `n_jobs`.
     n_jobs : int, default=None
         Threads, as joblib has it; the loop holds no lock of Python's.
+    cluster : str, default=None
+        The address of a Dask scheduler, as "tcp://127.0.0.1:8786", on whose workers lists of files and functions are learned
+        (extra `cluster`).  Workers read the files, which must have the same path everywhere, in every round; what functions
+        return stays in their memory.  Lost workers are replaced: a round is tried again three times.  Dask sends pickles: let
+        nobody reach its ports who may not run programs on its machines.
     checkpoint : str or path-like, default=None
         A file that is written after each round.  Where it is there, `fit` goes on from it, to the same bits, or refuses it by
         the first thing that differs.
@@ -127,6 +133,7 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
         passes: int = 1,
         shards: int = 8,
         n_jobs: int | None = None,
+        cluster: str | None = None,
         checkpoint: Any = None,
         random_state: Any = None,
     ):
@@ -135,6 +142,7 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
         self.passes = passes
         self.shards = shards
         self.n_jobs = n_jobs
+        self.cluster = cluster
         self.checkpoint = checkpoint
         self.random_state = random_state
 
@@ -190,7 +198,7 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
             found = look_through(model, shards, classes, n_features, zero_based, self.n_jobs)
             learn = partial(self._learn_shards, course, model, shards, found)
         else:
-            self._refuse_alone(classes=classes, n_features=n_features)
+            self._refuse_alone(classes=classes, n_features=n_features, cluster=self.cluster)
             if self.shards == 1 and self.checkpoint is None:
                 return self._fit_alone(model, seed, X, y, given)
             data = None if self.checkpoint is None else hash_of([X, y, given])
@@ -238,7 +246,7 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
         shards = self._shards_given(X, y, given)
         learn: Callable[[], Any]
         if shards is None:
-            self._refuse_alone(n_features=n_features)
+            self._refuse_alone(n_features=n_features, cluster=self.cluster)
             model._mixing = partial(self._learn_dealt, course, None)
             learn = partial(model.partial_fit, X, y, **({} if classes is None else {"classes": classes}), **given)
         else:
@@ -295,7 +303,7 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
         """Refuse what is said of shards about a data set in memory."""
         for name, value in given.items():
             if value is not None:
-                raise ValueError(f"{name}={shortened(value)} is for a list of shards; X and y say it themselves.")
+                raise ValueError(f"{name}={shortened(value)} is for a list of shards, and X is a data set in memory.")
 
     def _course(self, seed: int, rounds: int, before: Progress | None = None) -> Course:
         """Return the rounds of a call."""
@@ -334,7 +342,9 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
         """Learn, and take over the model; after an interrupt that of the last complete round."""
         try:
             with Parallel(n_jobs=self.n_jobs, require="sharedmem") as workers:
-                course.engine = partial(self._side_by_side, workers)
+                course.engine = partial(in_threads, partial(self._side_by_side, workers))
+                if self.cluster is not None:
+                    course.engine = partial(on_cluster, self.cluster)
                 learn()
         except KeyboardInterrupt:
             if course.progress is not None:

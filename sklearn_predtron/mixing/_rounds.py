@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from sklearn_predtron.mixing._checkpoint import Checkpoint
 
 Task = tuple[Callable[..., Contribution], tuple[Any, ...]]
-Engine = Callable[[Iterable[Task]], list[Contribution]]
+SideBySide = Callable[[Iterable[Task]], list[Contribution]]
+Engine = Callable[["Plan", State, int, bool], Contribution]
 
 
 class Plan(NamedTuple):
@@ -79,13 +81,22 @@ def contribute(learners: Learners, shard: Any, plan: Plan, state: State, number:
     return learned
 
 
-def take_round(
-    learners: Learners, shards: list[Any], plan: Plan, engine: Engine, before: Progress, turn: int, fresh: bool
-) -> Progress:
+@contextmanager
+def in_threads(side_by_side: SideBySide, model: BasePredtron, shards: list[Any]) -> Iterator[Engine]:
+    """Yield what takes rounds on this machine."""
+    learners = Learners(model._learner)
+
+    def take(plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
+        tasks = ((contribute, (learners, shard, plan, state, i, turn, fresh)) for i, shard in enumerate(shards))
+        return add_all(side_by_side(tasks))
+
+    yield take
+
+
+def take_round(engine: Engine, plan: Plan, before: Progress, turn: int, fresh: bool) -> Progress:
     """Let all shards take a round, and mix what they have learned."""
     start = {**before.state, "sum": {}}  # of which a shard has its own
-    tasks = ((contribute, (learners, shard, plan, start, i, turn, fresh)) for i, shard in enumerate(shards))
-    learned = add_all(engine(tasks))
+    learned = engine(plan, start, turn, fresh)
     check_ends(learned.ends)
     if learned.rounds == 0:
         return before._replace(losses=(*before.losses, 0.0))
@@ -107,7 +118,7 @@ class Course:
         The rounds of earlier calls.
     """
 
-    engine: Engine  # runs the tasks of a round, and returns what they return in their order
+    engine: Callable[[BasePredtron, list[Any]], AbstractContextManager[Engine]]  # for an estimator and shards
 
     def __init__(self, plan: Plan, rounds: int, before: Progress | None = None):
         self.plan, self.rounds, self.before = plan, rounds, before
@@ -121,12 +132,12 @@ class Course:
         if checkpoint is not None:
             progress = checkpoint.load(self.rounds) or progress
         self.n_shards = len(shards)
-        learners = Learners(model._learner)
         try:
-            for turn in range(len(progress.losses), start + self.rounds):
-                progress = take_round(learners, shards, self.plan, self.engine, progress, turn, fresh=turn == start)
-                if checkpoint is not None:
-                    checkpoint.save(progress)
+            with self.engine(model, shards) as engine:
+                for turn in range(len(progress.losses), start + self.rounds):
+                    progress = take_round(engine, self.plan, progress, turn, fresh=turn == start)
+                    if checkpoint is not None:
+                        checkpoint.save(progress)
         except KeyboardInterrupt:
             if len(progress.losses) > start:
                 self._hand_over(model, progress)

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import signal
+import sys
 
 import numpy as np
 import pytest
@@ -276,3 +277,12 @@ def test_shards_are_read_beside_each_other_by_one_estimator():
     mixed = ParameterMixing(estimator, rounds=2, n_jobs=3, random_state=0).fit(functions(lesson, [4, 8, 80]))
     with pytest.raises(ValueError, match="without qid on an estimator that was fitted with several"):
         mixed.score(lesson.X, lesson.y)
+
+
+def test_a_cluster_needs_dask(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    X, y = make_data(n=30)
+    mixed = ParameterMixing(PredtronClassifier(), cluster="tcp://127.0.0.1:1")
+    with pytest.raises(ImportError, match=r"cluster= needs dask.distributed: pip install 'sklearn_predtron\[cluster\]'"):
+        mixed.fit(functions_of(X, y), classes=range(3))
+    assert not hasattr(mixed, "estimator_")
