@@ -97,7 +97,7 @@ def documents(n: int, n_words: int, n_topics: int, often: float, seed: int, *, c
     rate *= 100 / rate.sum()
     telling = words >= n_words // 20
     rates = rate * (1 + often * telling * (topic_of == np.arange(n_topics)[:, None]))
-    X = sparse.vstack([sparse.csr_array(random.poisson(rates[topic]), dtype=float) for topic in y])
+    X = sparse.csr_array(sparse.vstack([sparse.csr_array(random.poisson(rates[topic])[None], dtype=float) for topic in y]))
     there = (X[:n] > 0).astype(float)
     frequency = there.sum(axis=0) - np.stack([there[y[:n] == topic].sum(axis=0) for topic in range(n_topics)])
     rarity = np.log(n / (1 + frequency))

@@ -104,7 +104,8 @@ def stack_items(items: list[Any]) -> Any:
         if is_table(item) and item.shape[1] != items[0].shape[1]:
             raise ValueError(f"sequences[{i}] has {item.shape[1]} features and sequences[0] has {items[0].shape[1]}.")
     if items and sparse.issparse(items[0]):
-        return sparse.vstack(items, format="csr")
+        stacked = sparse.vstack(items, format="csr")
+        return sparse.csr_array(stacked) if isinstance(items[0], sparse.sparray) else stacked
     if items and is_table(items[0]):
         return np.concatenate(items)
     return [token for item in items for token in item]
@@ -241,4 +242,4 @@ def dense_window(X: NDArray, blocks: list[NDArray]) -> NDArray:
 def sparse_window(X: Any, blocks: list[NDArray]) -> Any:
     """Return the rows of each block beside one another; those numbered n are empty."""
     longer = type(X)((X.data, X.indices, np.append(X.indptr, X.indptr[-1])), shape=(X.shape[0] + 1, X.shape[1]))
-    return sparse.hstack([longer[rows] for rows in blocks], format="csr", dtype=X.dtype)
+    return type(X)(sparse.hstack([longer[rows] for rows in blocks], format="csr", dtype=X.dtype))

@@ -29,7 +29,8 @@ cdef class Relevances(Labels):
         self.longest = lengths.max() if n > 0 else 0
         self.grade = np.empty(y.shape[0], dtype=np.intp)
         self.first = np.zeros(y.shape[0] + n, dtype=np.intp)
-        self.value = self.gain = np.zeros(y.shape[0] + n)
+        self.value = np.zeros(y.shape[0] + n)
+        self.gain = self.value
         self.n_grades, self.pairs = np.empty(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
         cdef Keyed[::1] items = np.empty(self.longest, dtype=KEYED)
         cdef Keyed[::1] spare = np.empty(self.longest, dtype=KEYED)
@@ -48,9 +49,12 @@ cdef class Relevances(Labels):
 
     def shared(self):
         cdef Relevances other = Relevances.__new__(Relevances)
-        other.n, other.y, other.start, other.longest = self.n, self.y, self.start, self.longest
-        other.grade, other.first, other.n_grades, other.pairs = self.grade, self.first, self.n_grades, self.pairs
-        other.value, other.gain, other.gain_of = self.value, self.gain, self.gain_of
+        other.n, other.longest, other.gain_of = self.n, self.longest, self.gain_of
+        other.y, other.start = self.y, self.start
+        other.grade, other.first = self.grade, self.first
+        other.n_grades, other.pairs = self.n_grades, self.pairs
+        other.value = self.value
+        other.gain = self.gain
         return other
 
     cdef const void* at(self, Py_ssize_t i) noexcept nogil:
