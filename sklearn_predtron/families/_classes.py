@@ -100,9 +100,14 @@ class BaseTableClassifier(ClassLabelled):
                     f"began with; accepted is {name}={accepted}."
                 )
         known, given = self.classes_, class_list(classes)
+        refused = f"classes={shortened(classes)} are not of the type of those known, {known.tolist()}."
+        if are_texts(given) != are_texts(known):  # NumPy would make texts of both
+            raise ValueError(refused)
+        if are_texts(known):
+            given = given.astype(known.dtype.kind)
         found = find_classes(np.concatenate([known, given]), targets=False)[0]
         if found.dtype.kind != known.dtype.kind or not set(known.tolist()) <= set(found.tolist()):
-            raise ValueError(f"classes={shortened(classes)} are not of the type of those known, {known.tolist()}.")
+            raise ValueError(refused)
         self._check_classes(found, ordered=True)
         self.classes_ = found
         return encode(known, found).tolist()
@@ -293,6 +298,11 @@ class BaseTableClassifier(ClassLabelled):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = True
         return tags
+
+
+def are_texts(classes: NDArray) -> bool:
+    """Return whether all classes are texts, in an array of texts or of objects."""
+    return all(isinstance(label, str) for label in classes.tolist())
 
 
 def check_two(classes: NDArray) -> None:

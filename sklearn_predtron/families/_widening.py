@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -143,10 +144,10 @@ class Widened:
                     f"names that begins with the {known} known ones, {shortened(names.tolist())}."
                 )
             return len(given), given
-        if not isinstance(n_features, Integral) or isinstance(n_features, bool) or n_features < known:
+        if not isinstance(n_features, Integral) or isinstance(n_features, bool) or not known <= n_features <= sys.maxsize:
             raise ValueError(
-                f"n_features={shortened(n_features)} must be an integer of at least {known}, the features so far: a model "
-                "does not become narrower."
+                f"n_features={shortened(n_features)} must be an integer of at least {known}, the features so far (a model does "
+                f"not become narrower), and at most {sys.maxsize}."
             )
         return int(n_features), None
 

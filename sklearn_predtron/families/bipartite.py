@@ -89,7 +89,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     ----------
     loss : {losses}, "break_even", "auc", "ap", callable, SubsetLoss, SwappedPairs or AveragePrecision, default="f1"
         L of a batch, by its true positives, false positives, false negatives and true negatives, as `FBeta(beta=2.0)` or a
-        function of the four.  `PrecisionAtK` and `RecallAtK` predict k rows of a batch, or a share of them; "break_even" the
+        function of the four (where rows have weights, the cut is chosen by sums of them).  `PrecisionAtK` and `RecallAtK` predict k rows of a batch, or a share of them; "break_even" the
         share that is positive; "auc" and "ap" are those of rankings, one minus the area under the ROC curve and the average
         precision.
     balance : "auto" or float, default="auto"

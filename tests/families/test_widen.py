@@ -305,6 +305,7 @@ REFUSED = [
     (PredtronClassifier(), {"n_features": 6}, "n_features=6 must be an integer of at least 7"),
     (PredtronClassifier(), {"n_features": 8.0}, "n_features=8.0 must be an integer"),
     (PredtronClassifier(), {"n_features": True}, "n_features=True must be an integer"),
+    (PredtronClassifier(), {"n_features": 2**63}, "n_features=9223372036854775808 must be an integer of at least 7"),
     (PredtronClassifier(), {"n_features": ["a"]}, "must be an integer"),
     (PredtronClassifier(norm="l1"), {"n_features": 99}, "norm='l1' has q=2 for the 7 features so far, and would have q=8"),
     (PredtronClassifier(norm="group"), {"n_features": 99}, "norm='group' has q=2"),
@@ -434,6 +435,33 @@ def test_others_may_predict_meanwhile(norm):
                 assert "features" in str(error)
 
     threads_of(grow, predict, predict)
+
+
+NO_TEXTS = [[1], [1.5], [True], [b"d"], [None], np.array(["d", None]), np.array(["d", 1], dtype=object)]
+TEXTS = [["d"], np.array(["d"], dtype=object), np.array(["d"])]
+
+
+@pytest.mark.parametrize("new", TEXTS, ids=["list", "objects", "array"])
+@pytest.mark.parametrize("known", [str, object])
+def test_new_texts_in_any_array(known, new):
+    """The unique values of a column of texts are an array of objects."""
+    X = rows()[:30, :7]
+    y = np.array(["a", "b", "c"])[classes_of(X, 3)].astype(known)
+    model = PredtronClassifier().partial_fit(X, y, classes=np.array(["a", "b", "c"], dtype=known)).widen(classes=new)
+    assert model.classes_.tolist() == ["a", "b", "c", "d"]
+    assert model.classes_.dtype.kind == np.dtype(known).kind
+    assert model.partial_fit(X, np.where(y == "c", "d", y)).t_ == 60
+
+
+@pytest.mark.parametrize("new", NO_TEXTS, ids=repr)
+@pytest.mark.parametrize("known", [str, object])
+def test_what_is_no_text_does_not_become_one(known, new):
+    X = rows()[:30, :7]
+    y = np.array(["a", "b", "c"])[classes_of(X, 3)]
+    model = PredtronClassifier().partial_fit(X, y, classes=np.array(["a", "b", "c"], dtype=known))
+    with pytest.raises(ValueError, match=r"classes=.* are not of the type of those known, \['a', 'b', 'c'\]"):
+        model.widen(classes=new)
+    assert model.classes_.tolist() == ["a", "b", "c"]
 
 
 class Meeting(PredtronClassifier):
