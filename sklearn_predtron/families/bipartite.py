@@ -30,7 +30,7 @@ from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fitted import learned
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._thresholds import Shifted, best_cut, best_cut_of_groups
-from sklearn_predtron.families._validation import Batch, as_rows
+from sklearn_predtron.families._validation import Batch, as_rows, mean_loss
 from sklearn_predtron.losses import (
     AtK,
     AveragePrecision,
@@ -89,9 +89,9 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     ----------
     loss : {losses}, "break_even", "auc", "ap", callable, SubsetLoss, SwappedPairs or AveragePrecision, default="f1"
         L of a batch, by its true positives, false positives, false negatives and true negatives, as `FBeta(beta=2.0)` or a
-        function of the four (where rows have weights, the cut is chosen by sums of them).  `PrecisionAtK` and `RecallAtK` predict k rows of a batch, or a share of them; "break_even" the
-        share that is positive; "auc" and "ap" are those of rankings, one minus the area under the ROC curve and the average
-        precision.
+        function of the four (where rows have weights, the cut is chosen by sums of them).  `PrecisionAtK` and `RecallAtK`
+        predict k rows of a batch, or a share of them; "break_even" the share that is positive; "auc" and "ap" are those of
+        rankings, one minus the area under the ROC curve and the average precision.
     balance : "auto" or float, default="auto"
         From 0 to 1, how much the rows of the rarer class of a batch count: with 1 both classes weigh the same.  "auto" is 1 for
         "balanced" and "g_mean", 1/2 for "f1" and "jaccard", and 0 for others; at k it must be 0.
@@ -505,7 +505,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         """
         predicted = self.predict(X, groups)
         right = self.classes_[self._true_codes(predicted, y)] == predicted
-        return float(np.average(right, weights=sample_weight))
+        return mean_loss(right.astype(np.float64), sample_weight)
 
     def margin(self, X: Any, y: Any, groups: Any = None) -> float:
         """Measure the margin of the weights, at unit norm, on groups.

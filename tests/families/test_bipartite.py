@@ -546,3 +546,21 @@ def test_a_fit_that_fails_changes_nothing():
             with pytest.raises(ValueError, match="X contains infinity"):
                 method(bad, y, **given)
             assert (state(model), model.threshold_) == (before, cut)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.zeros(40), "sample_weight is zero for every row"),
+        (np.full(40, np.nan), "sample_weight contains NaN"),
+        (np.full(40, -1.0), "Negative values in data passed to `sample_weight`"),
+        (np.ones(39), "sample_weight"),
+    ],
+)
+def test_weights_of_a_score_are_checked(weight, message):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    y = (X[:, 0] > 0).astype(int)
+    model = PredtronBipartiteClassifier(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model.score(X, y, sample_weight=weight)
+    assert model.score(X, y, sample_weight=y) == (model.predict(X) == y)[y == 1].mean()
