@@ -53,7 +53,8 @@ class Shifted(BasePredtron):
     @learned
     def intercept_(self) -> NDArray:
         """Offsets of the scores that predict, of shape (d,), less what `threshold_` takes off."""
-        shift, offsets = self._shift(self._learner), super().intercept_
+        now = self._as_of_now()
+        shift, offsets = now._shift(now._learner), super(Shifted, now).intercept_
         return offsets if shift is None else read_only(offsets - shift)
 
 

@@ -266,8 +266,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
     @learned
     def threshold_(self) -> NDArray:
         """The cuts of the scores, of shape (m,), as they were learned."""
-        cuts = self._cuts(self._learner)
-        return np.zeros(self._n_labels) if cuts is None else read_only(np.array(cuts))
+        now = self._as_of_now()
+        cuts = now._cuts(now._learner)
+        return np.zeros(now._n_labels) if cuts is None else read_only(np.array(cuts))
 
     # --------------------------------------------------------------------------------------------------------- prediction
 
@@ -285,7 +286,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
             A label is predicted where its score is positive (with "precision_at_k" and "recall_at_k", where it is among the
             k largest; by the rule "at_least" there too, and by "at_most" where both are so).
         """
-        scores = self._scores(X)
+        scores = self._as_of_now()._scores(X)
         return scores[:, 0] if self._single else scores
 
     def predict(self, X: Any) -> NDArray:
@@ -302,7 +303,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
             Zeros and ones, of the type that y had, dense also where y was sparse; labels of `classes_` where y had one
             dimension.
         """
-        predicted = self._predict_indicators(X)
+        predicted = self._as_of_now()._predict_indicators(X)
         return self.classes_[predicted[:, 0]] if self._single else predicted.astype(self._label_dtype)
 
     def _predict_indicators(self, X: Any) -> NDArray:
@@ -323,7 +324,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
         loss : ndarray of shape (n_samples,)
             Values of the loss that was learned for.
         """
-        return self._loss_of(self._raw_predict(X), y)
+        now = self._as_of_now()
+        return now._loss_of(now._raw_predict(X), y)
 
     def _raw_predict(self, X: Any) -> NDArray:
         return self._predict_indicators(X)

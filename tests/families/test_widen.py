@@ -509,6 +509,32 @@ def test_what_is_predicted_is_of_one_moment_while_classes_are_added(ask, reject,
     assert model.classes_.tolist() == [10, 20, 30, 50]
 
 
+class Cutting(PredtronMultilabelClassifier):
+    """Lets something happen, once, before cuts are looked up for a learner."""
+
+    meanwhile = []
+
+    def _cuts(self, learner):
+        while self.meanwhile:
+            self.meanwhile.pop()()
+        return super()._cuts(learner)
+
+
+@pytest.mark.parametrize("ask", ["predict", "decision_function", "intercept_", "threshold_"])
+def test_cuts_are_of_one_moment_while_labels_are_added(ask, monkeypatch):
+    X = rows()[:, :7]
+    model = Cutting(threshold="macro_f1", random_state=0).fit(X, (X[:, :3] > 0.5).astype(int))
+
+    def asked():
+        found = getattr(model, ask)
+        return found(X) if callable(found) else found
+
+    before = asked()
+    monkeypatch.setattr(Cutting, "meanwhile", [lambda: model.widen(classes=range(4))])
+    assert (asked() == before).all()
+    assert asked().shape[-1] == 4
+
+
 def test_bounds_hold_for_more_features_and_not_for_more_classes():
     model, *_ = seen(update="perceptron", intercept_scaling=1.0)
     bound = model.loss_bound(margin=1.0, radius=9.0)
