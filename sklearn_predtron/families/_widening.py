@@ -161,10 +161,11 @@ class Widened:
         before, after = norm.constants(*known), norm.constants(*wanted)
         changed = [name for name in before if before[name] != after[name]]
         if changed:
-            name = changed[0]
+            name, several = changed[0], known[0] != wanted[0]
+            sizes, wider = (f"{d} scores of {p}" if several else f"{p}" for d, p in (known, wanted))
             raise ValueError(
-                f"norm={self.norm!r} has {name}={before[name]:g} for the {known[1]} features so far, and would have "
-                f"{name}={after[name]:g} for {wanted[1]}, which cannot change once learning has begun; give {name} to the norm."
+                f"norm={self.norm!r} has {name}={before[name]:g} for the {sizes} features so far, and would have "
+                f"{name}={after[name]:g} for {wider}, which cannot change once learning has begun; give {name} to the norm."
             )
 
 

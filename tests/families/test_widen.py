@@ -311,6 +311,7 @@ REFUSED = [
     (PredtronClassifier(norm="group"), {"n_features": 99}, "norm='group' has q=2"),
     (PredtronClassifier(norm=PNorm(q="theory")), {"n_features": 99}, "has q=2 for the 7"),
     (PredtronClassifier(norm="trace"), {"n_features": 9, "classes": [7]}, "has q=2"),
+    (PredtronClassifier(norm="trace"), {"classes": range(20)}, "for the 3 scores of 7 features so far, and would have q="),
     (PredtronClassifier(norm="rkhs"), {"n_features": 8}, "has gamma=0.142857 for the 7 features so far"),
     (PredtronClassifier(norm=RKHS("precomputed")), {"n_features": 8}, "has kernel=7"),
     (PredtronClassifier(representation="simplex"), {"classes": [7]}, "representation='simplex' does not take more classes"),
