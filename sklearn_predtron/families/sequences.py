@@ -486,7 +486,16 @@ class PredtronSequenceTagger(InColumn):
 
     def _leads(self, X: Any, y: Any, sid: Any, method: str) -> NDArray:
         problem, scores, queries, table = self._scored_sequences(X, sid, "margin")
-        return self._at_unit_norm(getattr(problem, method)(scores, self._labels_of(y, queries), *table))
+        labels = self._labels_of(y, queries)
+        leads = getattr(problem, method)(scores, labels, *table)
+        for i in np.flatnonzero(leads == np.inf):  # no other sequence is allowed, and perhaps not this one
+            if not self._is_allowed(labels.array[labels.starts[i] : labels.starts[i + 1]]):
+                leads[i] = -np.inf
+        return self._at_unit_norm(leads)
+
+    def _is_allowed(self, codes: NDArray) -> bool:
+        """Return whether what was learned allows a sequence of labels."""
+        return bool(np.isfinite(self.start_[codes[0]]) and np.isfinite(self.transitions_[codes[:-1], codes[1:]]).all())
 
     def loss_bound(  # type: ignore[override]
         self,

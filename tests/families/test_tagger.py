@@ -488,3 +488,13 @@ def test_one_label_has_nothing_to_be_wrong_in(rule):
     """Whatever the step of the theory, none is taken."""
     model = PredtronSequenceTagger(update=rule(eta="theory")).fit(np.ones((5, 2)), ["a"] * 5, sid=[0, 0, 1, 1, 1])
     assert model.n_updates_ == 0 and list(model.predict(np.ones((2, 2)), sid=[0, 0])) == ["a", "a"]
+
+
+def test_margin_where_no_other_sequence_is_allowed():
+    """The only sequence of its length has no rival; any other labels are forbidden, and behind."""
+    one_way = np.array([[0, 1], [0, 0], [1, 1]], dtype=bool)
+    X = np.array([[1.0], [-1.0]] * 3)
+    model = PredtronSequenceTagger(constraint=one_way, max_iter=2).fit(X, [0, 1] * 3, sid=range(6))
+    assert model.margin(X, [0, 1] * 3, sid=[0, 0, 1, 1, 2, 2]) == np.inf
+    assert model.margin(X[::-1], [1, 0] * 3, sid=[0, 0, 1, 1, 2, 2]) == -np.inf
+    assert model.margin(X, [0, 1, 0] * 2, sid=[0, 0, 0, 1, 1, 1]) == -np.inf  # no sequence of three is allowed
