@@ -11,6 +11,8 @@ from scipy import sparse
 
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
+BUFFER = 2**16  # bytes that are read of a column at once; without a buffer it is the column of a whole row group
+
 
 def import_arrow() -> Any:
     """Return pyarrow, which is imported where it is used."""
@@ -34,7 +36,7 @@ class ArrowFile:
             raise ValueError(f"path={path!r} is neither a Parquet file nor an Arrow file.")
         try:
             if start[:4] == b"PAR1":
-                self._parquet = pyarrow.parquet.ParquetFile(path)
+                self._parquet = pyarrow.parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False)
                 self.schema, self.n_rows = self._parquet.schema_arrow, self._parquet.metadata.num_rows
             else:
                 self._parquet, self._arrow = None, pyarrow.ipc.open_file(pyarrow.memory_map(path))

@@ -25,7 +25,7 @@ from scipy import sparse
 
 from sklearn_predtron.datasets._broken_lines import LineRules
 from sklearn_predtron.datasets._rows import Chunk, RowLabels
-from sklearn_predtron.datasets._summary import Tally
+from sklearn_predtron.datasets._summary import RunningSummary
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
 FORMAT = 1
@@ -71,10 +71,10 @@ class ChunkCache:
         self.source = source
         self.settings = settings
 
-    def tally(self) -> Tally | None:
+    def summary(self) -> RunningSummary | None:
         """Return what a whole pass found, if there is a cache."""
         with self._opened() as found:
-            return None if found is None else found.tally
+            return None if found is None else found.summary
 
     def chunks(self, rules: LineRules, parsed: Parsed) -> Parsed:
         """Yield each chunk, and how much is read with it: from the cache, or as it is parsed, and written to the cache."""
@@ -121,7 +121,7 @@ class ChunkCache:
             found = json.loads(line)
             if found.get("about") == about:
                 rows = np.frombuffer(table, dtype=np.int64).reshape(-1, len(Place._fields)).tolist()
-                yield MappedChunks(file, [Place(*row) for row in rows], Tally.of(found["tally"]), about)
+                yield MappedChunks(file, [Place(*row) for row in rows], RunningSummary.of(found["summary"]), about)
                 return
         yield None
 
@@ -158,7 +158,7 @@ class CacheWriter:
 
     def __init__(self, path: str, source: str, about: dict[str, Any]):
         self._given, self._path, self._about = path, os.path.realpath(path), about
-        self._tally, self._places = Tally(MOST_CLASSES), list[Place]()
+        self._summary, self._places = RunningSummary(MOST_CLASSES), list[Place]()
         with self._named():
             folder, name = os.path.split(self._path)
             handle, self._part = tempfile.mkstemp(prefix=f"{name}.", suffix=".part", dir=folder)
@@ -207,12 +207,12 @@ class CacheWriter:
         arrays += [chunk.qid] if chunk.qid is not None else []
         for array in arrays:
             self._write(np.ascontiguousarray(array).data)
-        self._tally.add(chunk, base)
+        self._summary.add(chunk, base)
         self._places.append(place)
 
     def complete(self) -> None:
         """Write the index and the start, and put the file in its place."""
-        line = json.dumps({"about": self._about, "tally": self._tally.state()}).encode() + b"\n"
+        line = json.dumps({"about": self._about, "summary": self._summary.state()}).encode() + b"\n"
         index = line + np.array(self._places, dtype=np.int64).tobytes()
         with self._named():
             start = START.pack(MAGIC, FORMAT, zlib.crc32(index), self._file.tell(), len(index))
@@ -228,9 +228,9 @@ class CacheWriter:
 class MappedChunks:
     """The chunks of a cache that is open."""
 
-    def __init__(self, file: IO[bytes], places: list[Place], tally: Tally, about: dict[str, Any]):
+    def __init__(self, file: IO[bytes], places: list[Place], summary: RunningSummary, about: dict[str, Any]):
         self.places = places
-        self.tally = tally
+        self.summary = summary
         self._file, self._size, self._about = file, os.fstat(file.fileno()).st_size, about
         self._map: mmap | None = None
         self._begin = self._end = 0

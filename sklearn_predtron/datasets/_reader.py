@@ -20,7 +20,7 @@ from sklearn_predtron.datasets._broken_lines import BrokenLineError, LineRules
 from sklearn_predtron.datasets._cache import ChunkCache
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._rows import Chunk, RowParser
-from sklearn_predtron.datasets._summary import SvmlightSummary, Tally
+from sklearn_predtron.datasets._summary import RunningSummary, SvmlightSummary
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
 
@@ -252,32 +252,34 @@ class SvmlightReader:
         summary : SvmlightSummary
             What the file holds, up to the first line that cannot be read.
         """
-        tally, error = self._tally_of_cache(max_classes), None
-        if tally is None:
-            tally, error = self._tally_of_rows(max_classes, callback)
-        zero_based = tally.lowest == 0 if self.zero_based == "auto" else bool(self.zero_based)
-        counts = [tally.n_groups if wanted else None for wanted in (self.query_id, self.sequence_id)]
-        width = tally.width(zero_based=zero_based)
-        self._summary = SvmlightSummary(tally.n_rows, width, tally.classes, zero_based, error, *counts)
+        summary, error = self._summary_of_cache(max_classes), None
+        if summary is None:
+            summary, error = self._summary_of_rows(max_classes, callback)
+        zero_based = summary.lowest == 0 if self.zero_based == "auto" else bool(self.zero_based)
+        counts = [summary.n_groups if wanted else None for wanted in (self.query_id, self.sequence_id)]
+        width = summary.width(zero_based=zero_based)
+        self._summary = SvmlightSummary(summary.n_rows, width, summary.classes, zero_based, error, *counts)
         return self._summary
 
-    def _tally_of_cache(self, max_classes: int) -> Tally | None:
+    def _summary_of_cache(self, max_classes: int) -> RunningSummary | None:
         """Return what the cache says of all rows; None if there is none, or if the rows show more."""
-        tally, zero_based = None if self._cache is None else self._cache.tally(), bool(self.zero_based)
-        if tally is None or len(tally.classes) > min(max_classes, tally.most_classes):
+        summary, zero_based = None if self._cache is None else self._cache.summary(), bool(self.zero_based)
+        if summary is None or len(summary.classes) > min(max_classes, summary.most_classes):
             return None
-        if tally.lowest < 1 - zero_based or tally.width(zero_based=zero_based) > MOST_FEATURES:
+        if summary.lowest < 1 - zero_based or summary.width(zero_based=zero_based) > MOST_FEATURES:
             return None
         self.fraction_read = 1.0
-        return tally
+        return summary
 
-    def _tally_of_rows(self, max_classes: int, callback: Callable[[], Any] | None) -> tuple[Tally, BrokenLineError | None]:
+    def _summary_of_rows(
+        self, max_classes: int, callback: Callable[[], Any] | None
+    ) -> tuple[RunningSummary, BrokenLineError | None]:
         """Return what the rows hold before the first line that cannot be read, and that."""
-        tally, zero_based = Tally(max_classes), bool(self.zero_based)
+        summary, zero_based = RunningSummary(max_classes), bool(self.zero_based)
         try:
             for chunk in self._chunks(None, zero_based, None):
-                tally.add(chunk, base=not zero_based)
-                if len(tally.classes) > max_classes:
+                summary.add(chunk, base=not zero_based)
+                if len(summary.classes) > max_classes:
                     raise ValueError(
                         f"{self.path} has more than max_classes={max_classes} distinct labels by the chunk from line "
                         f"{chunk.first} on; labels must be {'grades of relevance' if self.query_id else 'classes'}."
@@ -285,8 +287,8 @@ class SvmlightReader:
                 if callback is not None:
                     callback()
         except BrokenLineError as broken:
-            return tally, broken
-        return tally, None
+            return summary, broken
+        return summary, None
 
     def _find_cache(self) -> ChunkCache | None:
         """Return the cache that is asked for."""

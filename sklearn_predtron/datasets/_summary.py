@@ -50,7 +50,7 @@ class SvmlightSummary:
     n_sequences: int | None = None
 
 
-class Tally:
+class RunningSummary:
     """What the rows so far hold; the indices are those of the text.
 
     Parameters
@@ -85,8 +85,8 @@ class Tally:
         return {**vars(self), "classes": self.classes.tolist()}
 
     @classmethod
-    def of(cls, state: dict[str, Any]) -> Tally:
-        """Return the tally of a state."""
-        tally = cls(state["most_classes"])
-        vars(tally).update(state, classes=np.array(state["classes"], dtype=np.float64))
-        return tally
+    def of(cls, state: dict[str, Any]) -> RunningSummary:
+        """Return the summary of a state."""
+        summary = cls(state["most_classes"])
+        vars(summary).update(state, classes=np.array(state["classes"], dtype=np.float64))
+        return summary

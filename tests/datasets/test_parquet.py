@@ -97,6 +97,21 @@ def test_lists_are_not_copied(tmp_path):
     assert peak < 12 * X.nnz / 4
 
 
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.arrow"])
+def test_memory_is_bounded_by_the_chunk(tmp_path, name):
+    """Though all rows are one row group."""
+    n = 400_000
+    starts, rng = pa.array(np.arange(0, 10 * n + 1, 10, dtype=np.int32)), np.random.default_rng(0)
+    values = pa.ListArray.from_arrays(starts, pa.array(rng.standard_normal(10 * n)))
+    indices = pa.ListArray.from_arrays(starts, pa.array(np.tile(np.arange(10, dtype=np.int32), n)))
+    options = {} if name == "rows.arrow" else {"row_group_size": n, "compression": "none", "use_dictionary": False}
+    path = write(tmp_path / name, {"i": indices, "v": values, "y": np.zeros(n)}, **options)
+    del values, indices, starts
+    before = pa.total_allocated_bytes()
+    most = max(pa.total_allocated_bytes() for _ in ParquetReader(path, label="y", n_features=10, **LISTS))
+    assert most - before < path.stat().st_size / 5
+
+
 def test_what_is_learned_is_what_is_learned_of_text(tmp_path):
     X, y = draw(2000)
     text = b"".join(
