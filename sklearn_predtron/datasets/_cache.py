@@ -167,13 +167,17 @@ class CacheWriter:
             shutil.copymode(source, self._part)  # who may not read the file may not read its cache
             self._write(bytes(ALIGNMENT))
         except BaseException:
-            self.__exit__()
+            self._discard()
             raise
 
     def __enter__(self) -> CacheWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._discard()
+
+    def _discard(self) -> None:
+        """Remove what is not in its place."""
         with suppress(OSError):
             self._file.close()
         with suppress(FileNotFoundError):

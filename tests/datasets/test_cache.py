@@ -91,15 +91,36 @@ def test_the_chunks_are_those_of_the_text(path, parsed, way, chunk_rows, first):
 @pytest.mark.parametrize("zero_based", [True, False, "auto"])
 @pytest.mark.parametrize("written", [True, False, "auto"])
 @pytest.mark.parametrize("n_features", [None, 4, 5, 9])
-@pytest.mark.parametrize("classes", [None, [0, 1], [0, 1, 2]])
-def test_one_cache_for_any_width_base_and_classes(path, written, zero_based, n_features, classes):
-    """Where these refuse a line, the line is named, after the rows before it."""
-    reader = SvmlightReader(path, zero_based=written, chunk_rows=2, cache=True)
+@pytest.mark.parametrize(("classes", "chunk_rows"), [(None, 2), ([0, 1], 2), ([0, 1], 100), ([0, 1, 2], 2)])
+def test_one_cache_for_any_width_base_and_classes(path, written, zero_based, n_features, classes, chunk_rows):
+    """If these refuse a line, it is named, after the rows before it."""
+    reader = SvmlightReader(path, zero_based=written, chunk_rows=chunk_rows, cache=True)
     assert bits(reader)[1] is None
     cache = path.with_name("rows.svm.cache").read_bytes()
-    form = {"zero_based": zero_based, "n_features": n_features, "classes": classes, "chunk_rows": 2}
+    form = {"zero_based": zero_based, "n_features": n_features, "classes": classes, "chunk_rows": chunk_rows}
     assert bits(SvmlightReader(path, **form, cache=True)) == bits(SvmlightReader(path, **form))
     assert path.with_name("rows.svm.cache").read_bytes() == cache
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_a_cache_of_more_labels_than_it_remembers(path, monkeypatch, most):
+    monkeypatch.setattr(_cache, "MOST_CLASSES", most)
+    reader = SvmlightReader(path, chunk_rows=2, cache=True)
+    for _ in range(2):
+        assert reader.scan().classes.tolist() == [0, 1, 2]
+        with pytest.raises(ValueError, match="more than max_classes=1 distinct labels by the chunk from line 3 on"):
+            reader.scan(max_classes=1)
+
+
+@pytest.mark.parametrize("ids", ["query_id", "sequence_id"])
+@pytest.mark.parametrize("text", [b"", b"# nothing\n"])
+def test_a_file_without_rows(path, ids, text):
+    path.write_bytes(text)
+    expected = str(SvmlightReader(path, **{ids: True}).scan())
+    for _ in range(2):
+        reader = SvmlightReader(path, **{ids: True}, cache=True)
+        assert str(reader.scan()) == expected
+        assert list(reader) == []
 
 
 def test_an_index_of_zero(path):
@@ -191,12 +212,18 @@ def rewrite(path):
     path.write_bytes(ROWS.replace(b"0.5", b"0.75"))
 
 
+def rewrite_in_the_same_instant(path):
+    before = path.stat().st_mtime_ns
+    rewrite(path)
+    os.utime(path, ns=(before, before))
+
+
 def touch(path):
     path.write_bytes(ROWS.replace(b"0.5", b"0.6"))
     os.utime(path, ns=(1, path.stat().st_mtime_ns + 1))
 
 
-@pytest.mark.parametrize("change", [rewrite, touch])
+@pytest.mark.parametrize("change", [rewrite, rewrite_in_the_same_instant, touch])
 def test_it_is_rewritten_if_the_file_changes(path, parsed, change):
     SvmlightReader(path, cache=True).scan()
     change(path)
@@ -208,7 +235,7 @@ def test_it_is_rewritten_if_the_file_changes(path, parsed, change):
 
 
 @pytest.mark.parametrize(
-    "form", [{"query_id": True}, {"sequence_id": True}, {"dtype": np.float32}, {"chunk_rows": 3}, {"chunk_bytes": 99}]
+    "form", [{"query_id": True}, {"sequence_id": True}, {"dtype": np.float32}, {"chunk_rows": 3}, {"chunk_bytes": 40}]
 )
 def test_it_is_rewritten_for_another_way_of_reading(path, parsed, form):
     SvmlightReader(path, cache=True).scan()
