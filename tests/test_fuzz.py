@@ -12,6 +12,7 @@ from fuzz.problems import FORMS, Circle, JointCircle, RolledCircle
 from fuzz.seeds import SEEDS
 
 from sklearn_predtron import Predtron, PredtronClassifier
+from sklearn_predtron.datasets import _cache
 
 FEW = {"learning": 50, "files": 20, "interrupts": 8, "threads": 2, "states": 15, "pickles": 15}
 
@@ -160,6 +161,17 @@ def test_files_that_differ_are_found(tmp_path, ids):
     if ids:
         with pytest.raises(AssertionError, match="queries differ"):
             files.compare(np.random.default_rng(0), str(path), text.replace(b"qid:5", b"qid:6"), how)
+
+
+def test_a_cache_that_differs_is_found(tmp_path, monkeypatch):
+    how = {"multilabel": False, "query_id": False, "sequence_id": False, "zero_based": False, "n_features": None}
+    path = tmp_path / "file.svm"
+    path.write_bytes(b"1 1:0.1\n0 2:1\n")
+    how["dtype"] = np.float64
+    files.check_cache(np.random.default_rng(0), str(path), how)
+    monkeypatch.setattr(_cache, "narrowed", lambda values: values.astype(np.float32))
+    with pytest.raises(AssertionError, match="data of X differ without a cache"):
+        files.check_cache(np.random.default_rng(0), str(path), how)
 
 
 @pytest.mark.parametrize(("part", "seed", "what"), SEEDS)

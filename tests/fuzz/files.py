@@ -209,6 +209,7 @@ def check_cache(random: np.random.Generator, path: str, how: dict[str, Any]) -> 
             assert "is damaged" in str(refused), refused
         else:
             raise AssertionError(f"a cache of {whole} bytes is read though it was cut to {os.path.getsize(cache)}")
+        os.unlink(cache)
     assert not [name for name in os.listdir(os.path.dirname(path)) if name.endswith(".part")], "a part is left"
 
 
