@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any, NoReturn
 
 import numpy as np
 
 import sklearn_predtron
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.cli._console import complain, report
-from sklearn_predtron.cli._demo import DEMO_DATA, DEMOS, ORDERS, TASKS, Bar, caption, demos_for, run_demo, table
-from sklearn_predtron.cli._files import RANKING_UPDATES, UsageError, learner_parameters, run_files
-from sklearn_predtron.cli._paths import can_be_written, same_file, same_pipe
+from sklearn_predtron.cli._console import UsageError, complain, report
+from sklearn_predtron.cli._data_files import STANDARD
+from sklearn_predtron.cli._demo import DEMOS, TASKS, Bar, demos_for, legend, run_demo, table
+from sklearn_predtron.cli._files import run_files
+from sklearn_predtron.cli._growing import LeftOut
+from sklearn_predtron.cli._learner import RANKING_UPDATES, learner_parameters
+from sklearn_predtron.cli._mixing import check_mixing
+from sklearn_predtron.cli._paths import can_be_read, can_be_written, same_file, same_pipe
+from sklearn_predtron.cli._predictions import typed_label, typed_labels
+from sklearn_predtron.cli._report import as_json
 from sklearn_predtron.datasets._blocks import MOST_BYTES
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.representations import Pairwise, RankingRepresentation
 from sklearn_predtron.updates import MMP, PRank, Update
 
-DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare"]
+DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare", "json", "quiet"]
 # What is written, and what it may not be written over.
-ONE_FILE_EACH = {"save": ["train", "test"], "predictions": ["train", "test", "load", "save"]}
+NEVER_THE_SAME = [*product(["save"], ["train", "test"]), *product(["predictions"], ["train", "test", "load", "save"])]
+NEVER_THE_SAME += product(["checkpoint"], ["train", "test", "save", "predictions"])
 EPILOG = (
     "Without files the job learns data that scikit-learn bundles, words of its digits, and generated queries and rows. "
-    "Files are read in chunks, so that memory does not grow with them; a first pass finds width and labels unless "
-    "--features and --classes (for rankings --features) give them.  A pipe, as /dev/stdin may be one, is copied to a "
-    "temporary file (TMPDIR names its folder) if it must be read more than once: to look for qid:, for the first pass, and "
-    "for several epochs.  A line that cannot be read ends the job with exit code 1; what was learned before it is kept, "
-    "scored and saved."
+    "Files are read in chunks, so that memory does not grow with them; a first pass over TRAIN finds width and labels unless "
+    "--load, --grow, or --features and --classes (for rankings --features) give them.  A pipe is copied to a temporary file "
+    "(TMPDIR names its folder) if it must be read more than once: for the first pass, and for several epochs.  Features of TEST "
+    "that training did not have are left out.  A line that cannot be read ends the job; what was learned before it is kept, "
+    "scored and saved.  Exit codes: 0 all was done; 1 a file, a line or a disk ended a part of it early; 2 the arguments do not "
+    "fit, or TRAIN has no rows; 130 Ctrl-C; 141 nobody reads the output.  The table: rounds/s is of learning alone; progressive "
+    "loss is of what predicted before each update, in the first epoch; last iterate is that of the last weights alone."
 )
 
 
@@ -64,7 +73,7 @@ def costs(text: str) -> Any:
         return text
     pairs = [re.fullmatch("([^:=]+):([^:=]+)=([^:=]+)", item) for item in text.split(",")]
     try:
-        return {(float(pair[1]), float(pair[2])): float(pair[3]) for pair in pairs}  # type: ignore[index]
+        return {(pair[1], pair[2]): float(pair[3]) for pair in pairs}  # type: ignore[index]
     except (TypeError, ValueError):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not known; accepted are {', '.join(names)} and TRUE:PREDICTED=COST,..."
@@ -84,15 +93,12 @@ def integer(least: int, most: int | None = None) -> Callable[[str], int]:
     return parsed
 
 
-def label(text: str) -> float:
-    """Return a label from the command line."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} must be a finite number")
-    return value
+def label(text: str) -> str:
+    """Return a label from the command line: a finite number, or a word."""
+    value = typed_label(text, None)
+    if not (isinstance(value, str) or np.isfinite(value)):
+        raise argparse.ArgumentTypeError(f"{text!r} must be a finite number, or a word")
+    return text
 
 
 def build_parser() -> Parser:
@@ -100,25 +106,33 @@ def build_parser() -> Parser:
     parser = Parser(prog="python -m sklearn_predtron", description="Mistake-driven online learning.", epilog=EPILOG)
     switch = argparse.BooleanOptionalAction
     parser.add_argument(
-        "train", nargs="?", metavar="TRAIN", help="svmlight file to learn from; .gz and .bz2 are read as they are"
+        "train",
+        nargs="*",
+        metavar="TRAIN",
+        help="svmlight files to learn from, one after the other; .gz and .bz2 are read as they are, and - is standard input.  "
+        "With --load a file whose first row has no label (sets of labels: none of the first 100 rows) is predicted",
     )
-    parser.add_argument("--test", metavar="TEST", help="svmlight file for the held-out score")
+    parser.add_argument("--test", metavar="TEST", help="svmlight file for the held-out score, or without labels to predict")
     parser.add_argument("--save", metavar="MODEL", help="write the estimator, for --load and joblib.load")
     parser.add_argument("--load", metavar="MODEL", help="go on with a saved estimator (load only what you trust)")
     parser.add_argument(
         "--predictions",
         metavar="FILE",
-        help="write the prediction of each row of TEST, with commas if it is several labels; for rankings its score",
+        help="write the prediction of each row of TEST, with commas if it is several labels; for rankings its score; to - with "
+        "the table on standard error, as is the default for rows without labels",
     )
+    parser.add_argument("--scores", action="store_true", default=None, help="write scores in the place of predicted labels")
+    parser.add_argument("--json", action="store_true", default=None, help="write the results as JSON in the place of the table")
+    parser.add_argument("--quiet", action="store_true", default=None, help="show neither table nor progress")
     learner = parser.add_argument_group("the learner")
     learner.add_argument(
         "--task",
         choices=list(TASKS),
-        help="default: rank if the first row has qid: (with --features and --classes a pipe is not looked into), else binary "
-        "for two labels, else multiclass; ordinal: the labels are ranks, in the order of the numbers; multilabel: a row has any "
-        "number of labels, with commas between them (1,3 5:0.2); rank: rows are documents of queries, with a relevance each "
-        "(2 qid:10 5:0.2), and a run of rows with one id is a query; sequence: rows are tokens of sequences, with a label each "
-        "(3 qid:10 5:0.2), and a run of rows with one id is a sequence; bipartite: two labels, "
+        help="default: rank if the first row has qid:, else binary for two labels, else multiclass; labels are numbers, "
+        "or words if the first is one; ordinal: labels are ranks, in the order of the numbers or of --classes; multilabel: a row "
+        "has any number of labels, with commas between them (1,3 5:0.2); rank: rows are documents of queries, with a relevance "
+        "each (2 qid:10 5:0.2), and a run of rows with one id is a query; sequence: rows are tokens of sequences, with a label "
+        "each (3 qid:10 5:0.2), and a run of rows with one id is a sequence; bipartite: two labels, "
         "for a measure of batches of 200 rows (the last of a chunk is shorter).  Tasks but rank and sequence skip qid:",
     )
     learner.add_argument(
@@ -151,11 +165,21 @@ def build_parser() -> Parser:
         action="store_true",
         default=None,
         help="no first pass: features and, of tasks other than binary, ordinal, multilabel and sequence, labels that appear in "
-        "mid-file make the estimator wider; features that TRAIN does not have are left out of TEST; --task is multiclass if the "
-        "first row has no qid:, and --compare is not for it",
+        "mid-file make the estimator wider; --task is multiclass if the first row has no qid:, and --compare is not for it",
+    )
+    stream.add_argument(
+        "--jobs",
+        type=integer(1),
+        metavar="N",
+        help="learn the files of TRAIN side by side, on N threads, and mix what they learn (ParameterMixing) in --epochs rounds",
+    )
+    stream.add_argument(
+        "--checkpoint", metavar="FILE", help="of --jobs: written after each round, and gone on from if it is there"
     )
     stream.add_argument("--features", type=integer(1, MOST_FEATURES), metavar="P", help="width of the data")
-    stream.add_argument("--classes", type=label, nargs="+", metavar="LABEL", help="all labels")
+    stream.add_argument(
+        "--classes", type=label, nargs="+", metavar="LABEL", help="all labels, for ranks that are words in their order"
+    )
     stream.add_argument("--zero-based", action=switch, help="whether indices count from 0 (default: whether the index 0 occurs)")
     stream.add_argument(
         "--chunk",
@@ -175,12 +199,15 @@ def build_parser() -> Parser:
 
 def check_arguments(args: argparse.Namespace) -> None:
     """Find out before hours of learning what cannot work."""
-    given = {name for name, value in vars(args).items() if value is not None}
+    given = {name for name, value in vars(args).items() if not (value is None or (name == "train" and not value))}
     needs = [
-        ("predictions", ["test"]),
+        ("predictions", ["test", "load"]),
+        ("scores", ["test", "load"]),
         ("reject_cost", ["reject_label"]),
         ("reject_label", ["reject_cost"]),
         ("load", ["train", "test"]),
+        ("jobs", ["train"]),
+        ("checkpoint", ["jobs"]),
     ]
     needs += [("save", ["train"]), ("epochs", ["train"])]
     needs += [(name, ["train", "load"]) for name in sorted(given - {*DEMO_OPTIONS, "train", "load"})]
@@ -194,27 +221,36 @@ def check_arguments(args: argparse.Namespace) -> None:
             raise UsageError(f"{option(name)} is fixed by the estimator of --load")
     if args.grow and args.compare:
         raise UsageError("--compare is not for --grow: the other learners do not become wider")
-    if args.classes is not None and len(set(args.classes)) < 2:
-        raise UsageError(f"--classes has the labels {args.classes}; at least two are needed")
-    check_files(vars(args))
+    if args.classes is not None and len(set(args.classes.tolist())) < 2:
+        raise UsageError(f"--classes has the labels {args.classes.tolist()}; at least two are needed")
+    check_mixing(args)
+    check_files(args)
 
 
-def check_files(paths: dict[str, Any]) -> None:
+def check_files(args: argparse.Namespace) -> None:
     """Refuse files that cannot be read or written, and one file for two things."""
+    paths = {
+        name: [getattr(args, name)] if getattr(args, name) else []
+        for name in ("test", "load", "save", "predictions", "checkpoint")
+    }
+    paths["train"] = args.train
     for name in ("train", "test", "load"):
-        path = paths[name]
-        if path is not None and (os.path.isdir(path) or not os.access(path, os.R_OK)):
-            raise UsageError(f"{option(name)}={path!r} is not a file that can be read")
-    for name in ("save", "predictions"):
-        path = paths[name]
-        if path is not None and not can_be_written(path, replaced=name == "save"):
-            raise UsageError(f"{option(name)}={path!r} is not a file that can be written")
-    for name, others in ONE_FILE_EACH.items():
-        for other in others:
-            if paths[name] and paths[other] and same_file(paths[name], paths[other]):
-                raise UsageError(f"{option(name)} and {option(other)} are the same file {paths[name]!r}")
-    if paths["train"] and paths["test"] and same_pipe(paths["train"], paths["test"]):
-        raise UsageError(f"TRAIN and --test are the same pipe {paths['train']!r}, which can be read once")
+        for path in paths[name]:
+            if not can_be_read(path, standard=name != "load"):
+                raise UsageError(f"{option(name)}={path!r} is not a file that can be read")
+    for name in ("save", "predictions", "checkpoint"):
+        for path in paths[name]:
+            if not (name == "predictions" and path == STANDARD) and not can_be_written(path, replaced=name != "predictions"):
+                raise UsageError(f"{option(name)}={path!r} is not a file that can be written")
+    for name, other in NEVER_THE_SAME:
+        for path, second in product(paths[name], paths[other]):
+            if STANDARD not in (path, second) and same_file(path, second):
+                raise UsageError(f"{option(name)} and {option(other)} are the same file {path!r}")
+    read = [(option(name), path) for name in ("train", "test") for path in paths[name]]
+    for i, (name, path) in enumerate(read):
+        for other, second in read[:i]:
+            if same_pipe(path, second):
+                raise UsageError(f"{other} and {name} are the same pipe {path!r}, which can be read once")
 
 
 def option(name: str) -> str:
@@ -224,9 +260,10 @@ def option(name: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the main job and return the exit code."""
-    parser, bar = build_parser(), Bar()
+    parser = build_parser()
     try:
         args = parser.parse_args(argv)
+        bar, args.classes = Bar(quiet=bool(args.quiet)), None if args.classes is None else typed_labels(args.classes)
     except SystemExit as stop:  # --help has been written, if somebody reads it
         raise SystemExit(report("") or stop.code) from None
     try:
@@ -249,10 +286,10 @@ def demo(args: argparse.Namespace, bar: Bar) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from None
     bar.clear()
-    note = f"  Each row order is learned once, from scratch; the figures are of {ORDERS} row orders."
+    if args.json or args.quiet:
+        return report(as_json(results, LeftOut()) if args.json else "")
     demos = demos_for(parameters)
     others = [demo for demo in DEMOS if demo not in demos]
     left_out = [f"Left out: {demo.name} (norm={args.norm!r} is not for the task {demo.task}).\n" for demo in others]
     tasks = [TASKS[demo.task] for demo in demos]
-    text = caption(parameters.get("average"), tasks=tasks, rejects=True, compare=compare, note=note, demo=True)
-    return report(f"{table(results)}\n{DEMO_DATA}\n{''.join(left_out)}{text}\n")
+    return report(f"{table(results)}\n{''.join(left_out)}{legend(tasks)}\n")

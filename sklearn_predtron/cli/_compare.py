@@ -80,6 +80,24 @@ class ResultRow:
             shown_mean(self.score, self.accepted),
         ]
 
+    def figures(self) -> dict[str, Any]:
+        """Return what `--json` writes: numbers that are not rounded, None for what is not known."""
+        found: dict[str, Any] = {"data": self.data, "learner": self.learner, "rounds": self.rounds, "seconds": self.seconds}
+        found["rounds_per_second"] = self.rounds / self.seconds if self.seconds else None
+        found["progressive_rounds"] = self.progressive_rounds
+        found["progressive_loss"] = mean_of(self.loss, self.progressive_rounds)
+        found["last_iterate_loss"] = mean_of(self.last_loss, self.progressive_rounds)
+        found["tested"] = self.tested
+        found["held_out_score"] = mean_of(self.score, self.tested)
+        found["held_out_loss"] = mean_of(self.held_out_loss, self.tested_sequences)
+        found["rejected"] = self.rejected if self.tested else None
+        found["right_of_the_rest"] = mean_of(self.score, self.accepted)
+        counts = {BEFORE: self.progressive_rounds, HELD_OUT: self.tested}
+        for when, sums in (self.top or {}).items():
+            name = when.replace("-", "_")
+            found |= {f"{name}_ndcg_at_{k}": mean_of(total, counts[when]) for k, total in zip(CUTS, sums.tolist(), strict=True)}
+        return found
+
     def mean_loss(self, total: float | None) -> str:
         """Return the mean of a loss of the progressive rounds, as the table shows it."""
         return shown_mean(total, self.progressive_rounds)
@@ -98,9 +116,15 @@ class ResultRow:
         ]
 
 
+def mean_of(total: float | None, n: int) -> float | None:
+    """Return a mean, if it is known."""
+    return None if not n or total is None or isnan(total) else float(total / n)
+
+
 def shown_mean(total: float | None, n: int) -> str:
     """Return a mean as the table shows it, if it is known."""
-    return "-" if not n or total is None or isnan(total) else f"{total / n:.4f}"
+    mean = mean_of(total, n)
+    return "-" if mean is None else f"{mean:.4f}"
 
 
 class ByQuery:
@@ -183,6 +207,14 @@ class PredtronContestant:
         """Let the estimator learn."""
         self.estimator.partial_fit(X, y, **({"classes": self.classes} if first else {}))
 
+    def predict(self, X: Any) -> NDArray:
+        """Return the predictions of rows that nothing is known of."""
+        return self.estimator.predict(X)
+
+    def scores(self, X: Any) -> NDArray:
+        """Return the scores that predictions come from."""
+        return self.estimator.decision_function(X)
+
     def test(self, X: Any, y: Any) -> NDArray:
         """Score held-out rows and return their predictions."""
         predicted, score = self.estimator.predict(X), self.estimator.score(X, y)
@@ -218,8 +250,13 @@ class RankerContestant(PredtronContestant):
     def _fit(self, X: Any, y: Any, *, first: bool) -> None:
         self.estimator.partial_fit(X.values, y.values, qid=y.query)
 
+    def predict(self, X: Any) -> NDArray:
+        return self.estimator.predict(X.values)
+
+    scores = predict
+
     def test(self, X: Any, y: Any) -> NDArray:
-        scores = self.estimator.predict(X.values)
+        scores = self.predict(X)
         self.result.count(ndcg(y.values, scores, y.query))
         self.result.count_top(HELD_OUT, scores, y)
         return scores
@@ -234,8 +271,14 @@ class TaggerContestant(PredtronContestant):
     def _fit(self, X: Any, y: Any, *, first: bool) -> None:
         self.estimator.partial_fit(X.values, y.values, sid=y.query, classes=self.classes if first else None)
 
+    def predict(self, X: Any) -> NDArray:
+        return self.estimator.predict(X.values, sid=X.query)
+
+    def scores(self, X: Any) -> NDArray:
+        return self.estimator.decision_function(X.values, sid=X.query)
+
     def test(self, X: Any, y: Any) -> NDArray:
-        predicted = self.estimator.predict(X.values, sid=X.query)
+        predicted = self.predict(X)
         self.result.count(predicted == y.values)
         self.result.count_sequences(losses_of_sequences(self.estimator.loss, self.estimator.classes_, predicted, y))
         return predicted

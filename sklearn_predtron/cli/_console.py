@@ -10,19 +10,29 @@ from typing import TextIO
 NOBODY_READS = 128 + 13  # what a shell says of a program that SIGPIPE ended
 
 
-def report(text: str) -> int:
-    """Write to standard output, all of it at once, and return the exit code."""
+class UsageError(ValueError):
+    """The arguments ask for what cannot be done."""
+
+
+class NobodyReadsError(Exception):
+    """What reads the predictions has stopped."""
+
+
+def report(text: str, *, beside: bool = False) -> int:
+    """Write to standard output, or beside it to standard error, all of it at once, and return the exit code."""
     try:
-        emit(text, sys.stdout)
+        emit(text, sys.stderr if beside else sys.stdout)
     except BrokenPipeError:
         return NOBODY_READS
     except OSError as error:
-        return complain(f"standard output: {error.strerror}")
+        return complain(f"standard {'error' if beside else 'output'}: {error.strerror}")
     return 0
 
 
 def complain(error: BaseException | str, rest: str = "") -> int:
     """Say on standard error what went wrong and what is left, and return the exit code."""
+    if isinstance(error, NobodyReadsError):
+        return NOBODY_READS
     stopped = isinstance(error, KeyboardInterrupt)
     message = "stopped from the keyboard" if stopped else str(error)
     with suppress(OSError):  # The exit code says it too.

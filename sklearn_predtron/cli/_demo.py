@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -28,9 +27,7 @@ from sklearn_predtron.cli._baselines import (
     TokensPerceptronBaseline,
 )
 from sklearn_predtron.cli._compare import (
-    BEFORE,
     CUTS,
-    HELD_OUT,
     BatchesContestant,
     ByQuery,
     Comparison,
@@ -48,10 +45,6 @@ from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.losses import AtK, CostTableLoss, RankingLoss, Reject, SequenceLoss, SubsetLoss
 from sklearn_predtron.norms import Norm
-
-AUTO = (
-    "the one of the last iterate, an average of half-life 100 and the linear average that has lately lost least (--average auto)"
-)
 
 
 @dataclass(frozen=True)
@@ -85,9 +78,9 @@ class Task:
         return self.losses is SequenceLoss
 
     @property
-    def round_is(self) -> str:
-        """Return what a round is."""
-        return "query" if self.rank else "sequence" if self.sequence else "batch" if self.batch else "row"
+    def ranks(self) -> bool:
+        """Return whether labels have an order."""
+        return self.estimator is PredtronOrdinalClassifier
 
     @property
     def costs(self) -> bool:
@@ -117,7 +110,6 @@ HEADER = [
     "rejected",
     "right of the rest",
 ]
-ROUNDS = {"row": "rows", "query": "queries", "sequence": "sequences", "batch": "rows"}  # and what is held out
 
 
 def table(results: Sequence[ResultRow]) -> str:
@@ -146,71 +138,19 @@ def aligned(lines: list[list[str]]) -> str:
     )
 
 
-def caption(average: Any, *, tasks: Sequence[Task], rejects: bool, compare: bool, note: str, demo: bool = False) -> str:
-    """Return what the table's columns are."""
-    scores = "; ".join(dict.fromkeys(task.score for task in tasks))
-    chosen = average is None or average == "auto"
-    predictor = AUTO if chosen else "the last iterate" if average is False else f"the average of the iterates ({average})"
-    rounds = [kind for kind in ROUNDS if any(task.round_is == kind for task in tasks)]
-    queries, sequences, held_out = "query" in rounds, "sequence" in rounds, ROUNDS[rounds[0]]
-    lines = [
-        f"rounds/s: of the learning calls alone.{what_rounds_are(rounds)}{note}",
-        "progressive loss: the mean loss of what predicted, each time before the round's update"
-        + ("" if chosen or average is False else ", which is not followed for a fixed average")
-        + (", of the best class if it may reject" if rejects else "")
-        + (", scores that tie ranked at their worst" if queries else "")
-        + (", of a sequence the number of wrong tokens (hamming) or whether there are any (zero_one)" if sequences else "")
-        + (", of a batch that of its rows together" if "batch" in rounds else "")
-        + "; last iterate: the same of the last weights alone.",
-        f"held-out score: {scores}; on {held_out} that were not learned from, of {predictor}.",
-    ]
-    if rounds == ["sequence"]:
-        lines.append("held-out loss: the mean loss of these sequences.")
-    if rounds == ["query"]:
-        lines.append(
-            f"NDCG@k: of the first k documents; {BEFORE} as progressive loss (the last iterate ranks each query before it is "
-            f"learned), {HELD_OUT} as held-out score."
-        )
-    if compare:
-        several = ["for several labels one each, by MultiOutputClassifier"] if any(task.multilabel for task in tasks) else []
-        several += ["of sequences token by token"] if sequences else []
-        how = f" ({'; '.join(several)})" if several else ""
-        baselines = [f"Perceptron: scikit-learn's{how}"] if {"row", "sequence"}.intersection(rounds) else []
-        if queries:
-            baselines.append(
-                "SGDRegressor: scikit-learn's, which regresses relevances by passive-aggressive steps and always predicts by the "
-                "average of its iterates"
-            )
-        if "batch" in rounds:
-            baselines.append(
-                "SGDClassifier: scikit-learn's, an averaged logistic regression in which both classes of a call weigh the same"
-            )
-        lines.append(
-            f"{'; '.join(baselines)}; through partial_fit on the same rows in the same order; progressive loss is of predictions "
-            f"made before each block of {held_out}, at most a tenth of the rounds so far and at most a "
-            "chunk."
-        )
-        if demo and "batch" in rounds:
-            lines.append("LogisticRegression: scikit-learn's, in which both classes weigh the same; of all rows at once.")
-    return "\n".join(textwrap.fill(line, 118, subsequent_indent="  ") for line in lines)
-
-
-def what_rounds_are(rounds: Sequence[str]) -> str:
-    """Return what the rounds of the table are, if they are not all rows."""
-    names = {"query": "for rankings", "sequence": "for sequences", "batch": "for measures of batches"}
-    whole = {"row": "a row", "query": "a query", "sequence": "a sequence", "batch": "a batch of rows"}
-    if rounds == ["row"]:
-        return ""
-    first, *others = rounds
-    return f"  A round is {', '.join([whole[first], *(f'{names[kind]} {whole[kind]}' for kind in others)])}."
+def legend(tasks: Sequence[Task]) -> str:
+    """Return in a line what the table's columns are; the user guide says more."""
+    scores = {task.score for task in tasks}
+    score = scores.pop() if len(scores) == 1 else "accuracy, or what the task has in its place"
+    return f"rounds/s: of learning alone; progressive loss: the mean, each before its update; held-out score: {score}."
 
 
 class Bar:
     """A progress bar of one line, on a terminal only."""
 
-    def __init__(self, stream: TextIO | None = None):
+    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False):
         self.stream = sys.stderr if stream is None else stream
-        self.shown = self.stream is not None and self.stream.isatty()
+        self.shown = not quiet and self.stream is not None and self.stream.isatty()
         self.drawn = -1.0
 
     def __call__(self, label: str, fraction: float | None, result: ResultRow | None = None) -> None:
@@ -229,12 +169,12 @@ class Bar:
             self.stream.flush()
 
 
-BY_CLASS = "accuracy, where a rejected row is not right"
-BY_RANKS = "for ranks 1 - mean distance / largest distance"
-BY_LABELS = "for several labels 1 - Hamming loss"
-BY_NDCG = "for rankings the mean NDCG of whole lists"
-BY_TOKENS = "for sequences the accuracy of tokens"
-BY_BATCH = "for measures of batches 1 - the loss of all rows as one batch"
+BY_CLASS = "accuracy"
+BY_RANKS = "1 - mean distance / largest distance"
+BY_LABELS = "1 - Hamming loss"
+BY_NDCG = "mean NDCG"
+BY_TOKENS = "accuracy of tokens"
+BY_BATCH = "1 - the loss of all rows as one batch"
 TASKS = {
     "binary": Task(PredtronBinaryClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
     "multiclass": Task(PredtronClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
@@ -349,12 +289,6 @@ DEMOS = [
     Demo("words of digits", words_of_digits, "sequence", {}),
     Demo("a rare class", partial(make_classification, **RARE), "bipartite", {"loss": "balanced"}, beside=(LogisticBaseline,)),
 ]
-DEMO_DATA = (
-    f"diabetes, 5 ranks: fifths of the target.  digits' attributes: {', '.join(ATTRIBUTES)}.\n"
-    "generated queries: datasets.make_ranking_queries, 10 documents each.\n"
-    "words of digits: 3 to 8 noisy pictures each, in which a digit is followed by the next one (80 %) or by itself.\n"
-    "a rare class: generated, one row in twenty; the loss is the balanced error, of batches of 200 rows."
-)
 ORDERS = 5
 
 

@@ -1,35 +1,21 @@
-"""Files whose width and labels nobody knows: the estimator grows with each chunk (``--grow``)."""
+"""Width: what is learned makes the estimator wider (``--grow``), and of what is tested the rest is left out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from sklearn_predtron.cli._compare import ByQuery, Comparison
 from sklearn_predtron.cli._demo import Task
-from sklearn_predtron.cli._paths import DataFile, DataFileReader
 
 
-class GrowingReader(DataFileReader):
-    """A reader of chunks as wide as the widest so far, or cut to a width."""
-
-    def __init__(self, file: DataFile, **parameters: Any):
-        super().__init__(file, **parameters)
-        self.width = parameters["n_features"] or 1
-        self.is_cut = False  # whether features beyond the width are left out
-
-    def __iter__(self) -> Iterator[tuple[sparse.csr_matrix, Any, Any]]:
-        classes = self.classes if self.multilabel else None
-        for chunk in self._chunks(None, bool(self.zero_based), classes):
-            X, labels = chunk.X, chunk.labels
-            if not self.is_cut:
-                self.width = max(self.width, X.shape[1])
-            X.resize(X.shape[0], self.width)
-            y = labels.values if classes is None else labels.indicators(classes)
-            yield X, y, chunk.first if chunk.qid is None else chunk.qid
+def widest(X: Any, model: Any, n_features: int | None) -> Any:
+    """Return rows at least as wide as the estimator."""
+    known = model.n_features_in_ if model.__sklearn_is_fitted__() else n_features or 1
+    X.resize(X.shape[0], max(known, X.shape[1]))
+    return X
 
 
 def grow(comparison: Comparison, task: Task, X: Any, y: Any) -> None:
@@ -43,3 +29,31 @@ def grow(comparison: Comparison, task: Task, X: Any, y: Any) -> None:
         return
     new = np.setdiff1d(labels, model.classes_) if labelled else np.empty(0)
     model.widen(rows.shape[1], new if len(new) else None)
+
+
+@dataclass
+class LeftOut:
+    """Values of features that training did not have."""
+
+    values: int = 0
+    features: set[int] = field(default_factory=set)
+
+    def cut(self, X: Any, width: int) -> Any:
+        """Return rows of a width; what is left out is counted."""
+        if X.shape[1] > width:
+            beyond = X.indices[X.indices >= width]
+            self.values += len(beyond)
+            self.features.update(np.unique(beyond).tolist())
+        X.resize(X.shape[0], width)
+        return X
+
+    def __str__(self) -> str:
+        if not self.values:
+            return ""
+        values, features = counted(self.values, "value"), counted(len(self.features), "feature")
+        return f"TEST: {values} of {features} that training did not have {'was' if self.values == 1 else 'were'} left out\n"
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

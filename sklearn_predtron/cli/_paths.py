@@ -1,83 +1,23 @@
-"""The files of the main job: data from pipes, a model that is replaced in one step, and predictions."""
+"""What the job reads and writes, and may not: checks of paths, and a model that is replaced in one step."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from tempfile import TemporaryFile
-from typing import IO, Any
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
 
-from sklearn_predtron.cli._demo import Bar
-from sklearn_predtron.datasets import SvmlightReader
-
-BLOCK = 2**20
+from sklearn_predtron.cli._data_files import STANDARD, status
 
 
-class FileError(OSError):
-    """A file of the job cannot be read or written."""
-
-
-@contextmanager
-def named(what: str) -> Iterator[None]:
-    """Say what the system's errors are about."""
-    try:
-        yield
-    except OSError as error:
-        raise FileError(f"{what}: {error.strerror or error}") from None
-
-
-class DataFile:
-    """An svmlight file of the job; a pipe can be read only once, unless it is kept."""
-
-    def __init__(self, path: str):
-        self.path = path
-        self._copy: IO[bytes] | None = None
-
-    def __enter__(self) -> DataFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._copy is not None:
-            with suppress(OSError):
-                self._copy.close()
-
-    @property
-    def is_pipe(self) -> bool:
-        """Return whether it is no regular file."""
-        return not os.path.isfile(self.path)
-
-    def keep(self, bar: Bar) -> None:
-        """Make sure that the file can be read again: copy a pipe to a temporary file, unless that is done."""
-        if self._copy is not None or not self.is_pipe:
-            return
-        with self.open() as pipe, named(f"{self.path} could not be copied to a temporary file (TMPDIR names its folder)"):
-            self._copy = TemporaryFile()  # noqa: SIM115
-            while block := pipe.read(BLOCK):
-                self._copy.write(block)
-                bar(f"copying {self.path}: {self._copy.tell() // BLOCK} MiB", None)
-            self._copy.flush()
-
-    def open(self) -> IO[bytes]:
-        """Open the file at its start."""
-        if self._copy is None:
-            with named(self.path):
-                return open(self.path, "rb")
-        file = open(self._copy.fileno(), "rb", closefd=False)  # noqa: SIM115
-        file.seek(0)
-        return file
-
-
-class DataFileReader(SvmlightReader):
-    """A reader of a `DataFile`."""
-
-    def __init__(self, file: DataFile, **parameters: Any):
-        super().__init__(file.path, **parameters)
-        self._file = file
-
-    def _open(self) -> IO[bytes]:
-        return self._file.open()
+def can_be_read(path: str, *, standard: bool) -> bool:
+    """Return whether a file can be read, or standard input, if that may be it."""
+    if standard and path == STANDARD:
+        return sys.stdin is not None
+    return os.access(path, os.R_OK) and not os.path.isdir(path)
 
 
 def can_be_written(path: str, *, replaced: bool) -> bool:
@@ -97,8 +37,11 @@ def same_file(path: str, other: str) -> bool:
 
 
 def same_pipe(path: str, other: str) -> bool:
-    """Return whether two names are of one file that can be read once."""
-    return not os.path.isfile(path) and os.path.samefile(path, other)
+    """Return whether two names are of one file that can be read once; that standard input is two things is refused, too."""
+    if STANDARD in (path, other) and path == other:
+        return True
+    found = status(path), status(other)
+    return not stat.S_ISREG(found[0].st_mode) and os.path.samestat(*found)
 
 
 @contextmanager
@@ -118,23 +61,3 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
     except BaseException:
         os.unlink(part)
         raise
-
-
-@contextmanager
-def lines_to(path: str | None, what: str) -> Iterator[Callable[[Iterable[str]], None]]:
-    """Yield what writes lines to a file, if there is to be one, as long as somebody reads them; an error says `what` it is."""
-    if path is None:
-        yield lambda lines: None
-        return
-    with named(what):
-        file = open(path, "w", encoding="ascii")  # noqa: SIM115
-
-    def write(lines: Iterable[str]) -> None:
-        with named(what), suppress(BrokenPipeError):
-            file.writelines(lines)
-
-    try:
-        yield write
-    finally:
-        with named(what), suppress(BrokenPipeError):
-            file.close()

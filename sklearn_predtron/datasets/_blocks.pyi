@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 MOST_BYTES: int
 
-def first_row(file: IO[bytes], size: int) -> list[bytes]: ...
+def rows_of(file: IO[bytes], size: int) -> Iterator[list[bytes]]: ...
 
 class Block:
     text: bytes

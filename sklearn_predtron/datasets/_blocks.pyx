@@ -30,13 +30,12 @@ def query_id(field):
     return number if -(2**63) <= number < 2**63 else None
 
 
-def first_row(file, size):
-    """Return the first line with a row, as fields without the comment; none if there is no such line."""
+def rows_of(file, size):
+    """Yield the lines with a row, as fields without the comment; no field of a line that cannot be read, the last."""
     for block in BlockCutter(file, 1, size, longest=size):
         fields = block.text[:-PADDING].partition(b"#")[0].split()
-        if fields:
-            return fields
-    return []
+        if fields or block.error is not None:
+            yield fields
 
 
 cdef class Block:

@@ -305,6 +305,10 @@ class SvmlightReader:
         """Open the file, at its start."""
         return open(self.path, "rb")
 
+    def _text(self, file: IO[bytes]) -> Any:
+        """Return what the lines are taken from, by `readinto1`: the file, decompressed."""
+        return file
+
     def _blocks(self, raw: IO[bytes], longest: int) -> Iterator[tuple[Block, float | None]]:
         """Yield the text of each chunk, and how much of the file is read with it."""
         group = "query" if self.query_id else "sequence" if self.sequence_id else None
@@ -312,7 +316,8 @@ class SvmlightReader:
             size, plain = os.fstat(raw.fileno()).st_size, file is raw
             # A compressed file that is broken gives all that is before the break only if it is asked for a little at a time.
             at_once = None if plain else DEFAULT_BUFFER_SIZE
-            for block in BlockCutter(file, self.chunk_rows, self.chunk_bytes, longest=longest, group=group, at_once=at_once):
+            text = self._text(file)
+            for block in BlockCutter(text, self.chunk_rows, self.chunk_bytes, longest=longest, group=group, at_once=at_once):
                 yield block, (raw.tell() - plain * block.unread) / size if size else None
 
     def _chunks(

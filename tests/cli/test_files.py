@@ -20,7 +20,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import dump_svmlight_file
 
 from sklearn_predtron.cli import _arguments as job
-from sklearn_predtron.cli import _paths
+from sklearn_predtron.cli import _data_files
 
 FORM = ["--features", 6, "--classes", 0, 1, 2]
 HUGE = ["".join(f" {j + 1}:{sign}1.7e308" for j, sign in enumerate(signs)) for signs in itertools.product(["", "-"], repeat=6)]
@@ -152,8 +152,8 @@ def test_a_named_pipe_with_compressed_rows(files, tmp_path):
 
 
 def test_a_pipe_is_copied_once_and_only_to_be_read_again(capsys, files, pipe, monkeypatch):
-    copies, temporary = [], _paths.TemporaryFile
-    monkeypatch.setattr(_paths, "TemporaryFile", lambda: copies.append(temporary()) or copies[-1])
+    copies, temporary = [], _data_files.TemporaryFile
+    monkeypatch.setattr(_data_files, "TemporaryFile", lambda: copies.append(temporary()) or copies[-1])
     for options, n in [(FORM, 0), (["--task", "rank", "--features", 6], 0), (["--epochs", 2], 1), ([*FORM, "--epochs", 2], 1)]:
         copies.clear()
         assert run(capsys, pipe(content(files["aq" if "rank" in options else "a"])), *options)[0] == 0
@@ -171,7 +171,7 @@ def test_a_broken_line_of_a_pipe(capsys, files, pipe, options):
 
 
 def test_no_room_for_the_copy(capsys, files, pipe, monkeypatch, tmp_path):
-    monkeypatch.setattr(_paths, "TemporaryFile", lambda: open("/dev/full", "w+b"))  # noqa: SIM115
+    monkeypatch.setattr(_data_files, "TemporaryFile", lambda: open("/dev/full", "w+b"))  # noqa: SIM115
     path = pipe(content(files["a"]))
     assert job.main([path, "--save", str(tmp_path / "model")]) == 1
     out, err = capsys.readouterr()
@@ -203,14 +203,16 @@ def test_nothing_to_learn(capsys, files, pipe, tmp_path, text, options):
 
 
 @pytest.mark.parametrize("data", ["a", "aq"])
-def test_nothing_to_score(capsys, files, tmp_path, data):
+def test_nothing_to_score(capsys, files, pipe, tmp_path, data):
     path = tmp_path / "empty.svm"
     path.write_text("# a comment\n")
-    assert f"--test={str(path)!r} has no rows" in usage_error(capsys, files[data], "--test", path)
-    form = ["--features", 6, *([] if data == "aq" else FORM[2:])]
-    code, rows, err = run(capsys, files[data], *form, "--test", path, "--save", tmp_path / "model")
+    arguments = [files[data], "--save", tmp_path / "model", "--test"]
+    assert f"--test={str(path)!r} has no rows" in usage_error(capsys, *arguments, path)
+    assert not (tmp_path / "model").exists()
+    end = pipe(b"")
+    code, rows, err = run(capsys, *arguments, end)  # which is not looked into before
     assert code == 1 and rows[0][0] != "0" and joblib.load(tmp_path / "model").t_ > 0
-    assert err == f"error: --test={str(path)!r} has no rows; there is no held-out score\n"
+    assert err == f"error: --test={end!r} has no rows; there is no held-out score\n"
 
 
 # ----------------------------------------------------------------------------------------------------- arguments and errors
@@ -267,7 +269,7 @@ def test_a_row_that_no_learner_takes_is_named_by_its_place(capsys, files, tmp_pa
         (["--chunk-bytes", "9" * 5000], "must be an integer from 1 to "),
         (["--features", 2**31], "'2147483648' must be an integer from 1 to 2147483647"),
         (["--classes", "nan", 1], "'nan' must be a finite number"),
-        (["--classes", "one", 1], "'one' must be a finite number"),
+        (["--reject-cost", 0.1, "--reject-label", "one"], "the label 'one' must be a finite number; accepted are [0, 1, 2]"),
         (["--reject-cost", 0.1, "--reject-label", "inf"], "'inf' must be a finite number"),
     ],
     ids=str,

@@ -1,0 +1,161 @@
+"""The data of the job: files, pipes and standard input, and how they are read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import BufferedReader, FileIO, RawIOBase
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+from sklearn_predtron.cli._demo import Bar
+from sklearn_predtron.cli._labels import RewrittenText, Words, add_labels
+from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
+from sklearn_predtron.datasets._rows import Chunk
+
+BLOCK = 2**20
+STANDARD = "-"  # what the user calls standard input and output
+
+
+class FileError(OSError):
+    """A file of the job cannot be read or written."""
+
+
+@contextmanager
+def named(what: str) -> Iterator[None]:
+    """Say what the system's errors are about."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"{what}: {error.strerror or error}") from None
+
+
+def status(path: str) -> os.stat_result:
+    """Return the status of a file, or of standard input."""
+    return os.fstat(0) if path == STANDARD else os.stat(path)
+
+
+class PipeStream(RawIOBase):
+    """A pipe from its start on: first what was read of it ahead; what is read now is noted, if it is to be read again."""
+
+    def __init__(self, pipe: FileIO, ahead: bytearray, *, noted: bool):
+        self._pipe = pipe
+        self._ahead = ahead
+        self._noted = noted
+        self._place = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._pipe.fileno()
+
+    def readinto(self, buffer: Any) -> int:
+        if self._place < len(self._ahead):
+            n = min(len(buffer), len(self._ahead) - self._place)
+            buffer[:n] = self._ahead[self._place : self._place + n]
+            self._place += n
+            return n
+        n = self._pipe.readinto(buffer) or 0
+        if self._noted:
+            self._ahead += buffer[:n]
+            self._place += n
+        return n
+
+
+class DataFile:
+    """An svmlight file of the job; a pipe can be read only once, unless it is kept."""
+
+    def __init__(self, path: str):
+        self.path = path
+        self.name = "standard input" if path == STANDARD else path
+        self.labelled, self.looked_at = True, False
+        self.is_pipe = not stat.S_ISREG(status(path).st_mode)
+        # Standard input from a file goes on where the shell left it.
+        self._start = os.lseek(0, 0, os.SEEK_CUR) if path == STANDARD and not self.is_pipe else 0
+        self._pipe: FileIO | None = None
+        self._ahead = bytearray()
+        self._copy: IO[bytes] | None = None
+
+    def __enter__(self) -> DataFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in (self._copy, self._pipe):
+            if file is not None:
+                with suppress(OSError):
+                    file.close()
+
+    def keep(self, bar: Bar) -> None:
+        """Make sure that the file can be read again: copy a pipe to a temporary file, unless that is done."""
+        if self._copy is not None or not self.is_pipe:
+            return
+        with self.open() as pipe, named(f"{self.name} could not be copied to a temporary file (TMPDIR names its folder)"):
+            self._copy = TemporaryFile()  # noqa: SIM115
+            while block := pipe.read(BLOCK):
+                self._copy.write(block)
+                bar(f"copying {self.name}: {self._copy.tell() // BLOCK} MiB", None)
+            self._copy.flush()
+
+    def open(self, *, to_look: bool = False) -> IO[bytes]:
+        """Open the file at its start; a pipe can be opened again if that was only to look at its first lines."""
+        if self._copy is not None:
+            return reopened(self._copy.fileno(), 0)
+        if not self.is_pipe:
+            if self.path == STANDARD:
+                return reopened(0, self._start)
+            with named(self.name):
+                return open(self.path, "rb")
+        if self._pipe is None:
+            with named(self.name):
+                self._pipe = FileIO(0, closefd=False) if self.path == STANDARD else FileIO(self.path)
+        stream = PipeStream(self._pipe, self._ahead, noted=to_look)
+        self._ahead = self._ahead if to_look else bytearray()
+        return BufferedReader(stream)
+
+
+def reopened(number: int, start: int) -> IO[bytes]:
+    """Open a file that is open, from `start` on."""
+    file = open(number, "rb", closefd=False)  # noqa: SIM115
+    file.seek(start)
+    return file
+
+
+class DataFileReader(SvmlightReader):
+    """A reader of a `DataFile`, whose labels may be words; without `n_features` a chunk is as wide as it needs to be."""
+
+    def __init__(self, file: DataFile, *, words: Words | None = None, **parameters: Any):
+        super().__init__(file.name, **parameters)
+        self._file = file
+        self._words = words if file.labelled else None
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
+        for chunk in self._chunks(self.n_features, bool(self.zero_based), self.classes):
+            yield chunk.X, self._labels_of(chunk), chunk.first if chunk.qid is None else chunk.qid
+
+    def _labels_of(self, chunk: Chunk) -> Any:
+        """Return the labels of rows; None if they have none."""
+        if not self._file.labelled:
+            return None
+        if self.multilabel and self.classes is not None:
+            return chunk.labels.indicators(self.classes)
+        return chunk.labels.values if self._words is None else self._words.of(chunk.labels.values)
+
+    def _open(self) -> IO[bytes]:
+        return self._file.open()
+
+    def _text(self, file: IO[bytes]) -> Any:
+        if self._words is not None:
+            self._words.begin()
+            return RewrittenText(file, self._words.rewrite, self.chunk_bytes)
+        return file if self._file.labelled else RewrittenText(file, add_labels, self.chunk_bytes)
+
+    def _chunks(self, *arguments: Any, **options: Any) -> Iterator[Chunk]:
+        try:
+            yield from super()._chunks(*arguments, **options)
+        except BrokenLineError as error:
+            if self._words is None:
+                raise
+            raise BrokenLineError(error.path, error.line_number, self._words.explain(error.reason)) from None

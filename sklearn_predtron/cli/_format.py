@@ -1,0 +1,258 @@
+"""How the files of the job are read: from the model, the arguments, the first rows, or a first pass."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._data_files import DataFile, DataFileReader
+from sklearn_predtron.cli._demo import TASKS, Bar, Task
+from sklearn_predtron.cli._labels import Words, are_words, decode_word, is_number
+from sklearn_predtron.datasets import SvmlightSummary
+from sklearn_predtron.datasets._blocks import rows_of
+from sklearn_predtron.datasets._reader import decompressed
+
+CHUNK_ROWS, CHUNK_BYTES = 10_000, 8 * 2**20
+LOOKED_AT = 100  # rows that may have no label in a file of sets of labels, which may be empty
+NOT_TO_PREDICT = ["test", "save", "epochs", "compare", "grow", "jobs"]
+
+
+# ------------------------------------------------------------------------------------------------------------ the first row
+
+
+@dataclass
+class FirstRow:
+    """What the start of a file shows."""
+
+    label: bytes | None = None
+    has_id: bool = False
+    is_there: bool = False
+
+    @classmethod
+    def of(cls, file: DataFile, size: int, *, several: bool) -> FirstRow:
+        """Return what the first row shows, of several labels the first one that has any; the file knows if it has labels."""
+        found, broken = cls(), False
+        with file.open(to_look=True) as raw, decompressed(raw, file.path) as lines:
+            for fields in islice(rows_of(lines, size), LOOKED_AT if several else 1):
+                broken = not fields
+                label = fields[0] if fields and b":" not in fields[0] else None
+                second = fields[label is not None :][:1]
+                found = cls(label, found.has_id or b"".join(second).startswith(b"qid:"), True)
+                if label is not None:
+                    break
+        file.labelled = found.label is not None or broken or not found.is_there
+        file.looked_at = True
+        return found
+
+
+@dataclass
+class Files:
+    """What is learned from, in its order, and what is scored on or predicted."""
+
+    train: list[DataFile]
+    test: list[DataFile]
+    size: int  # of a line, at most
+    several: bool  # labels, or none, in a row
+    first: FirstRow  # of TRAIN
+
+    @classmethod
+    def of(cls, args: argparse.Namespace, loaded: Any, stack: ExitStack) -> Files:
+        """Return the files of the arguments, which the stack closes; with a model TRAIN without labels is predicted."""
+        given = args.train, [args.test] if args.test else []
+        train, test = ([stack.enter_context(DataFile(path)) for path in paths] for paths in given)
+        several = args.task == "multilabel" if loaded is None else task_of(loaded).multilabel
+        files = cls(train, test, args.chunk_bytes or CHUNK_BYTES, several, FirstRow())
+        for file in train:
+            # What writes several pipes may write one after the other.
+            if not (file.is_pipe and files.first.is_there):
+                row = FirstRow.of(file, files.size, several=several)
+                files.first = files.first if files.first.is_there else row
+            file.labelled = file.labelled or (loaded is None and several)  # if only with empty sets
+        for file in test:
+            if not (file.is_pipe and train) and not files.look(file).is_there:
+                raise UsageError(f"--test={file.path!r} has no rows")
+        if not all(file.labelled for file in train):
+            refuse_beside(args, train)
+            files.train, files.test, files.first = [], train, FirstRow()
+        return files
+
+    def look(self, file: DataFile) -> FirstRow:
+        """Find out whether a file has labels, and return its first row."""
+        return FirstRow.of(file, self.size, several=self.several)
+
+    @property
+    def only_predicted(self) -> bool:
+        """Return whether nothing is learned or scored."""
+        return not self.train and not any(file.labelled for file in self.test)
+
+
+def refuse_beside(args: argparse.Namespace, train: list[DataFile]) -> None:
+    """Refuse what is not for TRAIN without labels."""
+    unlabelled = next(f"TRAIN={file.path!r} has no label in its first row" for file in train if not file.labelled)
+    if not args.load:
+        raise UsageError(f"{unlabelled}; without --load there is no model that predicts them")
+    for file in train:
+        if file.labelled:
+            raise UsageError(f"{unlabelled}, and TRAIN={file.path!r} has")
+    for name in NOT_TO_PREDICT:
+        if getattr(args, name):
+            raise UsageError(f"--{name} is not for rows without labels: {unlabelled}")
+
+
+def task_of(model: Any) -> Task:
+    """Return the task that the estimator is for."""
+    return next(task for task in TASKS.values() if task.estimator is type(model))
+
+
+def known_task(args: argparse.Namespace, files: Files) -> Task | None:
+    """Return the task that is asked for, or that the first row of TRAIN shows; None depends on the labels."""
+    return TASKS["rank"] if args.task is None and files.first.has_id else TASKS.get(args.task)
+
+
+# ------------------------------------------------------------------------------------------------------------------- format
+
+
+@dataclass
+class FileFormat:
+    """How svmlight files are read; None is not known yet."""
+
+    n_features: int | None
+    zero_based: bool | None
+    classes: Any  # numbers, or words in the order of their ranks
+    words: Words | None
+    multilabel: bool
+    query_id: bool
+    sequence_id: bool
+    chunk_rows: int
+    chunk_bytes: int
+    grow: bool = False
+
+    @classmethod
+    def of(cls, args: argparse.Namespace, task: Task | None, classes: Any) -> FileFormat:
+        """Return what the arguments and the task say."""
+        return cls(
+            n_features=args.features,
+            zero_based=args.zero_based,
+            classes=classes,
+            words=None,
+            multilabel=task is not None and task.multilabel,
+            query_id=task is not None and task.rank,
+            sequence_id=task is not None and task.sequence,
+            chunk_rows=args.chunk or CHUNK_ROWS,
+            chunk_bytes=args.chunk_bytes or CHUNK_BYTES,
+            grow=bool(args.grow),
+        )
+
+    def is_known(self) -> bool:
+        """Return whether nothing is left for a first pass to find."""
+        return self.grow or (None not in (self.n_features, self.zero_based) and (self.query_id or self.classes is not None))
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """Return what all readers are told."""
+        return {name: getattr(self, name) for name in ("words", "query_id", "sequence_id", "chunk_rows", "chunk_bytes")}
+
+    def reader(self, file: DataFile, *, learned: bool) -> DataFileReader:
+        """Return a reader of a file that is learned from, or of one that may have features of its own."""
+        width = self.n_features if learned and not self.grow else None
+        several = self.multilabel and file.labelled
+        form: dict[str, Any] = {"n_features": width, "zero_based": bool(self.zero_based), "multilabel": several}
+        open_labels = not file.labelled or self.query_id or (learned and self.grow and not self.multilabel)
+        return DataFileReader(file, classes=None if open_labels else self.numbers, **form, **self.how)
+
+    @property
+    def numbers(self) -> Any:
+        """Return the labels as the text has them when it is parsed."""
+        return self.classes if self.words is None else np.arange(len(self.words.names))
+
+    def scanner(self, file: DataFile) -> DataFileReader:
+        """Return a reader that finds out what is not known."""
+        several, base = self.multilabel and file.labelled, "auto" if self.zero_based is None else self.zero_based
+        return DataFileReader(file, zero_based=base, multilabel=several, **self.how)
+
+    def close_labels(self, classes: Any) -> None:
+        """Know all labels from now on."""
+        self.classes = classes
+        if self.words is not None:
+            self.words = Words(classes.tolist(), grows=False, several=self.multilabel)
+
+
+def find_format(args: argparse.Namespace, files: Files, loaded: Any, task: Task | None, bar: Bar) -> FileFormat:
+    """Return how all files are read: from the model, the arguments, or a first pass over what is learned from."""
+    file_format = FileFormat.of(args, task, given_classes(args, task))
+    if loaded is not None:
+        file_format.n_features = loaded.n_features_in_
+        if not file_format.query_id:
+            # The classes of several labels are the columns' numbers; without names they are the labels.
+            file_format.classes = getattr(loaded, "svmlight_labels_", loaded.classes_)
+        if args.zero_based is None:
+            file_format.zero_based = getattr(loaded, "svmlight_zero_based_", None)
+    elif args.grow or (file_format.n_features is not None and (file_format.query_id or file_format.classes is not None)):
+        file_format.zero_based = bool(args.zero_based)
+    file_format.words = find_words(file_format, files, task)
+    return file_format if file_format.is_known() else replace(file_format, **scan_files(files, file_format, bar))
+
+
+def given_classes(args: argparse.Namespace, task: Task | None) -> Any:
+    """Return the labels of the arguments, sorted, but words of ranks as they are given."""
+    ranked = task is not None and task.ranks and args.classes is not None and are_words(args.classes)
+    return args.classes if args.classes is None or ranked else np.unique(args.classes)
+
+
+def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Words | None:
+    """Return the labels, if they are words: those that are known, and whether others are to be found."""
+    several, label = file_format.multilabel, files.first.label
+    if file_format.classes is not None:
+        grows = file_format.grow and not several
+        return Words(file_format.classes.tolist(), grows=grows, several=several) if are_words(file_format.classes) else None
+    if label is None or all(is_number(part) for part in (label.split(b",") if several else [label])):
+        return None
+    named = f"the first row of TRAIN has the label {decode_word(label)!r}"
+    if file_format.query_id:
+        raise UsageError(f"{named}; accepted are numbers, which relevances are")
+    if task is not None and task.ranks:
+        raise UsageError(f"{named}; ranks that are words need --classes, which gives them in their order")
+    return Words(grows=True, several=several)
+
+
+# --------------------------------------------------------------------------------------------------------------- first pass
+
+
+def scan_files(files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any]:
+    """Return what a first pass over TRAIN finds, for what is not known; without TRAIN, over TEST."""
+    found = [scan_file(file, file_format, bar) for file in files.train or files.test]
+    name = "TRAIN=" + ", ".join(repr(file.path) for file in files.train) if files.train else f"--test={files.test[0].path!r}"
+    zero_based = any(summary.zero_based for summary in found)
+    width = max(summary.n_features + (zero_based and not summary.zero_based) for summary in found)
+    error = next((summary.error for summary in found if summary.error is not None), None)
+    if not any(summary.n_rows for summary in found) and error is None:
+        raise UsageError(f"{name} has no rows")
+    form = {"zero_based": zero_based, "n_features": file_format.n_features or width}
+    if file_format.query_id:
+        if not any(summary.n_rows for summary in found):
+            raise error or UsageError(f"{name} has no rows")
+        return form
+    classes, words = file_format.classes, file_format.words
+    if classes is None:
+        classes = np.unique(np.concatenate([summary.classes for summary in found]) if words is None else words.names)
+    if len(classes) < 2:
+        raise error or UsageError(f"{name} has the labels {classes.tolist()}; at least two are needed, or --classes")
+    if words is not None:
+        words = Words(classes.tolist(), grows=False, several=file_format.multilabel)
+    return {**form, "classes": classes, "words": words}
+
+
+def scan_file(file: DataFile, file_format: FileFormat, bar: Bar) -> SvmlightSummary:
+    """Return the first pass over one file."""
+    file.keep(bar)
+    reader = file_format.scanner(file)
+    try:
+        return reader.scan(callback=lambda: bar("first pass", reader.fraction_read))
+    except ValueError as error:
+        raise UsageError(str(error)) from None

@@ -1,0 +1,137 @@
+"""Labels that are words, and rows without labels: the text of a file is rewritten before it is parsed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+ROW = re.compile(rb"\n(?=[^\S\n]*[^\s#])")
+FIRST_FIELD = re.compile(rb"\n([^\S\n]*)([^\s#]+)")
+UNKNOWN = b"label?"  # before a label that the parser is to refuse
+
+
+def decode_word(word: bytes) -> str:
+    """Return a label as text, of which `str.encode` with the same error handler gives the bytes."""
+    return word.decode("utf-8", "surrogateescape")
+
+
+def is_number(label: bytes | str) -> bool:
+    """Return whether a label is read as a number."""
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True
+
+
+def are_words(labels: NDArray | None) -> bool:
+    """Return whether labels are known, and are text."""
+    return labels is not None and labels.dtype.kind in "UO" and all(isinstance(label, str) for label in labels.tolist())
+
+
+def add_labels(lines: bytes) -> bytes:
+    """Put a label before each row."""
+    return ROW.sub(b"\n0 ", b"\n" + lines)[1:]
+
+
+class Words:
+    """Labels that are words, and the numbers that stand for them while a file is read.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The words that are known; their numbers count from 0.
+    grows : bool
+        Whether words that are not known become known as they are read.
+    several : bool
+        Whether a row has any number of labels, with commas between them.
+    """
+
+    def __init__(self, names: Iterable[str] = (), *, grows: bool, several: bool):
+        self.names = list(names)
+        self.grows = grows
+        self.several = several
+        self.unknown: str | None = None  # the first label of the present pass that is not known
+        self._numbers = {name.encode("utf-8", "surrogateescape"): b"%d" % i for i, name in enumerate(self.names)}
+
+    def begin(self) -> None:
+        """Begin a pass over a file."""
+        self.unknown = None
+
+    def rewrite(self, lines: bytes) -> bytes:
+        """Put numbers in the place of words."""
+        return FIRST_FIELD.sub(self._numbered, b"\n" + lines)[1:]
+
+    def _numbered(self, match: re.Match[bytes]) -> bytes:
+        """Return the first field of a row with numbers; one with a colon is no label."""
+        spaces, field = match.groups()
+        if b":" in field:
+            return match[0]
+        parts = field.split(b",") if self.several else [field]
+        return b"\n" + spaces + b",".join([self._numbers.get(part) or self._new(part) for part in parts])
+
+    def _new(self, word: bytes) -> bytes:
+        """Return the number of a word that is not known yet, or what the parser refuses."""
+        if self.grows and word and b"," not in word:
+            self.names.append(decode_word(word))
+            return self._numbers.setdefault(word, b"%d" % len(self._numbers))
+        self.unknown = decode_word(word) if self.unknown is None else self.unknown
+        return UNKNOWN + word
+
+    def explain(self, reason: str) -> str:
+        """Return why a line cannot be read, in the words of the file."""
+        if self.unknown is None or UNKNOWN.decode() not in reason:
+            return reason
+        if not self.unknown:
+            return "a label is empty, before or after a comma"
+        if self.grows:
+            return f"at {self.unknown!r}: the label has a comma; --task multilabel is for several labels in a row"
+        return f"at {self.unknown!r}: the label is not one of the classes {shortened_labels(self.names)}"
+
+    def of(self, numbers: NDArray) -> NDArray:
+        """Return the words that numbers stand for."""
+        return np.array(self.names)[numbers.astype(np.intp)]
+
+
+def shortened_labels(labels: Iterable[str | float]) -> str:
+    """Return labels for a message, the first ten of them."""
+    found = [label if isinstance(label, str) else f"{label:g}" for label in labels]
+    return f"[{', '.join(found[:10])}{', ...' if len(found) > 10 else ''}]"
+
+
+class RewrittenText:
+    """The lines of a file, rewritten as they are read."""
+
+    def __init__(self, file: IO[bytes], rewrite: Callable[[bytes], bytes], longest: int):
+        self._file = file
+        self._rewrite = rewrite
+        self._longest = longest
+        self._line = bytearray()  # whose end is not read yet
+        self._ready = memoryview(b"")
+        self._opened = False
+
+    def readinto1(self, buffer: memoryview) -> int:
+        """Read some bytes of whole lines, of a line that is too long whatever there is."""
+        over = False
+        while not self._ready and not over:
+            read = self._file.read1(len(buffer))  # type: ignore[attr-defined]
+            over = not read
+            cut = len(read) if over else read.rfind(b"\n") + 1
+            self._line += read[:cut]
+            if cut or over or len(self._line) + len(read) > self._longest:
+                self._ready = memoryview(self._rewrite(self._without_mark(bytes(self._line))))
+                self._line.clear()
+            self._line += read[cut:]
+        n = min(len(buffer), len(self._ready))
+        buffer[:n], self._ready = self._ready[:n], self._ready[n:]
+        return n
+
+    def _without_mark(self, lines: bytes) -> bytes:
+        """Leave out the byte order mark of the first lines."""
+        first, self._opened = not self._opened, True
+        return lines.removeprefix(BYTE_ORDER_MARK) if first else lines

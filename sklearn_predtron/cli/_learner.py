@@ -1,0 +1,115 @@
+"""The estimator of the main job: its parameters, where it is loaded from, and where it is saved."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._data_files import FileError, named
+from sklearn_predtron.cli._demo import TASKS, Task
+from sklearn_predtron.cli._format import FileFormat, task_of
+from sklearn_predtron.cli._labels import are_words, shortened_labels
+from sklearn_predtron.cli._paths import replacing
+from sklearn_predtron.cli._predictions import typed_label
+from sklearn_predtron.losses import Reject
+from sklearn_predtron.updates import ListNet, MaxPair, Slam
+
+LEARNER_OPTIONS = ["loss", "representation", "update", "norm", "average"]
+RANKING_UPDATES = [kind.alias for kind in (Slam, MaxPair, ListNet)]
+
+
+def learner_parameters(args: argparse.Namespace, classes: Any = None) -> dict[str, Any]:
+    """Return the parameters of the estimator that were given, labels in them as the classes are."""
+    parameters = {name: getattr(args, name) for name in LEARNER_OPTIONS if getattr(args, name) is not None}
+    if isinstance(args.loss, dict):
+        pairs = args.loss.items()
+        parameters["loss"] = {(like(true, classes), like(predicted, classes)): cost for (true, predicted), cost in pairs}
+    if args.reject_cost is not None:
+        parameters["reject"] = Reject(args.reject_cost, like(args.reject_label, classes))
+    return parameters
+
+
+def like(text: str, classes: Any) -> str | float:
+    """Return a label of the command line, as the classes are, if they are known."""
+    label = typed_label(text, classes)
+    if isinstance(label, str) and classes is not None and not are_words(classes):
+        raise UsageError(f"the label {text!r} must be a finite number; accepted are {shortened_labels(classes)} and the like")
+    return label
+
+
+def check_options(args: argparse.Namespace, task: Task) -> None:
+    """Refuse options that are not the task's."""
+    name = task.estimator.__name__
+    if task.rank and args.task is None and not args.load:
+        name += " (the first row of TRAIN has qid:, so --task is rank)"
+    known = task.estimator().get_params()
+    unknown = [given for given in learner_parameters(args) if given not in known]
+    unknown += ["classes"] * (task.rank and args.classes is not None)
+    unknown += ["representation"] * (args.representation is not None and not task.rank)
+    if unknown:
+        raise UsageError(f"--{'reject-cost' if unknown[0] == 'reject' else unknown[0]} is not for {name}")
+    if args.grow and args.classes is None and not args.load and (task.multilabel or isinstance(args.loss, dict)):
+        raise UsageError(f"--grow needs --classes {'for --task multilabel' if task.multilabel else 'beside costs'}")
+    if args.update in RANKING_UPDATES and not task.rank:
+        raise UsageError(f"--update {args.update} is for rankings (--task rank), not for {name}")
+
+
+def build_model(args: argparse.Namespace, loaded: Any, task: Task, classes: Any) -> Any:
+    """Return the estimator, new or loaded, with the parameters that were given."""
+    parameters = learner_parameters(args, classes)
+    if "loss" in parameters:
+        check_loss(parameters["loss"], task, classes)
+    if loaded is not None:
+        return loaded.set_params(**parameters)
+    if task.ranks and are_words(classes):
+        parameters["categories"] = classes.tolist()
+    return task.estimator(**parameters)
+
+
+def check_loss(loss: str | dict, task: Task, classes: Any) -> None:
+    """Refuse a loss that is not the task's, and costs of labels that do not occur."""
+    labels = set() if isinstance(loss, str) else {label for pair in loss for label in pair}
+    fits = task.costs if labels else loss in task.loss_names
+    if not fits:
+        accepted = ", ".join(task.loss_names) + (" and TRUE:PREDICTED=COST,..." if task.costs else "")
+        raise UsageError(f"--loss is not for {task.estimator.__name__}; accepted are {accepted}")
+    if not labels.issubset([] if classes is None else classes.tolist()):
+        unknown = np.setdiff1d(list(labels), classes)
+        raise UsageError(f"--loss names the labels {shortened_labels(unknown)}; accepted are {shortened_labels(classes)}")
+
+
+def load_model(path: str) -> Any:
+    """Return a fitted estimator of a known task."""
+    try:
+        model = joblib.load(path)
+        check_is_fitted(model)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise UsageError(
+            f"--load={path!r} holds no fitted estimator ({reason}); accepted are files that --save or joblib.dump wrote"
+        ) from None
+    known = type(model) in [task.estimator for task in TASKS.values()]
+    if not known or not (task_of(model).rank or model.classes_.dtype.kind in "iuf" or are_words(model.classes_)):
+        names = ", ".join(task.estimator.__name__ for task in TASKS.values())
+        raise UsageError(f"--load={path!r} holds a {type(model).__name__}; accepted are {names} with numbers or words as labels")
+    if task_of(model).multilabel and len(model.coef_) < 2:
+        raise UsageError(f"--load={path!r} holds a {type(model).__name__} of one label; at least two are needed")
+    return model
+
+
+def save_model(model: Any, file_format: FileFormat, path: str) -> FileError | None:
+    """Write the model and how its files are read, and return why that failed, if so."""
+    model.svmlight_zero_based_ = file_format.zero_based
+    if file_format.multilabel:
+        model.svmlight_labels_ = file_format.classes
+    try:
+        with named(f"--save={path!r}"), replacing(path) as file:
+            joblib.dump(model, file)
+    except FileError as error:
+        return error
+    return None

@@ -1,0 +1,65 @@
+"""Files as shards, which learn side by side and are mixed (``--jobs``)."""
+
+from __future__ import annotations
+
+import argparse
+from math import nan
+from time import perf_counter
+
+from sklearn_predtron.cli._compare import Comparison
+from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._data_files import FileError
+from sklearn_predtron.cli._format import FileFormat, Files, task_of
+from sklearn_predtron.mixing import ParameterMixing, ShardError
+
+NOT_TO_MIX = ["load", "grow", "compare", "chunk", "chunk_bytes"]
+
+
+def check_mixing(args: argparse.Namespace) -> None:
+    """Refuse options that are not for shards."""
+    for name in NOT_TO_MIX if args.jobs else []:
+        if getattr(args, name):
+            raise UsageError(f"--{name.replace('_', '-')} is not for --jobs")
+
+
+def check_shards(files: Files, file_format: FileFormat) -> None:
+    """Refuse files that shards cannot be."""
+    pipe = next((file.path for file in files.train if file.is_pipe), None)
+    if pipe is not None:
+        raise UsageError(f"--jobs reads TRAIN={pipe!r} in each of its rounds, and a pipe can be read once")
+    if file_format.words is not None:
+        raise UsageError("--jobs is not for labels that are words; accepted are numbers")
+    if file_format.zero_based:
+        raise UsageError("--jobs is not for TRAIN with indices that count from 0; accepted are those that count from 1")
+
+
+def learn_mixture(
+    comparison: Comparison, args: argparse.Namespace, files: Files, file_format: FileFormat
+) -> BaseException | None:
+    """Let the files be learned side by side, round by round, and return what ended that, if anything: then nothing is learned."""
+    contestant = comparison.contestants[0]
+    task, result = task_of(contestant.estimator), contestant.result
+    if args.shuffle is False:
+        contestant.estimator.set_params(shuffle=False)
+    mixing = ParameterMixing(
+        contestant.estimator,
+        rounds=args.epochs or 1,
+        n_jobs=args.jobs,
+        checkpoint=args.checkpoint,
+        random_state=args.seed or 0,
+    )
+    start = perf_counter()
+    try:
+        classes = None if task.rank else file_format.classes
+        mixing.fit([file.path for file in files.train], classes=classes, n_features=file_format.n_features)
+    except OSError as error:
+        return FileError(f"--jobs: {error}")
+    except (ShardError, KeyboardInterrupt) as error:
+        return error
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    model = contestant.estimator = mixing.estimator_
+    result.learner, result.seconds = f"{result.learner}, {mixing.n_shards_} mixed", perf_counter() - start
+    result.rounds, result.progressive_rounds = model.t_, model.t_ // len(mixing.loss_curve_)
+    result.loss, result.last_loss = nan, mixing.loss_curve_[0] * result.progressive_rounds
+    return None

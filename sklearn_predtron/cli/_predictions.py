@@ -1,0 +1,93 @@
+"""What the job writes of rows: predictions or scores, a line each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron.cli._console import emit
+from sklearn_predtron.cli._data_files import STANDARD, named
+
+Write = Callable[[Iterable[str]], bool]
+
+
+@contextmanager
+def lines_to(path: str | None) -> Iterator[Write]:
+    """Yield what writes lines to a file or to standard output, if they are wanted, and returns whether somebody reads them."""
+    if path is None:
+        yield lambda lines: True
+    elif path == STANDARD:
+        yield write_out
+    else:
+        with lines_to_file(path) as write:
+            yield write
+
+
+def write_out(lines: Iterable[str]) -> bool:
+    """Write lines to standard output."""
+    with named("standard output"):
+        try:
+            emit("".join(lines), sys.stdout)
+        except BrokenPipeError:
+            return False
+    return True
+
+
+@contextmanager
+def lines_to_file(path: str) -> Iterator[Write]:
+    """Yield what writes lines to a file, be it a pipe that nobody reads any more."""
+    what = f"--predictions={path!r}"
+    with named(what):
+        file = open(path, "w", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115
+
+    def write(lines: Iterable[str]) -> bool:
+        with named(what):
+            try:
+                file.writelines(lines)
+            except BrokenPipeError:
+                return False
+        return True
+
+    try:
+        yield write
+    finally:
+        with named(what), suppress(BrokenPipeError):
+            file.close()
+
+
+def format_predictions(predicted: NDArray, labels: NDArray | None) -> Iterator[str]:
+    """Yield the predictions as lines: a label, or if `labels` are those of columns, the labels that are on."""
+    for row in predicted:
+        found = [row] if labels is None else labels[row > 0]
+        yield ",".join(map(format_label, found)) + "\n"
+
+
+def format_scores(scores: NDArray) -> Iterator[str]:
+    """Yield the scores of rows as lines."""
+    for row in scores.reshape(len(scores), -1).tolist():
+        yield " ".join(f"{score:.17g}" for score in row) + "\n"
+
+
+def format_label(label: str | float) -> str:
+    """Return a label as files have it."""
+    return label if isinstance(label, str) else f"{label:.17g}"
+
+
+def typed_label(text: str, like: NDArray | None) -> str | float:
+    """Return a label of the command line, of the type of the labels that are known; words are tried last otherwise."""
+    if like is not None and like.dtype.kind in "UO":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def typed_labels(texts: list[str]) -> NDArray:
+    """Return labels of the command line, in their order: numbers if all of them are, else words."""
+    labels = [typed_label(text, None) for text in texts]
+    return np.array(texts if any(isinstance(label, str) for label in labels) else labels)
