@@ -16,6 +16,7 @@ from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
 from sklearn_predtron.datasets._rows import Chunk
 
 BLOCK = 2**20
+MOST_KEPT = 2**28  # bytes of parsed rows that are not parsed again
 STANDARD = "-"  # what the user calls standard input and output
 
 
@@ -72,6 +73,7 @@ class DataFile:
         self.path = path
         self.name = "standard input" if path == STANDARD else path
         self.labelled, self.looked_at = True, False
+        self.parsed: list[Chunk] | None = None  # all rows, if the first pass has kept them
         self.is_pipe = not stat.S_ISREG(status(path).st_mode)
         # Standard input from a file goes on where the shell left it.
         self._start = os.lseek(0, 0, os.SEEK_CUR) if path == STANDARD and not self.is_pipe else 0
@@ -132,8 +134,18 @@ class DataFileReader(SvmlightReader):
         self._words = words if file.labelled else None
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
-        for chunk in self._chunks(self.n_features, bool(self.zero_based), self.classes):
+        for chunk in self._parsed() or self._chunks(self.n_features, bool(self.zero_based), self.classes):
             yield chunk.X, self._labels_of(chunk), chunk.first if chunk.qid is None else chunk.qid
+
+    def _parsed(self) -> Iterator[Chunk] | None:
+        """Return the rows that are parsed already, if they are."""
+        parsed = self._file.parsed
+        return None if parsed is None else self._yield_parsed(parsed)
+
+    def _yield_parsed(self, parsed: list[Chunk]) -> Iterator[Chunk]:
+        for i, chunk in enumerate(parsed, 1):
+            self.fraction_read = i / len(parsed)
+            yield chunk
 
     def _labels_of(self, chunk: Chunk) -> Any:
         """Return the labels of rows; None if they have none."""
@@ -159,3 +171,26 @@ class DataFileReader(SvmlightReader):
             if self._words is None:
                 raise
             raise BrokenLineError(error.path, error.line_number, self._words.explain(error.reason)) from None
+
+
+class FirstReader(DataFileReader):
+    """A reader for the first pass over a file; it keeps the rows if they are few."""
+
+    def _chunks(self, *arguments: Any, **options: Any) -> Iterator[Chunk]:
+        kept: list[Chunk] = []
+        size = 0
+        for chunk in super()._chunks(*arguments, **options):
+            size += chunk.X.data.nbytes + chunk.X.indices.nbytes + chunk.X.indptr.nbytes + chunk.labels.values.nbytes
+            if size <= MOST_KEPT:
+                kept.append(chunk)
+            else:
+                kept.clear()
+            yield chunk
+        self._file.parsed = kept if size <= MOST_KEPT else None
+
+
+def settle(parsed: list[Chunk], base: int, width: int) -> None:
+    """Let the indices of parsed rows count from `base`, and the rows have a width."""
+    for chunk in parsed:
+        chunk.X.indices[:] -= base
+        chunk.X.resize(chunk.X.shape[0], width)

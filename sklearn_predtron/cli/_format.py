@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._data_files import DataFile, DataFileReader
+from sklearn_predtron.cli._data_files import DataFile, DataFileReader, FirstReader, settle
 from sklearn_predtron.cli._demo import TASKS, Bar, Task
 from sklearn_predtron.cli._labels import Words, are_words, decode_word, is_number
 from sklearn_predtron.datasets import SvmlightSummary
@@ -174,7 +174,9 @@ class FileFormat:
     def scanner(self, file: DataFile) -> DataFileReader:
         """Return a reader that finds out what is not known."""
         several, base = self.multilabel and file.labelled, "auto" if self.zero_based is None else self.zero_based
-        return DataFileReader(file, zero_based=base, multilabel=several, **self.how)
+        # What is given is checked as lines are parsed, and numbers that stand for words are not the final ones.
+        fresh = self.n_features is None and self.classes is None and self.words is None
+        return (FirstReader if fresh else DataFileReader)(file, zero_based=base, multilabel=several, **self.how)
 
     def close_labels(self, classes: Any) -> None:
         """Know all labels from now on."""
@@ -230,6 +232,9 @@ def scan_files(files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any
     name = "TRAIN=" + ", ".join(repr(file.path) for file in files.train) if files.train else f"--test={files.test[0].path!r}"
     zero_based = any(summary.zero_based for summary in found)
     width = max(summary.n_features + (zero_based and not summary.zero_based) for summary in found)
+    for file in files.train:
+        if file.parsed is not None:
+            settle(file.parsed, file_format.zero_based is None and not zero_based, width)
     error = next((summary.error for summary in found if summary.error is not None), None)
     if not any(summary.n_rows for summary in found) and error is None:
         raise UsageError(f"{name} has no rows")

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-ROW = re.compile(rb"\n(?=[^\S\n]*[^\s#])")
-FIRST_FIELD = re.compile(rb"\n([^\S\n]*)([^\s#]+)")
+FIRST_FIELD = re.compile(rb"(\s*)([^\s#]+)")
 UNKNOWN = b"label?"  # before a label that the parser is to refuse
 
 
@@ -35,8 +34,9 @@ def are_words(labels: NDArray | None) -> bool:
 
 
 def add_labels(lines: bytes) -> bytes:
-    """Put a label before each row."""
-    return ROW.sub(b"\n0 ", b"\n" + lines)[1:]
+    """Put a label before each row; most begin with a digit."""
+    rows = lines.split(b"\n")
+    return b"\n".join([b"0 " + row if row[:1].isdigit() or FIRST_FIELD.match(row) else row for row in rows])
 
 
 class Words:
@@ -65,15 +65,19 @@ class Words:
 
     def rewrite(self, lines: bytes) -> bytes:
         """Put numbers in the place of words."""
-        return FIRST_FIELD.sub(self._numbered, b"\n" + lines)[1:]
+        return b"\n".join(map(self._rewrite_line, lines.split(b"\n")))
 
-    def _numbered(self, match: re.Match[bytes]) -> bytes:
-        """Return the first field of a row with numbers; one with a colon is no label."""
-        spaces, field = match.groups()
-        if b":" in field:
-            return match[0]
-        parts = field.split(b",") if self.several else [field]
-        return b"\n" + spaces + b",".join([self._numbers.get(part) or self._new(part) for part in parts])
+    def _rewrite_line(self, line: bytes) -> bytes:
+        """Put numbers in the place of a line's words; a first field with a colon is no label."""
+        word, space, rest = line.partition(b" ")
+        number = self._numbers.get(word)
+        if number is not None:  # as most lines have it
+            return number + space + rest
+        match = FIRST_FIELD.match(line)
+        if match is None or b":" in match[2]:
+            return line
+        parts = match[2].split(b",") if self.several else [match[2]]
+        return match[1] + b",".join([self._numbers.get(part) or self._new(part) for part in parts]) + line[match.end() :]
 
     def _new(self, word: bytes) -> bytes:
         """Return the number of a word that is not known yet, or what the parser refuses."""

@@ -440,6 +440,26 @@ def test_features_that_training_never_saw(capsys, files, tmp_path, how):
     assert json.loads(out)["left_out_of_test"] == {"values": 4, "features": 3}
 
 
+# --------------------------------------------------------------------------------------------------------------- first pass
+
+
+@pytest.mark.parametrize("base", [0, 1])
+@pytest.mark.parametrize("task", ["multiclass", "multilabel", "rank", "sequence"])
+def test_few_rows_are_parsed_once(capsys, files, tmp_path, monkeypatch, task, base):
+    """The first pass keeps them; many rows are parsed again, with the same bits."""
+    X, y, ids = read_svmlight(files["aq"], query_id=True)
+    dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=base == 0, query_id=ids)
+    (tmp_path / "b.svm").write_text("1 qid:99 2:1 8:1\n")
+    opened, read = [], _data_files.DataFileReader._open
+    monkeypatch.setattr(_data_files.DataFileReader, "_open", lambda self: opened.append(self.path) or read(self))
+    arguments = [tmp_path / "a.svm", tmp_path / "b.svm", "--task", task, "--epochs", 2, "--chunk", 30, "--save"]
+    assert run(capsys, *arguments, tmp_path / "kept")[0] == 0 and len(opened) == 2
+    monkeypatch.setattr(_data_files, "MOST_KEPT", 2000)  # holds the second file only
+    assert run(capsys, *arguments, tmp_path / "read")[0] == 0 and len(opened) == 2 + 4
+    assert (tmp_path / "kept").read_bytes() == (tmp_path / "read").read_bytes()
+    assert joblib.load(tmp_path / "kept").n_features_in_ == 9 - base
+
+
 # ---------------------------------------------------------------------------------------------------------- what is written
 
 
