@@ -173,20 +173,34 @@ class DataFileReader(SvmlightReader):
             raise BrokenLineError(error.path, error.line_number, self._words.explain(error.reason)) from None
 
 
+class Room:
+    """Memory for the rows of all files that a first pass keeps: how many bytes are left."""
+
+    def __init__(self) -> None:
+        self.left = MOST_KEPT
+
+
 class FirstReader(DataFileReader):
-    """A reader for the first pass over a file; it keeps the rows if they are few."""
+    """A reader for the first pass over a file; it keeps the rows if there is room for all of them."""
+
+    def __init__(self, file: DataFile, room: Room, **parameters: Any):
+        super().__init__(file, **parameters)
+        self._room = room
 
     def _chunks(self, *arguments: Any, **options: Any) -> Iterator[Chunk]:
         kept: list[Chunk] = []
-        size = 0
+        taken = 0
         for chunk in super()._chunks(*arguments, **options):
-            size += chunk.X.data.nbytes + chunk.X.indices.nbytes + chunk.X.indptr.nbytes + chunk.labels.values.nbytes
-            if size <= MOST_KEPT:
+            X = chunk.X
+            taken += X.data.nbytes + X.indices.nbytes + X.indptr.nbytes + chunk.labels.values.nbytes
+            if taken <= self._room.left:
                 kept.append(chunk)
             else:
                 kept.clear()
             yield chunk
-        self._file.parsed = kept if size <= MOST_KEPT else None
+        if taken <= self._room.left:
+            self._room.left -= taken
+            self._file.parsed = kept
 
 
 def settle(parsed: list[Chunk], base: int, width: int) -> None:

@@ -141,7 +141,7 @@ def aligned(lines: list[list[str]]) -> str:
 def legend(tasks: Sequence[Task]) -> str:
     """Return in a line what the table's columns are; the user guide says more."""
     scores = {task.score for task in tasks}
-    score = scores.pop() if len(scores) == 1 else "accuracy, or what the task has in its place"
+    score = scores.pop() if len(scores) == 1 else "accuracy, or the task's own"
     return f"rounds/s: of learning alone; progressive loss: the mean, each before its update; held-out score: {score}."
 
 

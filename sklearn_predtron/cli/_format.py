@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._data_files import DataFile, DataFileReader, FirstReader, settle
+from sklearn_predtron.cli._data_files import DataFile, DataFileReader, FirstReader, Room, settle
 from sklearn_predtron.cli._demo import TASKS, Bar, Task
 from sklearn_predtron.cli._labels import Words, are_words, decode_word, is_number
 from sklearn_predtron.datasets import SvmlightSummary
@@ -171,12 +171,14 @@ class FileFormat:
         """Return the labels as the text has them when it is parsed."""
         return self.classes if self.words is None else np.arange(len(self.words.names))
 
-    def scanner(self, file: DataFile) -> DataFileReader:
-        """Return a reader that finds out what is not known."""
+    def scanner(self, file: DataFile, room: Room | None) -> DataFileReader:
+        """Return a reader that finds out what is not known; it keeps the rows if there is room."""
         several, base = self.multilabel and file.labelled, "auto" if self.zero_based is None else self.zero_based
+        how: dict[str, Any] = {"zero_based": base, "multilabel": several, **self.how}
         # What is given is checked as lines are parsed, and numbers that stand for words are not the final ones.
-        fresh = self.n_features is None and self.classes is None and self.words is None
-        return (FirstReader if fresh else DataFileReader)(file, zero_based=base, multilabel=several, **self.how)
+        if room is not None and self.n_features is None and self.classes is None and self.words is None:
+            return FirstReader(file, room, **how)
+        return DataFileReader(file, **how)
 
     def close_labels(self, classes: Any) -> None:
         """Know all labels from now on."""
@@ -198,7 +200,10 @@ def find_format(args: argparse.Namespace, files: Files, loaded: Any, task: Task 
     elif args.grow or (file_format.n_features is not None and (file_format.query_id or file_format.classes is not None)):
         file_format.zero_based = bool(args.zero_based)
     file_format.words = find_words(file_format, files, task)
-    return file_format if file_format.is_known() else replace(file_format, **scan_files(files, file_format, bar))
+    if file_format.is_known():
+        return file_format
+    room = None if args.jobs else Room()  # shards are read by others
+    return replace(file_format, **scan_files(files, file_format, room, bar))
 
 
 def given_classes(args: argparse.Namespace, task: Task | None) -> Any:
@@ -226,9 +231,9 @@ def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Word
 # --------------------------------------------------------------------------------------------------------------- first pass
 
 
-def scan_files(files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any]:
+def scan_files(files: Files, file_format: FileFormat, room: Room | None, bar: Bar) -> dict[str, Any]:
     """Return what a first pass over TRAIN finds, for what is not known; without TRAIN, over TEST."""
-    found = [scan_file(file, file_format, bar) for file in files.train or files.test]
+    found = [scan_file(file, file_format, room, bar) for file in files.train or files.test]
     name = "TRAIN=" + ", ".join(repr(file.path) for file in files.train) if files.train else f"--test={files.test[0].path!r}"
     zero_based = any(summary.zero_based for summary in found)
     width = max(summary.n_features + (zero_based and not summary.zero_based) for summary in found)
@@ -253,10 +258,10 @@ def scan_files(files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any
     return {**form, "classes": classes, "words": words}
 
 
-def scan_file(file: DataFile, file_format: FileFormat, bar: Bar) -> SvmlightSummary:
+def scan_file(file: DataFile, file_format: FileFormat, room: Room | None, bar: Bar) -> SvmlightSummary:
     """Return the first pass over one file."""
     file.keep(bar)
-    reader = file_format.scanner(file)
+    reader = file_format.scanner(file, room)
     try:
         return reader.scan(callback=lambda: bar("first pass", reader.fraction_read))
     except ValueError as error:

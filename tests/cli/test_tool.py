@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -16,7 +17,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn_predtron import PredtronClassifier, PredtronOrdinalClassifier, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.cli import _data_files, main
 from sklearn_predtron.cli._labels import RewrittenText, Words, add_labels
-from sklearn_predtron.datasets import read_svmlight
+from sklearn_predtron.datasets import BrokenLineError, read_svmlight
 from sklearn_predtron.mixing import ParameterMixing
 
 NAMES = ["ham", "spam", "\u00fcble Mail".replace(" ", "_")]
@@ -26,10 +27,10 @@ PROGRAM = [sys.executable, "-m", "sklearn_predtron"]
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """Files by name: rows of three classes, with words as labels (w), as tokens or documents (q), in two parts (a, b)."""
-    folder, random = tmp_path_factory.mktemp("svm"), np.random.default_rng(0)
-    W, found = random.standard_normal((3, 6)), {}
+    folder, rng = tmp_path_factory.mktemp("svm"), np.random.default_rng(0)
+    W, found = rng.standard_normal((3, 6)), {}
     for name, n in {"a": 200, "b": 104, "test": 80}.items():
-        X = random.standard_normal((n, 6)).round(3)
+        X = rng.standard_normal((n, 6)).round(3)
         y = (X @ W.T).argmax(axis=1)
         for kind, ids in {"": None, "q": np.arange(n) // 8}.items():
             found[name + kind] = folder / f"{name}{kind}.svm"
@@ -197,8 +198,7 @@ def test_documents_and_tokens_without_labels(capsys, files, tmp_path):
 
 def test_sets_of_labels_that_nobody_names(capsys, tmp_path):
     """A row without labels has an empty set; a hundred of them have none."""
-    random = np.random.default_rng(0)
-    X = random.standard_normal((150, 3)).round(2)
+    X = np.random.default_rng(0).standard_normal((150, 3)).round(2)
     rows = [" ".join(f"{j + 1}:{value}" for j, value in enumerate(row)) for row in X]
     labels = [",".join(name for name, value in zip(["news", "sports", "tv"], row, strict=True) if value > 0.3) for row in X]
     (tmp_path / "train.svm").write_text("".join(f"{a} {row}\n" for a, row in zip(labels, rows, strict=True)))
@@ -262,6 +262,40 @@ def test_words_have_numbers():
     words = Words(["b"], grows=True, several=True)
     assert words.rewrite(b"b,a 1:1\n# b\n2:1\n\ta#a 1:1\nb") == b"0,1 1:1\n# b\n2:1\n\t1#a 1:1\n0"
     assert words.names == ["b", "a"] and words.of(np.array([1.0, 0.0])).tolist() == ["a", "b"]
+
+
+def read(path, labelled, words, chunk):
+    """The rows of a file and their first lines, and the number of the line that cannot be read, if there is one."""
+    found, file = [], _data_files.DataFile(str(path))
+    file.labelled, classes = labelled, None if words is None else np.arange(len(words.names))
+    reader = _data_files.DataFileReader(file, words=words, zero_based=False, classes=classes, chunk_rows=chunk)
+    try:
+        for X, _, first in reader:
+            found.append((X.indptr.tolist(), X.indices.tolist(), X.data.tolist(), first))
+    except BrokenLineError as error:
+        return found, error.line_number
+    return found, None
+
+
+def test_rewritten_files_are_read_as_others(tmp_path):
+    """Random texts with numbers, with words and without labels: the same rows, and the same line that cannot be read."""
+    draw, names, broken = random.Random(0), ["b", "a", "zz"], 0
+    for _ in range(200):
+        rows, values = [], ["1", "2.5", "-1e3"] * 20 + ["x"]
+        for _ in range(draw.randrange(12)):
+            entries = " ".join(f"{j}:{draw.choice(values)}" for j in sorted(draw.sample(range(1, 30), draw.randrange(1, 5))))
+            empty = draw.random() < 0.15
+            text = draw.choice(["", " ", "#c", "  # 1:1 x", "\t"]) if empty else entries + draw.choice(["", " # c", "#", " \r"])
+            rows.append((draw.choice(["", "", " ", "\t "]), None if empty else draw.randrange(3), text))
+        mark, end, chunk, results = draw.choice(["", "\ufeff"]), draw.choice(["\n", ""]), draw.choice([1, 2, 5, 100]), []
+        for form in ("{0} ", "{1} ", ""):
+            lines = [space + ("" if k is None else form.format(k, names[k])) + text for space, k, text in rows]
+            (tmp_path / "x.svm").write_text(mark + "\n".join(lines) + end, encoding="utf-8", newline="")
+            words = Words(names, grows=False, several=False) if "1" in form else None
+            results.append(read(tmp_path / "x.svm", form != "", words, chunk))
+        assert results[0] == results[1] == results[2]
+        broken += results[0][1] is not None
+    assert 10 < broken < 190
 
 
 # ------------------------------------------------------------------------------------------------------- labels that are words
@@ -454,10 +488,17 @@ def test_few_rows_are_parsed_once(capsys, files, tmp_path, monkeypatch, task, ba
     monkeypatch.setattr(_data_files.DataFileReader, "_open", lambda self: opened.append(self.path) or read(self))
     arguments = [tmp_path / "a.svm", tmp_path / "b.svm", "--task", task, "--epochs", 2, "--chunk", 30, "--save"]
     assert run(capsys, *arguments, tmp_path / "kept")[0] == 0 and len(opened) == 2
-    monkeypatch.setattr(_data_files, "MOST_KEPT", 2000)  # holds the second file only
+    monkeypatch.setattr(_data_files, "MOST_KEPT", 12 * 1000)  # less than the first file, of 1200 entries
     assert run(capsys, *arguments, tmp_path / "read")[0] == 0 and len(opened) == 2 + 4
     assert (tmp_path / "kept").read_bytes() == (tmp_path / "read").read_bytes()
     assert joblib.load(tmp_path / "kept").n_features_in_ == 9 - base
+
+
+def test_all_files_share_the_room(capsys, files, monkeypatch):
+    opened, read = [], _data_files.DataFileReader._open
+    monkeypatch.setattr(_data_files.DataFileReader, "_open", lambda self: opened.append(self.path) or read(self))
+    monkeypatch.setattr(_data_files, "MOST_KEPT", 12 * 1200 + 10_000)  # two files, of three
+    assert run(capsys, files["b"], files["b"], files["b"])[0] == 0 and len(opened) == 3 + 1
 
 
 # ---------------------------------------------------------------------------------------------------------- what is written
