@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 import sklearn
-from cases import make_data
+from cases import make_data, needs_scikit_learn
 from mixing_cases import families, lesson_for, made
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import Perceptron
@@ -113,6 +113,7 @@ def test_only_what_the_estimator_has():
     np.testing.assert_array_equal(tagger.predict(lesson.X, **lesson.given), tagger.estimator_.predict(lesson.X, **lesson.given))
 
 
+@needs_scikit_learn("1.8", "scorers route what a meta-estimator's score asks for")
 @pytest.mark.parametrize(("family", "name"), [(PredtronRanker, "qid"), (PredtronSequenceTagger, "sid")])
 def test_searches_and_pipelines_route_ids(family, name):
     lesson = lesson_for(family)
