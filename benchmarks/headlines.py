@@ -344,5 +344,7 @@ HEADLINES = [
     ),
     Headline("joint", "loss", BY_HAND, "Joint features, held-out loss", OURS, {}, beside="by hand"),
     Headline("mixing", "error of 8 shards after 20 rounds", "one learner", "Errors of mixtures", MIXED, {"norm": "l2"}),
-    Headline("mixing", "time of a round on two threads", "one thread", "A round of mixing on two threads", TIMES, inverse=True),
+    Headline(
+        "mixing", "time of a round on two threads", "one thread", "A round of mixing on two threads", TIMES, {}, inverse=True
+    ),
 ]

@@ -176,6 +176,12 @@ def build_parser() -> Parser:
     stream.add_argument(
         "--checkpoint", metavar="FILE", help="of --jobs: written after each round, and gone on from if it is there"
     )
+    stream.add_argument(
+        "--cache",
+        action="store_true",
+        default=None,
+        help="keep what is parsed in FILE.cache, for later epochs and later runs, which need not parse it again",
+    )
     stream.add_argument("--features", type=integer(1, MOST_FEATURES), metavar="P", help="width of the data")
     stream.add_argument(
         "--classes", type=label, nargs="+", metavar="LABEL", help="all labels, for ranks that are words in their order"

@@ -171,6 +171,10 @@ class DataFileReader(SvmlightReader):
             if self._words is None:
                 raise
             raise BrokenLineError(error.path, error.line_number, self._words.explain(error.reason)) from None
+        except (ValueError, OSError) as error:
+            if not self.cache:
+                raise
+            raise FileError(str(error).removesuffix(".")) from None
 
 
 class Room:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._data_files import DataFile, DataFileReader, FirstReader, Room, settle
+from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FirstReader, Room, settle
 from sklearn_predtron.cli._demo import TASKS, Bar, Task
 from sklearn_predtron.cli._labels import Words, are_words, decode_word, is_number
 from sklearn_predtron.datasets import SvmlightSummary
@@ -132,6 +132,7 @@ class FileFormat:
     chunk_rows: int
     chunk_bytes: int
     grow: bool = False
+    cache: bool = False
 
     @classmethod
     def of(cls, args: argparse.Namespace, task: Task | None, classes: Any) -> FileFormat:
@@ -147,6 +148,7 @@ class FileFormat:
             chunk_rows=args.chunk or CHUNK_ROWS,
             chunk_bytes=args.chunk_bytes or CHUNK_BYTES,
             grow=bool(args.grow),
+            cache=bool(args.cache),
         )
 
     def is_known(self) -> bool:
@@ -164,7 +166,7 @@ class FileFormat:
         several = self.multilabel and file.labelled
         form: dict[str, Any] = {"n_features": width, "zero_based": bool(self.zero_based), "multilabel": several}
         open_labels = not file.labelled or self.query_id or (learned and self.grow and not self.multilabel)
-        return DataFileReader(file, classes=None if open_labels else self.numbers, **form, **self.how)
+        return DataFileReader(file, classes=None if open_labels else self.numbers, cache=self.cache, **form, **self.how)
 
     @property
     def numbers(self) -> Any:
@@ -174,7 +176,7 @@ class FileFormat:
     def scanner(self, file: DataFile, room: Room | None) -> DataFileReader:
         """Return a reader that finds out what is not known; it keeps the rows if there is room."""
         several, base = self.multilabel and file.labelled, "auto" if self.zero_based is None else self.zero_based
-        how: dict[str, Any] = {"zero_based": base, "multilabel": several, **self.how}
+        how: dict[str, Any] = {"zero_based": base, "multilabel": several, "cache": self.cache, **self.how}
         # What is given is checked as lines are parsed, and numbers that stand for words are not the final ones.
         if room is not None and self.n_features is None and self.classes is None and self.words is None:
             return FirstReader(file, room, **how)
@@ -200,6 +202,8 @@ def find_format(args: argparse.Namespace, files: Files, loaded: Any, task: Task 
     elif args.grow or (file_format.n_features is not None and (file_format.query_id or file_format.classes is not None)):
         file_format.zero_based = bool(args.zero_based)
     file_format.words = find_words(file_format, files, task)
+    if file_format.cache:
+        check_cache(files, file_format)
     if file_format.is_known():
         return file_format
     room = None if args.jobs else Room()  # shards are read by others
@@ -210,6 +214,15 @@ def given_classes(args: argparse.Namespace, task: Task | None) -> Any:
     """Return the labels of the arguments, sorted, but words of ranks as they are given."""
     ranked = task is not None and task.ranks and args.classes is not None and are_words(args.classes)
     return args.classes if args.classes is None or ranked else np.unique(args.classes)
+
+
+def check_cache(files: Files, file_format: FileFormat) -> None:
+    """Refuse a cache of what cannot be read again, or says more than a cache holds."""
+    for name, file in [*(("TRAIN", file) for file in files.train), *(("--test", file) for file in files.test)]:
+        if file.is_pipe or file.path == STANDARD:
+            raise UsageError(f"--cache is for files, and {name}={file.path!r} is none")
+        if file_format.words is not None or not file.labelled:
+            raise UsageError(f"--cache is for labels that are numbers, and those of {name}={file.path!r} are not")
 
 
 def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Words | None:

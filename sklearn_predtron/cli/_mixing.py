@@ -12,7 +12,7 @@ from sklearn_predtron.cli._data_files import FileError
 from sklearn_predtron.cli._format import FileFormat, Files, task_of
 from sklearn_predtron.mixing import ParameterMixing, ShardError
 
-NOT_TO_MIX = ["load", "grow", "compare", "chunk", "chunk_bytes"]
+NOT_TO_MIX = ["load", "grow", "compare", "cache", "chunk", "chunk_bytes"]
 
 
 def check_mixing(args: argparse.Namespace) -> None:

@@ -433,7 +433,7 @@ def test_a_mixture_goes_on_from_its_checkpoint(capsys, files, tmp_path):
     assert run(capsys, *train, "--epochs", 4, "--save", tmp_path / "n")[0] == 0
     assert_array_equal(joblib.load(tmp_path / "m").coef_, joblib.load(tmp_path / "n").coef_)
     said = usage_error(capsys, *train, "--epochs", 4, "--checkpoint", tmp_path / "c", "--seed", 1)
-    assert "seed" in said
+    assert "random_state" in said
 
 
 def test_what_is_not_mixed(capsys, files, standard_input, tmp_path):
@@ -577,3 +577,37 @@ def test_exit_codes_are_in_the_help(capsys):
         main(["--help"])
     text = " ".join(capsys.readouterr().out.split())
     assert "Exit codes: 0 all was done; 1 " in text and "; 2 the arguments" in text and "130 Ctrl-C; 141 nobody reads" in text
+
+
+# --------------------------------------------------------------------------------------------------------------------- cache
+
+
+def test_a_cache_gives_the_same(files, tmp_path, capsys):
+    """With a first pass or without, written or read."""
+    train = tmp_path / "train.svm"
+    train.write_bytes(files["a"].read_bytes())
+    given = ["--no-compare", "--test", files["test"], "--predictions", "-", "--quiet", "--epochs", 2]
+    plain = run(capsys, train, *given)
+    for more in ([], [], ["--features", 6, "--classes", 0, 1, 2], ["--grow"]):
+        found = run(capsys, train, *[word for word in given if more != ["--grow"] or word != "--no-compare"], *more, "--cache")
+        assert found[0] == 0 and (found == plain or more == ["--grow"])
+        assert (tmp_path / "train.svm.cache").exists()
+    files["test"].with_name("test.svm.cache").unlink()
+
+
+def test_a_damaged_cache_is_said(files, tmp_path, capsys):
+    train = tmp_path / "train.svm"
+    train.write_bytes(files["a"].read_bytes())
+    known = ["--features", 6, "--classes", 0, 1, 2, "--no-compare", "--cache"]
+    assert run(capsys, train, *known)[0] == 0
+    cache = tmp_path / "train.svm.cache"
+    cache.write_bytes(cache.read_bytes()[:-3])
+    code, _, err = run(capsys, train, *known)
+    assert code == 1 and "is damaged" in err and "nothing was learned" in err
+    assert "is damaged" in usage_error(capsys, train, "--no-compare", "--cache")
+
+
+def test_what_has_no_cache_is_refused(files, capsys):
+    assert "labels that are numbers" in usage_error(capsys, files["aw"], "--cache")
+    assert "is for files" in usage_error(capsys, "-", "--cache", "--features", "6", "--classes", "0", "1")
+    assert "--jobs" in usage_error(capsys, files["a"], files["b"], "--jobs", "2", "--cache")
