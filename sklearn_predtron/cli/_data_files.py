@@ -160,7 +160,7 @@ class DataFileReader(SvmlightReader):
 
     def _text(self, file: IO[bytes]) -> Any:
         if self._words is not None:
-            self._words.begin()
+            self._words.restart()
             return RewrittenText(file, self._words.rewrite, self.chunk_bytes)
         return file if self._file.labelled else RewrittenText(file, add_labels, self.chunk_bytes)
 
@@ -207,7 +207,7 @@ class FirstReader(DataFileReader):
             self._file.parsed = kept
 
 
-def settle(parsed: list[Chunk], base: int, width: int) -> None:
+def count_from(parsed: list[Chunk], base: int, width: int) -> None:
     """Let the indices of parsed rows count from `base`, and the rows have a width."""
     for chunk in parsed:
         chunk.X.indices[:] -= base

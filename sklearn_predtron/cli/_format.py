@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FirstReader, Room, settle
+from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FirstReader, Room, count_from
 from sklearn_predtron.cli._demo import TASKS, Bar, Task
 from sklearn_predtron.cli._labels import Words, are_words, decode_word, is_number
 from sklearn_predtron.datasets import SvmlightSummary
@@ -166,10 +166,10 @@ class FileFormat:
         several = self.multilabel and file.labelled
         form: dict[str, Any] = {"n_features": width, "zero_based": bool(self.zero_based), "multilabel": several}
         open_labels = not file.labelled or self.query_id or (learned and self.grow and not self.multilabel)
-        return DataFileReader(file, classes=None if open_labels else self.numbers, cache=self.cache, **form, **self.how)
+        return DataFileReader(file, classes=None if open_labels else self.parsed_classes, cache=self.cache, **form, **self.how)
 
     @property
-    def numbers(self) -> Any:
+    def parsed_classes(self) -> Any:
         """Return the labels as the text has them when it is parsed."""
         return self.classes if self.words is None else np.arange(len(self.words.names))
 
@@ -252,7 +252,7 @@ def scan_files(files: Files, file_format: FileFormat, room: Room | None, bar: Ba
     width = max(summary.n_features + (zero_based and not summary.zero_based) for summary in found)
     for file in files.train:
         if file.parsed is not None:
-            settle(file.parsed, file_format.zero_based is None and not zero_based, width)
+            count_from(file.parsed, file_format.zero_based is None and not zero_based, width)
     error = next((summary.error for summary in found if summary.error is not None), None)
     if not any(summary.n_rows for summary in found) and error is None:
         raise UsageError(f"{name} has no rows")

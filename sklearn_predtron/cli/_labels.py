@@ -59,7 +59,7 @@ class Words:
         self.unknown: str | None = None  # the first label of the present pass that is not known
         self._numbers = {name.encode("utf-8", "surrogateescape"): b"%d" % i for i, name in enumerate(self.names)}
 
-    def begin(self) -> None:
+    def restart(self) -> None:
         """Begin a pass over a file."""
         self.unknown = None
 

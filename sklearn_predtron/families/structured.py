@@ -159,7 +159,7 @@ def labels_of(y: Any) -> list[Any]:
         raise ValueError(f"y is {shortened(y)}; accepted are sequences of labels, one for each row of X.")
     if hasattr(y, "columns"):
         y = y.to_numpy()
-    return list(y) if hasattr(y, "__iter__") and getattr(y, "ndim", 1) > 0 else [y]
+    return list(y if hasattr(y, "__iter__") and getattr(y, "ndim", 1) > 0 else np.atleast_1d(np.asarray(y)))
 
 
 def of_two_scores() -> Problem:
