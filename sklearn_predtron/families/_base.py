@@ -57,6 +57,9 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
     def _after_epochs(self, batch: Batch) -> None:
         """Choose what is chosen by a data set once it is learned."""
 
+    def _after_shards(self) -> None:
+        """Say what is not chosen where no data set is there as a whole."""
+
     def _hold_out(self, batch: Batch) -> None:
         """Give the learner of a data set, new until then, an observer that is shown the rows as held out."""
 

@@ -15,6 +15,7 @@ from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._parts import checked_build, resolve
 from sklearn_predtron._queries import GROUPS, Queries
 from sklearn_predtron._typing import keeping_type
+from sklearn_predtron._warning import warn
 from sklearn_predtron.families._batches import (
     column_of,
     equal_batches,
@@ -309,6 +310,13 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     def _after_epochs(self, batch: Batch) -> None:
         self._cut = self._fitted_cut(batch)
 
+    def _after_shards(self) -> None:
+        if self._chooses_cut():
+            warn(
+                f"threshold={self.threshold!r} is chosen on rows in memory, and of shards it is 0; pass a number, chosen on some "
+                "rows that are held out, say."
+            )
+
     def _warn_of_few(self, batch: Batch) -> None:
         if not isinstance(batch.rows, QueryRows):
             warn_of_few_positives(*self._seen, self.batch_size)
@@ -387,12 +395,17 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
             return self._given_cut()
         return None if self._cut is None else np.array([self._cut])
 
-    def _fitted_cut(self, batch: Batch) -> float | None:
-        """Return the cut with which the rows of a fit lose least."""
+    def _chooses_cut(self) -> bool:
+        """Return whether `fit` chooses a cut."""
         loss = batch_loss(self.loss)
         in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance()  # as well as a cut, measured
-        if isinstance(loss, AtK) or not isinstance(self.threshold, str) or (self.threshold == "auto" and in_place):
+        return not isinstance(loss, AtK) and isinstance(self.threshold, str) and not (self.threshold == "auto" and in_place)
+
+    def _fitted_cut(self, batch: Batch) -> float | None:
+        """Return the cut with which the rows of a fit lose least."""
+        if not self._chooses_cut():
             return None
+        loss = batch_loss(self.loss)
         loss = of_ranking(loss)[1] if isinstance(loss, RankingLoss) else loss
         column = column_of(batch.labels)
         grouped = isinstance(batch.rows, QueryRows)

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron._typing import keeping_type
+from sklearn_predtron._warning import warn
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._validation import Batch
@@ -296,7 +297,9 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
         if isinstance(resolve(Norm, model.norm, "norm"), RKHS):
             raise ValueError(UNMIXED)
         model.average = "linear" if average is None else average
-        model.__dict__.pop("_skl_callbacks", None)  # they watch the epochs of one learner
+        if getattr(self.estimator, "_skl_callbacks", None):
+            model.__dict__.pop("_skl_callbacks", None)
+            warn("callbacks of the estimator are not called: they watch the epochs of one learner, and shards have one each.")
         return model
 
     def _refuse_alone(self, **given: Any) -> None:
@@ -335,6 +338,7 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
         shards = open_shards(model, given, found, fresh=fresh)
         kept = self.checkpoint is not None and fresh
         course.take(model, shards, self._checkpoint_of(model, shards, None) if kept else None)
+        model._after_shards()
         if hasattr(model, "_several"):  # queries or sequences, whichever shard they are in
             model._several |= model._learner.t > self.passes * len(model.loss_curve_)
 

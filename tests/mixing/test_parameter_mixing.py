@@ -27,6 +27,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
+from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import RKHS
@@ -287,3 +288,15 @@ def test_a_cluster_needs_dask(monkeypatch):
     with pytest.raises(ImportError, match=r"cluster= needs dask.distributed: pip install 'sklearn_predtron\[cluster\]'"):
         mixed.fit(functions_of(X, y), classes=range(3))
     assert not hasattr(mixed, "estimator_")
+
+
+def test_what_shards_leave_out_is_said():
+    """Callbacks, and the cut of a measure."""
+    X, y = make_data(k=2)
+    watched = PredtronClassifier().set_callbacks(LossHistory())
+    with pytest.warns(UserWarning, match="callbacks"):
+        ParameterMixing(watched, shards=2, rounds=1).fit(X, y)
+    parts = [lambda: (X[:45], y[:45]), lambda: (X[45:], y[45:])]
+    model = PredtronBipartiteClassifier(loss="f1", batch_size=15)
+    with pytest.warns(UserWarning, match="threshold='auto'"):
+        ParameterMixing(model, rounds=1).fit(parts, classes=[0, 1], n_features=X.shape[1])
