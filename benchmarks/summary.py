@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from math import exp, log
 from statistics import mean
 
+from benchmarks import first_page
 from benchmarks.headlines import HEADLINES, Headline
 from benchmarks.record import Record
 from benchmarks.report import README, Table, number, replace
@@ -49,7 +50,9 @@ def summary() -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--write", action="store_true", help="replace the summary in the README")
+    parser.add_argument(
+        "--write", action="store_true", help="replace the summary in the README, and the results on the first page"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -57,3 +60,4 @@ def execute(arguments: argparse.Namespace) -> None:
     print(summary())
     if arguments.write:
         README.write_text(replace(README.read_text(), "summary", summary()))
+        first_page.write()

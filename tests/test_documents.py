@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -55,3 +56,27 @@ def test_the_glossary_is_short_and_linked():
     for document in ["index.rst", "user_guide/index.rst"]:
         assert "glossary" in (ROOT / "doc" / document).read_text()
     assert "doc/glossary.rst" in (ROOT / "README.md").read_text()
+
+
+def test_the_snippets_of_the_first_page_run():
+    """Each line after a comment is one estimator, taught data of the kind that the names say."""
+    from sklearn.datasets import make_multilabel_classification
+
+    import sklearn_predtron
+    from sklearn_predtron import losses
+    from sklearn_predtron.datasets import make_ranking_queries, make_sequences
+
+    X, tags = make_multilabel_classification(60, 5, n_classes=3, random_state=0)
+    documents, relevance, query = make_ranking_queries(10, 4, random_state=0)
+    tokens, parts_of_speech, sentence = make_sequences(10, 3, random_state=0)
+    given = dict(state=np.array(["well", "ill"])[tags[:, 0]], classes=tags[:, 0] + tags[:, 1], stars=tags.sum(axis=1))
+    given |= dict(costs=1 - np.eye(3), preferences=tags, row=X[:1], label=[0], labels=range(3))
+    block = re.search(r"<!-- snippets -->\n```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
+    names = {**vars(sklearn_predtron), **vars(losses), **given, **locals()}
+    learned = []
+    for line in block.splitlines():
+        if line.startswith("Predtron"):
+            learned.append(eval(line, names))
+        else:
+            exec(line, names)
+    assert len(learned) == block.count("\n#") + 1 and all(model.t_ for model in learned)

@@ -5,7 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from benchmarks import commands, headlines, record, report, summary
+from benchmarks import commands, first_page, headlines, record, report, summary
 from benchmarks.headlines import HEADLINES, Headline
 from benchmarks.record import RESULTS, Record
 from benchmarks.report import README, Table
@@ -97,11 +97,28 @@ def test_readme_has_the_summary_and_every_suite():
     assert len(text.splitlines()) <= 150
 
 
+def test_the_first_page_has_the_results():
+    page = first_page.PAGE.read_text()
+    assert first_page.results() in page and str(first_page.PICTURE.relative_to(first_page.PAGE.parent)) in page
+
+
+def test_the_first_page_says_where_we_are_behind():
+    greatest = [max(found) for comparison in first_page.COMPARISONS for _, _, found in comparison.sides()]
+    assert sum(ratio > 1 for ratio in greatest) > 5
+    assert first_page.spread([0.5, 2.0]) == "1.00 (0.50 to 2.00)" and first_page.spread([0.04]) == "0.04"
+
+
 def test_report_writes_the_summary(tmp_path, monkeypatch, capsys):
     readme = tmp_path / "README.md"
     readme.write_text("before\n<!-- summary -->\nof yore\n<!-- /summary -->\nafter\n")
     monkeypatch.setattr(summary, "README", readme)
+    page, picture = tmp_path / "page.md", tmp_path / "peers.svg"
+    page.write_text("<!-- results -->\nof yore\n<!-- /results -->\n")
+    monkeypatch.setattr(first_page, "PAGE", page)
+    monkeypatch.setattr(first_page, "PICTURE", picture)
     commands.main(["report", "--write"])
+    assert page.read_text() == f"<!-- results -->\n{first_page.results()}<!-- /results -->\n"
+    assert picture.read_text() == (RESULTS / "peers.svg").read_text()
     written = readme.read_text()
     assert capsys.readouterr().out.strip() in written and "of yore" not in written
     assert written.startswith("before\n") and written.endswith("after\n")

@@ -1,0 +1,173 @@
+"""The table and the picture of the first page: errors and times beside other learners', of the results that are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import exp, log
+from pathlib import Path
+from statistics import mean
+
+from benchmarks.headlines import HEADLINES, OURS, Headline, rest
+from benchmarks.record import RESULTS, Record
+from benchmarks.report import Table, replace
+
+PAGE = Path(__file__).parents[1] / "README.md"
+PICTURE = RESULTS / "peers.svg"
+COLUMNS = ["you learn", "beside", "measured by", "error", "time"]
+COLORS = {"error": "#d55e00", "time": "#3c9dd0"}
+TICKS = {
+    "error": {"1/4": 0.25, "1/2": 0.5, "equal": 1, "2": 2},
+    "time": {"1/100": 0.01, "1/30": 1 / 30, "1/10": 0.1, "1/3": 1 / 3, "equal": 1},
+}
+
+
+SGD, LOGISTIC = "`SGDClassifier`, averaged", "`LogisticRegression`"
+ONE_EACH = "`OneVsRestClassifier`"
+FIT, ROW = "time of a fit", "learning from a row"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is predicted beside which learner, and the headlines of its error and its time."""
+
+    predicted: str
+    peer: str
+    error: Headline | None = None
+    time: Headline | None = None
+
+    def sides(self) -> Iterator[tuple[str, str, list[float]]]:
+        """Yield "error" and "time" with what it is of and its ratios, nothing of what was not measured."""
+        for side, of in (("error", self.error), ("time", self.time)):
+            if of is not None and (found := ratios(of)):
+                yield side, of.what, found
+
+    def cells(self) -> list:
+        """Return the row of the table."""
+        measured = {side: (what, spread(found)) for side, what, found in self.sides()}
+        measure = measured.get("error", measured.get("time", (None,)))[0]
+        return [self.predicted, self.peer, measure, *(measured.get(side, (None, None))[1] for side in TICKS)]
+
+
+def headline(suite: str, what: str, baseline: str) -> Headline:
+    """Return the headline of that name."""
+    (found,) = (known for known in HEADLINES if (known.suite, known.what, known.baseline) == (suite, what, baseline))
+    return found
+
+
+MORD, TREES = "mord `LogisticAT`", "LightGBM lambdarank"
+PAIRS, CRF = "pairwise `LogisticRegression`", "CRFsuite, averaged perceptron"
+TUNED, CHOW = "`TunedThresholdClassifierCV(LogisticRegression)`", "`LogisticRegression` and Chow's rule"
+COMPARISONS = [
+    Comparison(
+        "classes",
+        SGD,
+        Headline("quality", "error", SGD, "Accuracy of the defaults", OURS, {}, beside="SGDClassifier, averaged", loss=rest),
+        headline("updates", "time of the default fit", SGD),
+    ),
+    Comparison("classes", LOGISTIC, headline("quality", "error", LOGISTIC)),
+    Comparison(
+        "classes, by a kernel",
+        "`SVC`",
+        headline("kernels", "error on sets that are not linear", "`SVC`"),
+        headline("kernels", FIT, "`SVC`"),
+    ),
+    Comparison("classes, or none", f"{LOGISTIC}, Chow's rule", headline("reject", "loss with a reject option", CHOW)),
+    Comparison("a rare class", "`TunedThresholdClassifierCV`", headline("thresholds", "F1 of the rarer class", TUNED)),
+    Comparison(
+        "ratings",
+        "mord",
+        Headline("ordinal", "absolute error", MORD, "Ordinal errors", OURS, {}, beside="mord LogisticAT"),
+        headline("ordinal", FIT, MORD),
+    ),
+    Comparison(
+        "sets of labels",
+        ONE_EACH,
+        headline("multilabel", "Hamming loss", "`OneVsRestClassifier(LogisticRegression)`"),
+        Headline(
+            "thresholds",
+            FIT,
+            ONE_EACH,
+            "F1 of sets of labels",
+            FIT,
+            {"learner": "ours, multilabel"},
+            {"learner": "OneVsRestClassifier(LogisticRegression)"},
+        ),
+    ),
+    Comparison("ranked documents", "`LGBMRanker`", headline("ranking", "1 - NDCG@10", TREES), headline("ranking", FIT, TREES)),
+    Comparison("ranked documents", "XGBoost", headline("ranking", "1 - NDCG@10", "XGBoost rank:ndcg")),
+    Comparison("ranked labels", PAIRS, headline("label_ranking", "1 - NDCG", PAIRS), headline("label_ranking", FIT, PAIRS)),
+    Comparison(
+        "sequences",
+        "CRFsuite",
+        headline("sequences", "error of handwritten letters", CRF),
+        headline("sequences", "time of an epoch, default", CRF),
+    ),
+    Comparison("a stream's next row", "river", time=headline("stream", ROW, "river LogisticRegression")),
+    Comparison("a stream's next row", "Vowpal Wabbit", time=headline("stream", ROW, "Vowpal Wabbit")),
+    Comparison("a text file", "Vowpal Wabbit", time=headline("files", "learning from text", "Vowpal Wabbit")),
+]
+
+
+def ratios(of: Headline) -> list[float]:
+    """Return the ratios of ours to theirs that were measured."""
+    table = Record.last(of.suite).table(of.title)
+    return [] if table is None else [found for found in of.ratios(table) if found is not None]
+
+
+def geometric_mean(found: list[float]) -> float:
+    """Return the mean of ratios."""
+    return exp(mean(map(log, found)))
+
+
+def spread(found: list[float]) -> str:
+    """Return the mean of ratios, and their least and greatest if there are several."""
+    several = f" ({ratio(min(found))} to {ratio(max(found))})" if len(found) > 1 else ""
+    return ratio(geometric_mean(found)) + several
+
+
+def ratio(value: float) -> str:
+    """Return two decimals, or one digit of what is less than that."""
+    return f"{value:.2f}" if value >= 0.095 else f"{value:.2g}"
+
+
+def results() -> str:
+    """Return the table of the first page."""
+    return Table("Results", COLUMNS, [comparison.cells() for comparison in COMPARISONS]).lines()
+
+
+def draw(path: Path) -> None:
+    """Draw each comparison's mean and extremes: errors and times beside each other, on logarithmic axes."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update({"svg.hashsalt": "peers", "svg.fonttype": "none", "text.color": "gray", "font.size": 11})
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9.5, 5), sharey=True, layout="constrained")
+    names = [f"{comparison.predicted}: {comparison.peer.replace('`', '')}" for comparison in COMPARISONS]
+    axes[0].set_yticks(range(len(names)), names)
+    axes[0].invert_yaxis()
+    for ax, (side, ticks) in zip(axes, TICKS.items(), strict=True):
+        for place, comparison in enumerate(COMPARISONS):
+            for found in (found for which, _, found in comparison.sides() if which == side):
+                ax.plot([min(found), max(found)], [place] * 2, color=COLORS[side], linewidth=3, alpha=0.5)
+                ax.plot(geometric_mean(found), place, "o", color=COLORS[side])
+        ax.set_title(f"{side}, ours / theirs", color="gray", fontsize=11)
+        ax.axvline(1, color="gray", linewidth=1.5)
+        ax.set_xscale("log")
+        ax.set_xticks(list(ticks.values()), list(ticks))
+        ax.set_xlim(ticks[min(ticks, key=ticks.get)] / 1.6, 2.2)
+        ax.minorticks_off()
+        ax.tick_params(colors="gray", length=0)
+        ax.grid(alpha=0.3)
+        ax.spines[:].set_visible(False)
+    figure.supxlabel("left of the line we are ahead", color="gray", fontsize=11)
+    figure.savefig(path, transparent=True, metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+
+
+def write() -> None:
+    """Put the table on the first page and draw the picture."""
+    PAGE.write_text(replace(PAGE.read_text(), "results", results()))
+    draw(PICTURE)
