@@ -11,7 +11,6 @@ import numpy as np
 import sklearn
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.metrics import make_scorer
-from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight
 
@@ -26,7 +25,6 @@ __all__ = [
     "Scorer",
     "StrOptions",
     "asked_of_any",
-    "check_matplotlib_support",
     "check_sample_weight",
     "with_callbacks",
 ]

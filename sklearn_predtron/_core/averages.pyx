@@ -100,6 +100,13 @@ cdef class ChoosingAverage(LinearAverage):
     def named(self):
         return (False, "linear", HALF_LIFE)[self.leader]
 
+    def recent_losses(self):
+        """Return what each candidate has lately lost on the mean, the past fading as in the charges; nan before the first."""
+        if self.charged == 0:
+            return (float("nan"),) * CANDIDATES
+        mass = (1 - self.fade ** self.charged) / (1 - self.fade)
+        return tuple([charge / mass for charge in self.lately])
+
     def charging(self, every):
         """Return what goes on from here, its candidates charged in every so many rounds."""
         other = ChoosingAverage(every)

@@ -1,10 +1,24 @@
-"""Pictures: the loss suffered online and its bound, the risk of the accepted rows against coverage, the margins of the rows."""
+"""Pictures of what was learned, of what was predicted, and of what happened on the way."""
 
+from sklearn_predtron.inspection._averages import AverageDisplay
+from sklearn_predtron.inspection._coefficients import CoefficientDisplay
 from sklearn_predtron.inspection._margins import MarginDisplay
+from sklearn_predtron.inspection._ndcg import NDCGDisplay
 from sklearn_predtron.inspection._online_loss import OnlineLossDisplay
+from sklearn_predtron.inspection._ordinal_confusion import OrdinalConfusionMatrixDisplay
 from sklearn_predtron.inspection._risk_coverage import RiskCoverageDisplay
+from sklearn_predtron.inspection._transitions import TransitionDisplay
 
-__all__ = ["MarginDisplay", "OnlineLossDisplay", "RiskCoverageDisplay"]
+__all__ = [
+    "AverageDisplay",
+    "CoefficientDisplay",
+    "MarginDisplay",
+    "NDCGDisplay",
+    "OnlineLossDisplay",
+    "OrdinalConfusionMatrixDisplay",
+    "RiskCoverageDisplay",
+    "TransitionDisplay",
+]
 
 # Pickles name these by the public path, whatever module defines them.
 for name in __all__:

@@ -51,3 +51,18 @@ def leads(scores: NDArray, codes: NDArray) -> NDArray:
     others = scores.copy()
     others[rows, codes] = -np.inf
     return scores[rows, codes] - others.max(axis=1)
+
+
+def edges_through_zero(values: NDArray, most: int = 100) -> NDArray:
+    """Return edges of bins [a, b) of one width, at most so many, of which 0 is one if there are values on both of its sides.
+
+    The width is that of Freedman and Diaconis (1981), or of Sturges (1926) if that is less.
+    """
+    n, span = len(values), float(np.ptp(values))
+    width = span / (np.log2(n) + 1)
+    narrow = 2 * np.subtract(*np.percentile(values, [75, 25])) / np.cbrt(n)
+    width = max(min(width, narrow) if narrow > 0 else width, span / most) or 1.0
+    first, last = np.floor(values.min() / width), np.floor(values.max() / width) + 1
+    edges = width * np.arange(first, last + 1)
+    edges[0], edges[-1] = min(edges[0], values.min()), max(edges[-1], values.max())  # rounding loses no value
+    return edges

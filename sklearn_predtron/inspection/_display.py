@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 
-from sklearn_predtron._compat import check_matplotlib_support
+from sklearn_predtron._queries import shortened
+
+NEGATIVE = "#D55E00"  # vermillion, which the colour-blind tell from the blue of the first curve
 
 
 class Display:
@@ -16,14 +19,18 @@ class Display:
     ax_: Any
     figure_: Any
 
-    def _open(self, ax: Any, name: str | None) -> str | None:
+    def _open(self, ax: Any, name: str | None = None) -> str | None:
         """Set the axes and return the name of what is drawn."""
-        check_matplotlib_support(f"{type(self).__name__}.plot")
+        check_matplotlib(f"{type(self).__name__}.plot")
         import matplotlib.pyplot as plt
 
-        self.ax_ = plt.subplots()[1] if ax is None else ax
+        self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
         self.figure_ = self.ax_.figure
-        return self.name if name is None else name
+        return getattr(self, "name", None) if name is None else name
+
+    def _ink(self) -> Any:
+        """Return the colour of the axes' own text, which a dark style makes light."""
+        return self.ax_.xaxis.label.get_color()
 
     def _finish(self, xlabel: str, ylabel: str) -> None:
         self.ax_.set(xlabel=xlabel, ylabel=ylabel)
@@ -31,6 +38,27 @@ class Display:
             self.ax_.legend()
 
 
-def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """Return the estimator at the end of a pipeline, and the inputs that it receives."""
-    return (estimator[-1], estimator[:-1].transform(X)) if isinstance(estimator, Pipeline) else (estimator, X)
+def check_matplotlib(caller: str) -> None:
+    """Refuse to draw without matplotlib."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(f"{caller} needs matplotlib: pip install 'sklearn_predtron[plot]'.") from error
+
+
+def last_step(estimator: Any, X: Any = None) -> tuple[Any, Any]:
+    """Return the estimator at the end of a pipeline, and the inputs that it receives, if there are any."""
+    if not isinstance(estimator, Pipeline):
+        return estimator, X
+    return estimator[-1], X if X is None or len(estimator) == 1 else estimator[:-1].transform(X)
+
+
+def check_choice(parameter: str, value: Any, accepted: tuple[str, ...]) -> None:
+    if not (isinstance(value, str) and value in accepted):
+        raise ValueError(f"{parameter}={shortened(value)} is not known; accepted are {', '.join(map(repr, accepted))}.")
+
+
+def check_share(parameter: str, value: Any) -> None:
+    """Refuse what is no number from 0 to below 1."""
+    if not isinstance(value, (float, int, np.floating)) or isinstance(value, bool) or not 0 <= value < 1:
+        raise ValueError(f"{parameter}={shortened(value)} must be a number of at least 0 and below 1.")

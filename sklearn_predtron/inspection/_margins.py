@@ -9,17 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
-from sklearn_predtron._compat import check_matplotlib_support
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._labels import encode
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.ranking import PredtronRanker
-from sklearn_predtron.inspection._curves import leads
-from sklearn_predtron.inspection._display import Display, last_step
+from sklearn_predtron.families.sequences import PredtronSequenceTagger
+from sklearn_predtron.inspection._curves import edges_through_zero, leads
+from sklearn_predtron.inspection._display import NEGATIVE, Display, check_matplotlib, last_step
+
+# What has a margin, and the parameter that says what belongs together.
+BLOCKS = {
+    PredtronRanker: ("queries", "qid"),
+    PredtronBipartiteClassifier: ("groups", "qid"),
+    PredtronSequenceTagger: ("sequences", "sid"),
+}
 
 
 class MarginDisplay(Display):
-    """The distribution of the margins of the rows, under weights of norm 1.
+    """The distribution of the margins of the rows, under weights of norm 1; those below 0 are predicted wrongly.
 
     Parameters
     ----------
@@ -33,9 +40,9 @@ class MarginDisplay(Display):
     Attributes
     ----------
     bars_ : matplotlib Artist
-        The bars of the histogram.
+        The bars of the histogram; those below 0 have a colour of their own, and the legend says how many rows they are.
     zero_line_ : matplotlib Artist
-        The vertical line at 0, below which rows are predicted wrongly.
+        The vertical line at 0, which is an edge of the bars unless `bins` is given.
     least_line_ : matplotlib Artist
         The vertical line at the least margin.
     ax_ : matplotlib Axes
@@ -52,8 +59,8 @@ class MarginDisplay(Display):
     >>> X, y = load_digits(return_X_y=True)
     >>> model = PredtronClassifier(random_state=0).fit(X, y)
     >>> display = MarginDisplay.from_estimator(model, X, y)
-    >>> bool(display.margins.min() == model.margin(X, y))
-    True
+    >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    ['below 0: 30 of 1797 rows', 'PredtronClassifier', 'least: -2.68']
     >>> plt.show()
     """
 
@@ -64,9 +71,18 @@ class MarginDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, qid: Any = None, *, name: str | None = None, ax: Any = None, **kwargs: Any
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        qid: Any = None,
+        *,
+        sid: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
     ) -> MarginDisplay:
-        """Draw the margins of the rows, or queries, under the weights that predict; the least is `margin(X, y)`.
+        """Draw the margins of the rows, queries or sequences, under the weights that predict; the least is `margin(X, y)`.
 
         Parameters
         ----------
@@ -77,7 +93,9 @@ class MarginDisplay(Display):
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             True labels.
         qid : array-like of shape (n_samples,), default=None
-            The query of each document, or the group of each row, for the estimators that learn by them only.
+            The query of each document, or the group of each row, for `PredtronRanker` and `PredtronBipartiteClassifier` only.
+        sid : array-like of shape (n_samples,), default=None
+            The sequence of each token, for `PredtronSequenceTagger` only.
         name : str, default=None
             What the bars are called in the legend; None is the estimator's class.
         ax : matplotlib Axes, default=None
@@ -90,20 +108,16 @@ class MarginDisplay(Display):
         display : MarginDisplay
             What was drawn.
         """
-        check_matplotlib_support(f"{cls.__name__}.from_estimator")
+        check_matplotlib(f"{cls.__name__}.from_estimator")
         model, X = last_step(estimator, X)
-        items = {PredtronRanker: "queries", PredtronBipartiteClassifier: "groups"}
-        blocks = next((name for kind, name in items.items() if isinstance(model, kind)), None)
         if not hasattr(model, "_margins"):
             raise ValueError(f"estimator={shortened(model)} has no margins; accepted are Predtron's classifiers and rankers.")
-        if qid is not None and blocks is None:
-            raise ValueError(
-                f"qid is for PredtronRanker and PredtronBipartiteClassifier only, and estimator={shortened(model)} has neither "
-                "queries nor groups; accepted is None."
-            )
-        margins = model._margins(X, y) if blocks is None else model._margins(X, y, qid)
+        items, taken = next((blocks for kind, blocks in BLOCKS.items() if isinstance(model, kind)), ("rows", None))
+        ids = {"qid": qid, "sid": sid}
+        check_taken(model, ids, taken)
+        margins = model._margins(X, y) if taken is None else model._margins(X, y, ids[taken])
         name = type(model).__name__ if name is None else name
-        return cls(margins=margins, items=blocks or "rows", name=name).plot(ax, **kwargs)
+        return cls(margins=margins, items=items, name=name).plot(ax, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -141,7 +155,7 @@ class MarginDisplay(Display):
         display : MarginDisplay
             What was drawn.
         """
-        check_matplotlib_support(f"{cls.__name__}.from_predictions")
+        check_matplotlib(f"{cls.__name__}.from_predictions")
         if not isinstance(length, Real) or not 0 < length < np.inf:
             raise ValueError(f"length={length!r} must be a finite number above 0.")
         y_true = column_or_1d(y_true)
@@ -178,10 +192,38 @@ class MarginDisplay(Display):
         if np.isnan(margins).any() or len(finite) == 0:
             raise ValueError("margins holds no finite margin, or nan, as weights that are zero have; there is nothing to draw.")
         name = self._open(ax, name)
-        self.bars_ = self.ax_.hist(finite, **{"bins": "auto", "label": name, **kwargs})[2]
-        self.zero_line_ = self.ax_.axvline(0, color="black", linewidth=1)
+        _, edges, self.bars_ = self.ax_.hist(finite, **{"bins": edges_through_zero(finite), "label": name, **kwargs})
+        self._mark_negative(edges[1:] <= 0, f"below 0: {(margins < 0).sum()} of {len(margins)} {self.items}")
+        self.zero_line_ = self.ax_.axvline(0, color=self._ink(), linewidth=1)
         label = f"least: {finite.min():.3g}"
-        self.least_line_ = self.ax_.axvline(finite.min(), color="tab:red", linestyle="--", label=label)
+        self.least_line_ = self.ax_.axvline(finite.min(), color=self._ink(), linestyle="--", label=label)
         self.ax_.margins(y=0.2)  # room for the legend
         self._finish("margin at unit norm of the weights (units of the inputs)", f"number of {self.items}")
         return self
+
+    def _mark_negative(self, below: NDArray, label: str) -> None:
+        """Colour the bars below 0, and let the legend tell them from the others."""
+        bars = list(getattr(self.bars_, "patches", ()))  # outlines have none
+        negative = [bar for bar, left in zip(bars, below, strict=False) if left and bar.get_height() > 0]
+        if not negative:
+            return
+        others, name = [bar for bar in bars if bar not in negative], bars[0].get_label()
+        for bar in bars:
+            bar.set_label("_nolegend_")
+        for bar in negative:
+            bar.set_color(NEGATIVE)
+        drawn = not below.all()
+        if drawn:
+            others[-1].set_label(name)
+        negative[0].set_label(label if drawn or not name else f"{name}, {label}")
+
+
+def check_taken(model: Any, ids: dict[str, Any], taken: str | None) -> None:
+    """Refuse ids that are not those an estimator takes."""
+    given = [name for name, values in ids.items() if values is not None and name != taken]
+    if given:
+        kinds = [kind.__name__ for kind, (_, name) in BLOCKS.items() if name == given[0]]
+        groups = "neither queries nor groups" if given[0] == "qid" else "no sequences"
+        raise ValueError(
+            f"{given[0]} is for {' and '.join(kinds)} only, and estimator={shortened(model)} has {groups}; accepted is None."
+        )

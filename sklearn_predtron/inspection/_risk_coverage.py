@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
-from sklearn_predtron._compat import check_matplotlib_support
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._labels import encode
 from sklearn_predtron.families.classification import RejectingClassifier
 from sklearn_predtron.inspection._curves import check_rows, losses_of, mean, read_weight, risk_at_coverages
-from sklearn_predtron.inspection._display import Display, last_step
+from sklearn_predtron.inspection._display import Display, check_matplotlib, check_share, last_step
+
+EDGE = 0.02  # of what is shown, to its left and right
 
 
 class RiskCoverageDisplay(Display):
@@ -28,6 +30,8 @@ class RiskCoverageDisplay(Display):
         Their mean loss.
     operating_point : tuple of (float, float), default=None
         Coverage and risk of the classifier's own rule; None draws none.
+    reject_cost : float, default=None
+        What a rejected row costs, in the unit of the risk; None draws no line.
     name : str, default=None
         What the curve is called in the legend.
 
@@ -37,6 +41,8 @@ class RiskCoverageDisplay(Display):
         The curve.
     point_ : matplotlib Artist or None
         The operating point.
+    cost_line_ : matplotlib Artist or None
+        The horizontal line at the cost of a rejection: a risk above it is more than what rejecting all rows costs.
     ax_ : matplotlib Axes
         The axes.
     figure_ : matplotlib Figure
@@ -59,22 +65,39 @@ class RiskCoverageDisplay(Display):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X, X_test, y, y_test = train_test_split(scale(X), y, random_state=0)
     >>> triage = PredtronBinaryClassifier(reject=Reject(cost=0.1, label=-1), random_state=0).fit(X, y)
-    >>> RiskCoverageDisplay.from_estimator(triage, X_test, y_test)
-    <...>
+    >>> display = RiskCoverageDisplay.from_estimator(triage, X_test, y_test)
+    >>> [round(value, 3) for value in display.operating_point], round(float(display.risk[-1]), 3), display.reject_cost
+    ([0.888, 0.008], 0.035, 0.1)
     >>> plt.show()
     """
 
     def __init__(
-        self, *, coverage: NDArray, risk: NDArray, operating_point: tuple[float, float] | None = None, name: str | None = None
+        self,
+        *,
+        coverage: NDArray,
+        risk: NDArray,
+        operating_point: tuple[float, float] | None = None,
+        reject_cost: float | None = None,
+        name: str | None = None,
     ):
         self.coverage = coverage
         self.risk = risk
         self.operating_point = operating_point
+        self.reject_cost = reject_cost
         self.name = name
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, name: str | None = None, ax: Any = None, **kwargs: Any
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        min_coverage: float = 0.1,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
     ) -> RiskCoverageDisplay:
         """Sweep the threshold on the margin of a classifier, the difference of its two best decoded scores.
 
@@ -82,13 +105,17 @@ class RiskCoverageDisplay(Display):
         ----------
         estimator : PredtronBinaryClassifier or PredtronClassifier
             A fitted classifier, or a pipeline whose last step is one.  With `reject` its operating point is marked: it is
-            on the curve if the rule has one threshold for all classes.
+            on the curve if the rule has one threshold for all classes.  Its cost is a line, that of the rows' classes on the
+            mean if each class has its own.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         y : array-like of shape (n_samples,)
             True labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows in shares and means.
+        min_coverage : float, default=0.1
+            The coverage from which on the curve is shown, for the mean of few rows says little.  An operating point further to
+            the left is shown all the same.
         name : str, default=None
             What the curve is called in the legend; None is the estimator's class.
         ax : matplotlib Axes, default=None
@@ -101,7 +128,7 @@ class RiskCoverageDisplay(Display):
         display : RiskCoverageDisplay
             What was drawn.
         """
-        check_matplotlib_support(f"{cls.__name__}.from_estimator")
+        check_matplotlib(f"{cls.__name__}.from_estimator")
         model, X = last_step(estimator, X)
         if not isinstance(model, RejectingClassifier):
             raise ValueError(
@@ -113,13 +140,16 @@ class RiskCoverageDisplay(Display):
         check_rows("y", codes, len(margins))
         loss = model._costs()[codes, best[:, 0]]
         weight = read_weight(sample_weight, loss)
-        point = None
+        point = cost = None
         if model.reject is not None:
             accepted = model._predict_codes(X) < len(model.classes_)
             point = float(weight[accepted].sum() / weight.sum()), mean(loss[accepted], weight[accepted])
+            beta = model._costs()[:, -1]
+            cost = float(beta[0]) if np.ptp(beta) == 0 else mean(beta[codes], weight)
         coverage, risk = risk_at_coverages(loss, margins, weight)
         name = type(model).__name__ if name is None else name
-        return cls(coverage=coverage, risk=risk, operating_point=point, name=name).plot(ax, **kwargs)
+        display = cls(coverage=coverage, risk=risk, operating_point=point, reject_cost=cost, name=name)
+        return display.plot(ax, min_coverage=min_coverage, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -130,6 +160,8 @@ class RiskCoverageDisplay(Display):
         *,
         loss: Callable | None = None,
         sample_weight: Any = None,
+        reject_cost: float | None = None,
+        min_coverage: float = 0.1,
         name: str | None = None,
         ax: Any = None,
         **kwargs: Any,
@@ -148,6 +180,11 @@ class RiskCoverageDisplay(Display):
             ``loss(y_true, y_pred)`` gives the loss of each row, of shape (n_samples,); None is 0-1.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows in shares and means.
+        reject_cost : float, default=None
+            What a rejected row costs, at least 0; None draws no line.
+        min_coverage : float, default=0.1
+            The coverage from which on the curve is shown, for the mean of few rows says little.  An operating point further to
+            the left is shown all the same.
         name : str, default=None
             What the curve is called in the legend.
         ax : matplotlib Axes, default=None
@@ -160,22 +197,26 @@ class RiskCoverageDisplay(Display):
         display : RiskCoverageDisplay
             What was drawn.
         """
-        check_matplotlib_support(f"{cls.__name__}.from_predictions")
+        check_matplotlib(f"{cls.__name__}.from_predictions")
         y_true, y_pred = column_or_1d(y_true), column_or_1d(y_pred)
         check_rows("y_pred", y_pred, len(y_true))
         confidence = check_array(confidence, ensure_2d=False, dtype=np.float64, input_name="confidence")
         check_rows("confidence", confidence, len(y_true))
         losses = losses_of(loss, y_true, y_pred)
         coverage, risk = risk_at_coverages(losses, confidence, read_weight(sample_weight, losses))
-        return cls(coverage=coverage, risk=risk, name=name).plot(ax, **kwargs)
+        display = cls(coverage=coverage, risk=risk, reject_cost=reject_cost, name=name)
+        return display.plot(ax, min_coverage=min_coverage, **kwargs)
 
-    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> RiskCoverageDisplay:
-        """Draw the curve, and the operating point if there is one.
+    def plot(self, ax: Any = None, *, min_coverage: float = 0.1, name: str | None = None, **kwargs: Any) -> RiskCoverageDisplay:
+        """Draw the curve, the operating point and the cost of a rejection, if there are any.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
+        min_coverage : float, default=0.1
+            The coverage from which on the curve is shown, for the mean of few rows says little.  An operating point further to
+            the left is shown all the same.
         name : str, default=None
             What the curve is called in the legend; None is `name` of the display.
         **kwargs : dict
@@ -186,12 +227,32 @@ class RiskCoverageDisplay(Display):
         display : RiskCoverageDisplay
             This object.
         """
+        check_share("min_coverage", min_coverage)
+        cost = self.reject_cost
+        if cost is not None and not (isinstance(cost, Real) and 0 <= cost < np.inf):
+            raise ValueError(f"reject_cost={shortened(cost)} must be None or a finite number of at least 0.")
         name = self._open(ax, name)
+        shown = float(min_coverage)
+        if self.ax_.lines:  # of another display, of which nothing is to be hidden
+            shown = min(shown, max((self.ax_.get_xlim()[0] + EDGE) / (1 + EDGE), 0.0))
         (self.line_,) = self.ax_.plot(self.coverage, self.risk, **{"label": name, **kwargs})
-        self.point_ = None
+        self.point_ = self.cost_line_ = None
         if self.operating_point is not None:
             share, risk = self.operating_point
             label = f"operating point ({share:.3f}, {risk:.3g})"
             (self.point_,) = self.ax_.plot(share, risk, "o", color=self.line_.get_color(), label=label)
+            shown = min(shown, share) if np.isfinite(risk) else shown
+        if cost is not None:
+            how = {"color": self.line_.get_color(), "linestyle": ":", "label": f"cost of a rejection: {cost:.3g}"}
+            self.cost_line_ = self.ax_.axhline(cost, **how)
+        self._show_from(shown)
         self._finish("coverage (share of rows)", "mean loss of the accepted rows")
         return self
+
+    def _show_from(self, coverage: float) -> None:
+        """Show what is to the right of a coverage, and no higher than that."""
+        heights = [np.asarray(line.get_ydata())[np.asarray(line.get_xdata()) >= coverage] for line in self.ax_.lines]
+        highest = np.nanmax(np.concatenate(heights))
+        edge = EDGE * (1 - coverage)
+        self.ax_.set_xlim(coverage - edge, 1 + edge)
+        self.ax_.set_ylim(-0.03 * (highest or 1), 1.1 * (highest or 1))

@@ -6,8 +6,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases import Hours, make_data
+from display_cases import check_legible, labels_of
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.pipeline import make_pipeline
@@ -21,6 +24,8 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
     PredtronRanker,
+    PredtronSequenceTagger,
+    inspection,
 )
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.datasets import make_separable_queries
@@ -30,26 +35,6 @@ from sklearn_predtron.theory import loss_constants, theorem_of
 from sklearn_predtron.updates import LossAugmented
 
 plt = pytest.importorskip("matplotlib.pyplot")
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
-def labels_of(display):
-    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
-
-
-def check_legible(display, xlabel, ylabel):
-    """Axes with names, and nothing beyond the figure's edges at a notebook's size."""
-    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == (xlabel, ylabel)
-    assert display.figure_ is display.ax_.figure
-    assert tuple(display.figure_.get_size_inches() * display.figure_.dpi) == (640, 480)
-    display.figure_.canvas.draw()
-    box, edges = display.ax_.get_tightbbox(), display.figure_.bbox
-    assert edges.x0 <= box.x0 and box.x1 <= edges.x1 and edges.y0 <= box.y0 and box.y1 <= edges.y1
 
 
 # -------------------------------------------------------------------------------------------------------------------- loss
@@ -144,6 +129,77 @@ def test_predictions_that_are_refused():
         with pytest.raises(ValueError, match="Input loss contains NaN"):
             display.from_predictions([0, 1], [0, 0], *more, loss=lambda y, z: [1.0, np.nan])
     assert not plt.get_fignums()
+
+
+def test_mean_of_the_rounds_so_far():
+    model, X, _, margin, radius = recorded()
+    display = OnlineLossDisplay.from_estimator(model, kind="mean", margin=margin, radius=radius)
+    rounds, losses = LossHistory.curve(model)
+    np.testing.assert_array_equal(display.line_.get_xdata(), rounds[1:])
+    np.testing.assert_allclose(display.line_.get_ydata(), [losses[t] / t for t in rounds[1:]])
+    assert display.line_.get_ydata()[-1] == pytest.approx(model.cumulative_loss_ / len(X))
+    np.testing.assert_allclose(display.bound_line_.get_ydata(), [display.bound / t for t in rounds[1:]])
+    check_legible(display, "rounds", "mean loss of the rounds so far")
+
+
+def test_mean_of_the_last_rounds():
+    y_true, y_pred = [0, 1, 2, 2, 1, 0], [0, 2, 2, 0, 1, 1]  # losses 0, 1, 0, 1, 0, 1
+    display = OnlineLossDisplay.from_predictions(y_true, y_pred, kind="rolling", window=3, bound=5)
+    assert display.line_.get_xdata().tolist() == [3, 4, 5, 6]
+    np.testing.assert_allclose(display.line_.get_ydata(), [1 / 3, 2 / 3, 1 / 3, 2 / 3])
+    assert display.bound_line_ is None  # which says nothing of three rounds
+    check_legible(display, "rounds", "mean loss of the last 3 rounds")
+    thinned = OnlineLossDisplay(rounds=[0, 4, 8, 12], losses=[0, 4, 4, 6]).plot(kind="rolling", window=5)
+    assert thinned.line_.get_xdata().tolist() == [8, 12]  # what lies five rounds back was dropped: eight are told exactly
+    assert thinned.line_.get_ydata().tolist() == [4 / 8, 2 / 8]
+    whole = display.plot(kind="rolling", window=6)
+    assert whole.line_.get_xdata().tolist() == [6] and whole.line_.get_ydata().tolist() == [0.5]
+    assert OnlineLossDisplay.from_predictions(y_true * 20, y_pred * 20, kind="rolling").ax_.get_ylabel().endswith("6 rounds")
+
+
+def test_kinds_that_are_refused():
+    display = OnlineLossDisplay(rounds=[0, 1, 2], losses=[0, 1, 1])
+    with pytest.raises(ValueError, match=r"kind='sum' is not known; accepted are 'cumulative', 'mean', 'rolling'"):
+        display.plot(kind="sum")
+    with pytest.raises(ValueError, match=r"window=5 is for kind='rolling', and kind='mean' has none; accepted is None"):
+        display.plot(kind="mean", window=5)
+    for window in (0, 1.5, True, "2"):
+        with pytest.raises(ValueError, match=rf"window={window!r} must be an integer of at least 1"):
+            display.plot(kind="rolling", window=window)
+    with pytest.raises(ValueError, match=r"window=3 is longer than the curve; accepted are its 2 rounds at most"):
+        display.plot(kind="rolling", window=3)
+    assert not plt.get_fignums()
+
+
+def test_epochs_are_marked():
+    X, y, _, _ = separable()
+    noisy = y ^ (np.arange(len(y)) % 7 == 0)
+    model = PredtronBinaryClassifier(max_iter=4, random_state=0).set_callbacks(LossHistory()).fit(X, noisy)
+    display = OnlineLossDisplay.from_estimator(model)
+    assert display.epoch == len(X) and display.epoch_axis_.get_xlabel() == f"epochs of {len(X)} rounds"
+    display.figure_.canvas.draw()
+    low, high = display.ax_.get_xlim()
+    np.testing.assert_allclose(display.epoch_axis_.get_xlim(), [low / len(X), high / len(X)])
+    ticks = display.epoch_axis_.get_xticks()
+    assert {0, 1, 2, 3, 4} <= set(ticks.tolist()) and all(tick == round(tick) for tick in ticks)
+    check_legible(display, "rounds", "cumulative loss (sum of L)")
+    assert OnlineLossDisplay.from_estimator(model, ax=display.ax_).epoch_axis_ is None  # there is one
+    model.partial_fit(X[:10], noisy[:10])  # rounds of no epoch
+    assert OnlineLossDisplay.from_estimator(model).epoch is None
+    single = recorded()[0]
+    assert OnlineLossDisplay.from_estimator(single).epoch_axis_ is None  # one epoch is all of it
+    stream = PredtronBinaryClassifier().set_callbacks(LossHistory()).partial_fit(X, y, classes=[False, True])
+    assert OnlineLossDisplay.from_estimator(stream).epoch is None
+
+
+@pytest.mark.parametrize("kind", ["cumulative", "mean"])
+def test_a_bound_far_away_has_a_logarithmic_axis(kind):
+    for bound, scale in [(25.0, "linear"), (40.0, "log")]:
+        display = OnlineLossDisplay(rounds=[0, 1, 2, 3], losses=[0, 1, 2, 3], bound=bound).plot(kind=kind)
+        assert display.ax_.get_yscale() == scale
+        display.figure_.canvas.draw()
+        assert display.ax_.get_ylim()[1] >= np.max(display.bound_line_.get_ydata())
+    assert OnlineLossDisplay(rounds=[0, 1], losses=[0, 0], bound=40.0).plot(kind=kind).ax_.get_yscale() == "linear"
 
 
 # -------------------------------------------------------------------------------------------------------- risk and coverage
@@ -241,6 +297,48 @@ def test_risks_that_are_refused():
     assert not plt.get_fignums()
 
 
+def test_the_cost_of_a_rejection_is_a_line():
+    model, X, y = triage(reject=Reject(0.15, -1))
+    display = RiskCoverageDisplay.from_estimator(model, X, y)
+    assert set(display.cost_line_.get_ydata()) == {0.15} and display.reject_cost == 0.15
+    assert labels_of(display)[2] == "cost of a rejection: 0.15"
+    model, X, y = triage(reject=Reject([0.1, 0.2, 0.4], -1, rule="margin"))
+    weight = np.random.default_rng(0).random(len(X))
+    display = RiskCoverageDisplay.from_estimator(model, X, y, sample_weight=weight)
+    assert display.reject_cost == pytest.approx(weight @ np.array([0.1, 0.2, 0.4])[y] / weight.sum())
+    display = RiskCoverageDisplay.from_predictions([0, 1], [0, 0], [2, 1], reject_cost=0.3)
+    assert set(display.cost_line_.get_ydata()) == {0.3}
+    assert RiskCoverageDisplay.from_predictions([0, 1], [0, 0], [2, 1]).cost_line_ is None
+    for cost in (-0.1, np.inf, np.nan, "0.1"):
+        with pytest.raises(ValueError, match=r"reject_cost=.* must be None or a finite number of at least 0"):
+            RiskCoverageDisplay.from_predictions([0, 1], [0, 0], [2, 1], reject_cost=cost)
+
+
+def test_what_few_rows_risk_is_out_of_sight():
+    y_true = np.zeros(100, dtype=int)
+    y_pred = np.r_[1, np.zeros(97, dtype=int), 1, 1]  # the most confident row is wrong
+    confidence = -np.arange(100.0)
+    display = RiskCoverageDisplay.from_predictions(y_true, y_pred, confidence)
+    (left, right), (bottom, top) = display.ax_.get_xlim(), display.ax_.get_ylim()
+    assert 0.05 < left < 0.1 and right >= 1
+    assert bottom < 0 and 0.1 < top < 0.12  # the risk at a coverage of 0.1, and not that of one row, 1
+    assert display.line_.get_ydata()[0] == 1 and len(display.line_.get_xdata()) == 100
+    whole = RiskCoverageDisplay.from_predictions(y_true, y_pred, confidence, min_coverage=0)
+    assert whole.ax_.get_xlim()[0] < 0 and whole.ax_.get_ylim()[1] >= 1
+    limits = display.ax_.get_xlim()
+    display.plot(ax=display.ax_, min_coverage=0.5)  # hides nothing of the other curve
+    np.testing.assert_allclose(display.ax_.get_xlim(), limits)
+    careful = RiskCoverageDisplay(coverage=display.coverage, risk=display.risk, operating_point=(0.03, 1 / 3)).plot()
+    assert careful.ax_.get_xlim()[0] <= 0.03 and careful.ax_.get_ylim()[1] >= 1 / 3
+    nothing = RiskCoverageDisplay(coverage=display.coverage, risk=display.risk, operating_point=(0.0, np.nan)).plot()
+    np.testing.assert_allclose(nothing.ax_.get_xlim(), limits)
+    without = RiskCoverageDisplay.from_predictions([1, 1], [1, 1], [0.5, 0.7])  # no mistake
+    assert without.ax_.get_ylim()[0] < 0 < without.ax_.get_ylim()[1]
+    for share in (-0.1, 1, 1.0, np.nan, True, "0.1", None):
+        with pytest.raises(ValueError, match=r"min_coverage=.* must be a number of at least 0 and below 1"):
+            display.plot(min_coverage=share)
+
+
 # ----------------------------------------------------------------------------------------------------------------- margins
 
 
@@ -255,7 +353,8 @@ def test_margins_by_hand():
     assert list(display.zero_line_.get_xdata()) == [0, 0]
     heights = [bar.get_height() for bar in display.bars_]
     np.testing.assert_array_equal(heights, np.histogram(by_hand, bins=17)[0])
-    assert labels_of(display) == ["PredtronClassifier", f"least: {display.margins.min():.3g}"]
+    below = f"below 0: {(display.margins < 0).sum()} of 300 rows"
+    assert labels_of(display) == [below, "PredtronClassifier", f"least: {display.margins.min():.3g}"]
     check_legible(display, "margin at unit norm of the weights (units of the inputs)", "number of rows")
     predictions = MarginDisplay.from_predictions(y, X @ model.coef_.T, length=np.linalg.norm(model.coef_))
     np.testing.assert_allclose(predictions.margins, by_hand)
@@ -324,6 +423,80 @@ def test_margins_that_are_refused():
     assert not plt.get_fignums()
 
 
+def colours_of(display):
+    return [bar.get_facecolor() for bar in display.bars_ if bar.get_height() > 0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_zero_is_an_edge_of_the_bars(seed):
+    margins = np.random.default_rng(seed).standard_normal(500) * 10.0 ** (seed - 2) + seed * 0.1
+    display = MarginDisplay(margins=margins).plot()
+    edges = np.array([bar.get_x() for bar in display.bars_])
+    width = display.bars_[0].get_width()
+    assert np.abs(edges).min() < 1e-9 * width  # the artist has it from the bar's middle and width
+    assert edges[0] <= margins.min() < edges[0] + width
+    for bar in display.bars_:
+        low = bar.get_x()
+        assert abs(bar.get_height() - ((margins >= low) & (margins < low + width)).sum()) <= 1  # an edge may be rounded
+        if bar.get_height():
+            wrong = bar.get_facecolor() != display.bars_[-1].get_facecolor()
+            assert wrong == (low + width / 2 < 0)
+    assert sum(bar.get_height() for bar in display.bars_) == 500
+    below = sum(bar.get_height() for bar in display.bars_ if bar.get_x() + width / 2 < 0)
+    assert below == (margins < 0).sum()
+    assert labels_of(display)[0] == f"below 0: {below:.0f} of 500 rows"
+
+
+def test_margins_on_one_side():
+    right = MarginDisplay(margins=[0.0, 1.0, 2.0, 2.5], name="all right").plot()
+    assert labels_of(right) == ["all right", "least: 0"] and len(set(colours_of(right))) == 1
+    wrong = MarginDisplay(margins=[-1.0, -2.0, -2.5, -np.inf], name="all wrong").plot()
+    assert labels_of(wrong) == ["all wrong, below 0: 4 of 4 rows", "least: -2.5"] and len(set(colours_of(wrong))) == 1
+    assert colours_of(wrong)[0] != colours_of(right)[0]
+    for value in (0.3, -0.3, 0.0, 1e-200, 1e12):
+        one = MarginDisplay(margins=[value]).plot()
+        assert sum(bar.get_height() for bar in one.bars_) == 1
+    far = MarginDisplay(margins=np.r_[np.random.default_rng(0).standard_normal(1000), 1e9]).plot()
+    assert len(far.bars_) <= 102 and sum(bar.get_height() for bar in far.bars_) == 1001
+    outline = MarginDisplay(margins=[-1.0, 1.0], name="outline").plot(histtype="step")
+    assert labels_of(outline) == ["outline", "least: -1"]
+
+
+def test_margins_of_sequences():
+    random = np.random.default_rng(0)
+    y = np.cumsum(random.random(400) < 0.2) % 3
+    X, sid = np.eye(3)[y] + random.standard_normal((400, 3)), np.arange(400) // 10
+    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
+    display = MarginDisplay.from_estimator(model, X, y, sid=sid)
+    assert display.margins.shape == (40,) and display.margins.min() == model.margin(X, y, sid=sid)
+    for i in range(0, 40, 7):
+        assert display.margins[i] == pytest.approx(model.margin(X[sid == i], y[sid == i], sid="one"))
+    assert labels_of(display)[0] == f"below 0: {(display.margins < 0).sum()} of 40 sequences"
+    assert display.ax_.get_ylabel() == "number of sequences"
+    frame = pd.DataFrame(X, columns=list("abc")).assign(sid=sid)
+    np.testing.assert_array_equal(MarginDisplay.from_estimator(model, frame, y).margins, display.margins)
+    with pytest.raises(ValueError, match=r"qid is for PredtronRanker and PredtronBipartiteClassifier only, and estimator=P"):
+        MarginDisplay.from_estimator(model, X, y, sid)
+    classifier = PredtronClassifier().fit(X, y)
+    with pytest.raises(ValueError, match=r"sid is for PredtronSequenceTagger only, .* has no sequences; accepted is None"):
+        MarginDisplay.from_estimator(classifier, X, y, sid=sid)
+
+
+def test_rows_of_any_kind():
+    model, X, y = triage(reject=Reject(0.15, -1))
+    frame, rows = pd.DataFrame(X), sparse.csr_matrix(X)
+    for given in (frame, rows, X.tolist()):
+        np.testing.assert_allclose(
+            MarginDisplay.from_estimator(model, given, y).margins, MarginDisplay.from_estimator(model, X, y).margins, rtol=1e-9
+        )
+        display = RiskCoverageDisplay.from_estimator(model, given, pd.Series(y))
+        np.testing.assert_allclose(display.risk, RiskCoverageDisplay.from_estimator(model, X, y).risk)
+    display = RiskCoverageDisplay.from_predictions(pd.Series(["a", "b"]), pd.Series(["a", "a"]), pd.Series([0.5, 0.1]))
+    assert display.risk.tolist() == [0, 0.5]
+    display = OnlineLossDisplay.from_predictions(pd.Series(["a", "b"]), pd.Series(["a", "a"]))
+    assert display.line_.get_ydata().tolist() == [0, 0, 1]
+
+
 # -------------------------------------------------------------------------------------------------------------- matplotlib
 
 
@@ -331,7 +504,7 @@ WITHOUT = """
 import sys
 from pathlib import Path
 sys.modules["matplotlib"] = None  # importing it fails
-from sklearn_predtron.inspection import MarginDisplay, OnlineLossDisplay, RiskCoverageDisplay
+from sklearn_predtron.inspection import *
 calls = {
     "OnlineLossDisplay.from_estimator": lambda: OnlineLossDisplay.from_estimator(None),
     "OnlineLossDisplay.from_predictions": lambda: OnlineLossDisplay.from_predictions([0], [0]),
@@ -342,15 +515,34 @@ calls = {
     "MarginDisplay.from_estimator": lambda: MarginDisplay.from_estimator(None, None, None),
     "MarginDisplay.from_predictions": lambda: MarginDisplay.from_predictions([0], [0]),
     "MarginDisplay.plot": lambda: MarginDisplay(margins=[1]).plot(),
+    "CoefficientDisplay.from_estimator": lambda: CoefficientDisplay.from_estimator(None),
+    "CoefficientDisplay.plot": lambda: CoefficientDisplay(coefficients=[1]).plot(),
+    "OrdinalConfusionMatrixDisplay.from_estimator": lambda: OrdinalConfusionMatrixDisplay.from_estimator(None, None, None),
+    "OrdinalConfusionMatrixDisplay.from_predictions": lambda: OrdinalConfusionMatrixDisplay.from_predictions([0], [0]),
+    "OrdinalConfusionMatrixDisplay.plot": lambda: OrdinalConfusionMatrixDisplay([[1]]).plot(),
+    "NDCGDisplay.from_estimator": lambda: NDCGDisplay.from_estimator(None, None, None),
+    "NDCGDisplay.from_predictions": lambda: NDCGDisplay.from_predictions([0], [0]),
+    "NDCGDisplay.plot": lambda: NDCGDisplay(values=[1]).plot(),
+    "TransitionDisplay.from_estimator": lambda: TransitionDisplay.from_estimator(None),
+    "TransitionDisplay.plot": lambda: TransitionDisplay(transitions=[[0]], start=[0], end=[0]).plot(),
+    "AverageDisplay.from_stream": lambda: AverageDisplay.from_stream(None, None),
+    "AverageDisplay.plot": lambda: AverageDisplay(rounds=[1], losses=[[0, 0, 0]], averages=["linear"]).plot(),
 }
 for name, call in calls.items():
     try:
         call()
     except ImportError as error:
-        assert str(error) == f"{name} requires matplotlib. You can install matplotlib with `pip install matplotlib`", error
+        assert str(error) == f"{name} needs matplotlib: pip install 'sklearn_predtron[plot]'.", error
     else:
         raise AssertionError(name)
 """
+DRAWING = ("from_estimator", "from_predictions", "from_stream", "plot")
+
+
+def test_every_call_is_tried_without_matplotlib():
+    displays = [getattr(inspection, name) for name in inspection.__all__]
+    for name in [f"{display.__name__}.{method}" for display in displays for method in DRAWING if hasattr(display, method)]:
+        assert f'"{name}": ' in WITHOUT
 
 
 def test_without_matplotlib():
