@@ -10,9 +10,10 @@ matplotlib.use("Agg")  # the documentation is built without a screen
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import scale
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, scale
 
 from sklearn_predtron import (
     PredtronBinaryClassifier,
@@ -24,7 +25,16 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.datasets import make_sequences, unstack
-from sklearn_predtron.inspection import MarginDisplay, OnlineLossDisplay, RiskCoverageDisplay
+from sklearn_predtron.inspection import (
+    AverageDisplay,
+    CoefficientDisplay,
+    MarginDisplay,
+    NDCGDisplay,
+    OnlineLossDisplay,
+    OrdinalConfusionMatrixDisplay,
+    RiskCoverageDisplay,
+    TransitionDisplay,
+)
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import PNorm
 from sklearn_predtron.updates import LossAugmented, LossDriven
@@ -160,12 +170,65 @@ def labels(ax):
 # ----------------------------------------------------------------------------------------------------------- the displays
 
 
-def loss_on_digits(ax):
+def loss_on_digits(ax, **kind):
     """Two updates on real data."""
     X, y = load_digits(return_X_y=True)
     for update in ("perceptron", "adaptive"):
         model = PredtronClassifier(update=update, random_state=0).set_callbacks(LossHistory()).fit(X, y)
-        yield OnlineLossDisplay.from_estimator(model, name=f'update="{update}"', ax=ax)
+        yield OnlineLossDisplay.from_estimator(model, name=f'update="{update}"', ax=ax, **kind)
+
+
+def rolling_loss_on_digits(ax):
+    """The same two, by the losses of late."""
+    yield from loss_on_digits(ax, kind="rolling", window=1797)
+
+
+def averages_in_a_stream(ax):
+    """A rule that turns round twice."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((12_000, 5))
+    y = (X[:, 0] + random.standard_normal(12_000) > 0) ^ (np.arange(12_000) // 4000 == 1)
+    chunks = ((X[i : i + 50], y[i : i + 50]) for i in range(0, 12_000, 50))
+    yield AverageDisplay.from_stream(PredtronBinaryClassifier(), chunks, classes=[False, True], ax=ax)
+
+
+def coefficients_of_wine(ax):
+    """What speaks for a class."""
+    X, y = load_wine(as_frame=True, return_X_y=True)
+    model = make_pipeline(StandardScaler(), PredtronClassifier(random_state=0)).fit(X, y)
+    yield CoefficientDisplay.from_estimator(model, target=0, ax=ax)
+
+
+def ranks_of_diabetes(ax):
+    """How far off ranks are."""
+    X, target = load_diabetes(return_X_y=True)
+    ranks = ["low", "medium", "high"]
+    y = np.array(ranks)[np.digitize(target, [100, 200])]
+    X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    model = PredtronOrdinalClassifier(categories=ranks, random_state=0).fit(X_train, y_train)
+    yield OrdinalConfusionMatrixDisplay.from_estimator(model, X_test, y_test, ax=ax)
+
+
+def noisy_queries(n=400, m=10):
+    """Queries whose relevance three of five features tell, with noise."""
+    random = np.random.default_rng(0)
+    X, qid = random.standard_normal((n * m, 5)), np.repeat(np.arange(n), m)
+    return X, np.digitize(X @ [1, 2, 3, 0, 0] + 3 * random.standard_normal(n * m), [-3, 0, 3]), qid
+
+
+def ndcg_of_queries(ax):
+    """Two rankers, query by query."""
+    X, y, qid = noisy_queries()
+    train, test = qid < 200, qid >= 200
+    model = PredtronRanker(random_state=0).fit(X[train], y[train], qid=qid[train])
+    yield NDCGDisplay.from_estimator(model, X[test], y[test], qid[test], ax=ax)
+    yield NDCGDisplay.from_predictions(y[test], X[test, 2], qid[test], name="one feature", ax=ax)
+
+
+def transitions_of_words(ax):
+    """Which letter follows which."""
+    X, y, sid, test = words_of_digits()
+    yield TransitionDisplay.from_estimator(PredtronSequenceTagger(random_state=0).fit(X[~test], y[~test], sid=sid[~test]), ax=ax)
 
 
 def risk_on_tumours(ax):
@@ -215,8 +278,9 @@ def handwritten_words(ax):
 
 
 PICTURES = [
-    theorem_1, theorem_14, adaptive, norms, ordinal, rankings, labels, loss_on_digits, risk_on_tumours, margins_on_digits,
-    handwritten_words
+    theorem_1, theorem_14, adaptive, norms, ordinal, rankings, labels, loss_on_digits, rolling_loss_on_digits,
+    averages_in_a_stream, risk_on_tumours, margins_on_digits, coefficients_of_wine, ranks_of_diabetes, ndcg_of_queries,
+    transitions_of_words, handwritten_words
 ]  # fmt: skip
 
 

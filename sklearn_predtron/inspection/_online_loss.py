@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ KINDS = {
     "rolling": "mean loss of the last {window} rounds",
 }
 FAR = 10.0  # times the largest loss: from there on the bound needs a logarithmic axis
+WIDEST = 60  # letters of a line of the legend
 
 
 class OnlineLossDisplay(Display):
@@ -250,7 +252,8 @@ class OnlineLossDisplay(Display):
 
     def _draw_bound(self, bound: float, kind: str, x: NDArray, y: NDArray) -> None:
         """Draw the bound of the sum, or of the mean, on an axis on which both are seen."""
-        how = {"color": self.line_.get_color(), "linestyle": "--", "label": f"{self.bound_label or 'bound'}: {bound:.4g}"}
+        label = fill(f"{self.bound_label or 'bound'}: {bound:.4g}", WIDEST)
+        how = {"color": self.line_.get_color(), "linestyle": "--", "label": label}
         if kind == "mean":
             (self.bound_line_,) = self.ax_.plot(x, bound / x, **how)
         else:
