@@ -21,7 +21,7 @@ STYLES = {
     "linear average": {"color": "#0072B2", "linestyle": "--"},
     "half-life 100": {"color": "#009E73", "linestyle": "-."},
 }
-RIBBON = (0.94, 0.03)  # where it begins and how high it is, in the height of the axes
+RIBBON = (1.02, 0.03)  # where it begins and how high it is, in the height of the axes
 
 
 class AverageDisplay(Display):
@@ -29,8 +29,8 @@ class AverageDisplay(Display):
 
     With ``average="auto"``, the default of streams, the last iterate, the linear average and an average of half-life 100 are each
     charged for what they would have predicted before a round, and the one that has lately lost least predicts.  The curves are
-    their mean losses, in which the past weighs half as much every 500 rounds; the ribbon at the top has the colour of the one
-    that predicts, and the legend says in which share of the rounds it does.
+    their mean losses, in which the past weighs half as much every 500 rounds, or 1000 where they are charged in some rounds only;
+    the ribbon at the top has the colour of the one that predicts, and the legend says in which share of the rounds it does.
 
     Parameters
     ----------
@@ -170,17 +170,17 @@ class AverageDisplay(Display):
             share = sum(length for _, length in spans[which]) / max(rounds[-1] - rounds[0], 1)
             label = f"{what}: predicts {share:.0%} of the rounds"
             (line,) = self.ax_.plot(rounds, losses[:, which], **{"label": label, **style, **kwargs})
-            how = {"transform": self.ax_.get_xaxis_transform(), "facecolors": line.get_color(), "linewidth": 0}
+            how = {"transform": self.ax_.get_xaxis_transform(), "facecolors": line.get_color(), "linewidth": 0, "clip_on": False}
             self.lines_.append(line)
             self.ribbon_.append(self.ax_.broken_barh(spans[which], RIBBON, **how))
-        under = {"transform": self.ax_.transAxes, "va": "top", "fontsize": "small", "color": self._ink()}
-        self.ax_.text(0.02, RIBBON[0] - 0.01, "what predicts", **under)
+        above = {"transform": self.ax_.transAxes, "va": "bottom", "fontsize": "small", "color": self._ink()}
+        self.ax_.text(0, sum(RIBBON) + 0.01, "what predicts", **above)
         settled = losses[len(losses) // 20 :]
         highest = settled.max(initial=0, where=np.isfinite(settled)) or 1.0
-        self.ax_.set_ylim(0, 1.5 * highest)  # room for the legend, and not for the start
+        self.ax_.set_ylim(0, 1.3 * highest)  # room for the legend, and not for the start
         if name is not None:
-            self.ax_.set_title(name, parse_math=False)
-        self._finish("rounds", "mean loss lately (halved every 500 rounds)")
+            self.ax_.set_title(name, pad=30, parse_math=False)
+        self._finish("rounds", "recent mean loss")
         return self
 
 

@@ -15,7 +15,7 @@ from sklearn_predtron._queries import shortened
 from sklearn_predtron.callbacks import check_count
 from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
-from sklearn_predtron.inspection._display import NEGATIVE, Display, check_matplotlib, last_step
+from sklearn_predtron.inspection._display import NEGATIVE, POSITIVE, Display, best_of, check_matplotlib, last_step
 
 LONGEST = 30  # letters of a name; of longer ones the beginning is shown
 
@@ -124,6 +124,7 @@ class CoefficientDisplay(Display):
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         check_count("max_features", max_features, least=1)
+        estimator = best_of(estimator)
         model, _ = last_step(estimator)
         coef, targets = rows_of(model)
         label = "coefficient"
@@ -172,10 +173,8 @@ class CoefficientDisplay(Display):
         order = np.argsort(-np.abs(coefficients), kind="stable")[:max_features]
         self.strongest_ = order[coefficients[order] != 0]
         values, places = coefficients[self.strongest_], np.arange(len(self.strongest_))
-        self.bars_ = self.ax_.barh(places, values, **kwargs)
-        for bar, value in zip(self.bars_, values, strict=True):
-            if value < 0 and "color" not in kwargs:
-                bar.set_color(NEGATIVE)
+        colours = np.where(values < 0, NEGATIVE, POSITIVE)
+        self.bars_ = self.ax_.barh(places, values, **{"color": colours, **kwargs})
         self.ax_.set_yticks(places, labels=[short(names[j]) for j in self.strongest_], parse_math=False)
         self.ax_.invert_yaxis()
         if values.min() < 0:

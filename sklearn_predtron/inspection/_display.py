@@ -9,7 +9,8 @@ from sklearn.pipeline import Pipeline
 
 from sklearn_predtron._queries import shortened
 
-NEGATIVE = "#D55E00"  # vermillion, which the colour-blind tell from the blue of the first curve
+# Blue and vermillion of Okabe and Ito (2008), which the colour-blind tell apart.
+POSITIVE, NEGATIVE = "#0072B2", "#D55E00"
 
 
 class Display:
@@ -46,8 +47,14 @@ def check_matplotlib(caller: str) -> None:
         raise ImportError(f"{caller} needs matplotlib: pip install 'sklearn_predtron[plot]'.") from error
 
 
+def best_of(estimator: Any) -> Any:
+    """Return what a search has found; anything else as it is."""
+    return getattr(estimator, "best_estimator_", estimator)
+
+
 def last_step(estimator: Any, X: Any = None) -> tuple[Any, Any]:
     """Return the estimator at the end of a pipeline, and the inputs that it receives, if there are any."""
+    estimator = best_of(estimator)
     if not isinstance(estimator, Pipeline):
         return estimator, X
     return estimator[-1], X if X is None or len(estimator) == 1 else estimator[:-1].transform(X)

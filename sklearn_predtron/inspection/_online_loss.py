@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.pipeline import Pipeline
 
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.callbacks import LossHistory, check_count
 from sklearn_predtron.inspection._curves import losses_of
-from sklearn_predtron.inspection._display import Display, check_choice, check_matplotlib
+from sklearn_predtron.inspection._display import Display, check_choice, check_matplotlib, last_step
 
 KINDS = {
     "cumulative": "cumulative loss (sum of L)",
@@ -146,7 +145,7 @@ class OnlineLossDisplay(Display):
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+        model, _ = last_step(estimator)
         rounds, losses = LossHistory.curve(model)
         bound = label = None
         if margin is not None:

@@ -41,7 +41,7 @@ def test_what_each_candidate_has_lately_lost():
     assert {"linear", 100.0} <= set(display.averages)
     for which, line in enumerate(display.lines_):
         np.testing.assert_array_equal(line.get_xydata(), np.column_stack([display.rounds, display.losses[:, which]]))
-    check_legible(display, "rounds", "mean loss lately (halved every 500 rounds)")
+    check_legible(display, "rounds", "recent mean loss")
 
 
 def test_the_ribbon_shows_what_predicts():

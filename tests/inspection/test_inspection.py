@@ -13,6 +13,7 @@ from display_cases import check_legible, labels_of
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -480,6 +481,22 @@ def test_margins_of_sequences():
     classifier = PredtronClassifier().fit(X, y)
     with pytest.raises(ValueError, match=r"sid is for PredtronSequenceTagger only, .* has no sequences; accepted is None"):
         MarginDisplay.from_estimator(classifier, X, y, sid=sid)
+
+
+def test_the_best_of_a_search():
+    X, y = make_data(n=120, noise=2.0)
+    labels = np.array(["low", "mid", "top"])[y]
+    pipeline = make_pipeline(StandardScaler(), PredtronOrdinalClassifier(categories=["low", "mid", "top"], random_state=0))
+    search = GridSearchCV(pipeline, {"predtronordinalclassifier__update": ["adaptive", "perceptron"]}, cv=2).fit(X, labels)
+    best = search.best_estimator_
+    for display in (MarginDisplay, inspection.OrdinalConfusionMatrixDisplay):
+        found, expected = (display.from_estimator(estimator, X, labels) for estimator in (search, best))
+        first = next(name for name in vars(found) if not name.endswith("_"))
+        np.testing.assert_array_equal(vars(found)[first], vars(expected)[first])
+    display = inspection.CoefficientDisplay.from_estimator(search, target="mid")
+    np.testing.assert_array_equal(display.coefficients, best[-1].coef_[1])
+    LossHistory().watch(best[-1])
+    assert OnlineLossDisplay.from_estimator(search).losses[-1] == best[-1].cumulative_loss_
 
 
 def test_rows_of_any_kind():
