@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
-import numpy as np
 from sklearn.pipeline import Pipeline
 
 from sklearn_predtron._queries import shortened
@@ -67,5 +67,5 @@ def check_choice(parameter: str, value: Any, accepted: tuple[str, ...]) -> None:
 
 def check_share(parameter: str, value: Any) -> None:
     """Refuse what is no number from 0 to below 1."""
-    if not isinstance(value, (float, int, np.floating)) or isinstance(value, bool) or not 0 <= value < 1:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < 1:
         raise ValueError(f"{parameter}={shortened(value)} must be a number of at least 0 and below 1.")

@@ -326,7 +326,8 @@ def test_what_few_rows_risk_is_out_of_sight():
     assert display.line_.get_ydata()[0] == 1 and len(display.line_.get_xdata()) == 100
     whole = RiskCoverageDisplay.from_predictions(y_true, y_pred, confidence, min_coverage=0)
     assert whole.ax_.get_xlim()[0] < 0 and whole.ax_.get_ylim()[1] >= 1
-    limits = display.ax_.get_xlim()
+    assert display.plot(min_coverage=np.int64(0)).ax_.get_xlim()[0] < 0
+    limits = display.plot().ax_.get_xlim()
     display.plot(ax=display.ax_, min_coverage=0.5)  # hides nothing of the other curve
     np.testing.assert_allclose(display.ax_.get_xlim(), limits)
     careful = RiskCoverageDisplay(coverage=display.coverage, risk=display.risk, operating_point=(0.03, 1 / 3)).plot()
