@@ -1,5 +1,6 @@
 """A data set for each family, and all estimators that can be mixed, by discovery."""
 
+import copy
 import inspect
 from functools import cache
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import sklearn_predtron
 from sklearn_predtron import Predtron, PredtronBipartiteClassifier, PredtronOrdinalClassifier
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.mixing._algebra import Total
 from sklearn_predtron.norms import RKHS, Norm, PNorm
 from sklearn_predtron.updates import MMP, LossAugmented, Update
 
@@ -72,6 +74,14 @@ def lesson_for(family, n=N, seed=0):
         "Ranker": Lesson(X, np.clip(codes, 0, 3), {"qid": group}),
         "SequenceTagger": Lesson(X, codes, {"sid": group}, range(4)),
     }[name]
+
+
+def add_all(contributions):
+    """Return the total of contributions, whose arrays stay theirs."""
+    total = Total()
+    for number, contribution in enumerate(contributions):
+        total.put(number, copy.deepcopy(contribution))
+    return total.finish()
 
 
 def made(family, **parameters):

@@ -4,7 +4,7 @@ import signal
 
 import numpy as np
 import pytest
-from fuzz import child, files, interrupts, learning, models, promises, runner
+from fuzz import child, files, interrupts, learning, mixing, models, promises, runner
 from fuzz.__main__ import main
 from fuzz.lessons import Count, Lesson
 from fuzz.models import Case
@@ -13,8 +13,10 @@ from fuzz.seeds import SEEDS
 
 from sklearn_predtron import Predtron, PredtronClassifier
 from sklearn_predtron.datasets import _cache
+from sklearn_predtron.mixing import ParameterMixing
+from sklearn_predtron.mixing._checkpoint import Checkpoint
 
-FEW = {"learning": 50, "files": 20, "interrupts": 8, "threads": 2, "states": 15, "pickles": 15}
+FEW = {"learning": 50, "mixing": 10, "files": 20, "interrupts": 8, "threads": 2, "states": 15, "pickles": 15}
 
 
 class SplitMatters(PredtronClassifier):
@@ -56,6 +58,40 @@ def test_a_planted_fault_is_found(faulty, promise, lesson):
     assert learning.check(good, random, [promise]) == "checked"
     with pytest.raises((AssertionError, IndexError)):
         learning.check(Case(faulty(random_state=0), lesson), random, [promise])
+
+
+class TracedMixing(ParameterMixing):
+    """A call that fails leaves a trace."""
+
+    def partial_fit(self, X, y=None, **given):
+        self.calls_ = getattr(self, "calls_", 0) + 1
+        return super().partial_fit(X, y, **given)
+
+
+@pytest.mark.parametrize(
+    ("planted", "promise", "cuts"),
+    [
+        ((None, TracedMixing), mixing.failures_leave_no_trace, None),
+        ((None, TracedMixing), mixing.failures_leave_no_trace, (3, 7)),
+        (
+            ("_progress", lambda of: lambda self, found: of(self, found)._replace(mixed_loss=0.0)),
+            mixing.checkpoints_are_gone_on_from,
+            None,
+        ),
+        (("save", lambda of: lambda self, progress: None), mixing.checkpoints_are_gone_on_from, (5,)),
+    ],
+)
+def test_a_planted_fault_of_mixing_is_found(planted, promise, cuts, lesson, monkeypatch):
+    (name, fault), how = planted, {"rounds": 3, "shards": 2, "random_state": 0}
+    good = mixing.Mixture(ParameterMixing(PredtronClassifier(), **how), lesson, cuts)
+    assert learning.check(good, np.random.default_rng(1), [promise]) == "checked"
+    if name is None:
+        bad = mixing.Mixture(fault(PredtronClassifier(), **how), lesson, cuts)
+    else:
+        bad = good
+        monkeypatch.setattr(Checkpoint, name, fault(getattr(Checkpoint, name)))
+    with pytest.raises(AssertionError):
+        learning.check(bad, np.random.default_rng(1), [promise])
 
 
 def test_crashes_are_found_and_survived():

@@ -15,7 +15,7 @@ from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._fitted import AfterFit
 from sklearn_predtron.families._labels import ClassReader, class_list, encode, find_classes, one_dimensional
-from sklearn_predtron.families._validation import check_lengths
+from sklearn_predtron.families._validation import MissingClasses, check_lengths
 from sklearn_predtron.losses import CostTableLoss, ZeroOne, costs_of, table_loss
 from sklearn_predtron.problems._base import Codes, Labels
 from sklearn_predtron.problems._finite import FiniteProblem
@@ -39,7 +39,7 @@ class ClassLabelled(ClassifierMixin, BasePredtron):
         elif not partial:
             found, codes = find_classes(one_dimensional(y))  # one search finds the classes and their numbers
         elif classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit.")
+            raise MissingClasses()
         else:
             found = find_classes(class_list(classes), targets=False)[0]
         labels = ClassReader(found).labels(y) if codes is None else Codes(codes)

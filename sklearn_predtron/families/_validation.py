@@ -19,6 +19,13 @@ from sklearn_predtron.norms._base import euclidean_length
 from sklearn_predtron.problems._base import Labels
 
 
+class MissingClasses(ValueError):
+    """Says that a stream must be told all labels."""
+
+    def __init__(self, where: str = ""):
+        super().__init__(f"classes must be passed on the first call to partial_fit{where}.")
+
+
 class Batch(NamedTuple):
     """What a call learns from, checked."""
 

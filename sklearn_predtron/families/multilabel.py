@@ -22,7 +22,7 @@ from sklearn_predtron.families._label_sets import SetReader, as_array, flat
 from sklearn_predtron.families._labels import class_list, column_names, find_classes
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._thresholds import Measure, Thresholded, number_or_measure
-from sklearn_predtron.families._validation import check_lengths, mean_loss
+from sklearn_predtron.families._validation import MissingClasses, check_lengths, mean_loss
 from sklearn_predtron.losses import AtK, FBeta, Hamming, SubsetLoss, subset_loss
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._label_sets import LabelSets
@@ -180,7 +180,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
                 self.label_names_ = names
         else:
             if partial and classes is None:
-                raise ValueError("classes must be passed on the first call to partial_fit where y is one label.")
+                raise MissingClasses(" where y is one label")
             found = find_classes(classes if partial else flat(y, warn=False), targets=not partial)[0]
             if len(found) != 2:
                 what, where = "multiclass" if len(found) > 2 else "a single class", "classes" if partial else "y"

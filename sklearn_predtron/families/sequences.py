@@ -30,7 +30,7 @@ from sklearn_predtron.families._transitions import (
     observed_transitions,
     possible,
 )
-from sklearn_predtron.families._validation import Batch, check_lengths, mean_loss, refuse_dicts
+from sklearn_predtron.families._validation import Batch, MissingClasses, check_lengths, mean_loss, refuse_dicts
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._chain import ChainProblem, TokenCodes
@@ -280,7 +280,7 @@ class PredtronSequenceTagger(InColumn):
             self.classes_, codes = find_classes(one_dimensional(y))
             return codes
         if classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit.")
+            raise MissingClasses()
         self.classes_ = find_classes(class_list(classes), targets=False)[0]
         return encode(one_dimensional(y), self.classes_)
 

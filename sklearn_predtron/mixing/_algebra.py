@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import platform
+from threading import Lock
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from sklearn_predtron._core.learner import INSTRUCTIONS
-from sklearn_predtron._core.mixed import KINDS, State
+from sklearn_predtron._core.mixed import KINDS, State, fields
 from sklearn_predtron._version import __version__
 
 MADE_BY = f"sklearn_predtron {__version__}, {platform.machine()} {INSTRUCTIONS}"
@@ -41,6 +44,8 @@ class Contribution(NamedTuple):
 def contribution(before: State, after: State, ends: tuple[Any, ...] = ()) -> Contribution:
     """Return what a learner that went on from one state to another contributes; the arrays of the latter become its own."""
     rounds = int(after["gain"][ROUNDS] - before["gain"][ROUNDS])
+    if rounds == 0:
+        return Contribution(0, 0.0, fields(), ends)  # gains would be what rounding has left
     state = dict(after)
     for value in after["mean"].values():
         value *= rounds
@@ -49,26 +54,26 @@ def contribution(before: State, after: State, ends: tuple[Any, ...] = ()) -> Con
     return Contribution(rounds, rounds * after["sum"]["clock.loss"], state, ends)
 
 
-def add(first: Contribution, *others: Contribution) -> Contribution:
-    """Return the sum of contributions, in their order."""
+def add(first: Contribution, *others: Contribution, in_place: bool = False) -> Contribution:
+    """Return the sum of contributions, in their order; `in_place` says that arrays of theirs may be those of the sum."""
     for other in others:
         if other.made_by != first.made_by:
             raise ValueError(
                 f"contributions of {first.made_by!r} and {other.made_by!r} cannot be mixed: workers must have one version and "
                 "one kind of processor, or the last bits would depend on which of them learned what."
             )
-        combined = {kind: combine(kind, first.state[kind], other.state[kind]) for kind in KINDS}
+        combined = {kind: combine(kind, first.state[kind], other.state[kind], in_place) for kind in KINDS}
         ends = first.ends + other.ends
         first = first._replace(rounds=first.rounds + other.rounds, loss=first.loss + other.loss, state=combined, ends=ends)
     return first
 
 
-def combine(kind: str, first: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def combine(kind: str, first: dict[str, Any], other: dict[str, Any], in_place: bool = False) -> dict[str, Any]:
     """Return the sum of the fields of a kind; what only one of them has, a sum of no rounds, say, is taken from there."""
-    return {name: together(kind, first, other, name) for name in {**first, **other}}
+    return {name: together(kind, first, other, name, in_place) for name in {**first, **other}}
 
 
-def together(kind: str, first: dict[str, Any], other: dict[str, Any], name: str) -> Any:
+def together(kind: str, first: dict[str, Any], other: dict[str, Any], name: str, in_place: bool) -> Any:
     """Return the sum of a field."""
     if name not in first or name not in other:
         return first.get(name, other.get(name))
@@ -76,14 +81,60 @@ def together(kind: str, first: dict[str, Any], other: dict[str, Any], name: str)
         return first[name].with_rows(other[name])
     if kind in ("most", "least"):
         return (max if kind == "most" else min)(first[name], other[name])
+    if in_place and isinstance(first[name], np.ndarray):
+        return np.add(first[name], other[name], out=first[name])
     return first[name] + other[name]
 
 
-def add_all(contributions: list[Contribution]) -> Contribution:
-    """Return the sum of all by a fixed tree, so that its rounding depends on nothing but their order."""
-    while len(contributions) > 1:
-        contributions = [add(*contributions[i : i + FAN_IN]) for i in range(0, len(contributions), FAN_IN)]
-    return contributions[0]
+class Total:
+    """Adds up contributions as they come, by a tree that is fixed by their numbers, so that nothing else rounds.
+
+    Sums of `FAN_IN` in a row are added up in turn, and so on.  Whoever brings one adds what is next in order, while others, who
+    come meanwhile, leave theirs and go: few contributions are there at a time.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.waiting, self.adding, self.next = Lock(), dict[int, Contribution](), False, 0
+        self.sums: list[tuple[int, Contribution | None]] = []  # of each level of the tree: how many it has added, and their sum
+
+    def put(self, number: int, found: Contribution) -> None:
+        """Take the contribution of a number, from 0, whose arrays become the total's."""
+        with self.lock:
+            self.waiting[number] = found
+            if self.adding:
+                return
+            self.adding = True
+        while (ready := self._take_next()) is not None:
+            self._carry(0, ready)
+
+    def _take_next(self) -> Contribution | None:
+        """Return what is to be added next, if it is there."""
+        with self.lock:
+            self.adding = self.next in self.waiting
+            self.next += self.adding
+            return self.waiting.pop(self.next - 1) if self.adding else None
+
+    def _carry(self, level: int, found: Contribution) -> None:
+        """Add to the sum of a level, which goes to the next one when it is complete."""
+        if level == len(self.sums):
+            self.sums.append((0, None))
+        n, before = self.sums[level]
+        found = found if before is None else add(before, found, in_place=True)
+        self.sums[level] = (n + 1, found) if n + 1 < FAN_IN else (0, None)
+        if n + 1 == FAN_IN:
+            self._carry(level + 1, found)
+
+    def finish(self) -> Contribution:
+        """Return the sum of all."""
+        level = 0
+        while level < len(self.sums) - 1:
+            _, left = self.sums[level]
+            if left is not None:
+                self._carry(level + 1, left)
+            level += 1
+        _, total = self.sums[-1]
+        assert total is not None  # for the last level is never empty
+        return total
 
 
 def advance(state: State, learned: Contribution) -> State:

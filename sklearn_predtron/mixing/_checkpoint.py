@@ -26,6 +26,14 @@ def described(value: Any) -> Any:
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 
 
+def check_path(path: Any) -> None:
+    """Refuse what no file can be written to."""
+    if not isinstance(path, (str, os.PathLike)) or not os.path.basename(os.fspath(path)) or os.path.isdir(path):
+        raise ValueError(f"checkpoint={path!r} is no file; accepted are None and the path of one, which need not be there.")
+    if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+        raise ValueError(f"checkpoint={os.fspath(path)!r} cannot be written: its folder is not there.")
+
+
 class Checkpoint:
     """A file that is rewritten, as a whole or not at all, after each round.
 
@@ -39,8 +47,6 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]):
         self.path = os.fspath(path)
-        if not os.path.isdir(os.path.dirname(os.path.abspath(self.path))):
-            raise ValueError(f"checkpoint={self.path!r} cannot be written: its folder is not there.")
         self.about = json.loads(json.dumps({"format": FORMAT, "made_by": MADE_BY, **about}))
 
     def load(self, most: int) -> Progress | None:

@@ -11,14 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import Parallel, delayed
 from joblib import hash as hash_of
-from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
+from sklearn_predtron._compat import CallbackSupport, with_callbacks
 from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron._typing import keeping_type
@@ -26,28 +22,24 @@ from sklearn_predtron._warning import warn
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._validation import Batch
-from sklearn_predtron.mixing._algebra import Contribution
-from sklearn_predtron.mixing._checkpoint import Checkpoint, described
+from sklearn_predtron.mixing._checkpoint import Checkpoint, check_path, described
 from sklearn_predtron.mixing._dask import on_cluster
+from sklearn_predtron.mixing._prediction import Predicting
 from sklearn_predtron.mixing._rounds import Course, Plan, Progress, Task, in_threads
-from sklearn_predtron.mixing._shards import Found, deal, is_shards, look_through, open_shards
+from sklearn_predtron.mixing._shards import Found, deal, is_path, look_through, open_shards, shards_in
+from sklearn_predtron.mixing._tasks import Epochs, Unwatched, Watched
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.norms._rkhs import UNMIXED
+from sklearn_predtron.updates._bounds import made_of
 
 if TYPE_CHECKING:
     from sklearn_predtron._typing import Self
 
 FIXED = ("linear", "uniform")
 DEALING = 2**31  # a number that no shard has, for what deals rows to shards
-ROUTED = ("fit", "partial_fit", "predict", "decision_function", "score")
 
 
-def offered(name: str) -> Callable[[Any], bool]:
-    """Return a check of whether the estimator that is mixed has a method."""
-    return lambda mixing: hasattr(getattr(mixing, "estimator_", mixing.estimator), name)
-
-
-class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
+class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstimator):
     """Mixes learners of shards: in each round every shard learns from the mixture so far.
 
     A round is a pass of every shard over its own rows, from the same weights; the mixture is the mean of what the shards have
@@ -62,7 +54,8 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : BasePredtron
         Any estimator of the package, of any norm but RKHS, whose `average` is None, "linear", "uniform" or False: a stream has
-        an order, and shards have none.  It is cloned; `max_iter` and `tol` say nothing here.
+        an order, and shards have none.  It is cloned; `max_iter`, `tol`, `warm_start`, `random_state` and callbacks of its own
+        say nothing here.
     rounds : int, default=10
         Rounds of mixing.
     passes : int, default=1
@@ -124,7 +117,7 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
     0.93
     """
 
-    _zero_based = False  # whether the files so far counted from 0
+    _zero_based: bool | None = None  # whether the files so far counted from 0; None is that there were none
 
     def __init__(
         self,
@@ -149,6 +142,7 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
 
     # --------------------------------------------------------------------------------------------------------- learning
 
+    @keeping_type(with_callbacks)
     def fit(
         self,
         X: Any,
@@ -192,16 +186,16 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
         """
         model, given = self._mixable(), self._routed("fit", params)
         seed = int(check_random_state(self.random_state).randint(2**31))
-        course = self._course(seed, self.rounds)
+        course = self._course(seed, self.rounds, None, Watched(self, X, y, given))
         shards = self._shards_given(X, y, given)
         learn: Callable[[], Any]
         if shards is not None:
-            found = look_through(model, shards, classes, n_features, zero_based, self.n_jobs)
-            learn = partial(self._learn_shards, course, model, shards, found)
+            found = look_through(model, shards, Found(classes, n_features, zero_based), self.n_jobs)
+            learn = partial(self._learn_shards, course, model, shards, found, whole=True)
         else:
             self._refuse_alone(classes=classes, n_features=n_features, cluster=self.cluster)
             if self.shards == 1 and self.checkpoint is None:
-                return self._fit_alone(model, seed, X, y, given)
+                return self._fit_alone(course, model, X, y, given)
             data = None if self.checkpoint is None else hash_of([X, y, given])
             model._mixing = partial(self._learn_dealt, course, data)
             learn = partial(model.fit, X, y, **given)
@@ -240,10 +234,10 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
             The meta-estimator.
         """
         first, given = not hasattr(self, "estimator_"), self._routed("partial_fit", params)
-        model = self._mixable() if first else copy.deepcopy(self.estimator_)
+        model = self._mixable() if first else self._gone_on()
         before = None if first else Progress(model._learner.export(), tuple(self.loss_curve_), self.mixed_loss_)
         seed = int(check_random_state(self.random_state).randint(2**31)) if first else self._seed
-        course = self._course(seed, 1, before)
+        course = self._course(seed, 1, before, Unwatched())
         shards = self._shards_given(X, y, given)
         learn: Callable[[], Any]
         if shards is None:
@@ -251,35 +245,64 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
             model._mixing = partial(self._learn_dealt, course, None)
             learn = partial(model.partial_fit, X, y, **({} if classes is None else {"classes": classes}), **given)
         else:
-            if first:
-                found = look_through(model, shards, classes, n_features, zero_based, self.n_jobs)
-            else:
-                found = self._found_before(model, classes, n_features, zero_based)
+            known = Found(classes, n_features, zero_based)
+            found = look_through(model, shards, known if first else self._found_before(model, known), self.n_jobs)
             learn = partial(self._learn_shards, course, model, shards, found)
         return self._run(learn, course, model)
 
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Set callbacks, of which each round of `fit` is a task; with scikit-learn 1.9 or later.
+
+        Parameters
+        ----------
+        *callbacks : callback instances
+            Callbacks in place of those set before, as `sklearn.callback.ProgressBar`; none removes them.
+
+        Returns
+        -------
+        self : object
+            The meta-estimator.
+
+        Raises
+        ------
+        ImportError
+            If scikit-learn is older, and so has no callbacks.
+        """
+        return super().set_callbacks(*callbacks)
+
     def _shards_given(self, X: Any, y: Any, given: dict[str, Any]) -> list[Any] | None:
         """Return the shards that X lists, if it does."""
-        if not is_shards(X):
-            return None
-        if y is not None or given:
+        shards = shards_in(X)
+        if shards is not None and (y is not None or given):
             raise ValueError("y and its like are not accepted beside a list of shards, which have their own.")
-        return list(X)
+        return shards
 
-    def _found_before(self, model: BasePredtron, classes: Any, n_features: int | None, zero_based: Any) -> Found:
+    def _gone_on(self) -> BasePredtron:
+        """Return a copy of the fitted estimator with the present parameters, which it takes up or refuses as in a stream."""
+        model, given = copy.deepcopy(self.estimator_), self._mixable()
+        if type(given) is not type(model):
+            raise ValueError(
+                f"estimator={given!r} cannot go on from what a {type(model).__name__} has learned; call fit to start anew."
+            )
+        return model.set_params(**given.get_params(deep=False))
+
+    def _found_before(self, model: BasePredtron, given: Found) -> Found:
         """Return what is known of all rows since the first call; refuse what differs."""
-        known = Found(getattr(model, "classes_", None), model.n_features_in_, bool(self._zero_based))
-        if classes is not None and not np.array_equal(np.unique(classes), known.classes):
-            raise ValueError(f"classes={shortened(classes)} is not the same as on the first call: {shortened(known.classes)}.")
-        if n_features not in (None, known.n_features):
-            raise ValueError(f"n_features={n_features} is not the same as on the first call: {known.n_features}.")
-        if zero_based not in ("auto", known.zero_based):
-            raise ValueError(f"zero_based={zero_based!r} is not the same as on the first call: {known.zero_based}.")
-        return known
+        known = Found(getattr(model, "classes_", None), getattr(model, "n_features_in_", None), self._zero_based)
+        for name, value, other in zip(Found._fields, given, known, strict=True):
+            if name == "classes" and value is not None and other is not None:
+                same = set(np.unique(value).tolist()) == set(other.tolist())
+            else:
+                same = value is None or value == other or (name == "zero_based" and (value == "auto" or other is None))
+            if not same:
+                raise ValueError(f"{name}={shortened(value)} is not the same as on the first call: {shortened(other)}.")
+        return known._replace(zero_based=given.zero_based if known.zero_based is None else known.zero_based)
 
     def _mixable(self) -> BasePredtron:
         """Return a clone of the estimator, ready to be mixed; refuse what cannot be."""
         check_counts(rounds=self.rounds, passes=self.passes, shards=self.shards)
+        if self.checkpoint is not None:
+            check_path(self.checkpoint)
         if self.checkpoint is not None and not isinstance(self.random_state, Integral):
             raise ValueError(
                 f"random_state={self.random_state!r} cannot be told from others when a fit goes on from its checkpoint; accepted "
@@ -308,19 +331,32 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
             if value is not None:
                 raise ValueError(f"{name}={shortened(value)} is for a list of shards, and X is a data set in memory.")
 
-    def _course(self, seed: int, rounds: int, before: Progress | None = None) -> Course:
+    def _course(self, seed: int, rounds: int, before: Progress | None, tasks: Unwatched) -> Course:
         """Return the rounds of a call."""
-        return Course(Plan(seed, self.passes, bool(self.estimator.shuffle)), rounds, before)
+        course = Course(Plan(seed, self.passes, bool(self.estimator.shuffle)), rounds, before, tasks)
+        course.zero_based, course.fitted = self._zero_based if before else None, partial(self._fitted_attributes, course)
+        return course
 
-    def _fit_alone(self, model: BasePredtron, seed: int, X: Any, y: Any, given: dict[str, Any]) -> Self:
+    def _fitted_attributes(self, course: Course, model: BasePredtron, progress: Progress) -> dict[str, Any]:
+        """Return the attributes of a fitted mixture."""
+        learned = {"estimator_": model, "loss_curve_": list(progress.losses), "mixed_loss_": progress.mixed_loss}
+        return {**learned, "n_shards_": course.n_shards, "_seed": course.plan.seed, "_zero_based": course.zero_based}
+
+    def _fit_alone(self, course: Course, model: BasePredtron, X: Any, y: Any, given: dict[str, Any]) -> Self:
         """Let the one shard of a data set in memory be learned as the estimator itself does."""
         own = {name: getattr(model, name) for name in ("max_iter", "tol", "random_state")}
         model.set_params(max_iter=self.rounds * self.passes, tol=None, random_state=self.random_state)
+        model.set_callbacks(Epochs(course.tasks, self.rounds, self.passes, partial(self._fitted_alone, course, own)))
         model.fit(X, y, **given)
-        model.set_params(**own)
-        epochs = model.loss_curve_
+        self.__dict__.update(self._fitted_alone(course, own, model))
+        return self
+
+    def _fitted_alone(self, course: Course, own: dict[str, Any], model: BasePredtron) -> dict[str, Any]:
+        """Return the attributes of a mixture of one learner, which gets back parameters of its own."""
+        model.set_callbacks().set_params(**own)
+        epochs, course.n_shards = model.loss_curve_, 1
         model.loss_curve_ = [float(np.mean(epochs[i : i + self.passes])) for i in range(0, len(epochs), self.passes)]
-        return self._keep(model, seed, model.loss_curve_, model.cumulative_loss_, 1)
+        return self._fitted_attributes(course, model, Progress({}, tuple(model.loss_curve_), model.cumulative_loss_))
 
     def _learn_dealt(self, course: Course, data: str | None, model: BasePredtron, batch: Batch) -> None:
         """Let shards of a data set in memory learn."""
@@ -328,19 +364,31 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
         before = course.before
         random = np.random.default_rng([course.plan.seed, len(before.losses) if before else 0, DEALING])
         shards = deal(model, batch, self.shards, random)
-        course.take(model, shards, None if data is None else self._checkpoint_of(model, shards, data))
-        if before is None:
-            model._after_epochs(batch)
+        checkpoint = None if data is None else self._checkpoint_of(model, shards, course, data)
 
-    def _learn_shards(self, course: Course, model: BasePredtron, given: list[Any], found: Found) -> None:
-        """Let files and functions be learned from."""
-        fresh, course.zero_based = course.before is None, found.zero_based
+        def finish(model: BasePredtron) -> None:
+            if before is None:
+                model._after_epochs(batch)
+
+        course.take(model, shards, checkpoint, finish)
+
+    def _learn_shards(self, course: Course, model: BasePredtron, given: list[Any], found: Found, *, whole: bool = False) -> None:
+        """Let files and functions be learned from, of which some row must have a weight if they are a whole data set."""
+        fresh = course.before is None
+        if any(is_path(x) for x in given):
+            course.zero_based = found.zero_based
         shards = open_shards(model, given, found, fresh=fresh)
         kept = self.checkpoint is not None and fresh
-        course.take(model, shards, self._checkpoint_of(model, shards, None) if kept else None)
+        several = hasattr(model, "_several")
+
+        def finish(model: Any) -> None:
+            if several:  # queries or sequences, whichever shard they are in
+                model._several |= model._learner.t > self.passes * len(model.loss_curve_)
+
+        course.take(model, shards, self._checkpoint_of(model, shards, course, None) if kept else None, finish)
         model._after_shards()
-        if hasattr(model, "_several"):  # queries or sequences, whichever shard they are in
-            model._several |= model._learner.t > self.passes * len(model.loss_curve_)
+        if whole and model._learner.t == 0:
+            raise ValueError("sample_weight is zero for every row of the shards; at least one weight must be positive.")
 
     def _run(self, learn: Callable[[], Any], course: Course, model: BasePredtron) -> Self:
         """Learn, and take over the model; after an interrupt that of the last complete round."""
@@ -352,209 +400,31 @@ class ParameterMixing(MetaEstimatorMixin, BaseEstimator):
                 learn()
         except KeyboardInterrupt:
             if course.progress is not None:
-                self._keep_course(model, course)
+                self.__dict__.update(self._fitted_attributes(course, model, course.progress))
             raise
-        return self._keep_course(model, course)
-
-    def _keep_course(self, model: BasePredtron, course: Course) -> Self:
-        """Take over the model of a course."""
         assert course.progress is not None
-        self._zero_based = course.zero_based
-        return self._keep(model, course.plan.seed, course.progress.losses, course.progress.mixed_loss, course.n_shards)
-
-    def _keep(self, model: BasePredtron, seed: int, losses: Iterable[float], mixed_loss: float, n: int) -> Self:
-        """Take over a fitted model."""
-        self.estimator_, self._seed = model, seed
-        self.loss_curve_, self.mixed_loss_, self.n_shards_ = list(losses), mixed_loss, n
+        self.__dict__.update(self._fitted_attributes(course, model, course.progress))
         return self
 
-    def _side_by_side(self, workers: Parallel, tasks: Iterable[Task]) -> list[Contribution]:
-        """Run the tasks of a round, and return what they contribute in their order."""
-        return workers(delayed(task)(*arguments) for task, arguments in tasks)
+    def _side_by_side(self, workers: Parallel, tasks: Iterable[Task]) -> None:
+        """Run the tasks of a round."""
+        workers(delayed(task)(*arguments) for task, arguments in tasks)
 
-    def _checkpoint_of(self, model: BasePredtron, shards: list[Any], data: str | None) -> Checkpoint:
+    def _checkpoint_of(self, model: BasePredtron, shards: list[Any], course: Course, data: str | None) -> Checkpoint:
         """Return the checkpoint of a fit."""
-        parameters = {name: described(value) for name, value in sorted(model.get_params().items())}
-        own = {"estimator": type(model).__name__, **parameters, "passes": self.passes, "mixing's random_state": self.random_state}
-        width = getattr(model, "n_features_in_", None)
-        about = {**own, "n_features": width, "shards": [[shard.name, shard.size] for shard in shards], "hash of the data": data}
-        return Checkpoint(self.checkpoint, about)
-
-    # ------------------------------------------------------------------------------------------------------- prediction
-
-    def _fitted(self) -> Any:
-        """Return the fitted estimator."""
-        check_is_fitted(self, "estimator_")
-        return self.estimator_
-
-    def _routed(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Return what a method of the estimator is given beside rows and labels."""
-        if not get_config()["enable_metadata_routing"] or method not in ROUTED:
-            return params
-        return dict(process_routing(self, method, **params).estimator[method])
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return what metadata the estimator requests.
-
-        Returns
-        -------
-        routing : MetadataRouter
-            The routing.
-        """
-        mapping = MethodMapping()
-        for method in ROUTED:
-            mapping.add(caller=method, callee=method)
-        return MetadataRouter(owner=type(self).__name__).add(estimator=self.estimator, method_mapping=mapping)
-
-    def predict(self, X: Any, **params: Any) -> Any:
-        """Predict as the fitted estimator does.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.
-        **params : dict
-            What else its `predict` takes.
-
-        Returns
-        -------
-        predictions : ndarray
-            What its `predict` returns.
-        """
-        return self._fitted().predict(X, **self._routed("predict", params))
-
-    @keeping_type(available_if(offered("decision_function")))
-    def decision_function(self, X: Any, **params: Any) -> Any:
-        """Compute the scores of the fitted estimator.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.
-        **params : dict
-            What else its `decision_function` takes.
-
-        Returns
-        -------
-        scores : ndarray
-            What its `decision_function` returns.
-        """
-        return self._fitted().decision_function(X, **self._routed("decision_function", params))
-
-    @keeping_type(available_if(offered("rank")))
-    def rank(self, X: Any, **params: Any) -> NDArray:
-        """Rank the documents of each query as the fitted ranker does.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.
-        **params : dict
-            What else its `rank` takes.
-
-        Returns
-        -------
-        positions : ndarray
-            What its `rank` returns.
-        """
-        return self._fitted().rank(X, **self._routed("rank", params))
-
-    @keeping_type(available_if(offered("sample_loss")))
-    def sample_loss(self, X: Any, y: Any, **params: Any) -> NDArray:
-        """Compute the fitted estimator's own loss of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.
-        y : array-like
-            Labels.
-        **params : dict
-            What else its `sample_loss` takes.
-
-        Returns
-        -------
-        loss : ndarray
-            What its `sample_loss` returns.
-        """
-        return self._fitted().sample_loss(X, y, **self._routed("sample_loss", params))
-
-    @keeping_type(available_if(offered("margin")))
-    def margin(self, X: Any, y: Any, **params: Any) -> float:
-        """Measure the margin of the weights that predict.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.
-        y : array-like
-            Labels.
-        **params : dict
-            What else its `margin` takes.
-
-        Returns
-        -------
-        margin : float
-            What its `margin` returns.
-        """
-        return self._fitted().margin(X, y, **self._routed("margin", params))
-
-    @keeping_type(available_if(offered("loss_bound")))
-    def loss_bound(self, margin: float | None = None, radius: float | None = None, **params: Any) -> float:
-        """Bound the loss suffered online, if the theory of the parts has a bound.
-
-        It is the bound of one learner, and of a mixture it is `mixed_loss_` that it bounds, the mean of the shards' losses
-        summed over the rounds; `estimator_.cumulative_loss_` is the sum over all shards, which may be as many times larger.
-
-        Parameters
-        ----------
-        margin : float, default=None
-            Margin of some weights of length 1.
-        radius : float, default=None
-            Largest length of a row, as the fitted estimator's `loss_bound` takes it.
-        **params : dict
-            What else its `loss_bound` takes.
-
-        Returns
-        -------
-        bound : float
-            A bound on `mixed_loss_`.
-        """
-        return float(self._fitted().loss_bound(margin, radius, **params))
-
-    def score(self, X: Any, y: Any, **params: Any) -> float:
-        """Return the score of the fitted estimator.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.
-        y : array-like
-            Labels.
-        **params : dict
-            What else its `score` takes.
-
-        Returns
-        -------
-        score : float
-            What its `score` returns.
-        """
-        return self._fitted().score(X, y, **self._routed("score", params))
-
-    @property
-    def classes_(self) -> NDArray:
-        """Classes of the fitted estimator."""
-        return self._fitted().classes_
-
-    @property
-    def n_features_in_(self) -> int:
-        """Features of X."""
-        return self._fitted().n_features_in_
-
-    @property
-    def feature_names_in_(self) -> NDArray:
-        """Names of the features, where X had them."""
-        return self._fitted().feature_names_in_
+        parameters = dict(sorted(model.get_params().items()))
+        own = {"estimator": type(model).__name__, **{name: described(value) for name, value in parameters.items()}}
+        mixing = {"passes": int(self.passes), "mixing's random_state": int(self.random_state)}
+        classes = getattr(model, "classes_", None)
+        rows = {
+            "n_features": getattr(model, "n_features_in_", None),
+            "classes": None if classes is None else [repr(label) for label in classes.tolist()],
+            "zero_based": course.zero_based,
+            "shards": [[shard.name, shard.size] for shard in shards],
+            "hash of the data": data,
+        }
+        code = hash_of([made_of(value) for value in parameters.values()])
+        return Checkpoint(self.checkpoint, {**own, **mixing, **rows, "hash of the parameters": code})
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

@@ -5,22 +5,25 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.mixed import State
-from sklearn_predtron.mixing._algebra import Contribution, add_all, advance, contribution
-from sklearn_predtron.mixing._shards import Ends, ShardError, check_ends
+from sklearn_predtron.mixing._algebra import Contribution, Total, advance, contribution
+from sklearn_predtron.mixing._shards import Ends, ShardError, check_ends, reader_like
+from sklearn_predtron.mixing._tasks import Unwatched
 
 if TYPE_CHECKING:
     from sklearn_predtron.families._base import BasePredtron
     from sklearn_predtron.mixing._checkpoint import Checkpoint
 
-Task = tuple[Callable[..., Contribution], tuple[Any, ...]]
-SideBySide = Callable[[Iterable[Task]], list[Contribution]]
+Task = tuple[Callable[..., None], tuple[Any, ...]]
+SideBySide = Callable[[Iterable[Task]], Any]
 Engine = Callable[["Plan", State, int, bool], Contribution]
+Finish = Callable[[Any], None]
 
 
 class Plan(NamedTuple):
@@ -87,8 +90,13 @@ def in_threads(side_by_side: SideBySide, model: BasePredtron, shards: list[Any])
     learners = Learners(model._learner)
 
     def take(plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
-        tasks = ((contribute, (learners, shard, plan, state, i, turn, fresh)) for i, shard in enumerate(shards))
-        return add_all(side_by_side(tasks))
+        total = Total()
+
+        def learn(shard: Any, number: int) -> None:
+            total.put(number, contribute(learners, shard, plan, state, number, turn, fresh))
+
+        side_by_side((learn, (shard, number)) for number, shard in enumerate(shards))
+        return total.finish()
 
     yield take
 
@@ -116,36 +124,59 @@ class Course:
         How many rounds there are.
     before : Progress or None
         The rounds of earlier calls.
+    tasks : Unwatched
+        What is told of the rounds.
     """
 
     engine: Callable[[BasePredtron, list[Any]], AbstractContextManager[Engine]]  # for an estimator and shards
+    fitted: Callable[[BasePredtron, Progress], dict[str, Any]]  # the attributes that a model gives a mixture
 
-    def __init__(self, plan: Plan, rounds: int, before: Progress | None = None):
-        self.plan, self.rounds, self.before = plan, rounds, before
+    def __init__(self, plan: Plan, rounds: int, before: Progress | None, tasks: Unwatched):
+        self.plan, self.rounds, self.before, self.tasks = plan, rounds, before, tasks
         self.progress: Progress | None = None  # as far as it is known
-        self.n_shards, self.zero_based = 0, False
+        self.n_shards = 0
+        self.zero_based: bool | None = None  # whether the files so far counted from 0
 
-    def take(self, model: BasePredtron, shards: list[Any], checkpoint: Checkpoint | None = None) -> None:
-        """Take the rounds; after an interrupt the model has the last complete one."""
+    def take(self, model: BasePredtron, shards: list[Any], checkpoint: Checkpoint | None, finish: Finish) -> None:
+        """Take the rounds, and finish the model; after an interrupt it has the last complete one."""
         start = 0 if self.before is None else len(self.before.losses)
         progress = self.before or Progress(model._learner.export(), (), 0.0)
         if checkpoint is not None:
             progress = checkpoint.load(self.rounds) or progress
         self.n_shards = len(shards)
+        turns = range(len(progress.losses), start + self.rounds)
+        self.tasks.open(len(turns))
         try:
             with self.engine(model, shards) as engine:
-                for turn in range(len(progress.losses), start + self.rounds):
+                for turn in turns:
+                    self.tasks.begin()
                     progress = take_round(engine, self.plan, progress, turn, fresh=turn == start)
                     if checkpoint is not None:
                         checkpoint.save(progress)
+                    if self.tasks.end(partial(self._fitted_after, model, progress, finish)):
+                        break
         except KeyboardInterrupt:
             if len(progress.losses) > start:
-                self._hand_over(model, progress)
+                self._hand_over(model, progress, finish)
             raise
-        self._hand_over(model, progress)
+        self._hand_over(model, progress, finish)
+        self.tasks.close(partial(self.fitted, model, progress))
 
-    def _hand_over(self, model: BasePredtron, progress: Progress) -> None:
+    def _fitted_after(self, model: BasePredtron, progress: Progress, finish: Finish) -> dict[str, Any]:
+        """Return the attributes of a mixture that a callback may keep, as after some rounds."""
+        now = reader_like(model)
+        now._learner = copy.deepcopy(model._learner)
+        adopt(now, progress, finish)
+        return self.fitted(now, progress)
+
+    def _hand_over(self, model: BasePredtron, progress: Progress, finish: Finish) -> None:
         """Let a model be the mixture."""
-        model._learner.adopt(progress.state, True)
-        model.loss_curve_, model.n_iter_ = list(progress.losses), len(progress.losses)
+        adopt(model, progress, finish)
         self.progress = progress
+
+
+def adopt(model: BasePredtron, progress: Progress, finish: Finish) -> None:
+    """Let a model be the mixture after some rounds."""
+    model._learner.adopt(progress.state, True)
+    model.loss_curve_, model.n_iter_ = list(progress.losses), len(progress.losses)
+    finish(model)

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._queries import Ids, ids_taken, is_one, shortened, split_ids
 from sklearn_predtron.datasets import SvmlightReader, SvmlightSummary
+from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._epochs import Epochs
-from sklearn_predtron.families._validation import Batch
+from sklearn_predtron.families._validation import Batch, MissingClasses
 
 Path = str | os.PathLike[str]
 
@@ -137,6 +138,10 @@ def reader_like(model: BasePredtron) -> BasePredtron:
 def read_lesson(model: BasePredtron, lesson: Lesson, *, fresh: bool, **known: Any) -> Batch:
     """Return what an estimator reads of some rows."""
     X, given, ids = lesson.X, dict(lesson.given), ids_taken(type(model).fit)
+    accepted = [name for name in inspect.signature(type(model).fit).parameters if name not in ("self", "X", "y")]
+    for name in given:
+        if name not in accepted:
+            raise ValueError(f"its dictionary has {shortened(name)}; accepted are {shortened(accepted)}.")
     if ids is not None:
         X, given[ids.name] = split_ids(X, given.get(ids.name), ids)
     return model._read(X, lesson.y, **given, **known, fresh=fresh, partial=True)
@@ -183,9 +188,16 @@ def is_path(x: Any) -> bool:
     return isinstance(x, (str, os.PathLike))
 
 
-def is_shards(X: Any) -> bool:
-    """Return whether X is a list of files or functions."""
-    return isinstance(X, (list, tuple)) and len(X) > 0 and all(is_path(x) or callable(x) for x in X)
+def shards_in(X: Any) -> list[Any] | None:
+    """Return the files and functions that X lists, or None if it is a data set in memory."""
+    if is_path(X) or callable(X) or isinstance(X, Iterator):
+        raise ValueError(f"X={shortened(X)} is no list; accepted are lists of files and functions, and data sets in memory.")
+    if not isinstance(X, (list, tuple)) or not any(is_path(x) or callable(x) for x in X):
+        return None
+    for i, x in enumerate(X):
+        if not (is_path(x) or callable(x)):
+            raise ValueError(f"X[{i}]={shortened(x)} is neither a file nor a function, as others in the list are.")
+    return list(X)
 
 
 class Found(NamedTuple):
@@ -193,7 +205,7 @@ class Found(NamedTuple):
 
     classes: Any = None
     n_features: int | None = None
-    zero_based: bool = False
+    zero_based: Any = "auto"  # which no longer is what is found
 
 
 def options_of(model: BasePredtron, found: Found) -> dict[str, Any]:
@@ -234,22 +246,25 @@ def open_shards(model: BasePredtron, given: list[Any], found: Found, *, fresh: b
         partial(lessons_of_file, x, options) if is_path(x) else partial(lessons_of_function, x) for x in given
     ]
     if fresh:
-        prepare_learner(model, names, readers, found.classes)
+        prepare_learner(model, names, readers, found)
     sizes = [os.path.getsize(x) if is_path(x) else None for x in given]
     return [Chunks(name, model, reader, size) for name, reader, size in zip(names, readers, sizes, strict=True)]
 
 
-def look_through(
-    model: BasePredtron, given: list[Any], classes: Any, n_features: int | None, zero_based: Any, n_jobs: int | None
-) -> Found:
-    """Return what is to be known of files, from a first pass if anything is not given."""
+def look_through(model: BasePredtron, given: list[Any], known: Found, n_jobs: int | None) -> Found:
+    """Return what is to be known of files, from a first pass if anything is not."""
+    if known.n_features is not None:
+        check_counts(n_features=known.n_features)
+    if not (known.zero_based == "auto" or isinstance(known.zero_based, (bool, np.bool_))):
+        raise ValueError(f"zero_based={known.zero_based!r} is not known; accepted are True, False and 'auto'.")
     paths = [(number, x) for number, x in enumerate(given) if is_path(x)]
     labelled = "classes" in inspect.signature(type(model).partial_fit).parameters
-    if not paths or (n_features is not None and zero_based != "auto" and (classes is not None or not labelled)):
-        return Found(classes, n_features, bool(zero_based) and zero_based != "auto")
-    options = {**options_of(model, Found(None, None)), "zero_based": zero_based}
+    complete = known.n_features is not None and known.zero_based != "auto" and (known.classes is not None or not labelled)
+    if not paths or complete:
+        return known._replace(zero_based=known.zero_based != "auto" and bool(known.zero_based))
+    options = {**options_of(model, Found(None, None)), "zero_based": known.zero_based}
     found = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(scanned)(name_of(*path), path[1], options) for path in paths)
-    base = any(summary.zero_based for summary in found)
+    base, (classes, n_features, _) = any(summary.zero_based for summary in found), known
     if n_features is None:  # a file without the index 0 may be of as wide rows that are counted from 0
         n_features = max(summary.n_features + (base and not summary.zero_based) for summary in found)
     if classes is None and labelled:
@@ -268,17 +283,22 @@ def scanned(name: str, path: Path, options: dict[str, Any]) -> SvmlightSummary:
     return found
 
 
-def prepare_learner(model: BasePredtron, names: list[str], readers: list[Callable[[], Iterator[Lesson]]], classes: Any) -> None:
+def prepare_learner(model: BasePredtron, names: list[str], readers: list[Callable[[], Iterator[Lesson]]], found: Found) -> None:
     """Get a learner of no rounds ready for rows like the first."""
     model._validate_params()
-    known = {} if classes is None else {"classes": classes}
+    known = {} if found.classes is None else {"classes": found.classes}
     for name, reader in zip(names, readers, strict=True):
         try:
             lesson = next((lesson for lesson in reader() if len(lesson) > 0), None)
             if lesson is None:
                 continue
             batch = read_lesson(model, lesson, fresh=True, **known)
+            width = getattr(model, "n_features_in_", None)
+            if found.n_features not in (None, width):
+                raise ValueError(f"X has {width} features, and n_features={found.n_features}.")
             model._prepare_learner(batch.rows, batch.labels, fresh=True, partial=False)
+        except MissingClasses:
+            raise ValueError("classes=None is for files, in which labels are looked for; with functions pass all.") from None
         except Exception as error:
             raise ShardError(name, str(error)) from error
         return

@@ -9,8 +9,10 @@ import sys
 import numpy as np
 import pytest
 from cases import make_data
+from sklearn.datasets import dump_svmlight_file
 
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker
+from sklearn_predtron.losses import CountLoss
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.mixing import _checkpoint as module
 from tests.mixing.test_shards import bits
@@ -187,6 +189,50 @@ def test_a_damaged_file_is_refused(tmp_path):
     with pytest.raises(ValueError, match="is damaged"):
         mixture(path.with_suffix(".npy")).fit(X, Y)
     assert (bits(mixed), mixed.estimator_) == (before, model)
+
+
+def test_a_file_of_other_labels_or_code_is_refused(tmp_path):
+    """Shards of functions have no size and no hash, so that nothing else would tell."""
+    path = tmp_path / "state"
+    shards = [lambda: (X, Y)]
+    mixture(path, rounds=1).fit(shards, classes=range(3))
+    with pytest.raises(ValueError, match=r"with classes = \['0', '1', '2'\], and this one has \['0', '1', '2', '3'\]"):
+        mixture(path).fit(shards, classes=range(4))
+    path.unlink()
+
+    def losing(source):
+        return PredtronMultilabelClassifier(loss=CountLoss(eval(source)))
+
+    sets = np.eye(3, dtype=int)[Y]
+    mixture(path, estimator=losing("lambda a, b, c, d: (b + 2 * c) / (a + b + c + 1)"), rounds=1).fit(X, sets)
+    with pytest.raises(ValueError, match="hash of the parameters = "):
+        mixture(path, estimator=losing("lambda a, b, c, d: (b + 1.5 * c) / (a + b + c + 1)")).fit(X, sets)
+    mixture(path, estimator=losing("lambda a, b, c, d: (b + 2 * c) / (a + b + c + 1)")).fit(X, sets)
+
+
+def test_files_that_count_otherwise_are_refused(tmp_path):
+    path, files = tmp_path / "state", [str(tmp_path / "part-0.svm")]
+    dump_svmlight_file(X, Y, files[0], zero_based=False)
+    known = {"classes": range(3), "n_features": 7}
+    mixture(path, rounds=1).fit(files, zero_based=False, **known)
+    with pytest.raises(ValueError, match="with zero_based = False, and this one has True"):
+        mixture(path).fit(files, zero_based=True, **known)
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    path = tmp_path / "state"
+    mixture(path, rounds=np.int64(1), passes=np.int64(1), random_state=np.int64(0)).fit(X, Y)
+    assert bits(mixture(path).fit(X, Y)) == bits(mixture(path, checkpoint=None).fit(X, Y))
+
+
+@pytest.mark.parametrize("path", [5, b"state", "", os.curdir, True])
+def test_what_is_no_file_is_refused_before_anything_is_read(path):
+    def unread():
+        raise AssertionError
+
+    mixed = ParameterMixing(PredtronClassifier(), checkpoint=path, random_state=0)
+    with pytest.raises(ValueError, match=r"checkpoint=.* is no file; accepted are None and the path of one"):
+        mixed.fit([unread], classes=range(3))
 
 
 def test_what_a_checkpoint_needs(tmp_path):

@@ -1,16 +1,19 @@
 """The meta-estimator: what it is to scikit-learn, and what a call leaves behind."""
 
 import copy
+import pathlib
 import pickle
 import signal
 import sys
 
+import joblib
 import numpy as np
 import pytest
 import sklearn
 from cases import make_data, needs_scikit_learn
-from mixing_cases import families, lesson_for, made
+from mixing_cases import families, joint, lesson_for, made
 from sklearn.base import clone, is_classifier
+from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import Perceptron
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -158,11 +161,132 @@ def test_several_calls_and_a_call_that_fails():
         (lambda: mixed.partial_fit(X, y, n_features=6), "n_features=6 is for a list of shards"),
         (lambda: mixed.fit(X, y, classes=range(3)), "classes=range.* is for a list of shards"),
         (lambda: mixed.set_params(rounds=0).fit(X, y), "rounds=0 must be an integer of at least 1"),
+        (lambda: mixed.set_params(rounds=1, shards=0).partial_fit(X, y), "shards=0 must be an integer of at least 1"),
+        (lambda: mixed.set_params(shards=2, passes=0).partial_fit(X, y), "passes=0 must be an integer of at least 1"),
     ]:
         with pytest.raises(ValueError, match=message):
             wrong()
         assert bits(mixed) == before
         assert mixed.estimator_ is model
+
+
+def test_parameters_that_change_between_calls_are_taken_up_or_refused():
+    """As those of the estimator alone are."""
+    X, y = make_data(n=120)
+    mixed = ParameterMixing(PredtronClassifier(), shards=1, rounds=1, random_state=0).partial_fit(X, y, classes=range(3))
+    other = copy.deepcopy(mixed)
+    other.set_params(estimator__update="perceptron").partial_fit(X, y)
+    assert bits(other) != bits(copy.deepcopy(mixed).partial_fit(X, y))
+    assert other.estimator_.update == "perceptron"
+    for changed, message in [
+        ({"estimator__norm": "l1"}, "norm cannot change from"),
+        ({"estimator__average": 20.0}, "average=20.0 cannot be mixed"),
+        ({"estimator": PredtronBinaryClassifier()}, "PredtronBinaryClassifier.* cannot go on from what a PredtronClassifier has"),
+    ]:
+        other, before = clone(mixed).set_params(**changed), bits(mixed)
+        vars(other).update({name: value for name, value in vars(mixed).items() if name not in vars(other)})
+        with pytest.raises(ValueError, match=message):
+            other.partial_fit(X, y)
+        assert bits(other) == before
+        assert other.estimator_ is mixed.estimator_
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ("part.svm", "X='part.svm' is no list; accepted are lists of files and functions"),
+        (pathlib.Path("part.svm"), "is no list"),
+        (lambda: 0, "is no list"),
+        (iter(["part.svm"]), "is no list"),
+        (["part.svm", np.zeros((3, 2))], r"X\[1\]=array.* is neither a file nor a function, as others in the list are"),
+    ],
+)
+def test_what_lists_no_shards_is_refused(X, message):
+    for learn in ("fit", "partial_fit"):
+        with pytest.raises(ValueError, match=message):
+            getattr(ParameterMixing(PredtronClassifier()), learn)(X)
+
+
+def test_what_is_said_of_functions_is_checked():
+    X, y = make_data(n=60)
+    for shard, given, message in [
+        ((X, y), {"n_features": 9}, "shard 0: X has 6 features, and n_features=9"),
+        ((X, y), {"n_features": "six"}, "n_features='six' must be an integer of at least 1"),
+        ((X, y), {"zero_based": "no"}, "zero_based='no' is not known; accepted are True, False and 'auto'"),
+        ((X, y, {"qid": y}), {}, r"shard 0: its dictionary has 'qid'; accepted are \['sample_weight'\]"),
+        ((X, y, {"fresh": True}), {}, "shard 0: its dictionary has 'fresh'"),
+        ((X, y, {"sample_weight": 0 * y}), {}, "sample_weight is zero for every row of the shards"),
+    ]:
+        mixed = ParameterMixing(PredtronClassifier(), rounds=2)
+        with pytest.raises(ValueError, match=message):
+            mixed.fit([lambda shard=shard: shard], classes=range(3), **given)
+        assert not hasattr(mixed, "estimator_")
+
+
+def test_rounds_of_joint_features_of_shards_go_on():
+    model, lesson = joint()
+    mixed = ParameterMixing(model, rounds=1, shards=2, random_state=0).fit(lesson.X, lesson.y)
+    other = copy.deepcopy(mixed).partial_fit([lambda: (lesson.X, lesson.y)])
+    assert bits(mixed.set_params(shards=1).partial_fit(lesson.X, lesson.y))[:1] != bits(other)[:1]
+    assert other.estimator_.t_ == mixed.estimator_.t_ == 2 * len(lesson.X)
+
+
+def test_shards_without_rows_leave_no_dust():
+    """Sums that are carried by a mean, or by an exponent, do not come back to the last bit."""
+    X, y = make_data(n=90)
+    random = np.random.default_rng(0)
+    parts = [lambda: (X[:31], y[:31], {"sample_weight": random_weight[:31]}), lambda: (X[31:], y[31:])]
+    random_weight = random.random(90)
+    found = []
+    for n in (0, 2):
+        empty = [lambda: (X[:0], y[:0])] * n
+        mixed = ParameterMixing(PredtronClassifier(intercept_scaling="auto"), rounds=3, random_state=0)
+        found.append(mixed.fit([*parts, *empty], classes=range(3)).estimator_._learner.export())
+    assert joblib.hash(found[0]) == joblib.hash(found[1])
+
+
+def test_classes_may_be_named_again_in_any_order():
+    X, y = make_data(n=90)
+    mixed = ParameterMixing(PredtronOrdinalClassifier(categories=[2, 0, 1]), rounds=1, random_state=0)
+    mixed.partial_fit(functions_of(X, y), classes=[0, 1, 2])
+    other = copy.deepcopy(mixed).partial_fit(functions_of(X, y))
+    assert bits(mixed.partial_fit(functions_of(X, y), classes=[1, 2, 0])) == bits(other)
+
+
+def test_files_after_arrays_are_looked_through(tmp_path):
+    """Whether their indices count from 0 was not known before."""
+    X, y = make_data(n=60)
+    path = str(tmp_path / "part.svm")
+    dump_svmlight_file(X, y, path, zero_based=True)
+    mixed = ParameterMixing(PredtronClassifier(), rounds=1, random_state=0).fit(X, y)
+    known = copy.deepcopy(mixed).partial_fit([path], zero_based=True)
+    assert bits(copy.deepcopy(mixed).partial_fit([path])) == bits(known)
+    with pytest.raises(ValueError, match="zero_based=False is not the same as on the first call: True"):
+        known.partial_fit([path], zero_based=False)
+
+
+def test_an_interrupted_mixture_predicts(monkeypatch):
+    """What is chosen by all rows, and whether there were several queries, is known after an interrupt, too."""
+    X, y = make_data(k=2, n=120)
+    for fit, model in [
+        (lambda mixed: mixed.fit(X, y), PredtronBipartiteClassifier(loss="f1", batch_size=30)),
+        (lambda mixed: mixed.fit(functions(lesson_for(PredtronRanker), [40])), PredtronRanker()),
+    ]:
+        expected = fit(ParameterMixing(copy.deepcopy(model), rounds=1, shards=3, random_state=0))
+        mixed, calls = ParameterMixing(model, rounds=3, shards=3, random_state=0), []
+        round_of = mixed._side_by_side
+
+        def interrupted(*given, calls=calls, round_of=round_of):
+            calls.append(0)
+            if len(calls) == 2:
+                raise KeyboardInterrupt
+            return round_of(*given)
+
+        monkeypatch.setattr(mixed, "_side_by_side", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fit(mixed)
+        found, other = ({**mixture.estimator_.__getstate__()} for mixture in (mixed, expected))
+        assert joblib.hash(found) == joblib.hash(other)
 
 
 def functions_of(X, y):

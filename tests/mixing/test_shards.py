@@ -18,7 +18,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
-from sklearn_predtron.mixing import ParameterMixing, ShardError
+from sklearn_predtron.mixing import ParameterMixing, ShardError, _rounds
 
 
 def bits(mixed):
@@ -270,8 +270,9 @@ def test_shards_of_wrong_data_are_named(files, tmp_path):
         assert bits(mixed) == before
     with pytest.raises(ShardError, match="shard 0: no connection"):
         ParameterMixing(PredtronClassifier()).fit([fails, good], classes=range(3))
-    with pytest.raises(ShardError, match="shard 0: classes must be passed on the first call"):
-        ParameterMixing(PredtronClassifier()).fit([good, good])
+    for learn in ("fit", "partial_fit"):
+        with pytest.raises(ValueError, match="classes=None is for files, in which labels are looked for; with functions pass"):
+            getattr(ParameterMixing(PredtronClassifier()), learn)([good, good])
 
 
 def test_shards_of_arrays_that_cannot_be_learned():
@@ -287,10 +288,11 @@ def test_shards_of_arrays_that_cannot_be_learned():
             assert bits(mixed) == before
 
 
-def test_contributions_of_other_processors_are_refused():
+def test_contributions_of_other_processors_are_refused(monkeypatch):
     X, y = make_data(n=20)
     mixed, made_by = ParameterMixing(PredtronBinaryClassifier(), shards=2, random_state=0), iter(["x86_64 fma", "x86_64 default"])
-    mixed._side_by_side = lambda workers, tasks: [task(*given)._replace(made_by=next(made_by)) for task, given in tasks]
+    contribute = _rounds.contribute
+    monkeypatch.setattr(_rounds, "contribute", lambda *given: contribute(*given)._replace(made_by=next(made_by)))
     with pytest.raises(ValueError, match="contributions of 'x86_64 fma' and 'x86_64 default' cannot be mixed"):
         mixed.fit(X, y > 0)
 

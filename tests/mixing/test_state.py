@@ -1,15 +1,18 @@
 """What learners are mixed by: exported, adopted, added up."""
 
 import copy
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 
+import joblib
 import numpy as np
 import pytest
-from mixing_cases import families, joint, lesson_for, made, mixed_estimators
+from mixing_cases import add_all, families, joint, lesson_for, made, mixed_estimators
 from scipy import sparse
 
 from sklearn_predtron import PredtronClassifier, PredtronOrdinalClassifier, PredtronRanker
-from sklearn_predtron._core.mixed import KINDS, Moments
-from sklearn_predtron.mixing._algebra import add, add_all, advance, contribution
+from sklearn_predtron._core.mixed import KINDS, Moments, fields
+from sklearn_predtron.mixing._algebra import FAN_IN, Contribution, Total, add, advance, contribution
 from sklearn_predtron.norms import RKHS
 
 CUT = 48
@@ -108,6 +111,46 @@ def learned(model, lesson, *parts):
             shard.partial_fit(X, y, **given)
         found.append(contribution(before, shard._learner.export()))
     return before, found
+
+
+def of_tree(contributions):
+    """Return the sum by the tree, of new arrays."""
+    while len(contributions) > 1:
+        contributions = [add(*contributions[i : i + FAN_IN]) for i in range(0, len(contributions), FAN_IN)]
+    return contributions[0]
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 16, 63, 64, 65, 130])
+def test_a_total_depends_on_no_order_of_arrival(n):
+    """To the last bit, it is the sum by the tree in which a cluster adds up."""
+    random = np.random.default_rng(n)
+    states = [fields(mean={"theta": random.standard_normal(3)}, gain={"clock.rounds": 1}) for _ in range(n)]
+    states[n // 2] = fields()
+    found = [Contribution(1, random.random(), state, (i,)) for i, state in enumerate(states)]
+    expected, total = of_tree(found), Total()
+    for i in random.permutation(n):
+        total.put(int(i), copy.deepcopy(found[i]))
+    assert joblib.hash(total.finish()) == joblib.hash(expected)
+    assert not total.waiting
+
+    def bring(i):
+        total.put(i, copy.deepcopy(found[i]))
+
+    total = Total()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(bring, range(n)))
+    assert joblib.hash(total.finish()) == joblib.hash(expected)
+
+
+def test_few_contributions_are_there_at_a_time():
+    total, alive = Total(), []
+    for i in range(100):
+        found = Contribution(1, 0.0, fields(mean={"theta": np.ones(3)}))
+        alive.append(weakref.ref(found.state["mean"]["theta"]))
+        total.put(i, found)
+        del found
+        assert sum(one() is not None for one in alive) <= 3
+    assert total.finish().state["mean"]["theta"].tolist() == [100.0] * 3
 
 
 PARTS = [(16, 56), (56, 60), (60, 60), (60, 120)]

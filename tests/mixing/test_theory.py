@@ -5,10 +5,11 @@ import copy
 import numpy as np
 import pytest
 from cases import name
+from mixing_cases import add_all
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.mixing import ParameterMixing
-from sklearn_predtron.mixing._algebra import add_all, advance, contribution
+from sklearn_predtron.mixing._algebra import advance, contribution
 from sklearn_predtron.theory import largest_margin, loss_constants, margin
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, MaxPair, PassiveAggressive, PerceptronUpdate, Slam
 from tests.theory.test_margins import FAMILIES, NORMS, family
