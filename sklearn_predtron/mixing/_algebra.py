@@ -41,8 +41,11 @@ class Contribution(NamedTuple):
     made_by: str = MADE_BY
 
 
-def contribution(before: State, after: State, ends: tuple[Any, ...] = ()) -> Contribution:
-    """Return what a learner that went on from one state to another contributes; the arrays of the latter become its own."""
+def contribution(before: State, after: State, ends: tuple[Any, ...] = (), *, pooled: bool = False) -> Contribution:
+    """Return what a learner that went on from one state to another contributes; the arrays of the latter become its own.
+
+    Its sums began at 0, unless it has gone on from those that are `pooled`.
+    """
     rounds = int(after["gain"][ROUNDS] - before["gain"][ROUNDS])
     if rounds == 0:
         return Contribution(0, 0.0, fields(), ends)  # gains would be what rounding has left
@@ -50,8 +53,10 @@ def contribution(before: State, after: State, ends: tuple[Any, ...] = ()) -> Con
     for value in after["mean"].values():
         value *= rounds
     state["gain"] = {name: value - before["gain"][name] for name, value in after["gain"].items()}
+    if pooled:
+        state["sum"] = {name: value - before["sum"].get(name, 0) for name, value in after["sum"].items()}
     state["moments"] = {name: value.without(before["moments"][name]) for name, value in after["moments"].items()}
-    return Contribution(rounds, rounds * after["sum"]["clock.loss"], state, ends)
+    return Contribution(rounds, rounds * state["sum"]["clock.loss"], state, ends)
 
 
 def add(first: Contribution, *others: Contribution, in_place: bool = False) -> Contribution:

@@ -69,7 +69,8 @@ class Learners:
 def contribute(learners: Learners, shard: Any, plan: Plan, state: State, number: int, turn: int, fresh: bool) -> Contribution:
     """Return what a shard, of some number, learns in some round from the state; it depends on nothing else."""
     learner = learners.take()
-    learner.adopt(state, False)
+    pooled = bool(state["sum"])
+    learner.adopt(state, pooled)
     random = np.random.default_rng([plan.seed, turn, number])
     learner.update.restart(int(random.integers(2**63)))
     ends = None
@@ -79,7 +80,8 @@ def contribute(learners: Learners, shard: Any, plan: Plan, state: State, number:
     except Exception as error:
         raise ShardError(shard.name, str(error)) from error
     learner.weights.close_fit()
-    learned = contribution(state, learner.export(), (Ends(number, shard.name, *ends),) if fresh and ends is not None else ())
+    found = (Ends(number, shard.name, *ends),) if fresh and ends is not None else ()
+    learned = contribution(state, learner.export(), found, pooled=pooled)
     learners.put_back(learner)
     return learned
 
@@ -101,9 +103,13 @@ def in_threads(side_by_side: SideBySide, model: BasePredtron, shards: list[Any])
     yield take
 
 
-def take_round(engine: Engine, plan: Plan, before: Progress, turn: int, fresh: bool) -> Progress:
-    """Let all shards take a round, and mix what they have learned."""
-    start = {**before.state, "sum": {}}  # of which a shard has its own
+def take_round(engine: Engine, plan: Plan, before: Progress, turn: int, fresh: bool, pooled: bool) -> Progress:
+    """Let all shards take a round, and mix what they have learned.
+
+    Where new rows are observed in a later call, it is the average of all so far that they are to judge, so that shards go on from
+    it; else shards have sums of their own.
+    """
+    start = before.state if pooled else {**before.state, "sum": {}}
     learned = engine(plan, start, turn, fresh)
     check_ends(learned.ends)
     if learned.rounds == 0:
@@ -145,22 +151,23 @@ class Course:
             progress = checkpoint.load(self.rounds) or progress
         self.n_shards = len(shards)
         turns = range(len(progress.losses), start + self.rounds)
-        self.tasks.open(len(turns))
+        pooled = self.before is not None and model._learner.observer is not None
+        self.tasks.open_fit(len(turns))
         try:
             with self.engine(model, shards) as engine:
                 for turn in turns:
-                    self.tasks.begin()
-                    progress = take_round(engine, self.plan, progress, turn, fresh=turn == start)
+                    self.tasks.open_round()
+                    progress = take_round(engine, self.plan, progress, turn, fresh=turn == start, pooled=pooled)
                     if checkpoint is not None:
                         checkpoint.save(progress)
-                    if self.tasks.end(partial(self._fitted_after, model, progress, finish)):
+                    if self.tasks.close_round(partial(self._fitted_after, model, progress, finish)):
                         break
         except KeyboardInterrupt:
             if len(progress.losses) > start:
                 self._hand_over(model, progress, finish)
             raise
         self._hand_over(model, progress, finish)
-        self.tasks.close(partial(self.fitted, model, progress))
+        self.tasks.close_fit(partial(self.fitted, model, progress))
 
     def _fitted_after(self, model: BasePredtron, progress: Progress, finish: Finish) -> dict[str, Any]:
         """Return the attributes of a mixture that a callback may keep, as after some rounds."""

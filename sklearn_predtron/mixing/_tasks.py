@@ -12,17 +12,17 @@ Reconstruct = Callable[[], dict[str, Any]]
 class Unwatched:
     """The rounds of a call that no callback is told of."""
 
-    def open(self, rounds: int) -> None:
+    def open_fit(self, rounds: int) -> None:
         """Begin a fit of so many rounds."""
 
-    def begin(self) -> None:
+    def open_round(self) -> None:
         """Begin a round."""
 
-    def end(self, fitted: Reconstruct) -> bool:
+    def close_round(self, fitted: Reconstruct) -> bool:
         """End a round, after which the estimator has the attributes that a function returns; return whether the fit is over."""
         return False
 
-    def close(self, fitted: Reconstruct) -> None:
+    def close_fit(self, fitted: Reconstruct) -> None:
         """End the fit."""
 
 
@@ -42,21 +42,21 @@ class Watched(Unwatched):
     def __init__(self, mixed: Any, X: Any, y: Any, metadata: dict[str, Any]):
         self.mixed, self.given = mixed, {"estimator": mixed, "X": X, "y": y, "metadata": metadata or None}
 
-    def open(self, rounds: int) -> None:
+    def open_fit(self, rounds: int) -> None:
         """Begin a fit of so many rounds."""
         self.fit = self.mixed._init_callback_context(max_subtasks=rounds)
         self.fit.call_on_fit_task_begin(**self.given)
 
-    def begin(self) -> None:
+    def open_round(self) -> None:
         """Begin a round."""
         self.round = self.fit.subcontext(task_name="round")
         self.round.call_on_fit_task_begin(**self.given)
 
-    def end(self, fitted: Reconstruct) -> bool:
+    def close_round(self, fitted: Reconstruct) -> bool:
         """End a round, after which the estimator has the attributes that a function returns; return whether the fit is over."""
         return bool(self.round.call_on_fit_task_end(reconstruction_attributes=fitted, **self.given))
 
-    def close(self, fitted: Reconstruct) -> None:
+    def close_fit(self, fitted: Reconstruct) -> None:
         """End the fit."""
         self.fit.call_on_fit_task_end(reconstruction_attributes=fitted, **self.given)
 
@@ -82,7 +82,7 @@ class Epochs:
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Begin the fit."""
-        self.tasks.open(self.rounds)
+        self.tasks.open_fit(self.rounds)
 
     def teardown(self, estimator: Any, context: Any) -> None:
         """Do nothing: the mixture's own callbacks are torn down with its fit."""
@@ -91,7 +91,7 @@ class Epochs:
         """Begin a round before the first of its epochs."""
         if context.task_name == "epoch":
             if self.epochs % self.passes == 0:
-                self.tasks.begin()
+                self.tasks.open_round()
             self.epochs += 1
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
@@ -103,8 +103,8 @@ class Epochs:
             return self.fitted(now)
 
         if context.task_name == "epoch":
-            return self.epochs % self.passes == 0 and self.tasks.end(fitted)
+            return self.epochs % self.passes == 0 and self.tasks.close_round(fitted)
         if self.epochs % self.passes:  # the learner has ended in mid-round, having nothing more to learn
-            self.tasks.end(fitted)
-        self.tasks.close(fitted)
+            self.tasks.close_round(fitted)
+        self.tasks.close_fit(fitted)
         return False

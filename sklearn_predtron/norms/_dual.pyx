@@ -172,27 +172,35 @@ cdef class DualWeights(AveragedWeights):
 
     def export(self):
         cdef LineSum* s = &self.sums[0]
-        own = fields(mean={"theta": self.unit * self._used(self.theta)}, most={"radius2": self.radius2})
+        theta = self._used(self.theta)
+        theta *= self.unit          # in place, for it is large
+        own = fields(mean={"theta": theta}, most={"radius2": self.radius2})
         if self.averaging and s.mass > 0:
-            self.flush_lines(s)
-            own["sum"] = {"total": self._used(self.totals[0][0]) / s.inflation, "mass": s.mass / s.inflation}
+            with nogil:             # other shards learn meanwhile
+                self.flush_lines(s)
+            total = self._used(self.totals[0][0])
+            total /= s.inflation
+            own["sum"] = {"total": total, "mass": s.mass / s.inflation}
         return joined(weights=own, intercept=self.intercept.export())
 
     def adopt(self, state, bint with_sums):
         cdef double length
+        cdef double[::1] flat = self.theta
         own = part_of(state, "weights")
         theta = own["mean"]["theta"]
         if theta.shape != (self.d, self.n_features + 1):
             raise ValueError(f"weights of shape {theta.shape} are not those of {self.d} scores and {self.n_features} features.")
-        erase(self.theta)
+        with nogil:                 # other shards learn meanwhile
+            erase(flat)
         self._use(self.theta, theta)
         self.unit, self.c = 1, 0
         self.begin_sums()
-        self.raise_all()
-        length = self.length_of_theta()
-        if 0 < length < INFINITY:
-            self.change_unit(length)
-        self.relink()
+        with nogil:
+            self.raise_all()
+            length = self.length_of_theta()
+            if 0 < length < INFINITY:
+                self.change_unit(length)
+            self.relink()
         if with_sums and own["sum"]:
             self._use(self.totals[0][0], own["sum"]["total"])
             self.sums[0].mass = own["sum"]["mass"]

@@ -131,18 +131,22 @@ cdef class L2Weights(AveragedWeights):
         """Return the first sum of the iterates and its mass, to which those of others may be added."""
         cdef double mass = self.sums[0].mass
         total, offsets = self.mean_to_export()
-        return {"total": mass * total, "offsets": mass * offsets, "mass": mass}
+        total *= mass       # in place, for they are large
+        offsets *= mass
+        return {"total": total, "offsets": offsets, "mass": mass}
 
     def mean_to_export(self):
         """Return the first average, in the form in which it may be added to that of others."""
         return self.mean()
 
     def adopt(self, state, bint with_sums):
+        cdef double[::1] data = self.data
         own = part_of(state, "weights")
         theta, b = own["mean"]["theta"], own["mean"]["b"]
         if theta.shape != (self.d, self.n_features) or b.shape != (self.d,):
             raise ValueError(f"weights of shape {theta.shape} are not those of {self.d} scores and {self.n_features} features.")
-        erase(self.data)
+        with nogil:         # other shards learn meanwhile
+            erase(data)
         self._shaped(self.data)[...] = theta
         np.asarray(self.b)[:] = b
         self.begin_sums()

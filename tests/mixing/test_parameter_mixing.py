@@ -378,6 +378,31 @@ def test_thresholds_are_found_of_all_shards():
             assert learner.observer.export()["sum"]["seen"].sum() == pytest.approx(4 * 100 * 101 / 2)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        PredtronClassifier(reject=Reject(0.3, -1)),
+        PredtronBinaryClassifier(threshold="f1"),
+        PredtronMultilabelClassifier(threshold="macro_f1"),
+    ],
+)
+def test_rounds_of_new_rows_judge_the_average_of_all(model):
+    """As in a stream; shards that began an average of their own would look worse than the average that predicts."""
+    X, y = make_data(k=4, n=400, noise=2.0)
+    y = {"PredtronClassifier": y, "PredtronBinaryClassifier": y > 1}.get(type(model).__name__, np.eye(4, dtype=int)[y])
+    model.set_params(average="linear", shuffle=False)
+    known = {} if y.ndim == 2 else {"classes": np.unique(y)}
+    mixed, alone = ParameterMixing(model, random_state=0), clone(model)
+    for part in np.split(np.arange(400), 10):
+        mixed.partial_fit([lambda part=part: (X[part], y[part])], **known)
+        alone.partial_fit(X[part], y[part], **known)
+    found, expected = (one._learner.observer.export()["sum"] for one in (mixed.estimator_, alone))
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-9, atol=1e-9)
+    assert mixed.estimator_.n_mistakes_ == alone.n_mistakes_
+    np.testing.assert_array_equal(mixed.predict(X), alone.predict(X))
+
+
 def test_labels_with_room_of_their_own():
     """Grades of relevance and sparse sets, which a round writes down, are written by each thread for itself."""
     from scipy import sparse
