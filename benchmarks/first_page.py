@@ -14,7 +14,7 @@ from benchmarks.report import Table, replace
 
 PAGE = Path(__file__).parents[1] / "README.md"
 PICTURE = RESULTS / "peers.svg"
-COLUMNS = ["you learn", "beside", "measured by", "error", "time"]
+COLUMNS = ["you predict", "compared with", "measured by", "error, ours / theirs", "time, ours / theirs"]
 COLORS = {"error": "#d55e00", "time": "#3c9dd0"}
 TICKS = {
     "error": {"1/4": 0.25, "1/2": 0.5, "equal": 1, "2": 2},
@@ -72,7 +72,7 @@ COMPARISONS = [
         headline("kernels", "error on sets that are not linear", "`SVC`"),
         headline("kernels", FIT, "`SVC`"),
     ),
-    Comparison("classes, or none", f"{LOGISTIC}, Chow's rule", headline("reject", "loss with a reject option", CHOW)),
+    Comparison("classes, or to ask", f"{LOGISTIC}, Chow's rule", headline("reject", "loss with a reject option", CHOW)),
     Comparison("a rare class", "`TunedThresholdClassifierCV`", headline("thresholds", "F1 of the rarer class", TUNED)),
     Comparison(
         "ratings",
