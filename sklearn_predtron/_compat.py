@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import sklearn
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.linear_model._base import LinearClassifierMixin, LinearModel
 from sklearn.metrics import make_scorer
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight
@@ -22,6 +23,8 @@ __all__ = [
     "CallbackSupport",
     "HasMethods",
     "Interval",
+    "LinearClassifierMixin",
+    "LinearModel",
     "Scorer",
     "StrOptions",
     "asked_of_any",

@@ -16,11 +16,14 @@ from sklearn_predtron.updates import Update, build_rule
 from sklearn_predtron.updates._bounds import fingerprint, unstated
 from sklearn_predtron.updates._comparator import Comparator
 
+BEGAN = "a model"  # what weights that began at one have learned with
+
 
 class Bounded:
     """Knows the theorem behind an estimator and its bound."""
 
     _learner: Learner
+    _learned_with: Any
     update: Any
     _build_problem: Callable[[], Problem]
     _check_fixed: Callable[[], None]
@@ -50,6 +53,8 @@ class Bounded:
                 f"No loss bound is proven for the norm's q=None and update={self.update!r}, which takes longer steps under it "
                 "than the theorem's; accepted are q='theory' and numbers."
             )
+        if self._learned_with == BEGAN:
+            raise ValueError("No loss bound is proven for weights that began at a model, for the theorems begin at zeros.")
         if self._differs(self._build_problem(), rule):
             raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
         self._check_fixed()

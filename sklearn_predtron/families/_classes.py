@@ -15,6 +15,7 @@ from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._fitted import AfterFit
 from sklearn_predtron.families._labels import ClassReader, class_list, encode, find_classes, one_dimensional
+from sklearn_predtron.families._linear_models import BeginsAtLinear, Linear, encoder, of_each_class
 from sklearn_predtron.families._validation import MissingClasses, check_lengths
 from sklearn_predtron.losses import CostTableLoss, ZeroOne, costs_of, table_loss
 from sklearn_predtron.problems._base import Codes, Labels
@@ -22,7 +23,7 @@ from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, table_representation
 
 
-class ClassLabelled(ClassifierMixin, BasePredtron):
+class ClassLabelled(ClassifierMixin, BeginsAtLinear):
     """Labels are classes, which are numbered."""
 
     classes_: Any = AfterFit()
@@ -67,6 +68,16 @@ class ClassLabelled(ClassifierMixin, BasePredtron):
     def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
         if len(classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class.")
+
+    def _read_linear(self, model: Any) -> Linear:
+        scores = self._of_classes(model)
+        self._begin_classes(model.classes_)
+        return scores
+
+    def _begin_classes(self, classes: Any) -> None:
+        """Take over the classes of a model that has learned them."""
+        self._check_classes(classes, ordered=True)
+        self.classes_ = classes
 
     def _true_codes(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the numbers of the labels, one for each prediction."""
@@ -165,6 +176,14 @@ class BaseTableClassifier(ClassLabelled):
         """Return whether the loss is 0-1: with many classes a table of costs is worth avoiding."""
         loss = table_loss(self.loss)
         return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
+
+    def _encoded(self, problem: Any, scores: Linear) -> Linear:
+        k = len(self.classes_)
+        scores = of_each_class(scores, 1.0 if problem.d == 1 else 0.5)  # as decision_function has it
+        encode = encoder(problem.decision, problem.d, k)
+        if encode is None:
+            raise ValueError(f"representation={shortened(self.representation)} has no scores for any {k} decoded ones.")
+        return Linear(encode @ scores.coef, encode @ scores.intercept)
 
     # --------------------------------------------------------------------------------------------------------- prediction
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._queries import read_relevances
@@ -14,10 +15,12 @@ from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fast_path import RelevanceReader
 from sklearn_predtron.families._fitted import learned, read_only
 from sklearn_predtron.families._labels import column_names
+from sklearn_predtron.families._linear_models import ANY_REGRESSOR, Linear
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._rankings import BaseRanker
 from sklearn_predtron.families._validation import check_lengths
 from sklearn_predtron.metrics import mean_over_queries, ndcg
+from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.problems._relevance import Relevances
 
 if TYPE_CHECKING:
@@ -104,6 +107,7 @@ class PredtronLabelRanker(BaseRanker):
     """
 
     _epochs = 20
+    _linear_models = "linear regressors of scikit-learn of several targets, and MultiOutputRegressor of them"
 
     def __init__(
         self,
@@ -179,6 +183,19 @@ class PredtronLabelRanker(BaseRanker):
         if names is not None and not np.array_equal(names, getattr(self, "label_names_", names)):
             raise ValueError(f"y has the columns {names.tolist()}, and learning began with {self.label_names_.tolist()}.")
         return labels
+
+    def _read_linear(self, model: Any) -> Linear:
+        scores = None if is_classifier(model) else self._stacked(model, ANY_REGRESSOR)
+        if scores is None or len(scores.coef) < 2:
+            raise self._refused(model)
+        self._n_labels = len(scores.coef)
+        return scores
+
+    def _encoded(self, problem: Problem, scores: Linear) -> Linear:
+        if problem.of_one_score is None:
+            return scores
+        first, second = np.triu_indices(self._n_labels, 1)
+        return Linear(*(array[first] - array[second] for array in scores))
 
     def _build_reader(self) -> ListReader:
         return ListReader(self._n_labels)

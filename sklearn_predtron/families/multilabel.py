@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
+from sklearn.multioutput import MultiOutputClassifier
 
+from sklearn_predtron._compat import LinearClassifierMixin
 from sklearn_predtron._core.score_histogram import LabelScores
 from sklearn_predtron._names import refuse_class
 from sklearn_predtron._parts import checked_build, real_numbers, resolve
@@ -20,6 +22,7 @@ from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fitted import AfterFit, learned, read_only
 from sklearn_predtron.families._label_sets import SetReader, as_array, flat
 from sklearn_predtron.families._labels import class_list, column_names, find_classes
+from sklearn_predtron.families._linear_models import BeginsAtLinear, Linear, of_label_sets
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._thresholds import Measure, Thresholded, number_or_measure
 from sklearn_predtron.families._validation import MissingClasses, check_lengths, mean_loss
@@ -34,7 +37,7 @@ MEASURES = {"macro_f1": Measure("macro_f1", FBeta().of_counts), "micro_f1": Meas
 
 
 @documented({"_n_labels": 3}, d="m")
-class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
+class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, BeginsAtLinear):
     """Multilabel classifier: learns all labels in one pass, for the measure that counts.
 
     Parameters
@@ -106,6 +109,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
     """
 
     classes_: Any = AfterFit()
+    _linear_models = "linear classifiers of sets (OneVsRestClassifier, MultiOutputClassifier, RidgeClassifier), or of one label"
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
         "loss": [str, callable, SubsetLoss],
@@ -215,6 +219,17 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded):
             pooled = getattr(self._threshold_measure(), "pooled", False)
             self._cut = name, rounds, cuts + [cuts[-1] if pooled else 0.0] * len(rest)  # as of labels of which no row was seen
         return begin if names is None else list(range(known))
+
+    def _read_linear(self, model: Any) -> Linear:
+        if isinstance(model, MultiOutputClassifier) and not all(np.array_equal(values, [0, 1]) for values in model.classes_):
+            raise self._refused(model)
+        if isinstance(model, MultiOutputClassifier) or getattr(model, "multilabel_", False) or of_label_sets(model):
+            scores = self._stacked(model, LinearClassifierMixin)
+            self._start(np.zeros((1, len(scores.coef)), dtype=int), None, None, single=False, partial=True)
+        else:
+            scores = self._of_classes(model)
+            self._start(model.classes_, None, model.classes_, single=True, partial=True)
+        return scores
 
     def _build_reader(self) -> SetReader:
         return SetReader(self._n_labels, self.classes_ if self._single else None)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._queries import shortened
 from sklearn_predtron._warning import warn
@@ -13,6 +14,7 @@ from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.families._declared_order import declared_order
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._labels import encode
+from sklearn_predtron.families._linear_models import Linear, is_one_direction, of_thresholds
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._validation import mean_loss
 
@@ -92,6 +94,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
     True
     """
 
+    _linear_models = f"{BaseTableClassifier._linear_models}, and ordinal models with `theta_`, as mord's"
     _parameter_constraints: dict[str, list] = {
         **BaseTableClassifier._parameter_constraints,
         "categories": ["array-like", None],
@@ -141,6 +144,22 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
             return self._checked_categories()
         return declared_order(y)
 
+    def _read_linear(self, model: Any) -> Linear:
+        """Return the scores of the ranks, in their order: of thresholds on one direction, as mord's models have them, too."""
+        check_is_fitted(model)
+        ordered = all(hasattr(model, name) for name in ("coef_", "theta_", "classes_"))
+        scores = of_thresholds(model) if ordered and np.ndim(model.coef_) == 1 else self._of_classes(model)
+        given = self._given_classes(None)
+        if given is None:
+            self._begin_classes(model.classes_)
+            return scores
+        self._check_same_set(model.classes_, given, "in categories")
+        self._begin_classes(given)
+        order = encode(given, model.classes_)
+        if len(scores.coef) == 1:  # of the second class
+            return scores if order[1] == 1 else Linear(-scores.coef, -scores.intercept)
+        return Linear(scores.coef[order], scores.intercept[order])
+
     def _checked_categories(self) -> NDArray:
         categories = np.asarray(self.categories)
         mixed = len({isinstance(label, str) for label in np.asarray(self.categories, dtype=object).ravel()}) > 1
@@ -149,6 +168,15 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
                 f"categories={self.categories!r} must be a list of at least two different labels of one type, each once."
             )
         return categories
+
+    def _encoded(self, problem: Any, scores: Linear) -> Linear:
+        weights = super()._encoded(problem, scores)
+        if problem.score_map.offsets_apart and not is_one_direction(weights):
+            raise ValueError(
+                f"representation={self.representation!r} has one direction with ordered thresholds, and the model has several, "
+                "or others; accepted are models with `theta_`, as mord's, or another representation."
+            )
+        return weights
 
     def _check_same_classes(self, classes: Any, given: NDArray | None) -> None:
         super()._check_same_classes(classes, given)

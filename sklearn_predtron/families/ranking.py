@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._compat import with_callbacks
@@ -15,6 +16,7 @@ from sklearn_predtron.families._blocks import InColumn
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fast_path import QueryReader
 from sklearn_predtron.families._fitted import learned
+from sklearn_predtron.families._linear_models import ANY_REGRESSOR, Linear
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._rankings import BaseRanker
 from sklearn_predtron.families._validation import Batch, check_lengths
@@ -108,6 +110,7 @@ class PredtronRanker(BaseRanker, InColumn):
     """
 
     _ids = QID
+    _linear_models = "linear regressors of scikit-learn of one target, and linear classifiers of two classes"
     __metadata_request__fit = ROUTED
     __metadata_request__partial_fit = ROUTED
     __metadata_request__score = ROUTED
@@ -207,6 +210,15 @@ class PredtronRanker(BaseRanker, InColumn):
 
     def _build_reader(self) -> QueryReader:
         return QueryReader()
+
+    def _read_linear(self, model: Any) -> Linear:
+        scores = self._of_classes(model) if is_classifier(model) else self._stacked(model, ANY_REGRESSOR)
+        if len(scores.coef) != 1:
+            raise self._refused(model)
+        return scores
+
+    def _without_intercept(self, model: Any, scores: Linear) -> Linear:
+        return scores._replace(intercept=np.zeros(1))  # it is common to the documents of a query
 
     def _build_intercept(self) -> Intercept:
         return Intercept(False, 1.0)

@@ -21,6 +21,7 @@ from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fast_path import TokenReader
 from sklearn_predtron.families._fitted import AfterFit, read_only
 from sklearn_predtron.families._labels import check_same_classes, class_list, encode, find_classes, one_dimensional
+from sklearn_predtron.families._linear_models import BeginsAtLinear, Linear, of_each_class
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._transitions import (
     allowed_transitions,
@@ -45,7 +46,7 @@ ROUTED = {"sid": "groups", "sample_weight": True}
 
 
 @documented({"classes_": np.arange(3)}, d="n_classes", rows="sequences")
-class PredtronSequenceTagger(InColumn):
+class PredtronSequenceTagger(InColumn, BeginsAtLinear):
     """Sequence tagging by a linear chain: labels the tokens of a sequence together.
 
     A row is a token, `sid` says of which sequence, and a round is a sequence.  The score S(y) of a sequence of labels is the sum
@@ -284,6 +285,11 @@ class PredtronSequenceTagger(InColumn):
         self.classes_ = find_classes(class_list(classes), targets=False)[0]
         return encode(one_dimensional(y), self.classes_)
 
+    def _read_linear(self, model: Any) -> Linear:
+        scores = self._of_classes(model)
+        self.classes_ = model.classes_
+        return of_each_class(scores, 0.5)
+
     def _note_transitions(self, labels: Any, *, partial: bool) -> None:
         """Note which transitions there are, if others are to be forbidden."""
         if not isinstance(self.constraint, str) or self.constraint != "observed":
@@ -311,6 +317,9 @@ class PredtronSequenceTagger(InColumn):
 
     def _build_problem(self) -> ChainProblem:
         return sequence_loss(self.loss).build(self.transition_scaling, self.classes_, self._allowed())
+
+    def _without_intercept(self, model: Any, scores: Linear) -> Linear:
+        return scores  # tokens always have offsets
 
     def _build_intercept(self) -> Intercept:
         return Intercept(True, self._scaling())

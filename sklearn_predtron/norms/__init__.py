@@ -34,6 +34,7 @@ class Norm(Part):
     """Base of the norms."""
 
     pairwise = False  # whether X holds kernels of rows with rows
+    takes_weights = False  # whether learning can begin at given weights
     measured = False  # whether it has a length of given weights and rows
     of_sequences = False  # whether the tokens of sequences can be learned under it
     theorem: str | None = None  # what carries the theorems over to the norm
@@ -157,7 +158,7 @@ class L2(Norm):
     alias = "l2"
     of_sequences = True
     synonyms = ("frobenius", "fro", "euclidean")
-    measured = True
+    takes_weights = measured = True
 
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         return L2Weights(score_map.d, p, intercept, by_feature=sparse, averaging=average, score_map=score_map)
@@ -176,7 +177,7 @@ class PNormBase(Norm):
     """Base of the norms |W|_r with 1/r + 1/q = 1: steps change dual weights, of which W is a power."""
 
     q: float | str | None
-    measured = True
+    takes_weights = measured = True
     theorem = "Theorem 15 for its norm"
     _parameter_constraints: dict[str, list] = {"q": [Interval(Real, 2, None, closed="left"), StrOptions({"theory"}), None]}
 
@@ -316,7 +317,7 @@ class Trace(Norm):
 
     alias = "trace"
     synonyms = ("nuclear", "schatten")
-    measured = True
+    takes_weights = measured = True
     theorem = "Theorem 15 for its norm"
     _parameter_constraints: dict[str, list] = {"q": [Interval(Real, 2, None, closed="left"), None]}
 

@@ -75,6 +75,10 @@ cdef class Weights:
         """Go on from the state of mixed weights; sums of the iterates begin anew, unless they are to come with it."""
         raise ValueError(f"{type(self).__name__} cannot be mixed.")
 
+    def begin_at(self, W, b):
+        """Let the iterate be W (d, p) and b (d,) before anything is learned."""
+        raise ValueError(f"{type(self).__name__} cannot begin at given weights.")
+
     def put_first(self, int which):
         """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
 

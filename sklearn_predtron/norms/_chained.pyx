@@ -67,6 +67,9 @@ cdef class ChainedWeights(Weights):
         self.radius2, self.longest = own["radius2"], own["longest"]
         self.may_step = self.inner.may_step
 
+    def begin_at(self, W, b):
+        self.inner.begin_at(W, b)
+
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
         if d != self.d:
             raise ValueError(f"the transitions are those of {self.d} labels.")

@@ -207,6 +207,16 @@ cdef class DualWeights(AveragedWeights):
         self.radius2 = own["most"]["radius2"]
         self.intercept.adopt(part_of(state, "intercept"))
 
+    def begin_at(self, W, b):
+        r2 = self.intercept.r2_read()
+        if self.intercept.automatic and self.intercept.count == 0 and np.any(b):
+            raise ValueError(
+                "intercept_scaling='auto' is the length of rows, in whose unit the norm measures intercepts, and none was seen; "
+                "accepted are numbers, and models without an intercept.")
+        state = self.export()
+        state["mean"]["weights.theta"] = self.unlinked(np.column_stack([W, b / r2 ** 0.5 if r2 > 0 else b]))
+        self.adopt(state, False)
+
     def expect(self, Rows rows not None):
         """Take huge pages after all where rows touch most of the weights."""
         if self.thin and touches_most(rows, self.stride):

@@ -159,6 +159,15 @@ cdef class L2Weights(AveragedWeights):
         self.radius2 = own["most"]["radius2"]
         self.intercept.adopt(part_of(state, "intercept"))
 
+    def begin_at(self, W, b):
+        state = self.export()
+        state["mean"] = {"weights.theta": self.unlinked(W), "weights.b": b}
+        self.adopt(state, False)
+
+    def unlinked(self, W):
+        """Return what of W is kept: the steps that lead there."""
+        return W
+
     def expect(self, Rows rows not None):
         """Take huge pages after all where rows touch most of the weights."""
         if self.thin and touches_most(rows, 1 if self.d == 1 else self.stride):

@@ -73,6 +73,9 @@ cdef class PNormWeights(DualWeights):
             self.theta[slot[i]] = theta[i]
             self.u[slot[i]] = u[i]
 
+    def unlinked(self, W):
+        return unlinked(W, np.abs(W), self.q)
+
     cdef double sum_of_powers(self) noexcept nogil:
         cdef Py_ssize_t i
         cdef double total = 0
@@ -169,6 +172,9 @@ cdef class GroupWeights(DualWeights):
                                        &self.u[0], self.first_total(0), &self.part[0])
         self.moved += n * self.d
 
+    def unlinked(self, W):
+        return unlinked(W, np.linalg.norm(W, axis=0), self.q)
+
     cdef double sum_of_powers(self) noexcept nogil:
         cdef Py_ssize_t j
         cdef double total = 0
@@ -227,3 +233,10 @@ def primal_length(sizes, double q):
     r = q / (q - 1)
     largest = sizes.max(initial=0)
     return 0.0 if largest == 0 else float(largest * ((sizes / largest) ** r).sum() ** (1 / r))
+
+
+def unlinked(W, sizes, double q):
+    """Return Theta of W = sign(Theta) |Theta|^(q - 1) / |Theta|_q^(q - 2), or of columns of these sizes: the same of W, by r."""
+    length = primal_length(sizes, q)
+    share = np.divide(sizes, length, out=np.ones_like(sizes), where=sizes > 0)
+    return W * share ** (q / (q - 1) - 2)

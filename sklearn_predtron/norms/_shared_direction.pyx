@@ -81,6 +81,12 @@ cdef class SharedDirection(Weights):
         self.may_step = self.inner.may_step
         self.observing = self.radius_needed or self.intercept.automatic or self.inner.observing
 
+    def begin_at(self, W, b):
+        """Let the iterate be the direction in any row of W, and b."""
+        self.inner.begin_at(W[:1], np.zeros(1))
+        np.asarray(self.b)[:] = b
+        self.may_step = self.inner.may_step
+
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
         if d != self.d:
             raise ValueError(f"the thresholds of {self.d} ranks are as many as there are.")

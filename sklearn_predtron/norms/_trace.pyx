@@ -27,6 +27,8 @@ cdef double FALL = 1e-2
 # singular values of theta are a 1e-8th of the largest.
 cdef double NEGLIGIBLE = 1e-20    # eigenvalues of M, of which the largest is between 1 / d and 1
 
+cdef double ROUNDED = 1e-13      # of the largest singular value
+
 cdef enum:
     NEAR = 64   # scores for which a prediction finds room on the stack: several threads may predict with the same weights
     LINES = 32  # that are linked together; the step of a loop too, where Cython wants a literal
@@ -100,6 +102,13 @@ cdef class TraceWeights(L2Weights):
         self.find_K()
         self.steps, self.peak, self.known = 0, self.trace(), False
         self.find_M()
+
+    def unlinked(self, W):
+        left, values, right = np.linalg.svd(W, full_matrices=False)
+        r, top = self.q / (self.q - 1), values.max(initial=0)
+        there = values > ROUNDED * top      # others, which rounding leaves, would be raised to a power near 0
+        length = schatten(W, r)
+        return (left[:, there] * values[there] * (values[there] / length) ** (r - 2)) @ right[there] if top > 0 else W
 
     cdef begin_sum(self, int i, arrays):
         cdef double[::1] C = arrays[2]

@@ -1,0 +1,206 @@
+"""Fitted linear models of scikit-learn, from which an estimator may go on learning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.linear_model import SGDRegressor
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_predtron._compat import LinearClassifierMixin, LinearModel
+from sklearn_predtron._core.rows import csr_rows, dense_rows
+from sklearn_predtron._names import series
+from sklearn_predtron._parts import kinds, resolve
+from sklearn_predtron._queries import shortened
+from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._bounded import BEGAN
+from sklearn_predtron.norms import Norm
+from sklearn_predtron.problems._base import Problem
+
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
+
+SEVERAL = (OneVsRestClassifier, MultiOutputClassifier, MultiOutputRegressor)
+ANY_REGRESSOR = (LinearModel, SGDRegressor)
+SAME = 1e-9  # of the largest weight: by so much rounding sets equal directions apart
+
+
+class Linear(NamedTuple):
+    """Weights of scores, and offsets: a class, a label or a target each, or the second of two classes."""
+
+    coef: NDArray
+    intercept: NDArray
+
+
+class BeginsAtLinear(BasePredtron):
+    """May begin at a linear model in the place of zero weights."""
+
+    _linear_models = "linear classifiers of scikit-learn, and OneVsRestClassifier of them"
+
+    def _read_linear(self, model: Any) -> Linear:
+        """Return the scores of the predictions by a model, and set what it knows of the labels."""
+        raise TypeError(f"{type(self).__name__} does not define _read_linear(); a family must.")
+
+    def _encoded(self, problem: Problem, scores: Linear) -> Linear:
+        """Return weights of the problem's scores that decode to these."""
+        return scores
+
+    @classmethod
+    def from_linear(cls, model: Any, **parameters: Any) -> Self:
+        """Begin at a fitted linear model of scikit-learn, and go on by `partial_fit`, or by `fit` with ``warm_start=True``.
+
+        The estimator predicts as the model does, but for exact ties, until it learns: its first iterate is the model, with which
+        the average begins.  Steps are as long as for zero weights.
+
+        Parameters
+        ----------
+        model : estimator
+            A fitted linear model of scikit-learn, with as many classes, labels or targets as are to be predicted:
+            `LogisticRegression`, `SGDClassifier`, `LinearSVC`, `Perceptron`, `RidgeClassifier` or another, for several labels
+            `OneVsRestClassifier` or `MultiOutputClassifier` of them, for rankings `Ridge`, `LinearRegression` or another.
+        **parameters : dict
+            Parameters of the estimator.  The norm must take given weights, and, if it measures the intercept with them ("l1",
+            "group"), `intercept_scaling` must be a number.
+
+        Returns
+        -------
+        estimator : object
+            An estimator that is fitted, of 0 rounds.  For it no loss bound is proven.
+
+        Raises
+        ------
+        ValueError
+            If the model is not linear, has other outputs than the family predicts, or has an intercept and the estimator none;
+            if the norm or the representation has no such weights.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn_predtron import PredtronClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> batch = LogisticRegression().fit(X[::2], y[::2])
+        >>> stream = PredtronClassifier.from_linear(batch)
+        >>> bool((stream.predict(X) == batch.predict(X)).all()), stream.t_
+        (True, 0)
+        >>> stream.partial_fit(X[1::2], y[1::2]).t_
+        75
+        """
+        estimator = cls(**parameters)
+        estimator._validate_params()
+        estimator._begin_at(model)
+        return estimator
+
+    def _begin_at(self, model: Any) -> None:
+        """Begin at a model, before anything was learned."""
+        norm = resolve(Norm, self.norm, "norm")
+        if not norm.takes_weights:
+            accepted = series([repr(kind.alias) for kind in kinds(Norm) if kind.takes_weights])
+            raise ValueError(f"norm={self.norm!r} cannot begin at the weights of a model; accepted are {accepted}.")
+        check_is_fitted(model)
+        scores = self._read_linear(model)
+        if not getattr(self, "fit_intercept", False):
+            scores = self._without_intercept(model, scores)
+        if not (np.isfinite(scores.coef).all() and np.isfinite(scores.intercept).all()):
+            raise ValueError(f"model={shortened(model)} has weights that are not finite.")
+        self.n_features_in_ = scores.coef.shape[1]
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
+        self._begin_learner(scores, sparse.issparse(getattr(model, "coef_", None)))
+
+    def _begin_learner(self, scores: Linear, is_sparse: bool) -> None:
+        problem, shape = self._build_problem(), (0, self.n_features_in_)
+        weights = self._encoded(problem, scores)
+        rows = csr_rows(sparse.csr_matrix(shape)) if is_sparse else dense_rows(np.empty(shape))
+        learner = self._new_learner(problem, rows, self._build_observer(problem, None), partial=True)
+        learner.weights.begin_at(*weights)
+        self._learner, self._fixed, self._learned_with = learner, self._fixed_parameters(), BEGAN
+
+    def _without_intercept(self, model: Any, scores: Linear) -> Linear:
+        """Return scores without offsets, or refuse those that matter."""
+        if scores.intercept.any():
+            raise ValueError(f"fit_intercept=False leaves out the intercept of model={shortened(model)}; accepted is True.")
+        return scores
+
+    def _refused(self, model: Any) -> ValueError:
+        """Return the error of a model at which the family cannot begin."""
+        return ValueError(
+            f"model={shortened(model)} is none that {type(self).__name__} can begin at; accepted are fitted {self._linear_models}."
+        )
+
+    def _of_classes(self, model: Any) -> Linear:
+        """Return the scores of the classes, of two that of the second; refuse what is no linear classifier of classes."""
+        if isinstance(model, OneVsRestClassifier):
+            good = not model.multilabel_
+        else:
+            good = isinstance(model, LinearClassifierMixin) and not of_label_sets(model)
+        if not good:
+            raise self._refused(model)
+        return self._stacked(model, LinearClassifierMixin)
+
+    def _stacked(self, model: Any, kind: Any) -> Linear:
+        """Return the scores of a model, or of each of several, which must be of a kind of linear models."""
+        parts = model.estimators_ if isinstance(model, SEVERAL) else [model]
+        if not all(isinstance(part, kind) or is_constant(part) for part in parts) or all(map(is_constant, parts)):
+            raise self._refused(model)
+        width = next(np.shape(part.coef_)[-1] for part in parts if not is_constant(part))
+        read = [scores_of(part, width) for part in parts]
+        return Linear(*(np.concatenate(arrays) for arrays in zip(*read, strict=True)))
+
+
+def scores_of(model: Any, width: int) -> Linear:
+    """Return the scores of a model without others in it; one that saw a label of one value alone is an offset."""
+    if is_constant(model):
+        return Linear(np.zeros((1, width)), 2.0 * np.ravel(model.y_)[:1] - 1)
+    coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
+    coef = np.array(np.atleast_2d(coef), dtype=np.float64)
+    return Linear(coef, np.array(np.broadcast_to(np.ravel(model.intercept_), len(coef)), dtype=np.float64))
+
+
+def is_constant(model: Any) -> bool:
+    """Return whether it is what OneVsRestClassifier has for a label that is always on or off."""
+    return type(model).__name__ == "_ConstantPredictor"
+
+
+def of_label_sets(model: Any) -> bool:
+    """Return whether it is a RidgeClassifier of sets of labels, which has the attributes of one of classes."""
+    return getattr(getattr(model, "_label_binarizer", None), "y_type_", "").startswith("multilabel")
+
+
+def of_each_class(scores: Linear, half: float) -> Linear:
+    """Return a score for each class, of two classes `half` the score of the second and its opposite."""
+    if len(scores.coef) > 1:
+        return scores
+    signs = np.array([-half, half])
+    return Linear(signs[:, None] * scores.coef, signs * scores.intercept)
+
+
+def encoder(decode: Callable[[NDArray], NDArray], d: int, k: int) -> NDArray | None:
+    """Return the matrix that makes d scores of the decoded ones of k classes, but for what they have in common; None for none."""
+    code = decode(np.eye(d))[:, :k].T
+    exact = np.linalg.pinv(code)
+    if np.allclose(code @ exact, np.eye(k)):
+        return exact
+    centre = np.eye(k) - 1 / k
+    found = np.linalg.pinv(centre @ code)
+    return found if np.allclose(centre @ code @ found, centre) else None
+
+
+def of_thresholds(model: Any) -> Linear:
+    """Return the decoded scores of ranks by one direction with r - 1 ordered thresholds, `theta_`."""
+    d = len(model.theta_)
+    code = (2.0 * np.tri(d + 1, d, -1) - 1) / np.sqrt(d)
+    coef = np.array(model.coef_, dtype=np.float64)
+    return Linear(np.outer(code.sum(axis=1), coef), -code @ np.asarray(model.theta_, dtype=np.float64))
+
+
+def is_one_direction(scores: Linear) -> bool:
+    """Return whether all scores have the same weights, but for rounding, and offsets that fall."""
+    apart, largest = np.ptp(scores.coef, axis=0).max(), np.abs(scores.coef).max()
+    return bool(apart <= SAME * largest and (np.diff(scores.intercept) <= 0).all())
