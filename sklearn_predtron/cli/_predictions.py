@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from sklearn_predtron.cli._console import emit
 from sklearn_predtron.cli._data_files import STANDARD, named
@@ -59,11 +61,14 @@ def lines_to_file(path: str) -> Iterator[Write]:
             file.close()
 
 
-def format_predictions(predicted: NDArray, labels: NDArray | None) -> Iterator[str]:
+def format_predictions(predicted: Any, labels: NDArray | None) -> Iterator[str]:
     """Yield the predictions as lines: a label, or if `labels` are those of columns, the labels that are on."""
-    for row in predicted:
-        found = [row] if labels is None else labels[row > 0]
-        yield ",".join(map(format_label, found)) + "\n"
+    if labels is None:
+        yield from (f"{format_label(label)}\n" for label in predicted)
+        return
+    sets = sparse.csr_array(predicted)
+    for on in np.split(sets.indices, sets.indptr[1:-1]):
+        yield ",".join(map(format_label, labels[on])) + "\n"
 
 
 def format_scores(scores: NDArray) -> Iterator[str]:

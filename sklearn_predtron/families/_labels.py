@@ -95,8 +95,8 @@ def _distinct(labels: NDArray) -> list[Any]:
 
 
 def column_names(y: Any) -> NDArray | None:
-    """Return the names of the columns of a data frame, if they are text."""
-    names = np.asarray(getattr(y, "columns", []), dtype=object)
+    """Return the names of the columns of a data frame, or of an Arrow table, if they are text."""
+    names = np.asarray(getattr(y, "column_names", getattr(y, "columns", [])), dtype=object)
     return names if len(names) > 0 and all(isinstance(name, str) for name in names) else None
 
 

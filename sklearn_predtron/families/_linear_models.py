@@ -131,7 +131,8 @@ class BeginsAtLinear(BasePredtron):
     def _refused(self, model: Any) -> ValueError:
         """Return the error of a model at which the family cannot begin."""
         return ValueError(
-            f"model={shortened(model)} is none that {type(self).__name__} can begin at; accepted are fitted {self._linear_models}."
+            f"model={shortened(model)} is none that {type(self).__name__} can begin at; accepted are fitted "
+            f"{self._linear_models}."
         )
 
     def _of_classes(self, model: Any) -> Linear:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._core.learner import Learner
@@ -56,17 +57,18 @@ class Predicting(Validated):
                 break
         return learner, scores, found
 
-    def _decoded(self, X: Any) -> NDArray:
-        """Return the problem's predictions, one for each row."""
+    def _decoded(self, X: Any, pack: Callable[[NDArray], Any] = np.asarray) -> Any:
+        """Return the problem's predictions, one for each row; a block of them is packed before the next one is made."""
         learner, X, rows = self._read_rows_to_predict(X)
         problem, shift = learner.problem, self._shift(learner)
 
-        def decode(first: int, last: int) -> NDArray:
+        def decode(first: int, last: int) -> Any:
             scores = self._score(learner, X, rows, first, np.empty((last - first, problem.d)))
-            return problem.predict(scores if shift is None else scores - shift)
+            return pack(problem.predict(scores if shift is None else scores - shift))
 
         parts = in_blocks(learner, rows, decode)
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        join = sparse.vstack if sparse.issparse(parts[0]) else np.concatenate
+        return parts[0] if len(parts) == 1 else join(parts)
 
     def _read_rows_to_predict(self, X: Any) -> tuple[Learner, Any, Rows]:
         """Return the learner of now, which another thread may replace, X and its rows."""

@@ -109,6 +109,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, BeginsAtLinear)
     """
 
     classes_: Any = AfterFit()
+    _label_kind = "ndarray"  # of what is predicted
     _linear_models = "linear classifiers of sets (OneVsRestClassifier, MultiOutputClassifier, RidgeClassifier), or of one label"
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
@@ -195,6 +196,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, BeginsAtLinear)
                 )
             self._n_labels, self._single = 1, True
             self.classes_ = found
+        several = sparse.issparse(y) and not single
+        self._label_kind = ("csr_array" if isinstance(y, sparse.sparray) else "csr_matrix") if several else "ndarray"
         self._label_dtype = "int64" if y.dtype.kind not in "iufb" else y.dtype.str
 
     def _add_classes(self, classes: Any) -> list[int]:
@@ -304,7 +307,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, BeginsAtLinear)
         scores = self._as_of_now()._scores(X)
         return scores[:, 0] if self._single else scores
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any) -> Any:
         """Predict the set of labels.
 
         Parameters
@@ -314,15 +317,16 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, BeginsAtLinear)
 
         Returns
         -------
-        y : ndarray of shape (n_samples, m), or (n_samples,) where y had one dimension
-            Zeros and ones, of the type that y had, dense also where y was sparse; labels of `classes_` where y had one
-            dimension.
+        y : {ndarray, CSR matrix} of shape (n_samples, m), or ndarray of shape (n_samples,) where y had one dimension
+            Zeros and ones, of the type that y had, and sparse where y was sparse when learning began (a CSR array of a sparse
+            array, a CSR matrix of a sparse matrix); labels of `classes_` where y had one dimension.
         """
-        predicted = self._as_of_now()._predict_indicators(X)
-        return self.classes_[predicted[:, 0]] if self._single else predicted.astype(self._label_dtype)
-
-    def _predict_indicators(self, X: Any) -> NDArray:
-        return self._decoded(X)
+        now = self._as_of_now()
+        if now._single:
+            return now.classes_[now._decoded(X)[:, 0]]
+        if now._label_kind == "ndarray":
+            return now._decoded(X).astype(now._label_dtype)
+        return getattr(sparse, now._label_kind)(now._decoded(X, sparse.csr_array).astype(now._label_dtype))
 
     def sample_loss(self, X: Any, y: Any) -> NDArray:
         """Compute the estimator's own loss L(sigma, y) of each prediction.
@@ -340,25 +344,30 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, BeginsAtLinear)
             Values of the loss that was learned for.
         """
         now = self._as_of_now()
-        return now._loss_of(now._raw_predict(X), y)
+        return now._learned_loss.evaluate(*now._counts_of(X, y))
 
     def _raw_predict(self, X: Any) -> NDArray:
-        return self._predict_indicators(X)
+        return self._decoded(X)
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
-        return self._learned_loss.evaluate(*self._counts(predicted, y))
+        return self._learned_loss.evaluate(*self._counts(predicted, self._dense_indicators(y)))
 
-    def _counts(self, indicators: NDArray, y: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    def _counts_of(self, X: Any, y: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Return the counts of each row's prediction, of sparse labels without a dense matrix."""
+        if self._single or not sparse.issparse(y):
+            return self._counts(self._decoded(X), self._dense_indicators(y))
+        self._read_labels(y, None, fresh=False, partial=True)
+        return self._counts(self._decoded(X, sparse.csr_array), sparse.csr_array(y))
+
+    def _counts(self, indicators: Any, y: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """True positives, false positives, false negatives and true negatives of each row."""
-        predicted = indicators.astype(bool)
-        true = self._dense_indicators(y)
-        check_lengths(len(predicted), len(true))
-        a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted & true, predicted, true))
+        check_lengths(indicators.shape[0], y.shape[0])
+        predicted, true = indicators.astype(bool), y.astype(bool)
+        a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted * true, predicted, true))
         return a, n_predicted - a, n_true - a, self._n_labels - n_predicted - n_true + a
 
     def _dense_indicators(self, y: Any) -> NDArray:
-        labels = self._read_labels(y, None, fresh=False, partial=True)
-        return labels.dense().astype(bool)
+        return self._read_labels(y, None, fresh=False, partial=True).dense()
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute 1 - Hamming loss, the share of labels that are predicted rightly, whatever `loss` is.
@@ -377,7 +386,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, BeginsAtLinear)
         score : float
             At most 1, which is perfect.
         """
-        return 1 - mean_loss(Hamming().of_counts(*self._counts(self._predict_indicators(X), y)), sample_weight)
+        return 1 - mean_loss(Hamming().of_counts(*self._counts_of(X, y)), sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
         """Measure the margin of the weights, at unit norm, on a data set.

@@ -13,6 +13,7 @@ from sklearn_predtron._warning import warn
 from sklearn_predtron.families._classes import BaseTableClassifier
 from sklearn_predtron.families._declared_order import declared_order
 from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._fitted import learned, read_only
 from sklearn_predtron.families._labels import encode
 from sklearn_predtron.families._linear_models import Linear, is_one_direction, of_thresholds
 from sklearn_predtron.families._patience import Patience
@@ -58,6 +59,9 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         Weights that predict; d = r - 1 for "thermometer", and one row for "shared".
     intercept_ : ndarray of shape (d,)
         Offsets of the scores, r - 1 for "shared" (minus the thresholds).
+    thresholds_ : ndarray of shape (r - 1,)
+        With representation="shared", the thresholds theta_1 <= ... <= theta_(r - 1) on the direction ``coef_[0]``: a row has as
+        many ranks below its own as its score <coef_[0], x> reaches thresholds.
     {last_coef_}
     {last_intercept_}
     {dual_coef_}
@@ -132,6 +136,16 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         self.warm_start = warm_start
         self.class_weight = class_weight
         self.categories = categories
+
+    @learned
+    def thresholds_(self) -> NDArray:
+        """With representation="shared", the ordered thresholds on the direction, of shape (r - 1,)."""
+        if not self._learner.problem.score_map.offsets_apart:
+            raise AttributeError(
+                "thresholds_ is of representation='shared', whose thresholds are on one direction and in order; with "
+                "'thermometer' each of them, -intercept_[j], is on a direction of its own, coef_[j]."
+            )
+        return read_only(-self.intercept_)
 
     def _add_classes(self, classes: Any) -> list[int]:
         raise ValueError(

@@ -387,7 +387,7 @@ def test_sets_of_labels_go_on(capsys, sets, tmp_path):
     found = joblib.load(model)
     assert code == 0 and len(rows) == 1 and found.t_ == 400
     assert_array_equal(found.svmlight_labels_, [10, 20, 30, 40])
-    assert_array_equal(sets_of(p), found.predict(sets["of test"][0]))
+    assert_array_equal(sets_of(p), found.predict(sets["of test"][0]).toarray())  # labels of files are sparse
     assert "--reject-cost is not for PredtronMultilabel" in usage_error(
         capsys, sets["a"], "--load", model, "--reject-cost", 0.1, "--reject-label", 0
     )
