@@ -141,10 +141,13 @@ cdef class Learner:
 
         Score c becomes score places[c] of the problem.
         """
-        cdef Learner wide
         self.finish()
         self.busy.check_free()
-        wide = Learner(self.weights.resized(p, problem.d, places), problem, self.update, self.average)
+        return self.with_weights(self.weights.resized(p, problem.d, places), problem, observer)
+
+    def with_weights(self, Weights weights not None, Problem problem not None, Observer observer):
+        """Return a learner of the same rounds, with other weights."""
+        cdef Learner wide = Learner(weights, problem, self.update, self.average)
         wide.t, wide.n_mistakes, wide.n_updates = self.t, self.n_mistakes, self.n_updates
         wide.cumulative_loss, wide.mean_weight, wide.weighted = self.cumulative_loss, self.mean_weight, self.weighted
         wide.observer, wide.history = observer, self.history

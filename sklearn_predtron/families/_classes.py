@@ -15,7 +15,8 @@ from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._fitted import AfterFit
 from sklearn_predtron.families._labels import ClassReader, class_list, encode, find_classes, one_dimensional
-from sklearn_predtron.families._linear_models import BeginsAtLinear, Linear, encoder, of_each_class
+from sklearn_predtron.families._linear_models import Linear, encoder, of_each_class
+from sklearn_predtron.families._sparse_coef import SparseCoef
 from sklearn_predtron.families._validation import MissingClasses, check_lengths
 from sklearn_predtron.losses import CostTableLoss, ZeroOne, costs_of, table_loss
 from sklearn_predtron.problems._base import Codes, Labels
@@ -23,7 +24,7 @@ from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, table_representation
 
 
-class ClassLabelled(ClassifierMixin, BeginsAtLinear):
+class ClassLabelled(ClassifierMixin, SparseCoef):
     """Labels are classes, which are numbered."""
 
     classes_: Any = AfterFit()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from sklearn_predtron._core.learner import Learner
@@ -138,5 +139,6 @@ class Fitted:
 
 def read_only(values: NDArray) -> NDArray:
     """The array, a write to which would change nothing but itself, and so is an error."""
-    values.setflags(write=False)
+    stored: NDArray = values.data if sparse.issparse(values) else values  # type: ignore[assignment]
+    stored.setflags(write=False)
     return values

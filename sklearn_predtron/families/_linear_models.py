@@ -14,7 +14,7 @@ from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._compat import LinearClassifierMixin, LinearModel
-from sklearn_predtron._core.rows import csr_rows, dense_rows
+from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows
 from sklearn_predtron._names import series
 from sklearn_predtron._parts import kinds, resolve
 from sklearn_predtron._queries import shortened
@@ -115,9 +115,8 @@ class BeginsAtLinear(BasePredtron):
         self._begin_learner(scores, sparse.issparse(getattr(model, "coef_", None)))
 
     def _begin_learner(self, scores: Linear, is_sparse: bool) -> None:
-        problem, shape = self._build_problem(), (0, self.n_features_in_)
+        problem, rows = self._build_problem(), empty_rows(self.n_features_in_, is_sparse=is_sparse)
         weights = self._encoded(problem, scores)
-        rows = csr_rows(sparse.csr_matrix(shape)) if is_sparse else dense_rows(np.empty(shape))
         learner = self._new_learner(problem, rows, self._build_observer(problem, None), partial=True)
         learner.weights.begin_at(*weights)
         self._learner, self._fixed, self._learned_with = learner, self._fixed_parameters(), BEGAN
@@ -153,6 +152,11 @@ class BeginsAtLinear(BasePredtron):
         width = next(np.shape(part.coef_)[-1] for part in parts if not is_constant(part))
         read = [scores_of(part, width) for part in parts]
         return Linear(*(np.concatenate(arrays) for arrays in zip(*read, strict=True)))
+
+
+def empty_rows(p: int, *, is_sparse: bool) -> Rows:
+    """Return no rows of p features, for weights that are laid for sparse ones or for dense ones."""
+    return csr_rows(sparse.csr_matrix((0, p))) if is_sparse else dense_rows(np.empty((0, p)))
 
 
 def scores_of(model: Any, width: int) -> Linear:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._parts import checked_build, resolve
 from sklearn_predtron.families._base import BasePredtron
-from sklearn_predtron.families._linear_models import BeginsAtLinear
+from sklearn_predtron.families._sparse_coef import SparseCoef
 from sklearn_predtron.losses import RankingLoss, ranking_loss
 from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.problems._relevance import Relevances
@@ -17,7 +17,7 @@ from sklearn_predtron.representations import RankingRepresentation, ranking_repr
 from sklearn_predtron.updates import Update
 
 
-class BaseRanker(BeginsAtLinear):
+class BaseRanker(SparseCoef):
     """Lists of items with relevances are learned, and ranked by their scores."""
 
     _parameter_constraints: dict[str, list] = {

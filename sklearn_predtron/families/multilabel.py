@@ -22,8 +22,9 @@ from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fitted import AfterFit, learned, read_only
 from sklearn_predtron.families._label_sets import SetReader, as_array, flat
 from sklearn_predtron.families._labels import class_list, column_names, find_classes
-from sklearn_predtron.families._linear_models import BeginsAtLinear, Linear, of_label_sets
+from sklearn_predtron.families._linear_models import Linear, of_label_sets
 from sklearn_predtron.families._patience import Patience
+from sklearn_predtron.families._sparse_coef import SparseCoef
 from sklearn_predtron.families._thresholds import Measure, Thresholded, number_or_measure
 from sklearn_predtron.families._validation import MissingClasses, check_lengths, mean_loss
 from sklearn_predtron.losses import AtK, FBeta, Hamming, SubsetLoss, subset_loss
@@ -37,7 +38,7 @@ MEASURES = {"macro_f1": Measure("macro_f1", FBeta().of_counts), "micro_f1": Meas
 
 
 @documented({"_n_labels": 3}, d="m")
-class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, BeginsAtLinear):
+class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
     """Multilabel classifier: learns all labels in one pass, for the measure that counts.
 
     Parameters
