@@ -142,7 +142,7 @@ def test_refusals():
         shared.sparsify()
     model = PredtronClassifier(random_state=0).fit(X, y)
     for tol in (-0.1, 1, np.nan, "much"):
-        with pytest.raises(ValueError, match="tol=.* must be a number from 0 to below 1"):
+        with pytest.raises(ValueError, match=r"tol=.* must be a number from 0 to below 1"):
             model.sparsify(tol=tol)
     for method in ("sparsify", "densify"):
         with pytest.raises(NotFittedError):
