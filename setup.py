@@ -1,7 +1,7 @@
 """Builds the compiled parts; everything else about the package is in pyproject.toml.
 
 SKLEARN_PREDTRON_BUILD names a variant: "bounds" checks every index and every memoryview, "sanitize" runs under AddressSanitizer
-and UndefinedBehaviorSanitizer.
+and UndefinedBehaviorSanitizer, and "plain" has the C that compilers without vectors take, Microsoft's for one.
 """
 
 import os
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 PACKAGE = Path("sklearn_predtron")
 C_SOURCES = {
@@ -20,7 +21,13 @@ C_SOURCES = {
     "problems/inference/_trellis": "problems/inference/viterbi.c",
 }
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g1"]
-FLAGS = {"": ["-O3", "-g0"], "bounds": ["-O2", "-g0"], "sanitize": ["-O1", *SANITIZE]}
+FLAGS = {
+    "": ["-O3", "-g0"],
+    "plain": ["-O3", "-g0", "-DSKLEARN_PREDTRON_PLAIN"],
+    "bounds": ["-O2", "-g0"],
+    "sanitize": ["-O1", *SANITIZE],
+}
+MICROSOFT = ["/O2", "/std:c11"]  # of any variant: what is checked, Cython has written
 
 variant = os.environ.get("SKLEARN_PREDTRON_BUILD", "")
 if variant not in FLAGS:
@@ -59,9 +66,20 @@ def compiled(source: Path) -> Extension:
     return extension(".".join(source.with_suffix("").parts), str(source), *by_hand)
 
 
+class Build(build_ext):
+    """Compiles by the flags that the compiler knows."""
+
+    def build_extensions(self):
+        if self.compiler.compiler_type == "msvc":
+            for part in self.extensions:
+                part.extra_compile_args = MICROSOFT
+        super().build_extensions()
+
+
 # What Cython's modules have in common, compiled once; it is listed in sys.modules without its package, too.
 shared = "sklearn_predtron._core._cython_sklearn_predtron"
 setup(
+    cmdclass={"build_ext": Build},
     ext_modules=cythonize(
         [extension(shared, f"build/cython{variant}/_cython_sklearn_predtron.c"), *map(compiled, sorted(PACKAGE.rglob("*.pyx")))],
         build_dir=f"build/cython{variant}",

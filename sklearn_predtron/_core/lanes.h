@@ -2,18 +2,20 @@
 #ifndef SKLEARN_PREDTRON_LANES_H
 #define SKLEARN_PREDTRON_LANES_H
 
+#include "compiler.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__GNUC__) && !defined(__clang__)
+#if GNU_C && !defined(__clang__)
 #pragma GCC optimize("no-tree-vectorize") /* what is worth it is written out; short remainders are not */
 #endif
 
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 
-#if defined(__GNUC__) || defined(__clang__)
+#if GNU_C
 #define LANES 4 /* 8 were no faster with AVX-512 (loads bind), and much slower where the compiler must split them */
 typedef double lanes __attribute__((vector_size(32)));
 typedef double doubles __attribute__((vector_size(32), aligned(8), may_alias));
@@ -32,9 +34,6 @@ typedef float floats __attribute__((vector_size(16), aligned(4), may_alias));
 #define SHUFFLE __builtin_shufflevector
 #endif
 #endif
-#define INLINE static inline __attribute__((always_inline))
-#define APART static __attribute__((noinline))
-#define PREFETCH(p) __builtin_prefetch(p)
 #ifdef __clang__
 #define UNROLLED _Pragma("unroll")
 #else
@@ -50,21 +49,9 @@ typedef double lanes;
 #define SUM(v) (v)
 #define ZERO 0
 #define HEAD(p, n) ((double)*(p))
-#define INLINE static inline
-#define PREFETCH(p) ((void)(p))
 #endif
 
-/* Run-time dispatch where the compiler and the loader know how. */
-#if defined(__has_attribute) && defined(__x86_64__) && defined(__GLIBC__)
-#if __has_attribute(target_clones)
-#define DISPATCHED __attribute__((target_clones("fma", "default")))
-#endif
-#endif
-#ifndef DISPATCHED
-#define DISPATCHED
-#endif
-
-/* Eight doubles in two vectors, or in one of AVX-512: sums of them are the same to the last bit. */
+/* Eight doubles in two vectors, or in one of AVX-512: sums of them are the same to the last bit, where both are dispatched. */
 #if LANES == 4
 typedef struct {
     lanes low, high;
@@ -77,7 +64,7 @@ typedef struct {
 #define FUNCTION_pair static DISPATCHED
 #endif
 
-#if defined(SHUFFLE) && defined(__x86_64__)
+#if defined(SHUFFLE) && DISPATCHES
 #define HAS_WIDE __builtin_cpu_supports("avx512f")
 typedef double wide __attribute__((vector_size(64)));
 typedef double wide_double __attribute__((vector_size(64), aligned(8), may_alias));

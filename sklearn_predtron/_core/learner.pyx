@@ -14,17 +14,10 @@ from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._core.state import between, capture, count, flag, optional, restored
 from sklearn_predtron.norms._frozen import frozen, passing
 
-cdef extern from *:
-    """
-    #if defined(__x86_64__) && defined(__GNUC__)
-    #define HAS_FMA() (__builtin_cpu_init(), __builtin_cpu_supports("fma") != 0)
-    #else
-    #define HAS_FMA() 0
-    #endif
-    """
-    bint HAS_FMA()
+cdef extern from "compiler.h":
+    const char* instructions()
 
-INSTRUCTIONS = "fma" if HAS_FMA() else "default"    # of the processor: what the loader has chosen for the operations on rows
+INSTRUCTIONS = instructions().decode()  # for which the operations on rows were compiled, or chosen by the loader
 
 MOVING = f"{BUSY}  With a kernel, whose rows move meanwhile, it cannot be read either."
 OVERSTEPPED = "X, the losses or the update's parameters hold values for which the step overflows; scale them towards 1."

@@ -2,6 +2,8 @@
 #ifndef SKLEARN_PREDTRON_SIMD_H
 #define SKLEARN_PREDTRON_SIMD_H
 
+#include "compiler.h"
+
 #include <stddef.h>
 
 /* One row of X.  index is NULL where the row is dense. */
@@ -61,11 +63,7 @@ const RowOps *row_ops_for(size_t value_size, size_t index_size);
 /* Fetch the first bytes of what the next round reads. */
 static inline void prefetch_bytes(const void *from, size_t size)
 {
-#if defined(__GNUC__) || defined(__clang__)
-    for (size_t b = 0; b < size; b += 64) __builtin_prefetch((const char *)from + b);
-#else
-    (void)from, (void)size;
-#endif
+    for (size_t b = 0; b < size; b += 64) PREFETCH((const char *)from + b);
 }
 
 #endif

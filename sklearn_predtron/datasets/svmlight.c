@@ -1,16 +1,10 @@
 #include "svmlight.h"
 
+#include "compiler.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-#if defined(__GNUC__) || defined(__clang__)
-#define INLINE static inline __attribute__((always_inline))
-#define RARELY(condition) __builtin_expect(!!(condition), 0)
-#else
-#define INLINE static inline
-#define RARELY(condition) (condition)
-#endif
 
 /* ---------------------------------------------------------------------------------------------------- digits */
 
@@ -29,7 +23,7 @@ INLINE uint64_t eight_bytes(const char *p)
 INLINE int leading_digits(uint64_t bytes)
 {
     uint64_t others = ((bytes + 0x4646464646464646u) | (bytes - 0x3030303030303030u)) & 0x8080808080808080u;
-#if defined(__GNUC__) || defined(__clang__)
+#if GNU_C
     return others ? __builtin_ctzll(others) >> 3 : 8;
 #else
     int n = 0;
@@ -72,7 +66,7 @@ INLINE int read_digits(const char *p, uint64_t *w)
 static const double POWER[MOST_TEN + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                            1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-#if defined(__SIZEOF_INT128__)
+#if GNU_C && defined(__SIZEOF_INT128__)
 typedef unsigned __int128 wide;
 
 /* w 10^e for w > 0, |e| <= MOST_FIVE, rounded once: integers hold what is before it, and a bit says whether more follows. */

@@ -3,38 +3,31 @@
 
 #include "gaussian.h"
 
+#include "compiler.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__GNUC__) || defined(__clang__)
+#if GNU_C
 
 #define MAGIC 6755399441055744.0 /* 1.5 * 2^52: its last bits are the whole number that was added */
 #define PICK(mask, a, b) (((mask) & (a)) | (~(mask) & (b)))
 
-/* Run-time dispatch where the compiler and the loader know how. */
-#if defined(__has_attribute) && defined(__x86_64__) && defined(__GLIBC__)
-#if __has_attribute(target_clones)
-#define DISPATCHES
-#endif
-#endif
-
-#ifdef DISPATCHES
+#if DISPATCHES
 #define LANES 8
 #define NAME(name) name##_of_eight
 #define TARGET __attribute__((target("avx512f")))
 #include "gaussian.c"
-#define TARGET __attribute__((target_clones("fma", "default")))
-#else
-#define TARGET
 #endif
+#define TARGET DISPATCHED
 #define LANES 4
 #define NAME(name) name##_of_four
 #include "gaussian.c"
 
 void gaussian_of_products(ptrdiff_t n, double scale, double shift, const double *offset, double *v)
 {
-#ifdef DISPATCHES
+#if DISPATCHES
     if (__builtin_cpu_supports("avx512f")) {
         products_of_eight(n, scale, shift, offset, v);
         return;

@@ -2,10 +2,12 @@
  * depend on its place in the row alone. */
 #include "scaling.h"
 
+#include "compiler.h"
+
 #include <math.h>
 #include <string.h>
 
-#if defined(__GNUC__) && !defined(__clang__)
+#if GNU_C && !defined(__clang__)
 #pragma GCC optimize("no-tree-vectorize") /* what is worth it is written out */
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" /* of vectors that are put together from their parts */
 #endif
@@ -16,10 +18,8 @@
 #define KNOWN 10       /* values that counted, after which deviations are clipped */
 #define CLIP 10        /* standard deviations, but only to what doubles the squares: what is rare is no outlier */
 
-#if defined(__GNUC__) || defined(__clang__)
+#if GNU_C
 #define LANES 4
-#define INLINE static inline __attribute__((always_inline))
-#define PREFETCH(p) __builtin_prefetch(p)
 typedef double lanes __attribute__((vector_size(32)));
 typedef double doubles __attribute__((vector_size(32), aligned(8), may_alias));
 typedef long long mask __attribute__((vector_size(32)));
@@ -29,18 +29,6 @@ typedef long long mask __attribute__((vector_size(32)));
 #define KEEP(m, a) ((lanes)((m) & (mask)(a)))
 #define ANY(m) ((m)[0] | (m)[1] | (m)[2] | (m)[3])
 #define SUM(v) (((v)[0] + (v)[2]) + ((v)[1] + (v)[3]))
-#else
-#define INLINE static inline
-#define PREFETCH(p) ((void)(p))
-#endif
-
-#if defined(__has_attribute) && defined(__x86_64__) && defined(__GLIBC__)
-#if __has_attribute(target_clones)
-#define DISPATCHED __attribute__((target_clones("fma", "default")))
-#endif
-#endif
-#ifndef DISPATCHED
-#define DISPATCHED
 #endif
 
 enum { AHEAD = 24 }; /* non-zeros between a prefetch and its use */
@@ -305,6 +293,7 @@ DISPATCHED void scaling_refresh(ptrdiff_t p, double t, int dense, const Scaling 
     }
 #endif
     for (; j < p; j++) {
+        if (S->count[j * S->rest] == 0) continue; /* its pages may never have been touched */
         double *mean = S->mean + j * S->step, *last = S->last + j * S->rest, *squares = S->squares + j * S->rest;
         merge_zeros(t, today.share, mean, squares, *last);
         S->inverse[j * S->step] = inverse_of(&today, *mean, *squares, S->count[j * S->rest]);

@@ -1,22 +1,9 @@
 #include "viterbi.h"
 
-#include <limits.h>    /* says whether the C library is glibc */
-
-#if defined(__GNUC__) || defined(__clang__)
-#define INLINE static inline __attribute__((always_inline))
-#else
-#define INLINE static inline
-#endif
+#include "compiler.h"
 
 /* Additions and maxima alone: every processor finds the same bits. */
-#if defined(__has_attribute) && defined(__x86_64__) && defined(__GLIBC__)
-#if __has_attribute(target_clones)
-#define DISPATCHED __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-#endif
-#ifndef DISPATCHED
-#define DISPATCHED
-#endif
+#define WIDEST FOR_PROCESSORS("avx512f", "avx2", "default")
 
 /* The maxima of neighbouring states stay in registers: a wide block takes no longer than a narrow one, which waits for each. */
 #define BLOCK(N)                                                                                                                  \
@@ -51,12 +38,12 @@ INLINE void step(ptrdiff_t K, ptrdiff_t stride, const double *table, const doubl
     for (; k < stride; k += 4) block_4(K, stride, table + k, next, best + k);
 }
 
-DISPATCHED void viterbi_step(ptrdiff_t K, ptrdiff_t stride, const double *table, const double *next, double *best)
+WIDEST void viterbi_step(ptrdiff_t K, ptrdiff_t stride, const double *table, const double *next, double *best)
 {
     step(K, stride, table, next, best);
 }
 
-DISPATCHED void viterbi_sweep(ptrdiff_t T, ptrdiff_t K, ptrdiff_t stride, const double *table, double *best)
+WIDEST void viterbi_sweep(ptrdiff_t T, ptrdiff_t K, ptrdiff_t stride, const double *table, double *best)
 {
     for (ptrdiff_t t = T - 2; t >= 0; t--) step(K, stride, table, best + (t + 1) * stride, best + t * stride);
 }
