@@ -87,5 +87,5 @@ setup(
         shared_utility_qualified_name=shared,
         nthreads=os.cpu_count() or 1,
         show_all_warnings=False,
-    )
+    ),
 )

@@ -17,6 +17,11 @@ cdef class Busy:
         """A copy is free."""
         return Busy, ()
 
+    @property
+    def calls(self):
+        """How many calls have held it."""
+        return busy_read(&self.held_so_far)
+
     def check_free(self):
         """Raise RuntimeError while a call holds the flag."""
         if self.held():
@@ -24,7 +29,7 @@ cdef class Busy:
 
     def check_free_elsewhere(self):
         """Raise RuntimeError while a call in another thread holds the flag."""
-        if self.held() and self.owner != PyThread_get_thread_ident():
+        if self.held() and busy_read(&self.owner) != <size_t> PyThread_get_thread_ident():
             refuse()
 
     def __enter__(self):

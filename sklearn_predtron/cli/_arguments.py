@@ -1,11 +1,13 @@
-"""The arguments of ``python -m sklearn_predtron``, and what it runs."""
+"""The arguments of ``predtron``, and what it runs."""
 
 from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -101,9 +103,14 @@ def label(text: str) -> str:
     return text
 
 
+def program() -> str:
+    """Return what the user has typed to run the job: the script, or Python with the module."""
+    return "predtron" if Path(sys.argv[0]).stem == "predtron" else "python -m sklearn_predtron"
+
+
 def build_parser() -> Parser:
     """Return all options; None is "not given"."""
-    parser = Parser(prog="python -m sklearn_predtron", description="Mistake-driven online learning.", epilog=EPILOG)
+    parser = Parser(prog=program(), description="Mistake-driven online learning.", epilog=EPILOG)
     switch = argparse.BooleanOptionalAction
     parser.add_argument(
         "train",
