@@ -1,0 +1,142 @@
+"""The converters as skl2onnx knows them, one for each estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+import sklearn_predtron as families
+from sklearn_predtron.onnx._classes import class_outputs, draw_classes
+from sklearn_predtron.onnx._graph import Graph
+from sklearn_predtron.onnx._rankings import document_outputs, draw_documents, draw_labels, label_outputs
+from sklearn_predtron.onnx._scores import check_linear
+from sklearn_predtron.onnx._sets import batch_outputs, draw_batch, draw_sets, set_outputs
+
+
+class Converter(NamedTuple):
+    """What an estimator puts out, and the nodes that do it."""
+
+    outputs: Callable[[Any, Any], dict[str, Any]]
+    draw: Callable[[Graph, Any, str], list[str]]
+
+
+OF_CLASSES = Converter(class_outputs, draw_classes)
+CONVERTERS = {
+    families.PredtronBinaryClassifier: OF_CLASSES,
+    families.PredtronClassifier: OF_CLASSES,
+    families.PredtronOrdinalClassifier: OF_CLASSES,
+    families.PredtronBipartiteClassifier: Converter(batch_outputs, draw_batch),
+    families.PredtronMultilabelClassifier: Converter(set_outputs, draw_sets),
+    families.PredtronRanker: Converter(document_outputs, draw_documents),
+    families.PredtronLabelRanker: Converter(label_outputs, draw_labels),
+}
+REFUSED = {
+    families.PredtronSequenceTagger: "the best sequence is searched for, and an ONNX graph could not say that there is none",
+    families.Predtron: "its predictions are decoded by a problem that is written in Python",
+}
+
+
+def register_converters() -> None:
+    """Tell skl2onnx how the estimators of this package are converted.
+
+    Then ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take them, alone and as the last step of a pipeline.  What the
+    graph puts out equals what the estimator's methods return: ``label`` is `predict` of a classifier and ``scores`` its
+    `decision_function`; of `PredtronRanker`, ``scores`` is `predict` and ``positions`` is `rank` of the rows as one query; of
+    `PredtronLabelRanker`, ``positions`` is `predict` and ``scores`` its `decision_function`.  A graph for inputs of float32
+    computes with them, and so differs in the seventh digit; one for inputs of float64 (``DoubleTensorType``) in the fifteenth.
+
+    Raises
+    ------
+    ImportError
+        If skl2onnx is not installed.
+    ValueError
+        When an estimator is converted, not here: if it has a kernel, if its labels have no type in ONNX, if its weights are
+        beyond float32 and the input is not float64, and for `PredtronSequenceTagger` and `Predtron`.
+
+    See Also
+    --------
+    skl2onnx.to_onnx : Converts a fitted estimator, given some rows of its input.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onnxruntime import InferenceSession
+    >>> from skl2onnx import to_onnx
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.onnx import register_converters
+    >>> register_converters()
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), PredtronClassifier(random_state=0)).fit(X, y)
+    >>> graph = to_onnx(model, X[:1].astype(np.float32))
+    >>> session = InferenceSession(graph.SerializeToString())
+    >>> label, scores = session.run(["label", "scores"], {"X": X.astype(np.float32)})
+    >>> bool((label == model.predict(X)).all()), scores.shape
+    (True, (150, 3))
+    """
+    try:
+        from skl2onnx import update_registered_converter
+    except ImportError as error:
+        raise ImportError("register_converters needs skl2onnx: pip install 'sklearn_predtron[onnx]'.") from error
+    for family in [*CONVERTERS, *REFUSED]:
+        update_registered_converter(family, f"SklearnPredtron{family.__name__}", check_shapes, convert, parser=parse)
+
+
+def parse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> list[Any]:
+    """Declare what an estimator puts out, if it can be converted."""
+    from skl2onnx import get_model_alias
+    from skl2onnx.common.data_types import _guess_numpy_type
+
+    if type(model) in REFUSED:
+        raise ValueError(f"{type(model).__name__} is not converted to ONNX: {REFUSED[type(model)]}.")
+    check_is_fitted(model)
+    check_linear(model)
+    real = real_type(model, inputs)
+    check_predicts(model)
+    operator = scope.declare_local_operator(get_model_alias(type(model)), model)
+    operator.inputs = inputs
+    for name, (dtype, shape) in CONVERTERS[type(model)].outputs(model, real).items():
+        operator.outputs.append(scope.declare_local_variable(name, _guess_numpy_type(np.dtype(dtype), shape)))
+    return list(operator.outputs)
+
+
+def check_predicts(model: Any) -> None:
+    """Raise what `predict` raises under the present parameters, some of which may have been set since it learned."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that the features have elsewhere
+        model.predict(np.zeros((1, model.n_features_in_)))
+
+
+def real_type(model: Any, inputs: list[Any]) -> Any:
+    """Return the type in which a graph computes; refuse inputs that are no matrix of numbers with the model's features."""
+    from skl2onnx.common.data_types import BooleanTensorType, DoubleTensorType, FloatTensorType, Int32TensorType, Int64TensorType
+
+    kinds = (DoubleTensorType, FloatTensorType, Int32TensorType, Int64TensorType, BooleanTensorType)
+    if len(inputs) != 1 or not isinstance(inputs[0].type, kinds):
+        raise ValueError(
+            f"{type(model).__name__} has the inputs {[value.type for value in inputs]}; accepted is one matrix of numbers, as "
+            "sklearn.compose.ColumnTransformer makes of several columns."
+        )
+    shape = inputs[0].type.shape
+    if len(shape) == 2 and shape[1] not in (None, model.n_features_in_):
+        raise ValueError(f"The input has {shape[1]} features; accepted are the {model.n_features_in_} of {type(model).__name__}.")
+    return np.float64 if isinstance(inputs[0].type, DoubleTensorType) else np.float32
+
+
+def check_shapes(operator: Any) -> None:
+    """Leave the outputs as they were declared."""
+
+
+def convert(scope: Any, operator: Any, container: Any) -> None:
+    """Add the nodes of an estimator."""
+    model, X = operator.raw_operator, operator.inputs[0]
+    graph = Graph(scope, container, real_type(model, operator.inputs))
+    values = CONVERTERS[type(model)].draw(graph, model, graph.cast(X.full_name, graph.real))
+    for value, output in zip(values, operator.outputs, strict=True):
+        container.add_node("Identity", [value], [output.full_name], name=scope.get_unique_operator_name("Identity"))

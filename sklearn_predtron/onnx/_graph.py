@@ -1,0 +1,84 @@
+"""The nodes of a converted model, put one after the other; a value is known by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+OLDEST = 13  # the first opset in which all nodes have the form that they are given here
+
+
+class Graph:
+    """The part of an ONNX graph that stands for one estimator.
+
+    Parameters
+    ----------
+    scope, container : object
+        Those of skl2onnx, which find names and keep the nodes.
+    real : type
+        Of what is computed, numpy.float32 or numpy.float64.
+    """
+
+    def __init__(self, scope: Any, container: Any, real: Any):
+        if container.target_opset < OLDEST:
+            raise ValueError(f"target_opset={container.target_opset} is too old; accepted are {OLDEST} and later ones.")
+        self.scope = scope
+        self.container = container
+        self.real = real
+
+    def node(self, kind: str, *inputs: str, n_outputs: int = 1, **attributes: Any) -> Any:
+        """Add a node, and return the name of what it puts out, or the names of several."""
+        outputs = [self.scope.get_unique_variable_name(kind.lower()) for _ in range(n_outputs)]
+        name = self.scope.get_unique_operator_name(kind)
+        self.container.add_node(kind, list(inputs), outputs, name=name, **attributes)
+        return outputs[0] if n_outputs == 1 else outputs
+
+    def constant(self, values: Any, dtype: Any) -> str:
+        """Add numbers or texts, and return their name; refuse numbers that the type cannot hold."""
+        from onnx.helper import np_dtype_to_tensor_dtype
+
+        values = np.asarray(values)
+        with np.errstate(over="ignore"):
+            held = values.astype(dtype)
+        if held.dtype.kind == "f" and not np.isfinite(held).all():
+            raise ValueError(
+                f"The weights reach {np.abs(values).max():.3g}, which {np.dtype(dtype)} does not hold; convert for an input of "
+                "DoubleTensorType."
+            )
+        name = self.scope.get_unique_variable_name("constant")
+        self.container.add_initializer(name, np_dtype_to_tensor_dtype(held.dtype), list(held.shape), held.ravel().tolist())
+        return name
+
+    def cast(self, value: str, dtype: Any) -> str:
+        """Return a value in another type."""
+        from onnx.helper import np_dtype_to_tensor_dtype
+
+        return self.node("Cast", value, to=int(np_dtype_to_tensor_dtype(np.dtype(dtype))))
+
+    def flat(self, value: str) -> str:
+        """Return a column as a value of one dimension."""
+        return self.node("Reshape", value, self.constant([-1], np.int64))
+
+    def linear(self, X: str, weights: NDArray, offset: NDArray) -> str:
+        """Return X weights + offset."""
+        product = self.node("MatMul", X, self.constant(weights, self.real))
+        return self.node("Add", product, self.constant(offset, self.real))
+
+    def column(self, value: str, j: int) -> str:
+        """Return a column, in one dimension."""
+        return self.node("Gather", value, self.constant(j, np.int64), axis=1)
+
+    def positive(self, scores: str) -> str:
+        """Return which scores are above 0."""
+        return self.node("Greater", scores, self.constant(0, self.real))
+
+    def positions(self, scores: str, n: str, axis: int) -> str:
+        """Return the position of each of n scores from 0, the largest first, equal ones in their order."""
+        order = self.node("TopK", scores, n, n_outputs=2, axis=axis)[1]
+        return self.node("TopK", order, n, n_outputs=2, axis=axis, largest=0)[1]
+
+    def n_rows(self, value: str) -> str:
+        """Return the number of rows, in one dimension."""
+        return self.node("Gather", self.node("Shape", value), self.constant([0], np.int64))

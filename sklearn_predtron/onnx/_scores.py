@@ -1,0 +1,36 @@
+"""The scores of a fitted estimator as a linear map of its features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def check_linear(model: Any) -> None:
+    """Refuse an estimator whose scores are sums of kernels."""
+    if model._learner.weights.expansion is not None:
+        raise ValueError(
+            f"norm={model.norm!r} predicts by a kernel and its support, which is not converted; accepted are the norms with a "
+            "coef_: 'l2', 'l1', 'group', 'trace' and 'scaled'."
+        )
+
+
+def linear_map(model: Any) -> tuple[NDArray, NDArray]:
+    """Return weights of shape (n_features, d), and offsets of shape (d,), of the scores that predict."""
+    coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+    d = max(len(coef), len(intercept))
+    return np.broadcast_to(coef, (d, coef.shape[1])).T, np.broadcast_to(intercept, d)
+
+
+def tensor_labels(labels: NDArray) -> NDArray:
+    """Return labels in a type that tensors have."""
+    kind, values = labels.dtype.kind, labels.tolist()
+    if kind == "b" or kind == "f":
+        return labels.astype(bool if kind == "b" else np.float64)
+    if kind in "iu" and max(values) < 1 << 63:
+        return labels.astype(np.int64)
+    if all(isinstance(value, str) for value in values):
+        return labels.astype(object)
+    raise ValueError(f"The labels {values[:5]} have no type in ONNX; accepted are integers, numbers, booleans and strings.")
