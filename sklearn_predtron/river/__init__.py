@@ -1,0 +1,77 @@
+"""Classifiers as river's estimators, which learn from dicts, one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+)
+
+__all__ = ["to_river"]
+
+OF_CLASSES = (PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier)
+
+
+def to_river(estimator: Any, classes: Any = None) -> Any:
+    """Make a river estimator that learns as a classifier of this package does.
+
+    A dict is a sparse row: each key is a feature, keys that are missing are zeros, and those never seen before make the model
+    wider (see `widen`).  So do labels never seen before, if loss and representation take new classes.
+
+    Parameters
+    ----------
+    estimator : PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier or PredtronMultilabelClassifier
+        Its parameters are taken over, and what it may have learned is not.
+    classes : list, default=None
+        All labels that will ever occur, in any order.  None waits for the second label, for one class alone leaves nothing to be
+        mistaken about: until then rows are not learned from, and the label seen so far is predicted.  If the first label is a
+        bool the classes are False and True.  `PredtronOrdinalClassifier` needs them, or its own `categories`, and they must be
+        None for `PredtronMultilabelClassifier`.
+
+    Returns
+    -------
+    model : river.base.MiniBatchClassifier or river.base.MultiLabelClassifier
+        With `learn_one` and `predict_one`, and for classes `learn_many` and `predict_many`.  There is no `predict_proba_one`,
+        for scores are no probabilities: river's metrics of classes work, those of probabilities do not.  Its attribute `model`
+        is the estimator that has learned; `feature_names` are the names of its columns.
+
+    Raises
+    ------
+    ImportError
+        If river is not installed.
+    ValueError
+        If the estimator or `classes` are not as described.
+
+    See Also
+    --------
+    PredtronClassifier.partial_fit : What learns.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.river import to_river
+    >>> model = preprocessing.StandardScaler() | to_river(PredtronBinaryClassifier())
+    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    Accuracy: ...
+    """
+    try:
+        from sklearn_predtron.river._wrappers import RiverClassifier, RiverMultiLabelClassifier
+    except ImportError as error:
+        raise ImportError("to_river needs river: pip install 'sklearn_predtron[river]'.") from error
+    if isinstance(estimator, PredtronOrdinalClassifier) and classes is None and estimator.categories is None:
+        raise ValueError("classes=None leaves PredtronOrdinalClassifier without its ranks; give them here or as its categories.")
+    if isinstance(estimator, OF_CLASSES):
+        return RiverClassifier(estimator, classes)
+    if not isinstance(estimator, PredtronMultilabelClassifier):
+        raise ValueError(
+            f"estimator={estimator!r} has no river estimator; accepted are "
+            f"{', '.join(kind.__name__ for kind in OF_CLASSES)} and PredtronMultilabelClassifier."
+        )
+    if classes is not None:
+        raise ValueError(f"classes={classes!r} must be None for PredtronMultilabelClassifier, whose labels have names.")
+    return RiverMultiLabelClassifier(estimator)

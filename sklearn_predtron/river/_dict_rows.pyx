@@ -1,0 +1,17 @@
+"""Dicts as rows: one pass over names and values."""
+
+
+def fill_row(dict x not None, dict numbers not None, int[::1] index, double[::1] value):
+    """Write the columns of the names and their values; return how many, or -1 at a name that has no column.
+
+    There is room for all names that have one.  A value that is no number is a TypeError.
+    """
+    cdef Py_ssize_t n = 0
+    for name, number in x.items():
+        column = numbers.get(name)
+        if column is None or n == index.shape[0]:
+            return -1
+        index[n] = column
+        value[n] = number
+        n += 1
+    return n

@@ -1,0 +1,100 @@
+"""Rows from dicts: every name has a column of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sklearn_predtron._parts import real_number, real_numbers
+from sklearn_predtron._queries import shortened
+from sklearn_predtron.river._dict_rows import fill_row
+
+SMALL, LARGE = 1e-100, 1e100
+
+
+class NamedColumns:
+    """The columns of names, in the order in which they first appeared, and rows of a width."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Any, int] = {}
+        self._index, self._value = np.zeros(1, dtype=np.int32), np.zeros(1)
+        self.make_room(1)
+
+    def make_room(self, width: int) -> None:
+        """Let rows have this width."""
+        if width > len(self._index):
+            room = max(width, 2 * len(self._index))
+            self._index, self._value = np.zeros(room, dtype=np.int32), np.zeros(room)
+        self._row = csr_array((1, width))
+
+    def row(self, x: dict) -> csr_array | None:
+        """Return a dict as a row, in the place of the one before; None if a name has no column."""
+        try:
+            n = fill_row(x, self.numbers, self._index, self._value)
+        except (TypeError, OverflowError):
+            raise no_numbers(x) from None
+        if n < 0:
+            return None
+        row = self._row
+        row.indices, row.data, row.indptr[1] = self._index[:n], self._value[:n], n
+        return row
+
+    def known_row(self, x: dict) -> csr_array:
+        """Return a dict as a row, without the names that have no column."""
+        row = self.row(x)
+        if row is None:
+            row = self.row({name: value for name, value in x.items() if name in self.numbers})
+        return row
+
+    def add(self, names: Iterable[Any]) -> int:
+        """Give columns to names that have none, and return the number of all columns."""
+        for name in names:
+            self.numbers.setdefault(name, len(self.numbers))
+        return len(self.numbers)
+
+    def keep(self, n: int) -> None:
+        """Take back the columns of all names but the first n."""
+        for name in list(self.numbers)[n:]:
+            del self.numbers[name]
+
+    def rows(self, names: list[Any], values: NDArray) -> csr_array:
+        """Return a matrix as rows, of the names that have a column; every value is stored, as of dicts."""
+        there = [name in self.numbers for name in names]
+        columns = np.array([self.numbers[name] for name in names if name in self.numbers], dtype=np.int32)
+        n, values = len(values), values[:, there]
+        starts = (
+            np.arange(0, values.size + 1, max(len(columns), 1), dtype=np.int64) if len(columns) else np.zeros(n + 1, np.int64)
+        )
+        return csr_array((values.ravel(), np.tile(columns, n), starts), shape=(n, self._row.shape[1]))
+
+
+def no_numbers(x: Any) -> ValueError:
+    """Return what is to be said of a dict that is none, or that has a value which is no number."""
+    if not isinstance(x, dict):
+        return ValueError(f"x={shortened(x)} must be a dict, a number for each feature.")
+    name = next(name for name, value in x.items() if isinstance(value, str) or real_number(value) is None)
+    return ValueError(
+        f"x has {name!r}: {shortened(x[name])}, which is no number; river.preprocessing.OneHotEncoder makes some of categories."
+    )
+
+
+def are_extreme(values: NDArray) -> bool:
+    """Return whether some values may make rows of a length that is refused."""
+    sizes = np.abs(values)
+    return not ((sizes == 0) | ((sizes > SMALL) & (sizes < LARGE))).all()  # nor of NaN
+
+
+def frame_values(X: Any) -> tuple[list[Any], NDArray]:
+    """Return the names of the columns of a data frame, and its values as finite numbers."""
+    names = list(X.columns)
+    if len(set(names)) < len(names):
+        raise ValueError(f"X has the columns {shortened(names)}; accepted are different ones.")
+    for name in names:
+        values = real_numbers(X[name].to_numpy())
+        if values is None or not np.isfinite(values).all():
+            raise ValueError(f"X has a column {name!r} with values that are no finite numbers, {shortened(list(X[name]))}.")
+    return names, X.to_numpy(dtype=np.float64)

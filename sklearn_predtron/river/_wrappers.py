@@ -1,0 +1,277 @@
+"""River's estimators around a classifier of this package."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from river import base
+from sklearn.base import clone
+
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronMultilabelClassifier
+from sklearn_predtron._queries import shortened
+from sklearn_predtron.river._names import NamedColumns, are_extreme, frame_values
+
+
+class FromDicts(base.Estimator):
+    """Learns from dicts; a call that fails leaves it as it was."""
+
+    estimator: Any
+
+    def _start(self) -> None:
+        """Begin with nothing learned."""
+        self.model: Any = None
+        self._columns = NamedColumns()
+
+    @property
+    def feature_names(self) -> list[Any]:
+        """Names of the features, in the order of the columns of `model`."""
+        return list(self._columns.numbers)
+
+    def _target(self, y: Any) -> Any:
+        """Return the label of a row as `partial_fit` takes it; None if it is not known."""
+        raise TypeError(f"{type(self).__name__} does not define _target(); a river estimator must.")
+
+    def _model_for(self, y: Any) -> tuple[Any, Any, Any]:
+        """Return a model that knows a label, another than the present one if that does not, and its `y` and `classes`."""
+        raise TypeError(f"{type(self).__name__} does not define _model_for(); a river estimator must.")
+
+    def _take_over(self, model: Any, y: Any) -> None:
+        """Go on with a model that has learned from a row of this label."""
+        self.model = model
+
+    def learn_one(self, x: dict, y: Any) -> None:
+        """Learn from a row.
+
+        Parameters
+        ----------
+        x : dict
+            A number for each feature; those left out are 0.
+        y : label, or dict of bool
+            The label; of sets of labels, whether each is on, and those left out are off.
+        """
+        row, target = self._columns.row(x), self._target(y)
+        if row is None or target is None:
+            self._learn_new(x, y)
+        else:
+            self.model.partial_fit(row, target)
+
+    def _learn_new(self, x: dict, y: Any) -> None:
+        """Learn from a row with names or a label that nobody knew of."""
+        self._columns.known_row(x)  # refuses what is no row
+        model, target, classes = self._model_for(y)
+        if model is not None:
+            with self._wider(model, list(x), np.array(list(x.values()), dtype=np.float64)) as wide:
+                wide.partial_fit(self._columns.row(x), target, classes=classes)
+            self._take_over(wide, y)
+
+    @contextmanager
+    def _wider(self, model: Any, names: list[Any], values: NDArray) -> Iterator[Any]:
+        """Make room for names, in rows and in a model, which is another one if it may refuse their values."""
+        columns, n_known, width = self._columns, len(self._columns.numbers), getattr(model, "n_features_in_", 1)
+        try:
+            n = max(columns.add(names), width)
+            if n > width and hasattr(model, "n_features_in_"):
+                model = (copy.deepcopy(model) if are_extreme(values) else model).widen(n_features=n)
+            columns.make_room(n)
+            yield model
+        except BaseException:
+            columns.keep(n_known)
+            columns.make_room(1 if self.model is None else self.model.n_features_in_)
+            raise
+
+
+class RiverClassifier(FromDicts, base.MiniBatchClassifier):
+    """A classifier of this package as a river classifier; `to_river` makes it.
+
+    Parameters
+    ----------
+    estimator : PredtronBinaryClassifier, PredtronClassifier or PredtronOrdinalClassifier
+        Its parameters are taken over, and what it may have learned is not.
+    classes : list, default=None
+        All labels that will ever occur.
+    """
+
+    def __init__(self, estimator: Any, classes: Any = None):
+        self.estimator = estimator
+        self.classes = classes
+        self._start()
+        self._known: frozenset = frozenset()
+        self._only: Any = None  # the label seen so far, while there is a single one
+
+    @property
+    def _multiclass(self) -> bool:
+        return not isinstance(self.estimator, PredtronBinaryClassifier)
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"estimator": PredtronClassifier()}
+        yield {"estimator": PredtronBinaryClassifier()}
+
+    def _target(self, y: Any) -> Any:
+        return [y] if y in self._known else None
+
+    def _model_for(self, y: Any) -> tuple[Any, Any, Any]:
+        if self.model is not None:
+            known = y in self._known
+            return self.model if known else copy.deepcopy(self.model).widen(classes=[y]), [y], None
+        classes = self.classes
+        if classes is None and getattr(self.estimator, "categories", None) is None:
+            if isinstance(y, bool | np.bool_):
+                classes = [False, True]
+            elif self._only is None or self._only == y:
+                self._only = y
+                return None, None, None
+            else:
+                classes = [self._only, y]
+        return clone(self.estimator), [y], classes
+
+    def _take_over(self, model: Any, y: Any) -> None:
+        self.model = model
+        self._known = frozenset(model.classes_.tolist())
+
+    def predict_one(self, x: dict, **kwargs: Any) -> Any:
+        """Predict the label of a row.
+
+        Parameters
+        ----------
+        x : dict
+            A number for each feature; names that are not known count for nothing.
+        **kwargs : dict
+            Not used.
+
+        Returns
+        -------
+        label : object
+            One of the labels seen so far, or that of `reject`; None before the first.
+        """
+        if self.model is None:
+            return self._only
+        return self.model.predict(self._columns.known_row(x)).tolist()[0]
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn from rows in their order, as `learn_one` does, to the last bit.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame of shape (n_samples, n_features)
+            Numbers; a column for each feature, of which some may be new.
+        y : pandas.Series of shape (n_samples,)
+            Labels.
+        """
+        names, values = frame_values(X)
+        labels = y.tolist()
+        if len(labels) != len(values):
+            raise ValueError(f"X has {len(values)} rows and y has {len(labels)}; both must have the same number.")
+        first = 0
+        for i, label in enumerate(labels):
+            if label not in self._known:
+                self._learn_rows(names, values[first:i], labels[first:i])
+                self.learn_one(dict(zip(names, values[i].tolist(), strict=True)), label)
+                first = i + 1
+        self._learn_rows(names, values[first:], labels[first:])
+
+    def _learn_rows(self, names: list[Any], values: NDArray, labels: list[Any]) -> None:
+        """Learn from rows whose labels are known."""
+        if not labels:
+            return
+        with self._wider(self.model, names, values) as model:
+            model.partial_fit(self._columns.rows(names, values), labels)
+        self.model = model
+
+    def predict_many(self, X: Any) -> Any:
+        """Predict the labels of rows.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame of shape (n_samples, n_features)
+            Numbers; columns that are not known count for nothing.
+
+        Returns
+        -------
+        labels : pandas.Series of shape (n_samples,)
+            As `predict_one` of each row, under the index of X.
+        """
+        import pandas as pd
+
+        names, values = frame_values(X)
+        if self.model is None or len(values) == 0:
+            return pd.Series([self._only] * len(values), index=X.index, dtype=object)
+        return pd.Series(self.model.predict(self._columns.rows(names, values)), index=X.index)
+
+
+class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
+    """`PredtronMultilabelClassifier` as a river estimator, which learns from sets of labels as dicts; `to_river` makes it.
+
+    Parameters
+    ----------
+    estimator : PredtronMultilabelClassifier
+        Its parameters are taken over, and what it may have learned is not.
+    """
+
+    def __init__(self, estimator: Any):
+        self.estimator = estimator
+        self._start()
+        self._labels: dict[Any, int] = {}
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"estimator": PredtronMultilabelClassifier()}
+
+    @property
+    def label_names(self) -> list[Any]:
+        """Names of the labels, in the order of the columns of what `model` predicts."""
+        return list(self._labels)
+
+    def _target(self, y: Any) -> Any:
+        return indicators(self._labels, y) if y.keys() <= self._labels.keys() else None
+
+    def _labels_with(self, y: dict) -> dict[Any, int]:
+        """Return the numbers of the labels known and of those of y."""
+        return {name: number for number, name in enumerate(dict.fromkeys([*self._labels, *y]))}
+
+    def _model_for(self, y: Any) -> tuple[Any, Any, Any]:
+        labels = self._labels_with(y)
+        target = indicators(labels, y)
+        if self.model is None:
+            if len(labels) < 2:
+                raise ValueError(f"y={shortened(y)} has fewer than two labels; a single one is for PredtronBinaryClassifier.")
+            return clone(self.estimator), target, None
+        known = len(labels) == len(self._labels)
+        return self.model if known else copy.deepcopy(self.model).widen(classes=range(len(labels))), target, None
+
+    def _take_over(self, model: Any, y: Any) -> None:
+        self.model, self._labels = model, self._labels_with(y)
+
+    def predict_one(self, x: dict, **kwargs: Any) -> dict[Any, bool]:
+        """Predict the set of labels of a row.
+
+        Parameters
+        ----------
+        x : dict
+            A number for each feature; names that are not known count for nothing.
+        **kwargs : dict
+            Not used.
+
+        Returns
+        -------
+        labels : dict of bool
+            Whether each label seen so far is on; empty before the first row.
+        """
+        if self.model is None:
+            return {}
+        return dict(zip(self._labels, map(bool, self.model.predict(self._columns.known_row(x))[0].tolist()), strict=True))
+
+
+def indicators(labels: dict[Any, int], y: dict) -> NDArray:
+    """Return zeros and ones of a set of labels, of shape (1, m)."""
+    on = np.zeros((1, len(labels)))
+    for name, value in y.items():
+        if value not in (0, 1):
+            raise ValueError(f"y has {name!r}: {shortened(value)}; accepted are True and False.")
+        on[0, labels[name]] = value
+    return on

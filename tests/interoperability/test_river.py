@@ -1,0 +1,371 @@
+"""River's estimators learn what the estimators do from the same rows, whatever features and labels turn up when."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from cases import state
+from scipy.sparse import csr_array
+
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronBipartiteClassifier,
+    PredtronClassifier,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+)
+from sklearn_predtron.losses import Reject
+from sklearn_predtron.norms import Group, PNorm, Trace
+from sklearn_predtron.river import to_river
+
+pytest.importorskip("river.base", reason="river is not installed")
+pd = pytest.importorskip("pandas", reason="river's mini-batches are pandas frames")
+from river import base, checks, datasets, evaluate, metrics, preprocessing  # noqa: E402
+
+NAMES = ["b", "a", ("a", 2), 7, "c", "d"]
+
+
+def dicts(n=120, k=3, seed=0, share=0.6):
+    """Rows with some of the names each, and labels."""
+    random = np.random.default_rng(seed)
+    W = random.standard_normal((len(NAMES), k))
+    for _ in range(n):
+        values = random.standard_normal(len(NAMES)).round(3) * (random.random(len(NAMES)) < share)
+        yield {name: float(value) for name, value in zip(NAMES, values, strict=True) if value}, int((values @ W).argmax())
+
+
+def learned(model, rows):
+    for x, y in rows:
+        model.learn_one(x, y)
+    return model
+
+
+def stored(rows, names):
+    """The rows as a CSR matrix, the entries in the order of the dicts."""
+    starts = np.cumsum([0] + [len(x) for x in rows])
+    columns = [names.index(name) for x in rows for name in x]
+    values = [float(value) for x in rows for value in x.values()]
+    return csr_array((np.array(values), np.array(columns, dtype=np.int32), starts), shape=(len(rows), len(names)))
+
+
+# ----------------------------------------------------------------------------------------------------------- river's checks
+
+
+class Sets:
+    """A stream of sets of labels, as river's checks take one."""
+
+    def __iter__(self):
+        for x, y in dicts(200, share=1.0):
+            yield {str(name): value for name, value in x.items()}, {"odd": y % 2 == 1, "large": y > 1, "never": False}
+
+
+def labels_of(check):
+    return {y for _, y in check.keywords["dataset"]} if hasattr(check, "keywords") else set()
+
+
+MODELS = {
+    "binary": PredtronBinaryClassifier(),
+    "classes": PredtronClassifier(),
+    "last": PredtronBinaryClassifier(average=False, update="passive_aggressive"),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_checks(name):
+    model, n = to_river(MODELS[name]), 0
+    for check in checks.yield_checks(model):
+        check(model.clone())
+        n += 1
+    assert n >= 48
+
+
+def test_checks_of_ranks():
+    """Those of streams whose labels have an order."""
+    model, names = to_river(PredtronOrdinalClassifier(), classes=[False, True]), set()
+    for check in checks.yield_checks(model):
+        if labels_of(check) <= {False, True}:
+            check(model.clone())
+            names.add(check.func.__name__ if hasattr(check, "func") else check.__name__)
+    assert len(names) >= 30 and "check_learn_many_matches_learn_one" in names
+
+
+def test_checks_of_sets(monkeypatch):
+    monkeypatch.setattr(checks, "_yield_datasets", lambda model, scale=1: [Sets()])
+    model, n = to_river(PredtronMultilabelClassifier()), 0
+    for check in checks.yield_checks(model):
+        check(model.clone())
+        n += 1
+    assert n >= 20
+
+
+# -------------------------------------------------------------------------------------------------------- the same as the core
+
+
+@pytest.mark.parametrize("norm", ["l2", PNorm(q=3.0), Group(q=3.0), "scaled", Trace(q=2.0)], ids=str)
+def test_learns_what_the_estimator_does(norm):
+    rows = list(dicts())
+    model = learned(to_river(PredtronClassifier(norm=norm), classes=[0, 1, 2]), rows)
+    alone = PredtronClassifier(norm=norm)
+    alone.partial_fit(stored([x for x, _ in rows], model.feature_names), [y for _, y in rows], classes=[0, 1, 2])
+    if isinstance(norm, Trace):  # widened but for rounding
+        np.testing.assert_allclose(model.model.coef_, alone.coef_, rtol=1e-9, atol=1e-12)
+    else:
+        assert state(model.model) == state(alone)
+    test = [x for x, _ in dicts(seed=1)]
+    assert [model.predict_one(x) for x in test] == alone.predict(stored(test, model.feature_names)).tolist()
+
+
+def test_features_and_classes_grow():
+    rows = [(x, y) for x, y in dicts(200) if y < 2][:60] + list(dicts(60, seed=2))
+    model = learned(to_river(PredtronClassifier()), rows)
+    assert set(model.model.classes_.tolist()) == {0, 1, 2} and sorted(map(str, model.feature_names)) == sorted(map(str, NAMES))
+    first = next(i for i, (_, y) in enumerate(rows) if y == 2)
+    begin = next(i for i, (_, y) in enumerate(rows) if y != rows[0][1])  # no row before is learned from
+    X, y = stored([x for x, _ in rows], model.feature_names), [y for _, y in rows]
+    alone = PredtronClassifier().partial_fit(X[begin:first], y[begin:first], classes=[0, 1]).widen(classes=[2])
+    assert state(alone.partial_fit(X[first:], y[first:])) == state(model.model)
+
+
+def test_one_class_is_predicted_until_there_are_two():
+    model = to_river(PredtronClassifier())
+    assert model.predict_one({"a": 1.0}) is None
+    for label in ["x", "x"]:
+        model.learn_one({"a": 1.0}, label)
+        assert model.predict_one({"a": -1.0}) == "x" and model.model is None and model.feature_names == []
+    model.learn_one({"b": 1.0}, "y")
+    assert model.predict_one({"b": 1.0}) == "y" and model.model.t_ == 1 and model.feature_names == ["b"]
+
+
+def test_booleans_are_two_classes_from_the_start():
+    for kind in [bool, np.bool_]:
+        model = to_river(PredtronBinaryClassifier())
+        model.learn_one({"a": 1}, kind(True))
+        assert model.model.t_ == 1 and model.predict_one({"a": 2}) is True and model.predict_one({"a": -2}) is False
+
+
+def test_unknown_and_missing_names_count_for_nothing():
+    model = learned(to_river(PredtronClassifier()), dicts())
+    x = {"a": 0.3, "b": -1.0}
+    assert model.predict_one({**x, "unheard of": 1e9}) == model.predict_one({**x, "c": 0}) == model.predict_one(x)
+    assert "unheard of" not in model.feature_names and model.predict_one({}) in {0, 1, 2}
+    before = len(model.feature_names)
+    model.learn_one({}, 0)
+    assert len(model.feature_names) == before and model.model.t_ > 0
+
+
+def test_the_first_row_may_be_empty():
+    model = to_river(PredtronBinaryClassifier())
+    model.learn_one({}, True)
+    model.learn_one({"a": 1.0, "b": 2.0}, False)
+    assert model.feature_names == ["a", "b"] and model.model.coef_.shape == (1, 2) and model.model.t_ == 2
+
+
+@pytest.mark.parametrize("value", [2, True, np.float32(2.0), np.int8(2), np.float64(2.0)])
+def test_values_of_any_numeric_type(value):
+    model = to_river(PredtronBinaryClassifier())
+    model.learn_one({"a": value}, True)
+    alone = PredtronBinaryClassifier().partial_fit(csr_array([[float(value)]]), [True], classes=[False, True])
+    assert state(model.model) == state(alone)
+
+
+def test_rejected_rows():
+    model = learned(to_river(PredtronClassifier(reject=Reject(cost=0.3, label=-1)), classes=[0, 1, 2]), dicts(300))
+    predicted = {model.predict_one(x) for x, _ in dicts(300, seed=1)}
+    assert predicted == {-1, 0, 1, 2} and all(type(label) is int for label in predicted)
+
+
+# ------------------------------------------------------------------------------------------------------------- mini-batches
+
+
+def test_batches_are_rows_one_after_the_other():
+    """To the last bit, whatever columns and labels turn up in which batch."""
+    batches = [(["a"], [0, 0]), (["b", "a"], [0, 1, 1, 0]), (["b", "c", 7], [1, 2, 0]), (["a"], [3, 3, 1]), (["c"], [])]
+    one, many = to_river(PredtronClassifier()), to_river(PredtronClassifier())
+    random = np.random.default_rng(0)
+    for names, labels in batches:
+        X = pd.DataFrame(random.standard_normal((len(labels), len(names))), columns=names, index=range(5, 5 + len(labels)))
+        many.learn_many(X, pd.Series(labels, dtype=int))
+        learned(one, zip(X.to_dict("records"), labels, strict=True))
+    assert state(one.model) == state(many.model) and one.feature_names == many.feature_names
+    X = pd.DataFrame(random.standard_normal((20, 3)), columns=["c", "new", "a"], index=[f"row {i}" for i in range(20)])
+    predicted = many.predict_many(X)
+    assert predicted.index.equals(X.index) and predicted.tolist() == [one.predict_one(x) for x in X.to_dict("records")]
+    assert many.predict_many(X[["new"]]).tolist() == [one.predict_one({})] * 20
+
+
+def test_batches_before_there_are_two_classes():
+    model = to_river(PredtronClassifier())
+    X = pd.DataFrame({"a": [1.0, 2.0]})
+    assert model.predict_many(X).tolist() == [None, None]
+    model.learn_many(X, pd.Series(["x", "x"]))
+    assert model.predict_many(X).tolist() == ["x", "x"] and model.predict_many(X[:0]).tolist() == []
+
+
+def test_batches_of_other_types():
+    model = to_river(PredtronBinaryClassifier())
+    X = pd.DataFrame({"a": [1, 2, 3], "b": [True, False, True], "c": np.float32([0.5, 1.5, 2.5])})
+    model.learn_many(X, pd.Series([True, False, True]))
+    one = learned(to_river(PredtronBinaryClassifier()), zip(X.to_dict("records"), [True, False, True], strict=True))
+    assert state(model.model) == state(one.model)
+
+
+# ------------------------------------------------------------------------------------------------------------ sets of labels
+
+
+def test_sets_of_labels_grow():
+    model, rows = to_river(PredtronMultilabelClassifier()), list(dicts())
+    assert model.predict_one(rows[0][0]) == {}
+    sets = [{"even": y % 2 == 0, "two": y == 2, **({"one": True} if y == 1 and i > 20 else {})} for i, (_, y) in enumerate(rows)]
+    learned(model, [(x, y) for (x, _), y in zip(rows, sets, strict=True)])
+    assert model.label_names == ["even", "two", "one"]
+    first = next(i for i, y in enumerate(sets) if "one" in y)
+    X = stored([x for x, _ in rows], model.feature_names)
+    Y = np.array([[y.get(name, False) for name in model.label_names] for y in sets]).astype(float)
+    alone = PredtronMultilabelClassifier().partial_fit(X[:first], Y[:first, :2]).widen(classes=[0, 1, 2])
+    assert state(alone.partial_fit(X[first:], Y[first:])) == state(model.model)
+    predicted = model.predict_one(rows[0][0])
+    assert list(predicted) == model.label_names and all(type(on) is bool for on in predicted.values())
+    assert list(predicted.values()) == alone.predict(X[:1])[0].astype(bool).tolist()
+
+
+# --------------------------------------------------------------------------------------------------- as river's own estimators
+
+
+def test_in_a_pipeline():
+    rows = list(datasets.Phishing().take(400))
+    scaler, alone, right = preprocessing.StandardScaler(), to_river(PredtronBinaryClassifier()), 0
+    for x, y in rows:
+        scaler.learn_one(x)
+        scaled = scaler.transform_one(x)
+        right += alone.predict_one(scaled) == y
+        alone.learn_one(scaled, y)
+    pipeline = preprocessing.StandardScaler() | to_river(PredtronBinaryClassifier())
+    score = evaluate.progressive_val_score(rows, pipeline, metrics.Accuracy()).get()
+    assert score == pytest.approx(right / 400, abs=0.02) and score > 0.85
+
+
+def test_clone_and_pickle():
+    rows = list(dicts())
+    model = learned(to_river(PredtronClassifier(norm="scaled")), rows[:60])
+    fresh, saved, copied = model.clone(), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)
+    assert fresh.model is None and fresh.feature_names == [] and fresh.estimator.norm == "scaled"
+    for other in [saved, copied]:
+        assert state(learned(other, rows[60:]).model) == state(learned(copy.deepcopy(model), rows[60:]).model)
+    assert state(learned(fresh, rows).model) == state(learned(model, rows[60:]).model)
+
+
+def test_what_it_was_made_of_does_not_learn():
+    estimator = PredtronBinaryClassifier().partial_fit([[1.0]], [0], classes=[0, 1])
+    before = state(estimator)
+    model = learned(to_river(estimator), [({"a": 1.0}, True)])
+    assert state(estimator) == before and model.model.t_ == 1
+
+
+def test_kinds():
+    binary, classes = to_river(PredtronBinaryClassifier()), to_river(PredtronClassifier())
+    assert isinstance(binary, base.MiniBatchClassifier) and not binary._multiclass and classes._multiclass
+    assert isinstance(to_river(PredtronMultilabelClassifier()), base.MultiLabelClassifier)
+    with pytest.raises(NotImplementedError):
+        learned(binary, [({"a": 1.0}, True)]).predict_proba_one({"a": 1.0})
+
+
+# ----------------------------------------------------------------------------------------------------------------- refusals
+
+
+BAD_ROWS = [
+    ({"a": "red"}, "x has 'a': 'red', which is no number; river.preprocessing.OneHotEncoder"),
+    ({"a": "1.5"}, "x has 'a': '1.5', which is no number"),
+    ({"b": 1.0, "a": None}, "x has 'a': None, which is no number"),
+    ({"a": [1.0]}, "x has 'a'"),
+    ({"a": float("nan")}, "NaN"),
+    ({"new": float("inf"), "a": 1.0}, "infinity"),
+    ({"new": 1e200}, "has the length"),
+    ([1.0, 2.0], "must be a dict"),
+]
+
+
+@pytest.mark.parametrize("label", [0, 17])
+@pytest.mark.parametrize(("x", "message"), BAD_ROWS, ids=str)
+def test_a_failed_row_changes_nothing(x, message, label):
+    rows = list(dicts())
+    model, same = (learned(to_river(PredtronClassifier()), rows[:60]) for _ in range(2))
+    before = state(model.model)
+    with pytest.raises(ValueError, match=message):
+        model.learn_one(x, label)
+    assert state(model.model) == before and model.feature_names == same.feature_names
+    more = [({"later": 1.0, "a": 2.0}, 1), *rows[60:], ({"new": 1.0}, 17)]
+    assert state(learned(model, more).model) == state(learned(same, more).model)
+    assert model.feature_names == same.feature_names
+
+
+def test_a_failed_first_row_changes_nothing():
+    model = to_river(PredtronBinaryClassifier())
+    with pytest.raises(ValueError, match="NaN"):
+        model.learn_one({"a": float("nan"), "b": 1.0}, True)
+    assert model.model is None and model.feature_names == []
+    assert model.predict_one({"a": 1.0}) is None
+
+
+@pytest.mark.parametrize("x", [{"a": "red"}, {"a": None}, [1.0]], ids=str)
+def test_rows_to_predict_are_checked(x):
+    with pytest.raises(ValueError, match=r"no number|must be a dict"):
+        learned(to_river(PredtronClassifier()), dicts()).predict_one(x)
+
+
+BAD_FRAMES = [
+    (pd.DataFrame({"a": [1.0, np.nan]}), [0, 1], "X has a column 'a' with values that are no finite numbers"),
+    (pd.DataFrame({"a": [1.0, 2.0], "new": ["1", "2"]}), [0, 1], "X has a column 'new' with values that are no finite"),
+    (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), [0], "accepted are different ones"),
+    (pd.DataFrame({"a": [1.0, 2.0]}), [0], "X has 2 rows and y has 1"),
+    (pd.DataFrame({"new": [1e200, 2.0]}), [0, 1], "has the length"),
+]
+
+
+@pytest.mark.parametrize(("X", "y", "message"), BAD_FRAMES, ids=lambda part: str(part)[:20])
+def test_a_failed_batch_changes_nothing(X, y, message):
+    rows = list(dicts())
+    model, same = (learned(to_river(PredtronClassifier()), rows[:60]) for _ in range(2))
+    with pytest.raises(ValueError, match=message):
+        model.learn_many(X, pd.Series(y))
+    assert model.feature_names == same.feature_names
+    assert state(learned(model, rows[60:]).model) == state(learned(same, rows[60:]).model)
+
+
+@pytest.mark.parametrize("estimator", [PredtronRanker(), PredtronBipartiteClassifier(), "PredtronClassifier"])
+def test_other_estimators_are_refused(estimator):
+    with pytest.raises(ValueError, match="has no river estimator; accepted are PredtronBinaryClassifier, PredtronClassifier"):
+        to_river(estimator)
+
+
+def test_classes_are_refused_or_needed():
+    with pytest.raises(ValueError, match=r"classes=\[0, 1\] must be None for PredtronMultilabelClassifier"):
+        to_river(PredtronMultilabelClassifier(), classes=[0, 1])
+    with pytest.raises(ValueError, match="classes=None leaves PredtronOrdinalClassifier without its ranks"):
+        to_river(PredtronOrdinalClassifier())
+    for model in [PredtronOrdinalClassifier(categories=["low", "high"]), PredtronOrdinalClassifier()]:
+        wrapped = to_river(model, None if model.categories else ["high", "low"])
+        wrapped.learn_one({"a": 1.0}, "high")
+        assert wrapped.predict_one({"a": 1.0}) == "high"
+
+
+def test_what_cannot_grow_is_refused():
+    model = to_river(PredtronClassifier(loss=[[0, 1], [2, 0]]))
+    rows = [({"a": 1.0}, 0), ({"a": 2.0}, 1)]
+    with pytest.raises(ValueError, match="does not take more classes than it began with"):
+        learned(model, [*rows, ({"b": 1.0}, 2)])
+    assert model.feature_names == ["a"] and model.model.classes_.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="which cannot change once learning has begun; give q to the norm"):
+        learned(to_river(PredtronClassifier(norm="trace")), [*rows, *dicts()])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [({"only": True}, "has fewer than two labels"), ({"a": True, "b": 2}, "y has 'b': 2; accepted are True and False")],
+)
+def test_sets_are_checked(y, message):
+    model = to_river(PredtronMultilabelClassifier())
+    with pytest.raises(ValueError, match=message):
+        model.learn_one({"x": 1.0}, y)
+    assert model.model is None and model.label_names == [] and model.feature_names == []
