@@ -48,7 +48,8 @@ class Graph:
                 "DoubleTensorType."
             )
         name = self.scope.get_unique_variable_name("constant")
-        self.container.add_initializer(name, np_dtype_to_tensor_dtype(held.dtype), list(held.shape), held.ravel().tolist())
+        content = [value.encode() if isinstance(value, str) else value for value in held.ravel().tolist()]
+        self.container.add_initializer(name, np_dtype_to_tensor_dtype(held.dtype), list(held.shape), content)
         return name
 
     def cast(self, value: str, dtype: Any) -> str:

@@ -1,6 +1,9 @@
 """ONNX graphs compute what the estimators do: scores to the digits of their type, predictions wherever these decide."""
 
+import re
+import textwrap
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -319,6 +322,19 @@ def test_features_far_from_zero_keep_their_digits_as_double():
     y = targets(X, 3, 11).argmax(axis=1)
     model = PredtronClassifier(norm="scaled", random_state=0).fit(X, y)
     assert (outputs(model, X)["label"] == model.predict(X)).all()
+
+
+def test_the_code_of_the_user_guide(tmp_path, monkeypatch):
+    page = Path(__file__).parents[2] / "doc" / "user_guide" / "deployment.rst"
+    if not page.exists():
+        pytest.skip("the tests do not run from a checkout")
+    blocks = re.findall(r"^\.\. code-block:: python\n\n((?:(?:   .*)?\n)+)", page.read_text(), re.M)
+    monkeypatch.chdir(tmp_path)
+    found = {}
+    for block in blocks:
+        exec(textwrap.dedent(block), found)
+    assert len(blocks) == 1 and (found["label"] == found["model"].predict(found["X"])).all()
+    assert (tmp_path / "model.onnx").exists()
 
 
 # ----------------------------------------------------------------------------------------------------------------- refusals
