@@ -48,7 +48,7 @@ class Graph:
                 "DoubleTensorType."
             )
         name = self.scope.get_unique_variable_name("constant")
-        content = [value.encode() if isinstance(value, str) else value for value in held.ravel().tolist()]
+        content = [text.encode() for text in held.tolist()] if held.dtype == object else held.ravel()
         self.container.add_initializer(name, np_dtype_to_tensor_dtype(held.dtype), list(held.shape), content)
         return name
 
