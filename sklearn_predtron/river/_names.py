@@ -22,14 +22,14 @@ class NamedColumns:
     def __init__(self) -> None:
         self.numbers: dict[Any, int] = {}
         self._index, self._value = np.zeros(1, dtype=np.int32), np.zeros(1)
-        self.make_room(1)
+        self._row = csr_array((1, 1))
 
     def make_room(self, width: int) -> None:
         """Let rows have this width."""
         if width > len(self._index):
             room = max(width, 2 * len(self._index))
             self._index, self._value = np.zeros(room, dtype=np.int32), np.zeros(room)
-        self._row = csr_array((1, width))
+        self._row.resize((1, width))
 
     def row(self, x: dict) -> csr_array | None:
         """Return a dict as a row, in the place of the one before; None if a name has no column."""
