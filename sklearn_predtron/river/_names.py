@@ -63,13 +63,10 @@ class NamedColumns:
 
     def rows(self, names: list[Any], values: NDArray) -> csr_array:
         """Return a matrix as rows, of the names that have a column; every value is stored, as of dicts."""
-        there = [name in self.numbers for name in names]
+        n, there = len(values), [name in self.numbers for name in names]
         columns = np.array([self.numbers[name] for name in names if name in self.numbers], dtype=np.int32)
-        n, values = len(values), values[:, there]
-        starts = (
-            np.arange(0, values.size + 1, max(len(columns), 1), dtype=np.int64) if len(columns) else np.zeros(n + 1, np.int64)
-        )
-        return csr_array((values.ravel(), np.tile(columns, n), starts), shape=(n, self._row.shape[1]))
+        starts = np.arange(n + 1) * len(columns)
+        return csr_array((values[:, there].ravel(), np.tile(columns, n), starts), shape=(n, self._row.shape[1]))
 
 
 def no_numbers(x: Any) -> ValueError:
