@@ -19,7 +19,15 @@ class Block:
 
 class BlockCutter:
     def __init__(
-        self, file: IO[bytes], most: int, size: int, *, longest: int, group: str | None = ..., at_once: int | None = ...
+        self,
+        file: IO[bytes],
+        most: int,
+        size: int,
+        *,
+        longest: int,
+        group: str | None = ...,
+        at_once: int | None = ...,
+        before: int | None = ...,
     ) -> None: ...
     def __iter__(self) -> Iterator[Block]: ...
     def __next__(self) -> Block: ...

@@ -58,7 +58,7 @@ cdef class BlockCutter:
 
     With a `group`, which is what messages call queries, each ends with the query that does so, and no id returns within a block:
     two queries of one id would be taken for one.  A line, or the rows of a query, may be `longest` bytes long.  Iterating yields
-    `Block`; the last one is empty, unless a line is broken.
+    `Block`; the last one is empty, unless a line is broken.  A file that is at some line is told how many are `before` it.
     """
     cdef object file, group
     cdef Py_ssize_t most, size, longest, at_once
@@ -71,11 +71,12 @@ cdef class BlockCutter:
     cdef bint opened, waiting, over  # the file's start is read; the present row is of the next block; no block is left
     cdef object reason              # why the present line cannot be read
 
-    def __init__(self, file, most, Py_ssize_t size, *, Py_ssize_t longest, group=None, at_once=None):
+    def __init__(self, file, most, Py_ssize_t size, *, Py_ssize_t longest, group=None, at_once=None, before=None):
         self.file, self.group = file, group
         self.most, self.size, self.longest = min(most, sys.maxsize), size, longest
         self.at_once = at_once or max(1, min(AT_ONCE, size))
         self.buffer = bytearray(2 * self.at_once)
+        self.opened, self.number = before is not None, before or 0
 
     def __iter__(self):
         return self

@@ -92,7 +92,7 @@ def read_svmlight(
     (array([2., 0., 1.]), array([7, 7, 3]))
     """
     form: dict[str, Any] = {"n_features": n_features, "zero_based": zero_based, "classes": classes}
-    kinds = {"multilabel": multilabel, "query_id": query_id, "sequence_id": sequence_id}
+    kinds: dict[str, Any] = {"multilabel": multilabel, "query_id": query_id, "sequence_id": sequence_id}
     reader = SvmlightReader(path, **form, **kinds, dtype=dtype, n_jobs=n_jobs)
     auto = zero_based == "auto"
     chunks = list(reader._chunks(None if auto else n_features, bool(zero_based), reader.classes, longest=MOST_BYTES))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from bz2 import BZ2File
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from io import DEFAULT_BUFFER_SIZE, BufferedReader
@@ -19,6 +20,7 @@ from sklearn_predtron.datasets._blocks import MOST_BYTES, Block, BlockCutter
 from sklearn_predtron.datasets._broken_lines import BrokenLineError, LineRules
 from sklearn_predtron.datasets._cache import ChunkCache
 from sklearn_predtron.datasets._counts import check_counts
+from sklearn_predtron.datasets._file_part import FilePart, check_part, count_lines, find_range
 from sklearn_predtron.datasets._rows import Chunk, RowParser
 from sklearn_predtron.datasets._summary import RunningSummary, SvmlightSummary
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
@@ -88,6 +90,11 @@ class SvmlightReader:
         with a line that cannot be read.  It is of the file's name, size and time of change, and of `multilabel`, `query_id`,
         `sequence_id`, `dtype`, `chunk_rows` and `chunk_bytes`, and is written anew if any of these has changed; `n_features`,
         `zero_based` and `classes` may change.  A damaged cache, and a file that is none, are refused and stay as they are.
+    part : tuple of int, default=None
+        (i, n) is the part i of n, counted from 0, of about as many bytes each: the rows, or with ids the whole queries or
+        sequences, of all parts are those of the file, none twice, so that several readers can share it.  Only what lies near
+        the part is read.  Lines are counted from the start of the part, and in errors from that of the file.  Not of a pipe or
+        a compressed file, and not with `cache`.
 
     Attributes
     ----------
@@ -179,6 +186,7 @@ class SvmlightReader:
         sequence_id: bool = False,
         n_jobs: int | None = None,
         cache: bool | str | os.PathLike[str] | None = None,
+        part: tuple[int, int] | None = None,
     ):
         width = 1 if n_features is None else n_features
         check_counts(n_features=width, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes)
@@ -201,6 +209,7 @@ class SvmlightReader:
         if not (cache is None or isinstance(cache, (bool, str, os.PathLike))):
             raise ValueError(f"cache={cache!r} is not known; accepted are None, True, False and the path of a file.")
         self.path = os.fspath(path)
+        check_part(part, self.path, cache)
         self.n_features = n_features
         self.zero_based = zero_based
         self.classes = None if classes is None else np.unique(np.asarray(classes, dtype=np.float64))
@@ -212,6 +221,7 @@ class SvmlightReader:
         self.sequence_id = bool(sequence_id)
         self.n_jobs = n_jobs
         self.cache = cache
+        self.part = part
         self._n_threads = count_threads(n_jobs)
         self._cache = self._find_cache()
         self.fraction_read: float | None = None
@@ -301,6 +311,11 @@ class SvmlightReader:
         sizes = {"chunk_rows": int(self.chunk_rows), "chunk_bytes": int(self.chunk_bytes)}
         return ChunkCache(path, self.path, {**settings, **sizes, "dtype": self.dtype.name})
 
+    @property
+    def _group(self) -> str | None:
+        """What rows of one id are called."""
+        return "query" if self.query_id else "sequence" if self.sequence_id else None
+
     def _open(self) -> IO[bytes]:
         """Open the file, at its start."""
         return open(self.path, "rb")
@@ -309,16 +324,25 @@ class SvmlightReader:
         """Return what the lines are taken from, by `readinto1`: the file, decompressed."""
         return file
 
-    def _blocks(self, raw: IO[bytes], longest: int) -> Iterator[tuple[Block, float | None]]:
-        """Yield the text of each chunk, and how much of the file is read with it."""
-        group = "query" if self.query_id else "sequence" if self.sequence_id else None
+    def _blocks(self, raw: IO[bytes], longest: int, before: int = 0) -> Iterator[tuple[Block, float | None]]:
+        """Yield the text of each chunk, and how much of the file, or its part, is read with it."""
+        begin, end = self._range(raw)
         with decompressed(raw, self.path) as file:
-            size, plain = os.fstat(raw.fileno()).st_size, file is raw
+            plain = file is raw
+            how: dict[str, Any] = {"longest": longest, "group": self._group, "before": before if begin else None}
             # A compressed file that is broken gives all that is before the break only if it is asked for a little at a time.
-            at_once = None if plain else DEFAULT_BUFFER_SIZE
-            text = self._text(file)
-            for block in BlockCutter(text, self.chunk_rows, self.chunk_bytes, longest=longest, group=group, at_once=at_once):
-                yield block, (raw.tell() - plain * block.unread) / size if size else None
+            how["at_once"] = None if plain else DEFAULT_BUFFER_SIZE
+            text: Any = self._text(file) if self.part is None else FilePart(file, end)
+            for block in BlockCutter(text, self.chunk_rows, self.chunk_bytes, **how):
+                yield block, (raw.tell() - plain * block.unread - begin) / (end - begin) if end > begin else None
+
+    def _range(self, raw: IO[bytes]) -> tuple[int, int]:
+        """Return where what is read begins and ends; go to its beginning."""
+        if self.part is None:
+            return 0, os.fstat(raw.fileno()).st_size
+        begin, end = find_range(raw, self.part, self._group, self.chunk_bytes)
+        raw.seek(begin)
+        return begin, end
 
     def _chunks(
         self, n_features: int | None, zero_based: bool, classes: NDArray | None, longest: int | None = None
@@ -331,13 +355,25 @@ class SvmlightReader:
                 if chunk.X.shape[0]:
                     yield chunk
 
-    def _parse(self, rules: LineRules, longest: int) -> Generator[tuple[Chunk, float | None], None, None]:
-        """Yield the chunks, and how much of the file is read with each."""
+    def _parse(self, rules: LineRules, longest: int, before: int = 0) -> Generator[tuple[Chunk, float | None], None, None]:
+        """Yield the chunks, and how much of the file is read with each; lines are counted from some number on."""
         parse = RowParser(rules).parse
         with self._open() as raw:
-            blocks = self._blocks(raw, longest)
+            blocks = self._blocks(raw, longest, before)
             with closing(map_ahead(lambda found: (parse(found[0]), found[1]), blocks, self._n_threads)) as chunks:
                 for chunk, fraction in chunks:
                     yield chunk, fraction
                     if chunk.error is not None:
-                        raise BrokenLineError(self.path, *chunk.error)
+                        raise self._broken(rules, longest, before, chunk.error)
+
+    def _broken(self, rules: LineRules, longest: int, before: int, error: tuple[int, str]) -> BrokenLineError:
+        """Return the error of a line, which in a part is found again with the numbers that lines have in the file."""
+        if self.part is not None and before == 0:
+            with self._open() as raw:
+                before = count_lines(raw, self._range(raw)[0])
+            if before:
+                try:
+                    deque(self._parse(rules, longest, before), maxlen=0)
+                except BrokenLineError as broken:
+                    return broken
+        return BrokenLineError(self.path, *error)

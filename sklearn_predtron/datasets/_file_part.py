@@ -1,0 +1,77 @@
+"""Parts of a file: ranges of bytes that begin with a line, or with a query (sequence)."""
+
+from __future__ import annotations
+
+import os
+from io import DEFAULT_BUFFER_SIZE
+from numbers import Integral
+from typing import IO, Any
+
+from sklearn_predtron.datasets._blocks import BlockCutter
+
+LINES_AT_ONCE = 2**20  # bytes in which lines are counted
+
+
+def check_part(part: Any, path: str, cache: Any) -> None:
+    """Refuse what is no part, and a file that has none."""
+    if part is None:
+        return
+    is_part = isinstance(part, tuple) and len(part) == 2 and all(isinstance(number, Integral) for number in part)
+    if not (is_part and 0 <= part[0] < part[1]):
+        raise ValueError(f"part={part!r} is not known; accepted are None and (i, n), the part i of n, counted from 0.")
+    if not can_be_cut(path):
+        raise ValueError(f"part={part!r} is not accepted with path={path!r}: only a plain file can be read from its middle.")
+    if cache:
+        raise ValueError(f"part={part!r} is not accepted with cache={cache!r}, which is of a whole file.")
+
+
+def can_be_cut(path: str) -> bool:
+    """Return whether a file can be read from its middle, or is not there."""
+    return not path.endswith((".gz", ".bz2")) and (os.path.isfile(path) or not os.path.exists(path))
+
+
+def find_range(file: IO[bytes], part: tuple[int, int], group: str | None, longest: int) -> tuple[int, int]:
+    """Return where a part begins and ends: where the one before it ends, and the next one begins."""
+    (i, n), size = part, os.fstat(file.fileno()).st_size
+    begin, end = (cut_at(file, size * place // n, size, group, longest) for place in (i, i + 1))
+    return begin, end
+
+
+def cut_at(file: IO[bytes], place: int, size: int, group: str | None, longest: int) -> int:
+    """Return where the first line from a place on begins; with a group, where the first query after that line's begins."""
+    if place in (0, size):
+        return place
+    file.seek(place - 1)
+    while (rest := file.readline(DEFAULT_BUFFER_SIZE)) and not rest.endswith(b"\n"):
+        pass
+    if group is None:
+        return file.tell()
+    # Twice, for then a query that is too long is not cut before it is too long.
+    query = next(BlockCutter(file, 1, 1, longest=2 * longest, group=group, at_once=DEFAULT_BUFFER_SIZE, before=0))
+    return file.tell() - query.unread
+
+
+def count_lines(file: IO[bytes], end: int) -> int:
+    """Return how many lines end before a place."""
+    file.seek(0)
+    return sum(file.read(min(LINES_AT_ONCE, end - at)).count(b"\n") for at in range(0, end, LINES_AT_ONCE))
+
+
+class FilePart:
+    """A file that ends earlier.
+
+    Parameters
+    ----------
+    file : binary file
+        The file, at the start of the part.
+    end : int
+        Where the part ends.
+    """
+
+    def __init__(self, file: IO[bytes], end: int):
+        self._file, self._end = file, end
+
+    def readinto1(self, buffer: Any) -> int:
+        """Read bytes of the part; return how many."""
+        left = max(0, self._end - self._file.tell())
+        return self._file.readinto1(buffer[:left])  # type: ignore[attr-defined]

@@ -1,0 +1,139 @@
+"""Parts of a file: together they are the file, whatever it holds and however many they are."""
+
+import gzip
+import itertools
+import os
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
+
+HOW = {"n_features": 5, "zero_based": False}
+
+
+def rows_of(path, **how):
+    """Return all rows, labels and ids of a file or a part."""
+    found = [(X.toarray(), y, np.zeros(len(y)) if np.isscalar(ids) else ids) for X, y, ids in SvmlightReader(path, **how)]
+    empty = (np.empty((0, 5)), np.empty(0), np.empty(0, dtype=np.int64))
+    return [np.concatenate(arrays) for arrays in zip(empty, *found, strict=True)]
+
+
+def written(path, random, n, *, ids):
+    """Write rows, comments and blank lines; return the file."""
+    lines, qid = [], 0
+    for i in range(n):
+        qid += random.random() < 0.3
+        many = "".join(f" {j}:{random.integers(100)}" for j in range(1, 6) if random.random() < 0.5)
+        lines.append(f"{i}{f' qid:{qid % 4}' if ids else ''}{many}")
+        if random.random() < 0.3:
+            lines.append(random.choice(["", "  ", "# a comment", "#" * 50]))
+    end = "" if random.random() < 0.5 else "\n"
+    mark = b"\xef\xbb\xbf" if random.random() < 0.3 else b""
+    path.write_bytes(mark + random.choice(["\n", "\r\n"]).join(lines).encode() + end.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", [None, "query_id", "sequence_id"])
+def test_parts_are_the_file(tmp_path, name):
+    """Every row is in one part, in its order; a query (sequence) is whole."""
+    random = np.random.default_rng(0)
+    for n in (0, 1, 5, 40):
+        for _ in range(4):
+            how = {**HOW, "chunk_rows": 3, **({} if name is None else {name: True})}
+            path = written(tmp_path / "rows.svm", random, n, ids=name is not None)
+            whole = rows_of(path, **how)
+            for of in (1, 2, 7, 100):
+                parts = [rows_of(path, part=(i, of), **how) for i in range(of)]
+                for column, arrays in zip(whole, zip(*parts, strict=True), strict=True):
+                    np.testing.assert_array_equal(np.concatenate(arrays), column)
+                ends = [part[2][[0, -1]].tolist() for part in parts if name is not None and len(part[2])]
+                assert all(one[1] != other[0] for one, other in itertools.pairwise(ends))
+
+
+def test_parts_are_of_one_length(tmp_path):
+    """About as many bytes each, and fractions that are of the part."""
+    path = tmp_path / "rows.svm"
+    path.write_text("".join(f"{i % 2} 1:{i}\n" for i in range(1000)))
+    for i in range(4):
+        reader = SvmlightReader(path, part=(i, 4), chunk_rows=50, **HOW)
+        fractions = [(X.shape[0], reader.fraction_read) for X, _, _ in reader]
+        assert 230 < sum(n for n, _ in fractions) < 270
+        assert fractions[-1][1] == 1
+        assert 0.1 < fractions[0][1] < 0.3
+        assert reader.scan().n_rows == sum(n for n, _ in fractions)
+
+
+def test_threads_read_the_same(tmp_path):
+    path = written(tmp_path / "rows.svm", np.random.default_rng(1), 200, ids=True)
+    for i in range(3):
+        how = {**HOW, "part": (i, 3), "query_id": True, "chunk_rows": 4}
+        for one, other in zip(rows_of(path, **how), rows_of(path, n_jobs=2, **how), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "bad", ["1 1:x\n", "1 qid:7 1:x\n", "1 qid:x 1:1\n", "\ufeff1 qid:7 1:1\n", "1 qid:8 1:1" + " " * 400 + "\n"]
+)
+def test_a_broken_line_has_its_number_in_the_file(tmp_path, bad):
+    """Whatever part it is in, one part tells of it, and tells what a reader of the file does."""
+    path, ids = tmp_path / "rows.svm", "qid" in bad
+    lines = [f"{i % 2}{f' qid:{i // 3}' if ids else ''} 1:{i}\n" for i in range(60)]
+    how = {**HOW, "query_id": ids, "chunk_bytes": 300, "chunk_rows": 5}
+    for place in (0, 1, 30, 31, 59):
+        path.write_text("".join([*lines[:place], "# comment\n", bad, *lines[place:]]), encoding="utf-8")
+        with pytest.raises(BrokenLineError) as expected:
+            rows_of(path, **how)
+        for of in (2, 5, 50):
+            errors = []
+            for i in range(of):
+                try:
+                    rows_of(path, part=(i, of), **how)
+                except BrokenLineError as error:
+                    errors.append(str(error))
+            assert errors == [str(expected.value)]
+
+
+def test_a_query_that_is_too_long_is_so_in_parts(tmp_path):
+    path = tmp_path / "rows.svm"
+    how = {**HOW, "query_id": True, "chunk_bytes": 300}
+    short = "".join(f"1 qid:{i} 1:1\n" for i in range(30))
+    path.write_text(short + "1 qid:77 1:1\n" * 100 + short)
+    with pytest.raises(BrokenLineError, match="line 54: the query of qid:77, from line 31 on, is longer than chunk_bytes=300"):
+        rows_of(path, **how)
+    for of in (2, 3, 10, 40):
+        errors = []
+        for i in range(of):
+            try:
+                rows_of(path, part=(i, of), **how)
+            except BrokenLineError as error:
+                errors.append(str(error))
+        assert any("line 54: the query of qid:77, from line 31 on" in error for error in errors)
+
+
+def test_what_is_no_part(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:1\n")
+    for part in (1, (0,), (1, 1), (-1, 2), (0.0, 2), "ab", [0, 1]):
+        with pytest.raises(ValueError, match="is not known; accepted are None and"):
+            SvmlightReader(path, part=part)
+    with pytest.raises(ValueError, match="cache=True, which is of a whole file"):
+        SvmlightReader(path, part=(0, 2), cache=True)
+    with gzip.open(tmp_path / "rows.svm.gz", "wb") as file:
+        file.write(b"1 1:1\n")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("rows.svm.gz", "pipe"):
+        with pytest.raises(ValueError, match=f"path='.*{name}': only a plain file can be read from its middle"):
+            SvmlightReader(tmp_path / name, part=(0, 2))
+    with pytest.raises(FileNotFoundError, match="missing"):
+        next(iter(SvmlightReader(tmp_path / "missing", part=(0, 2), **HOW)))
+
+
+def test_sets_of_labels(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text("1,3 1:1\n 2:1\n3 1:2\n" * 20)
+    whole = sparse.vstack([y for _, y, _ in SvmlightReader(path, multilabel=True, **HOW)])
+    how = {**HOW, "multilabel": True, "classes": [1, 3]}
+    parts = sparse.vstack([y for i in range(7) for _, y, _ in SvmlightReader(path, part=(i, 7), **how)])
+    np.testing.assert_array_equal(parts.toarray(), whole.toarray())
