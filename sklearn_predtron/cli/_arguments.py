@@ -181,7 +181,10 @@ def build_parser() -> Parser:
         help="learn the files of TRAIN side by side, on N threads, and mix what they learn (ParameterMixing) in --epochs rounds",
     )
     stream.add_argument(
-        "--checkpoint", metavar="FILE", help="of --jobs: written after each round, and gone on from if it is there"
+        "--cluster", metavar="ADDRESS", help="as --jobs, on the workers of a Dask scheduler: tcp://HOST:PORT (extra cluster)"
+    )
+    stream.add_argument(
+        "--checkpoint", metavar="FILE", help="of --jobs and --cluster: written after each round, and gone on from if it is there"
     )
     stream.add_argument(
         "--cache",
@@ -220,7 +223,8 @@ def check_arguments(args: argparse.Namespace) -> None:
         ("reject_label", ["reject_cost"]),
         ("load", ["train", "test"]),
         ("jobs", ["train"]),
-        ("checkpoint", ["jobs"]),
+        ("cluster", ["train"]),
+        ("checkpoint", ["jobs", "cluster"]),
     ]
     needs += [("save", ["train"]), ("epochs", ["train"])]
     needs += [(name, ["train", "load"]) for name in sorted(given - {*DEMO_OPTIONS, "train", "load"})]

@@ -18,7 +18,7 @@ from sklearn_predtron.cli._demo import TASKS, Bar, Task, start_comparison, start
 from sklearn_predtron.cli._format import FileFormat, Files, find_format, known_task, task_of
 from sklearn_predtron.cli._growing import LeftOut, grow, widest
 from sklearn_predtron.cli._learner import build_model, check_options, load_model, save_model
-from sklearn_predtron.cli._mixing import check_shards, learn_mixture
+from sklearn_predtron.cli._mixing import check_names, check_shards, learn_mixture, mixing_option
 from sklearn_predtron.cli._predictions import format_predictions, format_scores, lines_to
 from sklearn_predtron.cli._report import Outcome, report_outcome
 from sklearn_predtron.datasets import BrokenLineError
@@ -41,9 +41,11 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
             task = known_task(args, files) if loaded is None else task_of(loaded)
             if task is not None:
                 check_options(args, task)
+            if mixing_option(args):
+                check_names(args, files)
             file_format = find_format(args, files, loaded, task, bar)
-            if args.jobs:
-                check_shards(files, file_format)
+            if mixing_option(args):
+                check_shards(args, file_format)
         except (BrokenLineError, FileError, KeyboardInterrupt) as error:
             bar.clear()
             return complain(error, "nothing was learned before it")
@@ -51,7 +53,7 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
             task = TASKS["multiclass" if args.grow or len(file_format.classes) != 2 else "binary"]
             check_options(args, task)
         model = build_model(args, loaded, task, file_format.classes)
-        compare = not (args.load or args.grow or args.jobs) if args.compare is None else args.compare
+        compare = not (args.load or args.grow or mixing_option(args)) if args.compare is None else args.compare
         comparison = build_comparison(task, model, name_of_data(files), file_format.classes, compare)
         outcome = learn_save_score(comparison, args, files, file_format, bar)
     bar.clear()
@@ -69,7 +71,7 @@ def learn_save_score(
 ) -> Outcome:
     """Learn from TRAIN, save, score on TEST, as is wanted, and return what came of it."""
     left_out, unlearned = LeftOut(), None
-    if args.jobs:
+    if mixing_option(args):
         unlearned = learn_mixture(comparison, args, files, file_format)
     elif files.train:
         unlearned = learn_files(comparison, args, files.train, file_format, bar)

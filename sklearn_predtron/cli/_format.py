@@ -5,22 +5,26 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FirstReader, Room, count_from
+from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FileError, FirstReader, Room, count_from
 from sklearn_predtron.cli._demo import TASKS, Bar, Task
 from sklearn_predtron.cli._labels import Words, are_words, decode_word, is_number
 from sklearn_predtron.datasets import SvmlightSummary
 from sklearn_predtron.datasets._blocks import rows_of
 from sklearn_predtron.datasets._reader import decompressed
+from sklearn_predtron.mixing import ShardError
+from sklearn_predtron.mixing._dask import look_on_cluster
+from sklearn_predtron.mixing._shards import SHARDS, cut_alone, look_here, name_of, summarised
 
 CHUNK_ROWS, CHUNK_BYTES = 10_000, 8 * 2**20
 LOOKED_AT = 100  # rows that may have no label in a file of sets of labels, which may be empty
-NOT_TO_PREDICT = ["test", "save", "epochs", "compare", "grow", "jobs"]
+NOT_TO_PREDICT = ["test", "save", "epochs", "compare", "grow", "jobs", "cluster"]
 
 
 # ------------------------------------------------------------------------------------------------------------ the first row
@@ -173,12 +177,12 @@ class FileFormat:
         """Return the labels as the text has them when it is parsed."""
         return self.classes if self.words is None else np.arange(len(self.words.names))
 
-    def scanner(self, file: DataFile, room: Room | None) -> DataFileReader:
+    def scanner(self, file: DataFile, room: Room) -> DataFileReader:
         """Return a reader that finds out what is not known; it keeps the rows if there is room."""
         several, base = self.multilabel and file.labelled, "auto" if self.zero_based is None else self.zero_based
         how: dict[str, Any] = {"zero_based": base, "multilabel": several, "cache": self.cache, **self.how}
         # What is given is checked as lines are parsed, and numbers that stand for words are not the final ones.
-        if room is not None and self.n_features is None and self.classes is None and self.words is None:
+        if self.n_features is None and self.classes is None and self.words is None:
             return FirstReader(file, room, **how)
         return DataFileReader(file, **how)
 
@@ -206,8 +210,7 @@ def find_format(args: argparse.Namespace, files: Files, loaded: Any, task: Task 
         check_cache(files, file_format)
     if file_format.is_known():
         return file_format
-    room = None if args.jobs else Room()  # shards are read by others
-    return replace(file_format, **scan_files(files, file_format, room, bar))
+    return replace(file_format, **scan_files(args, files, file_format, bar))
 
 
 def given_classes(args: argparse.Namespace, task: Task | None) -> Any:
@@ -244,9 +247,13 @@ def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Word
 # --------------------------------------------------------------------------------------------------------------- first pass
 
 
-def scan_files(files: Files, file_format: FileFormat, room: Room | None, bar: Bar) -> dict[str, Any]:
+def scan_files(args: argparse.Namespace, files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any]:
     """Return what a first pass over TRAIN finds, for what is not known; without TRAIN, over TEST."""
-    found = [scan_file(file, file_format, room, bar) for file in files.train or files.test]
+    if (args.jobs or args.cluster) and file_format.words is None:
+        found = scan_shards(args, files, file_format)
+    else:
+        room = Room()
+        found = [scan_file(file, file_format, room, bar) for file in files.train or files.test]
     name = "TRAIN=" + ", ".join(repr(file.path) for file in files.train) if files.train else f"--test={files.test[0].path!r}"
     zero_based = any(summary.zero_based for summary in found)
     width = max(summary.n_features + (zero_based and not summary.zero_based) for summary in found)
@@ -271,7 +278,21 @@ def scan_files(files: Files, file_format: FileFormat, room: Room | None, bar: Ba
     return {**form, "classes": classes, "words": words}
 
 
-def scan_file(file: DataFile, file_format: FileFormat, room: Room | None, bar: Bar) -> SvmlightSummary:
+def scan_shards(args: argparse.Namespace, files: Files, file_format: FileFormat) -> list[SvmlightSummary]:
+    """Return the first pass over TRAIN, taken side by side."""
+    look = partial(look_here, args.jobs) if args.jobs else partial(look_on_cluster, args.cluster)
+    base = "auto" if file_format.zero_based is None else file_format.zero_based
+    options = {"zero_based": base, **{name: getattr(file_format, name) for name in ("multilabel", "query_id", "sequence_id")}}
+    shards = cut_alone([file.path for file in files.train], SHARDS)
+    try:
+        return look(summarised, [(name_of(i, shard), shard, options) for i, shard in enumerate(shards)])
+    except ShardError as error:
+        raise FileError(str(error)) from None
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def scan_file(file: DataFile, file_format: FileFormat, room: Room, bar: Bar) -> SvmlightSummary:
     """Return the first pass over one file."""
     file.keep(bar)
     reader = file_format.scanner(file, room)

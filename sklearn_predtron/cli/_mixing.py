@@ -1,4 +1,4 @@
-"""Files as shards, which learn side by side and are mixed (``--jobs``)."""
+"""Files as shards, which learn side by side and are mixed (``--jobs``, ``--cluster``)."""
 
 from __future__ import annotations
 
@@ -8,29 +8,50 @@ from time import perf_counter
 
 from sklearn_predtron.cli._compare import Comparison
 from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._data_files import FileError
+from sklearn_predtron.cli._data_files import STANDARD, FileError
 from sklearn_predtron.cli._format import FileFormat, Files, task_of
 from sklearn_predtron.mixing import ParameterMixing, ShardError
+from sklearn_predtron.mixing._dask import distributed
 
 NOT_TO_MIX = ["load", "grow", "compare", "cache", "chunk", "chunk_bytes"]
 
 
+def mixing_option(args: argparse.Namespace) -> str | None:
+    """Return the option that asks for mixing, if one does."""
+    return "--jobs" if args.jobs else "--cluster" if args.cluster else None
+
+
 def check_mixing(args: argparse.Namespace) -> None:
     """Refuse options that are not for shards."""
-    for name in NOT_TO_MIX if args.jobs else []:
+    mixing = mixing_option(args)
+    for name in NOT_TO_MIX if mixing else []:
         if getattr(args, name):
-            raise UsageError(f"--{name.replace('_', '-')} is not for --jobs")
+            raise UsageError(f"--{name.replace('_', '-')} is not for {mixing}")
+    if args.jobs and args.cluster:
+        raise UsageError("--jobs is not for --cluster, whose workers have threads of their own")
+    if args.cluster:
+        try:
+            distributed()
+        except ImportError as error:
+            raise UsageError(f"--{error}".replace("=", "").removesuffix(".")) from None
 
 
-def check_shards(files: Files, file_format: FileFormat) -> None:
+def check_names(args: argparse.Namespace, files: Files) -> None:
+    """Refuse what shards cannot open."""
+    path = next((file.path for file in files.train if file.is_pipe or file.path == STANDARD), None)
+    if path is not None:
+        raise UsageError(
+            f"{mixing_option(args)} reads TRAIN={path!r} in each of its rounds; accepted are files, which can be opened again"
+        )
+
+
+def check_shards(args: argparse.Namespace, file_format: FileFormat) -> None:
     """Refuse files that shards cannot be."""
-    pipe = next((file.path for file in files.train if file.is_pipe), None)
-    if pipe is not None:
-        raise UsageError(f"--jobs reads TRAIN={pipe!r} in each of its rounds, and a pipe can be read once")
+    mixing = mixing_option(args)
     if file_format.words is not None:
-        raise UsageError("--jobs is not for labels that are words; accepted are numbers")
+        raise UsageError(f"{mixing} is not for labels that are words; accepted are numbers")
     if file_format.zero_based:
-        raise UsageError("--jobs is not for TRAIN with indices that count from 0; accepted are those that count from 1")
+        raise UsageError(f"{mixing} is not for TRAIN with indices that count from 0; accepted are those that count from 1")
 
 
 def learn_mixture(
@@ -45,6 +66,7 @@ def learn_mixture(
         contestant.estimator,
         rounds=args.epochs or 1,
         n_jobs=args.jobs,
+        cluster=args.cluster,
         checkpoint=args.checkpoint,
         random_state=args.seed or 0,
     )
@@ -53,7 +75,7 @@ def learn_mixture(
         classes = None if task.rank else file_format.classes
         mixing.fit([file.path for file in files.train], classes=classes, n_features=file_format.n_features)
     except OSError as error:
-        return FileError(f"--jobs: {error}")
+        return FileError(f"{mixing_option(args)}: {error}")
     except (ShardError, KeyboardInterrupt) as error:
         return error
     except ValueError as error:

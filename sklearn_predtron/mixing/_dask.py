@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -11,14 +12,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sklearn_predtron._core.mixed import State
 from sklearn_predtron.mixing._algebra import FAN_IN, Contribution, add
+from sklearn_predtron.mixing._blocks import Block, Lesson, is_delayed, lessons_of_parts
 from sklearn_predtron.mixing._rounds import Learners, Plan, contribute
-from sklearn_predtron.mixing._shards import Chunks, Lesson, ShardError
+from sklearn_predtron.mixing._shards import Chunks, ShardError
 
 if TYPE_CHECKING:
     from sklearn_predtron.families._base import BasePredtron
     from sklearn_predtron.mixing._rounds import Engine
 
 PAUSES = (2, 4, 8)  # seconds before a round is tried again: at once it would meet workers that are still dying
+PATIENCE = 10, 30  # seconds for a scheduler to answer, and for its first worker
 Result = TypeVar("Result")
 
 
@@ -31,11 +34,21 @@ def distributed() -> Any:
     return distributed
 
 
-def put_shard(model: BasePredtron, name: str, chunks: Callable[[], Iterator[Lesson]], size: int | None) -> Chunks:
-    """Return a shard on a worker; what a function returns stays in memory, a file is read in every round."""
+def client_in_scope(address: str | None) -> Any:
+    """Return the client that computes Dask collections, if there is one, of the scheduler at the address if one is given."""
+    dask = sys.modules.get("distributed")
+    try:
+        client = None if dask is None else dask.default_client()
+    except ValueError:
+        return None
+    return client if client is not None and address in (None, client.scheduler.address) else None
+
+
+def put_shard(model: BasePredtron, name: str, chunks: Callable[..., Iterator[Lesson]], size: int | None, *parts: Any) -> Chunks:
+    """Return a shard on a worker; rows that come from a function, or from Dask, stay in memory, a file is read in every round."""
     if size is None:
         try:
-            chunks = partial(iter, list(chunks()))
+            chunks = partial(iter, list(chunks(*parts)))
         except Exception as error:
             raise ShardError(name, str(error)) from error
     return Chunks(name, model, chunks, size)
@@ -51,78 +64,84 @@ def learn(model: BasePredtron, shard: Chunks, plan: Plan, state: State, number: 
     return contribute(Learners(model._learner), shard, plan, state, number, turn, fresh)
 
 
-class Cluster:
-    """A connection to a cluster, with shards placed on it.
+class Connection:
+    """A connection to a cluster, which is made anew after workers are lost.
 
     Parameters
     ----------
-    address : str
-        The scheduler's.
-    model : BasePredtron
-        An estimator whose learner has learned nothing.
-    shards : list of Chunks
-        What to place.
+    where : str or Client
+        The scheduler's address, or a client, which is used and not closed.
     """
 
-    def __init__(self, address: str, model: BasePredtron, shards: list[Chunks]):
-        self.address, self.model, self.shards = address, model, shards
-        self.dask = distributed()
-        self.lost = (
-            *(self.dask.CancelledError, self.dask.TimeoutError, self.dask.comm.CommClosedError),
-            *(self.dask.scheduler.KilledWorker, self.dask.scheduler.NoValidWorkerError, OSError),
-        )
+    def __init__(self, where: Any):
+        self.where, self.dask = where, distributed()
+        if not isinstance(where, (str, self.dask.Client)):
+            raise ValueError(f"cluster={where!r} is not known; accepted are None and the address of a Dask scheduler.")
+        self.killed = self.dask.scheduler.KilledWorker
+        self.lost_tasks = (self.dask.CancelledError, self.killed, self.dask.scheduler.NoValidWorkerError)
+        self.lost = (*self.lost_tasks, self.dask.TimeoutError, self.dask.comm.CommClosedError, OSError)
         self.client: Any = None
-        self.placed: list[Any] = []
+        self.held: list[Any] = []  # futures
+
+    def reach(self) -> None:
+        """Connect for the first time, or say that there is no cluster."""
+        try:
+            self.connect()
+        except Exception as error:  # whatever an address, a network or a missing certificate brings Dask to raise
+            self.disconnect()
+            reason = str(error).strip().removesuffix(".")
+            raise ValueError(
+                f"cluster={self.where!r} cannot be reached: {reason}. A scheduler has {PATIENCE[0]} s to answer, and "
+                f"{PATIENCE[1]} s to have a worker."
+            ) from None
 
     def connect(self) -> None:
-        """Connect anew, wait for a worker, and place the shards, so that what is wrong has its shard's name."""
+        """Connect anew, and wait for a worker."""
         self.disconnect()
-        self.client = self.dask.Client(self.address, set_as_default=False)
-        self.client.wait_for_workers(1, timeout=30)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sending large graph")  # scattered, it would be lost with its worker
-            self.shared = self.client.submit(passed_on, self.model, pure=False)
-        killed = self.dask.scheduler.KilledWorker
-        self.placed = [self._put(shard) for shard in self.shards]
-        errors = [future.exception() for future in self.placed]  # waits for it
-        if any(isinstance(error, killed) for error in errors):  # its neighbours are blamed as well: find out by one at a time
-            self.placed = []
-            for shard in self.shards:
-                self.placed.append(self._put(shard))
-                error = self.placed[-1].exception()
-                if isinstance(error, killed):
-                    raise ShardError(shard.name, f"it ends the workers that take it: {error}")
-            return
-        for error in errors:
-            if error is not None:
-                raise error
-
-    def _put(self, shard: Chunks) -> Any:
-        """Return the future of a shard on some worker."""
-        return self.client.submit(put_shard, self.shared, shard.name, shard.chunks, shard.size, pure=False)
+        if isinstance(self.where, str):
+            self.client = self.dask.Client(self.where, set_as_default=False, timeout=PATIENCE[0])
+        else:
+            self.client = self.where
+        self.client.wait_for_workers(1, timeout=PATIENCE[1])
 
     def disconnect(self) -> None:
-        """Let go of the shards and the connection."""
-        client, self.client, self.placed = self.client, None, []
+        """Let go of what is on the cluster, and of the connection."""
+        client, self.client, held, self.held = self.client, None, self.held, []
         if client is not None:
             with suppress(Exception):  # of a cluster that is gone
-                client.close(timeout=5)
+                if isinstance(self.where, str):
+                    client.close(timeout=5)
+                else:
+                    client.cancel(held)
 
-    def round(self, plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
-        """Return what all shards learn together in a round; it is tried again after workers are lost."""
-        return self._persist(partial(self._round, plan, state, turn, fresh))
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the future of a call, which is held on to until the connection ends or it is let go of."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # scattered, it would be lost with its worker
+            self.held.append(self.client.submit(function, *arguments, pure=False))
+        return self.held[-1]
 
-    def _round(self, plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
-        if self.client is None:
-            self.connect()
-        (start,) = self.client.scatter([state], hash=False)  # a list, for the keys of a dict would be names of their own
-        submit = partial(self.client.submit, pure=False)
-        sums = [submit(learn, self.shared, shard, plan, start, i, turn, fresh) for i, shard in enumerate(self.placed)]
-        while len(sums) > 1:
-            sums = [submit(add, *sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
-        return sums[0].result()
+    def finished(self, names: list[str], start: Callable[[int], Any]) -> list[Any]:
+        """Return futures that are done, each of a shard, so that what is wrong has its shard's name."""
+        kept = len(self.held)
+        futures = [start(i) for i in range(len(names))]
+        errors = [future.exception() for future in futures]  # waits for it
+        if any(
+            isinstance(error, self.killed) for error in errors
+        ):  # its neighbours are blamed as well: find out by one at a time
+            futures, errors = [], []
+            del self.held[kept:]
+            for i, name in enumerate(names):
+                futures.append(start(i))
+                errors.append(futures[-1].exception())
+                if isinstance(errors[-1], self.killed):
+                    raise ShardError(name, f"it ends the workers that take it: {errors[-1]}")
+        for name, error in zip(names, errors, strict=True):
+            if error is not None:
+                raise error if isinstance(error, (ShardError, *self.lost_tasks)) else ShardError(name, str(error)) from error
+        return futures
 
-    def _persist(self, work: Callable[[], Result]) -> Result:
+    def persist(self, work: Callable[[], Result]) -> Result:
         """Return what work returns, tried again, after a pause and by a new connection, where workers or connections are lost."""
         for pause in PAUSES:
             try:
@@ -132,12 +151,95 @@ class Cluster:
                 time.sleep(pause)
         return work()
 
+    def look(self, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
+        """Return what a function returns of each shard, whose name is its first argument."""
+        if self.client is None:
+            self.connect()
+
+        def start(i: int) -> Any:
+            return self.submit(function, *(self.client.compute(x) if is_delayed(x) else x for x in tasks[i]))
+
+        return self.client.gather(self.finished([task[0] for task in tasks], start))
+
+
+class Cluster(Connection):
+    """A cluster with shards placed on it.
+
+    Parameters
+    ----------
+    where : str or Client
+        The scheduler's address, or a client, which is used and not closed.
+    model : BasePredtron
+        An estimator whose learner has learned nothing.
+    shards : list of Chunks
+        What to place.
+    """
+
+    def __init__(self, where: Any, model: BasePredtron, shards: list[Chunks]):
+        super().__init__(where)
+        self.model, self.shards = model, shards
+        self.placed: list[Any] = []
+
+    def put_shards(self) -> None:
+        """Place the shards."""
+        shared = self.submit(passed_on, self.model)
+        blocks = {i: shard.chunks for i, shard in enumerate(self.shards) if isinstance(shard.chunks, Block)}
+        parts = dict(zip(blocks, self._compute(list(blocks.values())), strict=True))
+
+        def put(i: int) -> Any:
+            shard = self.shards[i]
+            chunks = partial(lessons_of_parts, blocks[i].names) if i in blocks else shard.chunks
+            found = parts.pop(i, None) or (self._compute([blocks[i]])[0] if i in blocks else [])
+            return self.submit(put_shard, shared, shard.name, chunks, shard.size, *found)
+
+        self.shared, self.placed = shared, self.finished([shard.name for shard in self.shards], put)
+
+    def _compute(self, blocks: list[Block]) -> list[list[Any]]:
+        """Return the futures of what Dask computes of each block."""
+        computed = iter(self.client.compute([part for block in blocks for part in block.parts]))
+        return [[next(computed) for _ in block.parts] for block in blocks]
+
+    def disconnect(self) -> None:
+        """Let go of the shards and the connection."""
+        self.placed = []
+        super().disconnect()
+
+    def round(self, plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
+        """Return what all shards learn together in a round; it is tried again after workers are lost."""
+        return self.persist(partial(self._round, plan, state, turn, fresh))
+
+    def _round(self, plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
+        if self.client is None:
+            self.connect()
+        if not self.placed:
+            self.put_shards()
+        (start,) = self.client.scatter([state], hash=False)  # a list, for the keys of a dict would be names of their own
+        kept = len(self.held)
+        self.held.append(start)
+        sums = [self.submit(learn, self.shared, shard, plan, start, i, turn, fresh) for i, shard in enumerate(self.placed)]
+        while len(sums) > 1:
+            sums = [self.submit(add, *sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
+        learned = sums[0].result()
+        del self.held[kept:]
+        return learned
+
+
+def look_on_cluster(where: Any, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
+    """Return what a function returns of each shard, whose name is its first argument, on a cluster."""
+    connection = Connection(where)
+    try:
+        connection.reach()
+        return connection.persist(partial(connection.look, function, tasks))
+    finally:
+        connection.disconnect()
+
 
 @contextmanager
-def on_cluster(address: str, model: BasePredtron, shards: list[Chunks]) -> Iterator[Engine]:
+def on_cluster(where: Any, model: BasePredtron, shards: list[Chunks]) -> Iterator[Engine]:
     """Yield what takes rounds on a cluster."""
-    cluster = Cluster(address, model, shards)
+    cluster = Cluster(where, model, shards)
     try:
+        cluster.reach()
         yield cluster.round
     finally:
         cluster.disconnect()

@@ -22,11 +22,23 @@ from sklearn_predtron._warning import warn
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._validation import Batch
+from sklearn_predtron.mixing._blocks import Block, blocks_of, is_collection, is_delayed
 from sklearn_predtron.mixing._checkpoint import Checkpoint, check_path, described
-from sklearn_predtron.mixing._dask import on_cluster
+from sklearn_predtron.mixing._dask import client_in_scope, look_on_cluster, on_cluster
 from sklearn_predtron.mixing._prediction import Predicting
 from sklearn_predtron.mixing._rounds import Course, Plan, Progress, Task, in_threads
-from sklearn_predtron.mixing._shards import Found, deal, is_path, look_through, open_shards, shards_in
+from sklearn_predtron.mixing._shards import (
+    SHARDS,
+    Found,
+    Look,
+    cut_alone,
+    deal,
+    look_here,
+    look_through,
+    open_shards,
+    path_of,
+    shards_in,
+)
 from sklearn_predtron.mixing._tasks import Epochs, Unwatched, Watched
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.norms._rkhs import UNMIXED
@@ -62,15 +74,16 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
         Passes of a shard over its rows in a round.  More of them make a round worth more where mixing is dear, and help norms
         that take small steps (l1, group, trace).
     shards : int, default=8
-        How many shards a data set in memory is cut into; a list of files or functions has its own number.  The result depends
-        on it, and not on `n_jobs`.
+        How many shards a data set in memory is cut into, or a file that is alone; a list of files or functions and the blocks
+        of Dask collections have their own number.  The result depends on it, and not on `n_jobs`.
     n_jobs : int, default=None
         Threads, as joblib has it; the loop holds no lock of Python's.
     cluster : str, default=None
         The address of a Dask scheduler, as "tcp://127.0.0.1:8786", on whose workers lists of files and functions are learned
         (extra `cluster`).  Workers read the files, which must have the same path everywhere, in every round; what functions
-        return stays in their memory.  Lost workers are replaced: a round is tried again three times.  Dask sends pickles: let
-        nobody reach its ports who may not run programs on its machines.
+        return stays in their memory.  Dask collections go to the client in scope, if there is one.  Lost workers are replaced:
+        a round is tried again three times.  Dask sends pickles: let nobody reach its ports who may not run programs on its
+        machines.
     checkpoint : str or path-like, default=None
         A file that is written after each round.  Where it is there, `fit` goes on from it, to the same bits, or refuses it by
         the first thing that differs.
@@ -125,7 +138,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
         *,
         rounds: int = 10,
         passes: int = 1,
-        shards: int = 8,
+        shards: int = SHARDS,
         n_jobs: int | None = None,
         cluster: str | None = None,
         checkpoint: Any = None,
@@ -157,20 +170,21 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), or list of path or callable
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), Dask collection, or list of path or callable
             A data set in memory, which is cut into shards and not copied; or a shard each: svmlight files, read in every round,
-            or functions that return (X, y) or (X, y, {"qid": ..., "sample_weight": ...}).
-        y : array-like, default=None
-            Labels as the estimator takes them; None with a list of shards, which have theirs.
+            functions (or delayed calls) that return (X, y) or (X, y, {"qid": ..., "sample_weight": ...}), or the blocks of rows
+            of a Dask array or data frame.  A file that is alone is cut into shards, unless it is compressed.
+        y : array-like or Dask collection, default=None
+            Labels as the estimator takes them, in the row chunks of a Dask X; None with a list of shards, which have theirs.
         classes : array-like of shape (n_classes,), default=None
-            With a list of shards, all labels; None looks for them in a first pass over files, and is refused for functions.
+            With shards, all labels; None looks for them in a first pass over files or blocks, and is refused for functions.
         n_features : int, default=None
             With a list of files, their width; None looks for it in a first pass.
         zero_based : bool or "auto", default="auto"
             With a list of files, whether indices count from 0; "auto" looks in a first pass whether any file has the index 0.
         **params : dict
-            What else the estimator's `fit` takes of a data set in memory: `sample_weight`, `qid`, `sid`, `groups`; by the names
-            that the estimator requests, if scikit-learn's metadata routing is on.
+            What else the estimator's `fit` takes of a data set in memory or of Dask collections: `sample_weight`, `qid`, `sid`,
+            `groups`; by the names that the estimator requests, if scikit-learn's metadata routing is on.
 
         Returns
         -------
@@ -190,7 +204,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
         shards = self._shards_given(X, y, given)
         learn: Callable[[], Any]
         if shards is not None:
-            found = look_through(model, shards, Found(classes, n_features, zero_based), self.n_jobs)
+            found = look_through(model, shards, Found(classes, n_features, zero_based), self._look(shards))
             learn = partial(self._learn_shards, course, model, shards, found, whole=True)
         else:
             self._refuse_alone(classes=classes, n_features=n_features, cluster=self.cluster)
@@ -199,7 +213,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
             data = None if self.checkpoint is None else hash_of([X, y, given])
             model._mixing = partial(self._learn_dealt, course, data)
             learn = partial(model.fit, X, y, **given)
-        return self._run(learn, course, model)
+        return self._run(learn, course, model, self._where(shards))
 
     def partial_fit(
         self,
@@ -215,9 +229,9 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), or list of path or callable
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), Dask collection, or list of path or callable
             As for `fit`.
-        y : array-like, default=None
+        y : array-like or Dask collection, default=None
             As for `fit`.
         classes : array-like of shape (n_classes,), default=None
             All labels that will ever occur, as the estimator's `partial_fit` asks for them.
@@ -246,9 +260,9 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
             learn = partial(model.partial_fit, X, y, **({} if classes is None else {"classes": classes}), **given)
         else:
             known = Found(classes, n_features, zero_based)
-            found = look_through(model, shards, known if first else self._found_before(model, known), self.n_jobs)
+            found = look_through(model, shards, known if first else self._found_before(model, known), self._look(shards))
             learn = partial(self._learn_shards, course, model, shards, found)
-        return self._run(learn, course, model)
+        return self._run(learn, course, model, self._where(shards))
 
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Set callbacks, of which each round of `fit` is a task; with scikit-learn 1.9 or later.
@@ -271,11 +285,26 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return super().set_callbacks(*callbacks)
 
     def _shards_given(self, X: Any, y: Any, given: dict[str, Any]) -> list[Any] | None:
-        """Return the shards that X lists, if it does."""
+        """Return the shards that X lists, or is made of, if it does."""
+        if is_collection(X):
+            return blocks_of(X, y, given)
         shards = shards_in(X)
-        if shards is not None and (y is not None or given):
+        if shards is None:
+            return None
+        if y is not None or given:
             raise ValueError("y and its like are not accepted beside a list of shards, which have their own.")
-        return shards
+        return cut_alone([Block((x,), None) if is_delayed(x) else x for x in shards], self.shards)
+
+    def _where(self, shards: list[Any] | None) -> Any:
+        """Return the cluster that learns: its address, or the client that computes what Dask is to compute; None is none."""
+        from_dask = any(isinstance(shard, Block) for shard in shards or [])
+        client = client_in_scope(self.cluster) if from_dask else None
+        return self.cluster if client is None else client
+
+    def _look(self, shards: list[Any]) -> Look:
+        """Return what looks at shards side by side."""
+        where = self._where(shards)
+        return partial(look_here, self.n_jobs) if where is None else partial(look_on_cluster, where)
 
     def _gone_on(self) -> BasePredtron:
         """Return a copy of the fitted estimator with the present parameters, which it takes up or refuses as in a stream."""
@@ -375,7 +404,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
     def _learn_shards(self, course: Course, model: BasePredtron, given: list[Any], found: Found, *, whole: bool = False) -> None:
         """Let files and functions be learned from, of which some row must have a weight if they are a whole data set."""
         fresh = course.before is None
-        if any(is_path(x) for x in given):
+        if any(path_of(x) is not None for x in given):
             course.zero_based = found.zero_based
         shards = open_shards(model, given, found, fresh=fresh)
         kept = self.checkpoint is not None and fresh
@@ -390,13 +419,13 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
         if whole and model._learner.t == 0:
             raise ValueError("sample_weight is zero for every row of the shards; at least one weight must be positive.")
 
-    def _run(self, learn: Callable[[], Any], course: Course, model: BasePredtron) -> Self:
+    def _run(self, learn: Callable[[], Any], course: Course, model: BasePredtron, where: Any) -> Self:
         """Learn, and take over the model; after an interrupt that of the last complete round."""
         try:
             with Parallel(n_jobs=self.n_jobs, require="sharedmem") as workers:
                 course.engine = partial(in_threads, partial(self._side_by_side, workers))
-                if self.cluster is not None:
-                    course.engine = partial(on_cluster, self.cluster)
+                if where is not None:
+                    course.engine = partial(on_cluster, where)
                 learn()
         except KeyboardInterrupt:
             if course.progress is not None:

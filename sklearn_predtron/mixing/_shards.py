@@ -17,11 +17,15 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._queries import Ids, ids_taken, is_one, shortened, split_ids
 from sklearn_predtron.datasets import SvmlightReader, SvmlightSummary
 from sklearn_predtron.datasets._counts import check_counts
+from sklearn_predtron.datasets._file_part import can_be_cut
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._epochs import Epochs
 from sklearn_predtron.families._validation import Batch, MissingClasses
+from sklearn_predtron.mixing._blocks import Block, Lesson, labels_in, lessons_of_function
 
 Path = str | os.PathLike[str]
+SHARDS = 8  # unless another number is asked for
+Look = Callable[[Callable[..., Any], list[tuple[Any, ...]]], list[Any]]
 
 
 class ShardError(ValueError):
@@ -47,18 +51,6 @@ class ShardError(ValueError):
 
     def __str__(self) -> str:
         return f"{self.shard}: {self.reason}"
-
-
-class Lesson(NamedTuple):
-    """Rows of a shard, as `BasePredtron._read` takes them."""
-
-    X: Any
-    y: Any
-    given: dict[str, Any]  # ids and weights
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
 
 
 class Ends(NamedTuple):
@@ -218,23 +210,49 @@ def options_of(model: BasePredtron, found: Found) -> dict[str, Any]:
     return {**options, "classes": found.classes if multilabel else None}
 
 
-def lessons_of_file(path: Path, options: dict[str, Any]) -> Iterator[Lesson]:
+class PartOfFile(NamedTuple):
+    """One of the parts into which a file that is alone is cut."""
+
+    path: Path
+    part: tuple[int, int]
+
+
+def cut_alone(given: list[Any], n: int) -> list[Any]:
+    """Return n parts of a file that is alone, if it can be cut; else what is given."""
+    if n == 1 or len(given) > 1 or not is_path(given[0]) or not can_be_cut(os.fspath(given[0])):
+        return given
+    return [PartOfFile(given[0], (i, n)) for i in range(n)]
+
+
+def path_of(shard: Any) -> Path | None:
+    """Return the file of a shard, if it has one."""
+    if isinstance(shard, PartOfFile):
+        return shard.path
+    return shard if is_path(shard) else None
+
+
+def reader_of(shard: Path | PartOfFile, options: dict[str, Any]) -> SvmlightReader:
+    """Return a reader of a file, or of its part."""
+    return (
+        SvmlightReader(shard.path, part=shard.part, **options)
+        if isinstance(shard, PartOfFile)
+        else SvmlightReader(shard, **options)
+    )
+
+
+def lessons_of_file(shard: Path | PartOfFile, options: dict[str, Any]) -> Iterator[Lesson]:
     """Yield the chunks of an svmlight file."""
     name = "qid" if options["query_id"] else "sid" if options["sequence_id"] else None
-    for X, y, ids in SvmlightReader(path, **options):
+    for X, y, ids in reader_of(shard, options):
         yield Lesson(X, y, {} if name is None else {name: ids})
-
-
-def lessons_of_function(function: Callable[[], Any]) -> Iterator[Lesson]:
-    """Yield what a function returns: X, y and, if there is anything else, a dictionary."""
-    found = function()
-    if not isinstance(found, tuple) or len(found) not in (2, 3) or not isinstance(found[-1] if len(found) == 3 else {}, dict):
-        raise ValueError(f"it returns {shortened(found)}; accepted are (X, y) and (X, y, dictionary of ids and weights).")
-    yield Lesson(found[0], found[1], found[2] if len(found) == 3 else {})
 
 
 def name_of(number: int, shard: Any) -> str:
     """Return what a shard is called in errors."""
+    if isinstance(shard, Block):
+        return f"block {number}"
+    if isinstance(shard, PartOfFile):
+        return f"shard {number}, part {shard.part[0]} of {os.fspath(shard.path)!r}"
     return f"shard {number}, {os.fspath(shard)!r}" if is_path(shard) else f"shard {number}"
 
 
@@ -242,42 +260,65 @@ def open_shards(model: BasePredtron, given: list[Any], found: Found, *, fresh: b
     """Return the shards of files and functions; a fresh model gets a learner of no rounds, made for the first rows."""
     names = [name_of(i, x) for i, x in enumerate(given)]
     options = options_of(model, found)
-    readers: list[Callable[[], Iterator[Lesson]]] = [
-        partial(lessons_of_file, x, options) if is_path(x) else partial(lessons_of_function, x) for x in given
-    ]
+    readers: list[Callable[[], Iterator[Lesson]]] = [lessons_of(x, options) for x in given]
     if fresh:
         prepare_learner(model, names, readers, found)
-    sizes = [os.path.getsize(x) if is_path(x) else None for x in given]
+    paths = [path_of(x) for x in given]
+    sizes = [None if path is None else os.path.getsize(path) for path in paths]
     return [Chunks(name, model, reader, size) for name, reader, size in zip(names, readers, sizes, strict=True)]
 
 
-def look_through(model: BasePredtron, given: list[Any], known: Found, n_jobs: int | None) -> Found:
-    """Return what is to be known of files, from a first pass if anything is not."""
+def lessons_of(shard: Any, options: dict[str, Any]) -> Callable[[], Iterator[Lesson]]:
+    """Return what yields the rows of a shard."""
+    if isinstance(shard, Block):
+        return shard
+    return partial(lessons_of_function, shard) if path_of(shard) is None else partial(lessons_of_file, shard, options)
+
+
+def look_here(n_jobs: int | None, function: Callable[..., Any], tasks: list[tuple[Any, ...]]) -> list[Any]:
+    """Return what a function returns of each shard, whose name is its first argument, on threads."""
+    return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(function)(*task) for task in tasks)
+
+
+def look_through(model: BasePredtron, given: list[Any], known: Found, look: Look) -> Found:
+    """Return what is to be known of all rows, from a first pass if anything is not, which `look` takes side by side."""
     if known.n_features is not None:
         check_counts(n_features=known.n_features)
     if not (known.zero_based == "auto" or isinstance(known.zero_based, (bool, np.bool_))):
         raise ValueError(f"zero_based={known.zero_based!r} is not known; accepted are True, False and 'auto'.")
-    paths = [(number, x) for number, x in enumerate(given) if is_path(x)]
     labelled = "classes" in inspect.signature(type(model).partial_fit).parameters
+    blocks = [(name_of(number, x), x.parts[1]) for number, x in enumerate(given) if isinstance(x, Block) and x.names is not None]
+    if blocks and labelled and known.classes is None:
+        known = known._replace(classes=np.unique(np.concatenate(look(labels_in, blocks))))
+    files = [(name_of(number, x), x) for number, x in enumerate(given) if path_of(x) is not None]
     complete = known.n_features is not None and known.zero_based != "auto" and (known.classes is not None or not labelled)
-    if not paths or complete:
+    if not files or complete:
         return known._replace(zero_based=known.zero_based != "auto" and bool(known.zero_based))
     options = {**options_of(model, Found(None, None)), "zero_based": known.zero_based}
-    found = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(scanned)(name_of(*path), path[1], options) for path in paths)
-    base, (classes, n_features, _) = any(summary.zero_based for summary in found), known
-    if n_features is None:  # a file without the index 0 may be of as wide rows that are counted from 0
-        n_features = max(summary.n_features + (base and not summary.zero_based) for summary in found)
+    found, (classes, n_features, _) = sum_of(look(scanned, [(*file, options) for file in files])), known
     if classes is None and labelled:
-        classes = np.unique(np.concatenate([summary.classes for summary in found]))
-    return Found(classes, n_features, base)
+        classes = found.classes
+    return Found(classes, n_features or found.n_features, found.zero_based)
 
 
-def scanned(name: str, path: Path, options: dict[str, Any]) -> SvmlightSummary:
-    """Return the summary of a file that can be read to its end."""
+def sum_of(summaries: list[SvmlightSummary]) -> Found:
+    """Return what is known of the rows of all files; one without the index 0 may be of as wide rows that count from 0."""
+    base = any(summary.zero_based for summary in summaries)
+    width = max(summary.n_features + (base and not summary.zero_based) for summary in summaries)
+    return Found(np.unique(np.concatenate([summary.classes for summary in summaries])), width, base)
+
+
+def summarised(name: str, shard: Path | PartOfFile, options: dict[str, Any]) -> SvmlightSummary:
+    """Return the summary of a file, up to the first line that cannot be read."""
     try:
-        found = SvmlightReader(path, **options).scan()
+        return reader_of(shard, options).scan()
     except (OSError, ValueError) as error:
         raise ShardError(name, str(error)) from error
+
+
+def scanned(name: str, shard: Path | PartOfFile, options: dict[str, Any]) -> SvmlightSummary:
+    """Return the summary of a file that can be read to its end."""
+    found = summarised(name, shard, options)
     if found.error is not None:
         raise ShardError(name, str(found.error)) from found.error
     return found

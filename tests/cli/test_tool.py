@@ -436,12 +436,16 @@ def test_a_mixture_goes_on_from_its_checkpoint(capsys, files, tmp_path):
     assert "random_state" in said
 
 
-def test_what_is_not_mixed(capsys, files, standard_input, tmp_path):
+def test_what_is_not_mixed(capsys, files, monkeypatch, standard_input, tmp_path):
     run(capsys, files["a"], "--save", tmp_path / "m")
     for option in (["--load", tmp_path / "m"], ["--grow"], ["--compare"], ["--chunk", 7], ["--chunk-bytes", 70]):
         assert f"{option[0]} is not for --jobs" in usage_error(capsys, files["a"], "--jobs", 2, *option)
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "distributed", None)
+        said = usage_error(capsys, files["a"], "--cluster", "tcp://127.0.0.1:8786")
+    assert "--cluster needs dask.distributed: pip install 'sklearn_predtron[cluster]'" in said
     assert "--jobs is not for labels that are words" in usage_error(capsys, files["aw"], "--jobs", 2)
-    assert "--checkpoint needs --jobs" in usage_error(capsys, files["a"], "--checkpoint", tmp_path / "c")
+    assert "--checkpoint needs --jobs or --cluster" in usage_error(capsys, files["a"], "--checkpoint", tmp_path / "c")
     assert "average=5.0 cannot be mixed" in usage_error(capsys, files["a"], "--jobs", 2, "--average", 5)
     (tmp_path / "zero.svm").write_text("1 0:1\n2 1:1\n")
     assert "--jobs is not for TRAIN with indices that count from 0" in usage_error(capsys, tmp_path / "zero.svm", "--jobs", 1)

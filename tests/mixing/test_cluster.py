@@ -1,7 +1,10 @@
 """Rounds on a Dask cluster on this machine: the bits of threads, and workers that are lost."""
 
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -11,6 +14,7 @@ from cases import make_data
 from sklearn.datasets import dump_svmlight_file
 
 from sklearn_predtron import PredtronClassifier, PredtronRanker
+from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.mixing import ParameterMixing, ShardError
 from sklearn_predtron.mixing import _dask as module
 from tests.mixing.test_shards import bits
@@ -103,25 +107,137 @@ def test_a_shard_that_ends_its_workers_is_named():
     assert not hasattr(mixed, "estimator_")
 
 
-def test_an_interrupt_leaves_no_task(cluster, monkeypatch):
+def no_task_is_left(cluster):
+    """Return whether the scheduler forgets all tasks soon."""
+    deadline = time.monotonic() + 20
+    while cluster.scheduler.tasks and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not cluster.scheduler.tasks
+
+
+def test_a_first_pass_is_taken_by_the_workers(cluster, tmp_path, monkeypatch):
+    """Of whole files, and of one that is alone."""
+    paths = [str(tmp_path / f"part-{i}.svm") for i in range(12)]
+    for path, part in zip(paths, PARTS, strict=True):
+        dump_svmlight_file(X[part].round(3), Y[part], path, zero_based=False)
+    (tmp_path / "whole.svm").write_text("".join((tmp_path / path).read_text() for path in paths))
+    for files in (paths, [str(tmp_path / "whole.svm")]):
+        expected = bits(mixture().fit(files))
+        with monkeypatch.context() as patched:
+            patched.setattr(SvmlightReader, "scan", lambda *given: pytest.fail("the driver looks through a file"))
+            assert bits(mixture(cluster).fit(files)) == expected
+    (tmp_path / "broken.svm").write_text("1 1:1\n1 oops\n")
+    with pytest.raises(ShardError, match=r"shard 1, '.*broken.svm': .*broken.svm, line 2"):
+        mixture(cluster).fit([paths[0], str(tmp_path / "broken.svm")])
+
+
+def test_a_scheduler_that_cannot_be_reached(monkeypatch, cluster, tmp_path):
+    """It is refused, before anything is read or tried again."""
+    monkeypatch.setattr(module, "PATIENCE", (1, 2))
+    shards = [Part(part) for part in PARTS[:2]]
+    start = time.monotonic()
+    with pytest.raises(ValueError, match=r"cluster='tcp://127.0.0.1:9' cannot be reached: .*A scheduler has 1 s to answer"):
+        mixture().set_params(cluster="tcp://127.0.0.1:9").fit(shards, classes=range(3))
+    for address, message in [
+        ("nonsense://here", "cannot be reached: "),
+        (5, "cluster=5 is not known; accepted are None and the"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            mixture().set_params(cluster=address).fit(shards, classes=range(3))
+    refused = pytest.raises(ValueError, match=r"cannot be reached: .*and 2 s to have a worker")
+    with distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None) as empty, refused:
+        mixture(empty).fit(shards, classes=range(3))
+    assert time.monotonic() - start < 30
+
+
+def test_certificates_of_dasks_configuration(tmp_path):
+    """An address "tls://" needs nothing else; without a certificate it is refused."""
+    key, certificate = str(tmp_path / "key.pem"), str(tmp_path / "certificate.pem")
+    openssl = shutil.which("openssl") or pytest.skip("there is no openssl to write a certificate")
+    made = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "2"]
+    subprocess.run([*made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    tls = {"distributed.comm.tls.ca-file": certificate}
+    for role in ("scheduler", "worker", "client"):
+        tls |= {f"distributed.comm.tls.{role}.cert": certificate, f"distributed.comm.tls.{role}.key": key}
+    how = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "host": "127.0.0.1", "dashboard_address": None}
     shards = [Part(part) for part in PARTS[:4]]
-    expected = bits(mixture(rounds=2).fit(shards, classes=range(3)))
-    mixed, rounds, round_of = mixture(cluster, rounds=5), [], module.Cluster._round
+    with dask.config.set(tls), distributed.LocalCluster(protocol="tls", **how) as own:
+        assert own.scheduler_address.startswith("tls://")
+        assert bits(mixture(own).fit(shards, classes=range(3))) == bits(mixture().fit(shards, classes=range(3)))
+        refused = pytest.raises(ValueError, match=r"cluster='tls://.*' cannot be reached: ")
+        with dask.config.set(dict.fromkeys(tls)), refused:
+            mixture(own).fit(shards, classes=range(3))
+
+
+@pytest.mark.parametrize("scoped", [False, True])
+def test_an_interrupt_leaves_the_last_complete_round(cluster, monkeypatch, scoped):
+    """A real one, while workers learn the third round; no task is left."""
+    shards = [dask.delayed(Part(part))() for part in PARTS[:4]] if scoped else [Part(part) for part in PARTS[:4]]
+    how = {"passes": 1500}
+    expected = bits(mixture(rounds=2, **how).fit(shards, classes=range(3)))
+    mixed, rounds, round_of = mixture(None if scoped else cluster, rounds=5, **how), [], module.Cluster._round
 
     def interrupted(self, *given):
         rounds.append(0)
         if len(rounds) == 3:
-            raise KeyboardInterrupt
+            threading.Timer(0.05, os.kill, [os.getpid(), signal.SIGINT]).start()
         return round_of(self, *given)
 
     monkeypatch.setattr(module.Cluster, "_round", interrupted)
+    client = distributed.Client(cluster) if scoped else None
     with pytest.raises(KeyboardInterrupt):
         mixed.fit(shards, classes=range(3))
     assert bits(mixed) == expected
-    deadline = time.monotonic() + 10
-    while cluster.scheduler.tasks and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not cluster.scheduler.tasks
+    assert no_task_is_left(cluster)
+    if client is not None:
+        assert client.status == "running"
+        client.close()
+
+
+CHILD = """
+import os, signal, sys, threading
+import numpy as np
+from sklearn_predtron.mixing import _checkpoint, _dask
+from tests.mixing.test_cluster import PARTS, Part, mixture
+
+when, address, path = sys.argv[1:]
+rounds, round_of, replace = [], _dask.Cluster._round, os.replace
+
+def end(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def counted(self, *given):
+    rounds.append(0)
+    if when == "in a round" and len(rounds) == 3:
+        threading.Timer(0.05, end).start()
+    return round_of(self, *given)
+
+_dask.Cluster._round = counted
+if when == "in writing":
+    _checkpoint.os.replace = lambda *given: end() if len(rounds) == 3 else replace(*given)
+mixed = mixture(rounds=5, passes=1500, checkpoint=path).set_params(cluster=address)
+mixed.fit([Part(part) for part in PARTS[:4]], classes=range(3))
+"""
+
+
+@pytest.mark.parametrize("when", ["in a round", "in writing"])
+def test_a_driver_that_is_killed_goes_on(cluster, tmp_path, when):
+    """From the last complete round, to the same bits; what it was writing is ignored, and no task is left."""
+    path, address = tmp_path / "state", cluster.scheduler_address
+    folder = os.path.dirname(os.path.dirname(__file__))
+    paths = os.pathsep.join([folder, os.path.dirname(folder)])
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD, when, address, str(path)], env={**os.environ, "PYTHONPATH": paths}, check=False
+    )
+    assert child.returncode == -signal.SIGKILL
+    with np.load(path) as file:
+        assert len(file["losses"]) == 2
+    assert (tmp_path / "state.part").exists() == (when == "in writing")
+    assert no_task_is_left(cluster)
+    shards, how = [Part(part) for part in PARTS[:4]], {"rounds": 5, "passes": 1500}
+    found = bits(mixture(cluster, checkpoint=str(path), **how).fit(shards, classes=range(3)))
+    assert found == bits(mixture(**how).fit(shards, classes=range(3)))
+    assert not (tmp_path / "state.part").exists()
 
 
 def test_lost_workers(monkeypatch):

@@ -1,6 +1,7 @@
 """What shards are made of: arrays, files and functions, and what may be wrong with them."""
 
 import copy
+import gzip
 import itertools
 import os
 
@@ -18,6 +19,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
+from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.mixing import ParameterMixing, ShardError, _rounds
 
 
@@ -201,7 +203,7 @@ def test_files_that_count_from_0(files):
     X[:30, 0] = 0  # the first file does not say
     paths = files(sparse.csr_matrix(X), y, [30, 60], base=0)
     shards = [lambda part=part: (sparse.csr_matrix(X[part]), y[part]) for part in np.split(np.arange(90), [30, 60])]
-    mixed = ParameterMixing(PredtronClassifier(), rounds=2, random_state=0)
+    mixed = ParameterMixing(PredtronClassifier(), rounds=2, shards=1, random_state=0)  # so that a file is not cut
     expected = bits(copy.deepcopy(mixed).fit(shards, classes=range(3)))
     assert bits(copy.deepcopy(mixed).fit(paths)) == expected
     assert bits(copy.deepcopy(mixed).fit(paths, n_features=6, classes=range(3), zero_based=True)) == expected
@@ -210,6 +212,57 @@ def test_files_that_count_from_0(files):
     assert bits(one) == bits(other)
     with pytest.raises(ValueError, match="zero_based=False is not the same as on the first call: True"):
         one.partial_fit(paths[:1], zero_based=False)
+
+
+def test_a_file_that_is_alone_is_cut(files, tmp_path):
+    """Into parts of whole lines, or queries, that learn like files of those lines, on any number of threads."""
+    X, y = make_data(n=90)
+    X = X.round(3)
+    ranked = lesson_for(PredtronRanker)
+    for family, data, given in [
+        (PredtronClassifier, (X, y), {}),
+        (PredtronRanker, (ranked.X.round(3), np.asarray(ranked.y)), {"query_id": ranked.given["qid"]}),
+    ]:
+        (path,) = files(*data, [], **given)
+        mixed, parts = ParameterMixing(family(), rounds=2, shards=4, random_state=0), []
+        lines = (tmp_path / path).read_text().splitlines(keepends=True)
+        how = {"n_features": data[0].shape[1], "zero_based": False, "query_id": bool(given)}
+        for i in range(4):
+            rows = [chunk[1:] for chunk in SvmlightReader(path, part=(i, 4), **how)]
+            n = sum(len(labels) for labels, _ in rows)
+            parts.append(str(tmp_path / f"{family.__name__}-{i}.svm"))
+            (tmp_path / parts[-1]).write_text("".join(lines[:n]))
+            del lines[:n]
+        assert not lines
+        expected = bits(copy.deepcopy(mixed).fit(parts))
+        for n_jobs in (None, 1, 2, 3):
+            mixed.set_params(n_jobs=n_jobs)
+            assert bits(mixed.fit([path])) == expected
+            assert mixed.n_shards_ == 4
+        assert bits(mixed.partial_fit([path])) == bits(mixed.fit(parts).partial_fit(parts))
+        assert mixed.set_params(shards=1).fit([path]).n_shards_ == 1
+        assert mixed.set_params(shards=500).fit([path]).estimator_.t_ == (60 if given else 180)
+
+
+def test_a_part_that_cannot_be_read_is_named(files):
+    X, y = make_data(n=90)
+    (path,) = files(X, y, [])
+    with open(path, "a") as file:
+        file.write("1 2:x\n")
+    mixed = ParameterMixing(PredtronClassifier(), rounds=2, shards=4, random_state=0)
+    for how in ({}, {"n_features": 6, "classes": range(3), "zero_based": False}):
+        with pytest.raises(ShardError, match=r"shard 3, part 3 of '.*part-0.svm': .*part-0.svm, line 91: .*'2:x'"):
+            mixed.fit([path], **how)
+
+
+def test_a_compressed_file_is_one_shard(files):
+    X, y = make_data(n=90)
+    (path,) = files(X, y, [])
+    with open(path, "rb") as plain, gzip.open(path + ".gz", "wb") as packed:
+        packed.write(plain.read())
+    mixed = ParameterMixing(PredtronClassifier(), rounds=2, random_state=0)
+    assert mixed.fit([path + ".gz"]).n_shards_ == 1
+    assert bits(mixed) == bits(mixed.set_params(shards=1).fit([path]))
 
 
 def test_files_of_queries_sequences_and_sets(files):

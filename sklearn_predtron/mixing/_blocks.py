@@ -1,0 +1,107 @@
+"""Blocks of rows of Dask collections, as shards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._queries import shortened
+
+
+class Lesson(NamedTuple):
+    """Rows of a shard, as `BasePredtron._read` takes them."""
+
+    X: Any
+    y: Any
+    given: dict[str, Any]  # ids and weights
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
+
+
+def lessons_of_function(function: Callable[[], Any]) -> Iterator[Lesson]:
+    """Yield what a function returns: X, y and, if there is anything else, a dictionary."""
+    found = function()
+    if not isinstance(found, tuple) or len(found) not in (2, 3) or not isinstance(found[-1] if len(found) == 3 else {}, dict):
+        raise ValueError(f"it returns {shortened(found)}; accepted are (X, y) and (X, y, dictionary of ids and weights).")
+    yield Lesson(found[0], found[1], found[2] if len(found) == 3 else {})
+
+
+class Block:
+    """Some rows that Dask computes, when they are called for or on a cluster.
+
+    Parameters
+    ----------
+    parts : tuple of Delayed
+        X, y and the like, or one that is all of them.
+    names : tuple of str or None
+        What follows X and y; None if one is all of them.
+    """
+
+    def __init__(self, parts: tuple[Any, ...], names: tuple[str, ...] | None):
+        self.parts, self.names = parts, names
+
+    def __call__(self) -> Iterator[Lesson]:
+        """Yield the rows, computed here."""
+        import dask
+
+        yield from lessons_of_parts(self.names, *dask.compute(*self.parts))
+
+
+def lessons_of_parts(names: tuple[str, ...] | None, *found: Any) -> Iterator[Lesson]:
+    """Yield the rows of a block whose parts are computed."""
+    if names is None:
+        yield from lessons_of_function(lambda: found[0])
+    else:
+        yield Lesson(found[0], found[1], dict(zip(names, found[2:], strict=True)))
+
+
+def is_delayed(x: Any) -> bool:
+    """Return whether x is a result of Dask's that is not computed."""
+    return hasattr(x, "__dask_graph__") and not hasattr(type(x), "to_delayed")
+
+
+def is_collection(x: Any) -> bool:
+    """Return whether x is a Dask array or a Dask data frame."""
+    return hasattr(x, "__dask_graph__") and hasattr(type(x), "to_delayed")
+
+
+def row_chunks(collection: Any) -> tuple[float, ...]:
+    """Return how many rows each block has; nan is not known."""
+    return collection.chunks[0] if hasattr(collection, "chunks") else (np.nan,) * collection.npartitions
+
+
+def row_blocks(collection: Any) -> list[Any]:
+    """Return the blocks of rows, each of all columns."""
+    whole = collection.rechunk({1: -1}) if getattr(collection, "ndim", 1) > 1 and hasattr(collection, "rechunk") else collection
+    return np.ravel(np.asarray(whole.to_delayed(), dtype=object)).tolist()
+
+
+def blocks_of(X: Any, y: Any, given: dict[str, Any]) -> list[Block]:
+    """Return the blocks of Dask collections, which must have their rows in the same chunks."""
+    given = {name: value for name, value in given.items() if value is not None}
+    expected = row_chunks(X)
+    for name, value in {"y": y, **given}.items():
+        if not is_collection(value):
+            raise ValueError(
+                f"{name}={shortened(value)} is not accepted beside a Dask X; accepted are Dask collections with its row chunks."
+            )
+        found = row_chunks(value)
+        if len(found) != len(expected) or any(
+            one != other for one, other in zip(found, expected, strict=True) if one == one and other == other
+        ):
+            raise ValueError(
+                f"{name} has the row chunks {shortened(found)}, and X has {shortened(expected)}; accepted are the same."
+            )
+    rows = zip(*(row_blocks(value) for value in (X, y, *given.values())), strict=True)
+    return [Block(tuple(parts), tuple(given)) for parts in rows]
+
+
+def labels_in(name: str, y: Any) -> NDArray:
+    """Return the distinct labels of a block, or the numbers of its columns."""
+    found = np.asarray(y.compute() if is_delayed(y) else y)
+    return np.unique(found) if found.ndim == 1 else np.arange(found.shape[1])
