@@ -98,7 +98,7 @@ cdef class ScaledWeights(L2Weights):
 
     def __reduce__(self):
         if self.p > self.n_features:
-            return self.resized(self.n_features, range(self.d)).__reduce__()
+            return self.resized(self.n_features, self.d, range(self.d)).__reduce__()
         arguments = (self.d, self.p, self.intercept, self.sparse, self.averaging, self.score_map)
         return type(self), arguments, (L2Weights.__reduce__(self)[2], self.statistics.saved, self._counted())
 

@@ -77,7 +77,7 @@ cdef class TraceWeights(L2Weights):
 
     def __reduce__(self):
         if self.p > self.n_features:
-            return self.resized(self.n_features, range(self.d)).__reduce__()
+            return self.resized(self.n_features, self.d, range(self.d)).__reduce__()
         arguments = self.d, self.p, self.q, self.intercept, bool(self.by_feature), self.averaging
         arrays = np.array(self.K), np.array(self.M)
         return type(self), arguments, (L2Weights.__reduce__(self)[2], arrays, (self.steps, self.peak))

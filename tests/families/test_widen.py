@@ -1,6 +1,7 @@
 """Streams that grow: what a model learns after `widen` is what one learns that has known the width from the start."""
 
 import pickle
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -141,6 +142,16 @@ def test_every_average(norm, average):
 @pytest.mark.parametrize("kind", [PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier])
 def test_models_are_saved_in_between(kind, norm):
     assert_same(*both(kind(norm=norm), LAYOUTS["csr"], between=lambda model: pickle.loads(pickle.dumps(model))))
+
+
+@pytest.mark.parametrize("norm", [*NORMS, Trace(q=4), RKHS("linear")], ids=name)
+def test_models_are_saved_with_room_to_grow(norm):
+    X, y = np.eye(5), [0, 1, 0, 1, 1]
+    model = PredtronClassifier(norm=norm).partial_fit(X[:3, :3], y[:3], classes=[0, 1]).widen(n_features=5)
+    copies = [pickle.loads(pickle.dumps(model)), deepcopy(model)]
+    expected = model.partial_fit(X, y).decision_function(X)
+    for copied in copies:
+        np.testing.assert_allclose(copied.partial_fit(X, y).decision_function(X), expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
