@@ -7,23 +7,85 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from draw_choice import draw_choice
 from make_pictures import make_pictures
 
+SOURCE = Path(__file__).parent
 project = "sklearn_predtron"
 author = "The sklearn_predtron developers"
 copyright = "2026, The sklearn_predtron developers"
 version = release = installed("sklearn_predtron")
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc"]
+extensions = [
+    "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc", "sphinx_gallery.gen_gallery",
+    "sphinx_copybutton", "sphinx_design", "myst_parser", "sphinx-mathjax-offline",
+]  # fmt: skip
 templates_path = ["templates"]
 exclude_patterns = ["_build"]
-html_theme = "alabaster"
-html_theme_options = {"description": "Mistake-driven online learning", "page_width": "1100px"}
+html_theme = "pydata_sphinx_theme"
+html_title = f"sklearn_predtron {version}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "sklearn_predtron"},
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 5,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "back_to_top_button": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
 
-autosummary_generate = True
-autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+autodoc_typehints = "none"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+myst_heading_anchors = 3
+THEMES = [
+    "costs_and_rejects", "classes", "ordinal", "multilabel", "ranking", "sequences", "streams", "norms", "theory", "problems"
+]  # fmt: skip
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "subsection_order": [f"../examples/{theme}" for theme in THEMES],
+    "gallery_dirs": "generated/gallery",
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("sklearn_predtron",),
+    "reference_url": {"sklearn_predtron": None},
+    "abort_on_example_error": True,
+    "min_reported_time": 600,
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "write_computation_times": False,
+}
+
+
+def guides(source):
+    """Return, for each public name, the pages of the guide that link to it."""
+    pages = {}
+    for path in [*sorted((source / "user_guide").glob("*.rst")), source / "theory.rst"]:
+        page = "/" + path.relative_to(source).with_suffix("").as_posix()
+        for name in re.findall(r":(?:class|func):`~(sklearn_predtron[\w.]*)`", path.read_text()):
+            pages.setdefault(name, {})[page] = None
+    return pages
+
+
+autosummary_generate = True
+autosummary_context = {"guides": guides(SOURCE)}
+DOCUMENTS = {"changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
+
+
+def read_document(app, docname, content):
+    """Show a document of the checkout as a page, its links those of pages."""
+    if docname in DOCUMENTS:
+        text = (SOURCE.parent / DOCUMENTS[docname]).read_text()
+        for page, document in DOCUMENTS.items():
+            text = text.replace(f"]({document}", f"]({page}.md")
+        content[0] = re.sub(r"\]\(doc/([\w/]+\.rst)(?:#[\w-]+)?\)", r"](\1)", text)
 
 
 def escape(app, what, name, obj, options, lines):
@@ -33,6 +95,14 @@ def escape(app, what, name, obj, options, lines):
             lines[i] = re.sub(r"(?<=\()(\w+)_(?=[,)])", r"\1\_", line.replace("|", r"\|"))
 
 
+def draw(app):
+    """Draw the pictures of the guide."""
+    pictures = Path(app.srcdir) / "pictures"
+    make_pictures(pictures)
+    (pictures / "choosing.svg").write_text(draw_choice())
+
+
 def setup(app):
-    app.connect("builder-inited", lambda app: make_pictures(Path(app.srcdir) / "pictures"))
+    app.connect("builder-inited", draw, priority=100)  # before the gallery
+    app.connect("source-read", read_document, priority=100)
     app.connect("autodoc-process-docstring", escape, priority=100)

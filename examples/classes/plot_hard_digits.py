@@ -1,0 +1,43 @@
+"""
+The rows of the smallest margin
+===============================
+
+The margin of a row is the lead of its class over the best other one.  The rows where it is least are those to look at:
+they are written oddly, or labelled wrongly.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+
+from sklearn_predtron import PredtronClassifier
+from sklearn_predtron.inspection import MarginDisplay
+
+X, y = load_digits(return_X_y=True)
+X = X / 16
+scores = cross_val_predict(PredtronClassifier(random_state=0), X, y, method="decision_function")
+peer = cross_val_predict(LogisticRegression(max_iter=300), X, y)
+print(f"accuracy of rows held out: {(scores.argmax(axis=1) == y).mean():.3f}")
+print(f"LogisticRegression:        {(peer == y).mean():.3f}")
+
+# %%
+# What each row leads by, predicted by a learner that has not seen it; what is left of 0 is wrong.
+
+display = MarginDisplay.from_predictions(y, scores, name="PredtronClassifier")
+display.ax_.set_title("Lead of the true digit over the best other one")
+
+# %%
+# The twelve rows that are furthest behind:
+
+others = scores.copy()
+others[np.arange(len(y)), y] = -np.inf
+lead = scores[np.arange(len(y)), y] - others.max(axis=1)
+figure, axes = plt.subplots(2, 6, figsize=(8, 3.4), layout="constrained")
+for ax, row in zip(axes.flat, lead.argsort()[:12], strict=True):
+    ax.imshow(X[row].reshape(8, 8), cmap="gray_r")
+    ax.set_title(f"{y[row]}, read as {scores[row].argmax()}", fontsize=10)
+    ax.set_axis_off()
+figure.suptitle("The twelve rows that are furthest behind")
+plt.show()

@@ -1,0 +1,50 @@
+"""
+A rare class and F1
+===================
+
+Where one row in ten is positive, a classifier makes the fewest mistakes by hardly ever saying yes.  F1 does not forgive
+that.  ``threshold="f1"`` moves the boundary to where F1 would have been largest on rows held out.
+"""
+
+from time import perf_counter
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score
+from sklearn.model_selection import TunedThresholdClassifierCV
+
+from sklearn_predtron import PredtronBinaryClassifier
+
+X, y = make_classification(8000, n_informative=10, weights=[0.9], class_sep=0.6, random_state=0)
+train, test = slice(0, 4000), slice(4000, None)
+
+# %%
+# scikit-learn has the same for any classifier in ``TunedThresholdClassifierCV``.
+
+learners = {
+    "threshold=None": PredtronBinaryClassifier(random_state=0),
+    'threshold="f1"': PredtronBinaryClassifier(threshold="f1", random_state=0),
+    "LogisticRegression": LogisticRegression(),
+    "TunedThresholdClassifierCV": TunedThresholdClassifierCV(LogisticRegression(), scoring="f1"),
+}
+for name, learner in learners.items():
+    begin = perf_counter()
+    learner.fit(X[train], y[train])
+    seconds = perf_counter() - begin
+    print(f"{name:27} F1 {f1_score(y[test], learner.predict(X[test])):.3f}, {1000 * seconds:5.0f} ms")
+
+# %%
+# F1 of the test rows at every threshold, and the one that was chosen without seeing them:
+
+scores = learners["threshold=None"].decision_function(X[test])
+cuts = np.quantile(scores, np.linspace(0.4, 0.999, 200))
+chosen = learners['threshold="f1"'].threshold_
+figure, ax = plt.subplots(layout="constrained")
+ax.plot(cuts, [f1_score(y[test], scores > cut) for cut in cuts], label="F1 of the test rows")
+ax.axvline(0, color="gray", linestyle=":", label="the boundary without a threshold")
+ax.axvline(chosen, color="C1", linestyle="--", label=f"threshold_ = {chosen:.2f}")
+ax.set(xlabel="threshold on the score", ylabel="F1", title="Where to cut the scores")
+ax.legend()
+plt.show()

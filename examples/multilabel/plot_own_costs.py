@@ -1,0 +1,64 @@
+"""
+One right label is enough
+=========================
+
+A loss may be any function of four counts: labels predicted and right, predicted and wrong, missed, and the rest.  Here
+a set of suggestions has failed if none of them is right, and each wrong one costs a little: costs that are no sum over
+labels.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.preprocessing import scale
+
+from sklearn_predtron import PredtronMultilabelClassifier
+
+X, y = make_multilabel_classification(4000, n_classes=10, n_labels=2, length=30, allow_unlabeled=False, random_state=0)
+X = scale(X) + np.random.default_rng(0).standard_normal(X.shape)
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
+
+
+def failed(right, wrong, missed, rest):
+    """1 if nothing is right, and a fifth for each wrong label."""
+    return float(right == 0 and missed > 0) + 0.2 * wrong
+
+
+def losses(y, predicted):
+    right, missed = (predicted * y).sum(axis=1), ((1 - predicted) * y).sum(axis=1)
+    return ((right == 0) & (missed > 0)) + 0.2 * (predicted * (1 - y)).sum(axis=1)
+
+
+# %%
+# The peer is a logistic regression for each label.  It is cut at 1/2, and where it loses least on the training rows.
+
+peer = MultiOutputClassifier(LogisticRegression()).fit(X_train, y_train)
+likely = {
+    part: np.column_stack([of_label[:, 1] for of_label in peer.predict_proba(rows)])
+    for part, rows in {"train": X_train, "test": X_test}.items()
+}
+cuts = np.linspace(0.1, 0.6, 51)
+cut = cuts[np.argmin([losses(y_train, (likely["train"] > each).astype(int)).mean() for each in cuts])]
+predictions = {
+    "loss=failed": PredtronMultilabelClassifier(loss=failed, random_state=0).fit(X_train, y_train).predict(X_test),
+    'loss="hamming"': PredtronMultilabelClassifier(random_state=0).fit(X_train, y_train).predict(X_test),
+    "LogisticRegression, 0.5": (likely["test"] > 0.5).astype(int),
+    f"LogisticRegression, {cut:.2f}": (likely["test"] > cut).astype(int),
+}
+figure, ax = plt.subplots(layout="constrained")
+for i, (name, predicted) in enumerate(predictions.items()):
+    paid, sizes = losses(y_test, predicted).mean(), predicted.sum(axis=1)
+    print(f"{name:24} mean cost {paid:.3f}, labels suggested {sizes.mean():.2f}")
+    shares = np.bincount(np.minimum(sizes, 6), minlength=7) / len(sizes)
+    ax.bar(np.arange(7) + 0.2 * i - 0.3, shares, width=0.2, label=f"{name}: {paid:.2f}")
+ax.set(xlabel="labels suggested (6: or more)", ylabel="share of rows", title="How many labels are suggested, and the mean cost")
+ax.legend()
+plt.show()
+
+# %%
+# A learner that knows the costs suggests more, and pays less.  A cut that is tuned for the costs does better still
+# here, where the labels have little to do with each other once the row is known: it is worth a trial wherever there are
+# probabilities.

@@ -1,0 +1,45 @@
+"""
+The largest margin, and what a learner finds
+============================================
+
+A mistake-driven learner stops where it makes no mistakes with some margin; it does not look for the largest one.
+`largest_margin` does, with a certificate that there is none larger.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.svm import LinearSVC
+
+from sklearn_predtron import PredtronBinaryClassifier
+from sklearn_predtron.theory import largest_margin
+
+rng = np.random.default_rng(1)
+X = rng.uniform(-1, 1, (300, 2))
+w = np.array([0.6, 0.8])
+X = X[np.abs(X @ w) > 0.12]
+y = (X @ w > 0).astype(int)
+
+# %%
+# The margin is that of weights of length 1.  A support vector machine with a large `C` is another way to the largest
+# one.
+
+learners = {
+    'update="perceptron"': PredtronBinaryClassifier(update="perceptron", fit_intercept=False, random_state=0),
+    'update="adaptive"': PredtronBinaryClassifier(fit_intercept=False, random_state=0),
+    "LinearSVC(C=1e4)": LinearSVC(C=1e4, fit_intercept=False, random_state=0, max_iter=100_000),
+}
+found = largest_margin(learners['update="adaptive"'], X, y)
+directions = {"largest_margin": found.coef.ravel()}
+for name, learner in learners.items():
+    directions[name] = learner.fit(X, y).coef_[-1] if name.startswith("update") else learner.fit(X, y).coef_[0]
+figure, ax = plt.subplots(layout="constrained")
+ax.scatter(*X.T, c=np.array(["C0", "C1"])[y], s=10)
+for i, (name, direction) in enumerate(directions.items()):
+    unit = direction / np.linalg.norm(direction)
+    margin = ((2 * y - 1) * (X @ unit)).min()
+    print(f"{name:20} leads by {margin:.4f} at least")
+    style = {"color": f"C{i + 2}", "linestyle": ["-", "--", "-.", ":"][i]}
+    ax.axline((0, 0), (-unit[1], unit[0]), label=f"{name}: {margin:.3f}", **style)
+ax.set(xlim=(-1, 1), ylim=(-1, 1), aspect="equal", title="Boundaries, and the least distance of a row")
+ax.legend(loc="lower left")
+plt.show()
