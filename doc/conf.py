@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from docutils import nodes
 from draw_choice import draw_choice
 from make_pictures import make_pictures
 
@@ -26,6 +27,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"sklearn_predtron {version}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_sidebars = {page: [] for page in ["install", "theory", "glossary", "changelog", "contributing"]}
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "sklearn_predtron"},
@@ -42,6 +45,7 @@ html_theme_options = {
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 myst_heading_anchors = 3
@@ -95,6 +99,13 @@ def escape(app, what, name, obj, options, lines):
             lines[i] = re.sub(r"(?<=\()(\w+)_(?=[,)])", r"\1\_", line.replace("|", r"\|"))
 
 
+def describe_thumbnails(app, doctree, docname):
+    """Give the pictures of the gallery, which have no words, the titles that stand below them."""
+    for image in doctree.findall(nodes.image):
+        if not image.get("alt"):
+            image["alt"] = image.next_node(nodes.reference, ascend=True).astext()
+
+
 def draw(app):
     """Draw the pictures of the guide."""
     pictures = Path(app.srcdir) / "pictures"
@@ -105,4 +116,5 @@ def draw(app):
 def setup(app):
     app.connect("builder-inited", draw, priority=100)  # before the gallery
     app.connect("source-read", read_document, priority=100)
+    app.connect("doctree-resolved", describe_thumbnails)
     app.connect("autodoc-process-docstring", escape, priority=100)

@@ -31,7 +31,7 @@ learners = {
     "class_weight={0: 10}": LogisticRegression(class_weight={0: 10}),
 }
 folds = StratifiedKFold(10, shuffle=True, random_state=0)
-figure, axes = plt.subplots(2, 2, figsize=(7, 6.4), layout="constrained")
+figure, axes = plt.subplots(2, 2, figsize=(8, 6.8), layout="constrained")
 for ax, (name, learner) in zip(axes.flat, learners.items(), strict=True):
     pipeline = make_pipeline(StandardScaler(), learner)
     counts = confusion_matrix(y, cross_val_predict(pipeline, X, y, cv=folds))
@@ -39,7 +39,7 @@ for ax, (name, learner) in zip(axes.flat, learners.items(), strict=True):
     print(f"{name:21} {counts[0, 1]:2} tumours missed, {counts[1, 0]:2} false alarms, cost {paid}")
     display = ConfusionMatrixDisplay(counts, display_labels=["malignant", "benign"])
     display.plot(ax=ax, colorbar=False, cmap="Blues")
-    ax.set_title(f"{name}: cost {paid}")
+    ax.set_title(f"{name}: cost {paid}", fontsize=11)
 
 # %%
 # Both learners trade tumours missed for false alarms once they know the costs.  What differs is where costs enter:

@@ -45,4 +45,5 @@ figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
 for ax, values, title in zip(axes, [f1, broken], ["F1 of chunks", "sequences that are no chunking"], strict=True):
     ax.bar_label(ax.bar(list(learners), np.round(values, 2)))
     ax.set(title=title)
+    ax.margins(y=0.12)
 plt.show()

@@ -21,7 +21,7 @@ X = X / 16 + 0.2 * np.random.default_rng(0).standard_normal(X.shape)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 
 figure, ax = plt.subplots(layout="constrained")
-for update in ["adaptive", "passive_aggressive", "perceptron", "predtron"]:
+for update in ["adaptive", "passive_aggressive", "perceptron"]:
     model = PredtronClassifier(update=update, random_state=0).set_callbacks(LossHistory())
     model.fit(X_train, y_train)
     OnlineLossDisplay.from_estimator(model, name=update, ax=ax)

@@ -1,0 +1,1 @@
+"""The built pages in a browser without a window."""
