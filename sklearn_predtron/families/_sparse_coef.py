@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._names import series
 from sklearn_predtron._parts import kinds, real_number, resolve
+from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._bounded import BEGAN
 from sklearn_predtron.families._linear_models import BeginsAtLinear, empty_rows
 from sklearn_predtron.norms import Norm
@@ -19,14 +21,24 @@ if TYPE_CHECKING:
     from sklearn_predtron._typing import Self
 
 
+def check_takes_weights(estimator: Any) -> bool:
+    """Return True; raise ValueError if the norm has no weights that can be sparse."""
+    if not resolve(Norm, estimator.norm, "norm").takes_weights:
+        accepted = series([repr(kind.alias) for kind in kinds(Norm) if kind.takes_weights])
+        raise ValueError(f"norm={estimator.norm!r} has no weights that can be kept sparse; accepted are {accepted}.")
+    return True
+
+
 class SparseCoef(BeginsAtLinear):
     """Has weights that may be kept sparse."""
 
+    @keeping_type(available_if(check_takes_weights))
     def sparsify(self, tol: float = 0.0) -> Self:
         """Keep only the weights that predict and are not zero.
 
         The estimator predicts as before, `coef_` becomes a CSR matrix, and memory and saved models hold what is not zero, in the
-        place of all weights and of the sums behind their average.  Learning goes on after `densify`.
+        place of all weights and of the sums behind their average.  Learning goes on after `densify`.  The method is there if the
+        norm has such weights, which "scaled" and "rkhs" have not.
 
         Parameters
         ----------
@@ -42,7 +54,7 @@ class SparseCoef(BeginsAtLinear):
         Raises
         ------
         ValueError
-            If the norm has no such weights ("scaled", "rkhs"), or if scores share one direction.
+            If `tol` is no such share, or if scores share one direction.
 
         See Also
         --------
@@ -123,15 +135,11 @@ class SparseCoef(BeginsAtLinear):
             self._stream = self._open_stream()
 
     def _norm_of_sparse(self) -> Norm:
-        """Return the norm; refuse weights that cannot be sparse, or from which learning could not go on."""
+        """Return the norm; refuse one direction for all scores, whose weights are kept otherwise."""
         self._check_fixed()
-        norm = resolve(Norm, self.norm, "norm")
-        if not norm.takes_weights:
-            accepted = series([repr(kind.alias) for kind in kinds(Norm) if kind.takes_weights])
-            raise ValueError(f"norm={self.norm!r} has no weights that can be kept sparse; accepted are {accepted}.")
         if self._learner.problem.score_map.offsets_apart:
             raise ValueError(
                 f"representation={self.representation!r} has one direction, whose weights are not kept sparse; accepted are "
                 "representations with weights for each score."
             )
-        return norm
+        return resolve(Norm, self.norm, "norm")

@@ -111,6 +111,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
 
     classes_: Any = AfterFit()
     _label_kind = "ndarray"  # of what is predicted
+    _single = False  # whether y is one label
     _linear_models = "linear classifiers of sets (OneVsRestClassifier, MultiOutputClassifier, RidgeClassifier), or of one label"
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
@@ -345,7 +346,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
             Values of the loss that was learned for.
         """
         now = self._as_of_now()
-        return now._learned_loss.evaluate(*now._counts_of(X, y))
+        counts = now._counts_of(X, y)
+        return now._learned_loss.evaluate(*counts)
 
     def _raw_predict(self, X: Any) -> NDArray:
         return self._decoded(X)
@@ -357,8 +359,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
         """Return the counts of each row's prediction, of sparse labels without a dense matrix."""
         if self._single or not sparse.issparse(y):
             return self._counts(self._decoded(X), self._dense_indicators(y))
+        predicted = self._decoded(X, sparse.csr_array)
         self._read_labels(y, None, fresh=False, partial=True)
-        return self._counts(self._decoded(X, sparse.csr_array), sparse.csr_array(y))
+        return self._counts(predicted, sparse.csr_array(y))
 
     def _counts(self, indicators: Any, y: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """True positives, false positives, false negatives and true negatives of each row."""

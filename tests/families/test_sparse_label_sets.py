@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import GridSearchCV
 
@@ -69,6 +70,14 @@ def test_measures_are_those_of_dense_labels(loss):
     streams = [[(X[i : i + 20], labels[i : i + 20]) for i in range(0, len(X), 20)] for labels in (sets, Y)]
     found = [progressive_val_score(PredtronMultilabelClassifier(loss=loss), stream) for stream in streams]
     assert found[0] == pytest.approx(found[1])
+
+
+def test_nothing_learned():
+    X, Y = data()
+    for labels in (Y, sparse.csr_matrix(Y), Y[:, 0]):
+        for call in (lambda model: model.predict(X), lambda model, y=labels: model.score(X, y)):
+            with pytest.raises(NotFittedError):
+                call(PredtronMultilabelClassifier())
 
 
 def test_labels_that_are_not_of_the_model_are_refused():
