@@ -461,7 +461,6 @@ class RKHS(Norm):
 
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         refuse_class("kernel", self.kernel)
-        refuse_class("kernel", self.kernel)
         self._validate_params()
         gamma = 1 / p if self.gamma is None else float(self.gamma)
         kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
