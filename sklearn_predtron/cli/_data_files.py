@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from sklearn_predtron.cli._demo import Bar
-from sklearn_predtron.cli._labels import RewrittenText, Words, add_labels
+from sklearn_predtron.cli._labels import RewrittenText, Words, add_labels, add_labels_to_groups
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
 from sklearn_predtron.datasets._rows import Chunk
 
@@ -162,7 +162,10 @@ class DataFileReader(SvmlightReader):
         if self._words is not None:
             self._words.restart()
             return RewrittenText(file, self._words.rewrite, self.chunk_bytes)
-        return file if self._file.labelled else RewrittenText(file, add_labels, self.chunk_bytes)
+        if self._file.labelled:
+            return file
+        grouped = self.query_id or self.sequence_id
+        return RewrittenText(file, add_labels_to_groups if grouped else add_labels, self.chunk_bytes)
 
     def _chunks(self, *arguments: Any, **options: Any) -> Iterator[Chunk]:
         try:
@@ -174,7 +177,7 @@ class DataFileReader(SvmlightReader):
         except (ValueError, OSError) as error:
             if not self.cache:
                 raise
-            raise FileError(str(error).removesuffix(".")) from None
+            raise FileError((getattr(error, "strerror", None) or str(error)).removesuffix(".")) from None
 
 
 class Room:

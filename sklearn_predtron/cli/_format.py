@@ -17,7 +17,7 @@ from sklearn_predtron.cli._demo import TASKS, Bar, Task
 from sklearn_predtron.cli._labels import Words, are_words, decode_word, is_number
 from sklearn_predtron.datasets import SvmlightSummary
 from sklearn_predtron.datasets._blocks import rows_of
-from sklearn_predtron.datasets._reader import decompressed
+from sklearn_predtron.datasets._compressed import decompressed
 from sklearn_predtron.mixing import ShardError
 from sklearn_predtron.mixing._dask import look_on_cluster
 from sklearn_predtron.mixing._shards import SHARDS, cut_alone, look_here, name_of, summarised

@@ -34,9 +34,16 @@ def are_words(labels: NDArray | None) -> bool:
 
 
 def add_labels(lines: bytes) -> bytes:
-    """Put a label before each row; most begin with a digit."""
+    """Put a label before each row; a blank line is a row without features, and a line of comment alone is none."""
     rows = lines.split(b"\n")
-    return b"\n".join([b"0 " + row if row[:1].isdigit() or FIRST_FIELD.match(row) else row for row in rows])
+    n = len(rows) - (not rows[-1])  # what is behind the end of the last line is no line
+    return b"\n".join([row if row.lstrip().startswith(b"#") else b"0 " + row for row in rows[:n]] + rows[n:])
+
+
+def add_labels_to_groups(lines: bytes) -> bytes:
+    """Put a label before each document or token, which has an id at least."""
+    rows = lines.split(b"\n")
+    return b"\n".join([b"0 " + row if FIRST_FIELD.match(row) else row for row in rows])
 
 
 class Words:
@@ -76,6 +83,8 @@ class Words:
         match = FIRST_FIELD.match(line)
         if match is None or b":" in match[2]:
             return line
+        if line[match.end() : match.end() + 1] == b"#":  # as in C#, of which a comment would leave the C
+            return self._refused(match[2] + b"#") + line[match.end() :]
         parts = match[2].split(b",") if self.several else [match[2]]
         return match[1] + b",".join([self._numbers.get(part) or self._new(part) for part in parts]) + line[match.end() :]
 
@@ -84,6 +93,10 @@ class Words:
         if self.grows and word and b"," not in word:
             self.names.append(decode_word(word))
             return self._numbers.setdefault(word, b"%d" % len(self._numbers))
+        return self._refused(word)
+
+    def _refused(self, word: bytes) -> bytes:
+        """Return what the parser refuses."""
         self.unknown = decode_word(word) if self.unknown is None else self.unknown
         return UNKNOWN + word
 
@@ -93,6 +106,8 @@ class Words:
             return reason
         if not self.unknown:
             return "a label is empty, before or after a comma"
+        if self.unknown.endswith("#"):
+            return f"at {self.unknown!r}: a label has no #, and a comment after a word has a space before it"
         if self.grows:
             return f"at {self.unknown!r}: the label has a comma; --task multilabel is for several labels in a row"
         return f"at {self.unknown!r}: the label is not one of the classes {shortened_labels(self.names)}"

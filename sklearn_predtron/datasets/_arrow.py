@@ -77,10 +77,14 @@ def is_list(kind: Any, holds: Callable[[Any], bool]) -> bool:
     return (types.is_list(kind) or types.is_large_list(kind)) and holds(kind.value_type)
 
 
+def is_word(kind: Any) -> bool:
+    """Return whether the values of a type are strings, be it in a dictionary."""
+    return is_text(kind.value_type if import_arrow().types.is_dictionary(kind) else kind)
+
+
 def is_label(kind: Any) -> bool:
     """Return whether the values of a type may be labels."""
-    decoded = kind.value_type if import_arrow().types.is_dictionary(kind) else kind
-    return is_number(decoded) or is_text(decoded)
+    return is_word(kind) or is_number(kind.value_type if import_arrow().types.is_dictionary(kind) else kind)
 
 
 def is_id(kind: Any) -> bool:
@@ -108,16 +112,15 @@ class Batch(NamedTuple):
     def column(self, name: str) -> Any:
         """Return a column, which must have all its values."""
         column = self.columns.column(name)
+        if import_arrow().types.is_dictionary(column.type):
+            column = column.dictionary_decode()  # which shows the nulls that a dictionary holds
         if column.null_count:
             self.refuse(column.is_null().to_numpy(zero_copy_only=False), f"{name!r} is null")
         return column
 
     def values(self, name: str) -> NDArray:
         """Return a column of numbers, or of strings as objects."""
-        column = self.column(name)
-        if import_arrow().types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        return column.to_numpy(zero_copy_only=False)
+        return self.column(name).to_numpy(zero_copy_only=False)
 
     def labels(self, name: str) -> NDArray:
         """Return the labels."""

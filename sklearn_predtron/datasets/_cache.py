@@ -28,7 +28,7 @@ from sklearn_predtron.datasets._rows import Chunk, RowLabels
 from sklearn_predtron.datasets._summary import RunningSummary
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
-FORMAT = 1
+FORMAT = 2
 MAGIC = b"predtron svmlight cache\n"
 START = struct.Struct("<24sIIQQ")  # magic, format, check sum of the index, where it begins and how long it is
 SUM = struct.Struct("<I")  # of the start
@@ -40,9 +40,14 @@ Parsed = Generator[tuple[Chunk, "float | None"], None, None]
 
 
 class Place(NamedTuple):
-    """Where a chunk is, and what it holds; `lowest` and `largest` are indices of the text, which counts from `base` in it."""
+    """Where a chunk is, and what it holds; `lowest` and `largest` are indices of the text, which counts from `base` in it.
+
+    Its arrays are `length` bytes, whose words of 64 bits add up to `check`.
+    """
 
     offset: int
+    length: int
+    check: int
     first: int
     rows: int
     labels: int
@@ -83,6 +88,8 @@ class ChunkCache:
                 yield from self._write(rules, parsed)
                 return
             for i, place in enumerate(found.places):
+                if not found.is_whole(place):
+                    raise self._damaged(f"the check sum of the rows from line {place.first} on differs")
                 chunk = found.chunk(place, rules)
                 if chunk is None:  # These rules refuse a line, which only the text can show.
                     yield from islice(parsed, i, None)
@@ -104,7 +111,9 @@ class ChunkCache:
         if os.path.exists(self.source) and not os.path.isfile(self.source):
             raise ValueError(f"cache={self.path!r} is not accepted with path={self.source!r}, which can be read only once.")
         stat = os.stat(self.source)
-        source = {"name": os.path.basename(self.source), "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+        # Who sets the time of a change, as copies that keep it do, changes the status at another.
+        times = {"mtime_ns": stat.st_mtime_ns, "ctime_ns": stat.st_ctime_ns}
+        source = {"name": os.path.basename(self.source), "size": stat.st_size, **times}
         return {"source": source, "byteorder": sys.byteorder, **self.settings}
 
     @contextmanager
@@ -204,15 +213,16 @@ class CacheWriter:
         kept = int(lowest >= 1)  # then indices need no change for a text that counts from 1
         values = narrowed(X.data)
         sizes = X.shape[0], len(labels.values), X.nnz
-        place = Place(self._file.tell(), chunk.first, *sizes, lowest, largest, kept, values.itemsize)
         indices = X.indices.astype(np.int32, copy=False)
         arrays = [values, indices if kept == base else indices + np.int32(base - kept), X.indptr, labels.values]
         arrays += [labels.start] if labels.start is not None else []
         arrays += [chunk.qid] if chunk.qid is not None else []
-        for array in arrays:
-            self._write(np.ascontiguousarray(array).data)
+        offset, data = self._file.tell(), [np.ascontiguousarray(array).data for array in arrays]
+        for part in data:
+            self._write(part)
+        where = offset, self._file.tell() - offset, sum_of_words(data)
         self._summary.add(chunk, base)
-        self._places.append(place)
+        self._places.append(Place(*where, chunk.first, *sizes, lowest, largest, kept, values.itemsize))
 
     def complete(self) -> None:
         """Write the index and the start, and put the file in its place."""
@@ -238,6 +248,12 @@ class MappedChunks:
         self._file, self._size, self._about = file, os.fstat(file.fileno()).st_size, about
         self._map: mmap | None = None
         self._begin = self._end = 0
+
+    def is_whole(self, place: Place) -> bool:
+        """Return whether the bytes of a chunk are those that were written."""
+        window = memoryview(self._window(place.offset, place.offset + place.length))
+        begin = place.offset - self._begin
+        return sum_of_words([window[begin : begin + place.length]]) == place.check
 
     def chunk(self, place: Place, rules: LineRules) -> Chunk | None:
         """Return a chunk; None if the rules refuse one of its lines."""
@@ -293,6 +309,17 @@ class MappedChunks:
             self._end = min(self._size, max(end, self._begin + WINDOW))
             self._map = mmap(self._file.fileno(), self._end - self._begin, access=ACCESS_COPY, offset=self._begin)
         return self._map
+
+
+def sum_of_words(parts: Iterable[memoryview]) -> int:
+    """Return the sum of words of 64 bits, modulo 2**64 and with a sign; each part begins with a word, and zeros follow it."""
+    total = 0
+    for part in parts:
+        data = part.cast("B")
+        n = len(data) // 8 * 8
+        total += int(np.frombuffer(data[:n], np.uint64).sum()) if n else 0
+        total += int.from_bytes(bytes(data[n:]).ljust(8, b"\0"), sys.byteorder)
+    return (total + 2**63) % 2**64 - 2**63
 
 
 def narrowed(values: NDArray) -> NDArray:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_predtron.datasets._arrow import ArrowFile, Batch, is_id, is_index, is_label, is_list, is_number
+from sklearn_predtron.datasets._arrow import ArrowFile, Batch, is_id, is_index, is_label, is_list, is_number, is_word
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
@@ -65,7 +65,7 @@ class ParquetReader:
     label : str
         The column of the labels: numbers or strings.
     features : list of str, default=None
-        Columns of numbers; None is all columns but `label` and `qid`.
+        Columns of numbers; None is all columns but `label` and `qid`, which must be the same in all files.
     indices, values : str, default=None
         Columns of lists: the indices, from 0, of a row's features, and their values.  Both, and no `features`.
     qid : str, default=None
@@ -156,6 +156,8 @@ class ParquetReader:
             raise ValueError(f"n_features={n_features} is accepted with indices and values only; else columns are features.")
         if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
             raise ValueError(f"dtype={dtype!r} is not known; accepted are float64 and float32.")
+        if isinstance(features, str) or not {label, qid}.isdisjoint(features or []):
+            raise ValueError(f"features={features!r} is not accepted; accepted are columns in a list, but label and qid.")
         if isinstance(paths, (str, os.PathLike)):
             paths = [paths]
         self.paths = [os.fspath(path) for path in paths]
@@ -215,7 +217,7 @@ class ParquetReader:
                 )
             if self.qid is not None:
                 ids = batch.values(self.qid)
-                n_queries += int(np.count_nonzero(np.diff(ids))) + (before is None or before != ids[0])
+                n_queries += int(np.count_nonzero(np.diff(ids))) + bool(before is None or before != ids[0])
                 before = ids[-1]
             if self.indices is not None:
                 width = max(width, 1 + int(batch.indices(self.indices, MOST_FEATURES)[0].max(initial=0)))
@@ -239,6 +241,9 @@ class ParquetReader:
             else:
                 for name in self._names(files[0]):
                     check_column(file, "features", name, is_number, "numbers")
+                if self.features is None:
+                    check_no_more(file, files[0])
+            check_labels_alike(self.label, file, files[0])
         return files
 
     def _names(self, file: ArrowFile) -> list[str]:
@@ -275,6 +280,26 @@ class ParquetReader:
             else:
                 X = batch.rows(self.indices, self.values, width, self.dtype)
             yield X, batch.labels(self.label), ids
+
+
+def check_no_more(file: ArrowFile, first: ArrowFile) -> None:
+    """Refuse columns that the first file has not, which would be left out."""
+    more = [name for name in file.schema.names if name not in first.schema.names]
+    if more:
+        raise ValueError(
+            f"features=None is all columns of {first.path!r}, and {file.path!r} has {', '.join(map(repr, more[:20]))}, too; "
+            "accepted are files of the same columns, and a list of columns."
+        )
+
+
+def check_labels_alike(name: str, file: ArrowFile, first: ArrowFile) -> None:
+    """Refuse labels that are strings in one file and numbers in another."""
+    kind, before = (found.schema.field(name).type for found in (file, first))
+    if is_word(kind) != is_word(before):
+        raise ValueError(
+            f"label={name!r} is a column of {kind} in {file.path!r} and of {before} in {first.path!r}; accepted are numbers in "
+            "all files, or strings in all."
+        )
 
 
 def check_column(file: ArrowFile, parameter: str, name: Any, holds: Callable[[Any], bool], accepted: str) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-from bz2 import BZ2File
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from io import DEFAULT_BUFFER_SIZE, BufferedReader
+from io import DEFAULT_BUFFER_SIZE
 from typing import IO, Any
 
 import numpy as np
@@ -19,18 +17,12 @@ from sklearn_predtron.datasets._ahead import count_threads, map_ahead
 from sklearn_predtron.datasets._blocks import MOST_BYTES, Block, BlockCutter
 from sklearn_predtron.datasets._broken_lines import BrokenLineError, LineRules
 from sklearn_predtron.datasets._cache import ChunkCache
+from sklearn_predtron.datasets._compressed import decompressed
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._file_part import FilePart, check_part, count_lines, find_range
 from sklearn_predtron.datasets._rows import Chunk, RowParser
 from sklearn_predtron.datasets._summary import RunningSummary, SvmlightSummary
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
-
-
-def decompressed(raw: IO[bytes], path: str) -> IO[bytes]:
-    """Return the file itself, or its contents if its name says that it is compressed."""
-    if path.endswith(".gz"):
-        return BufferedReader(gzip.GzipFile(fileobj=raw))
-    return BufferedReader(BZ2File(raw)) if path.endswith(".bz2") else raw
 
 
 class SvmlightReader:
@@ -87,9 +79,10 @@ class SvmlightReader:
         A binary file of what is parsed; True is the file's name with ``.cache`` at its end, None and False are no cache.  The
         first pass to the end, a scan or an iteration, writes it.  Passes from then on map it into memory, and yield the same
         chunks to the last bit.  It takes its place when it is complete: an interrupted pass leaves none, and neither does a file
-        with a line that cannot be read.  It is of the file's name, size and time of change, and of `multilabel`, `query_id`,
-        `sequence_id`, `dtype`, `chunk_rows` and `chunk_bytes`, and is written anew if any of these has changed; `n_features`,
-        `zero_based` and `classes` may change.  A damaged cache, and a file that is none, are refused and stay as they are.
+        with a line that cannot be read.  It is of the file's name, size and times of change (of its status, too, so a copy has a
+        cache of its own), and of `multilabel`, `query_id`, `sequence_id`, `dtype`, `chunk_rows` and `chunk_bytes`, and is
+        written anew if any of these has changed; `n_features`, `zero_based` and `classes` may change.  A damaged cache, and a
+        file that is none, are refused and stay as they are.
     part : tuple of int, default=None
         (i, n) is the part i of n, counted from 0, of about as many bytes each: the rows, or with ids the whole queries or
         sequences, of all parts are those of the file, none twice, so that several readers can share it.  Only what lies near

@@ -171,13 +171,28 @@ def test_predictions_come_as_rows_do(files, tmp_path):
 def test_rows_without_labels(capsys, files, tmp_path, kind, form):
     labelled = files["test" + kind]
     run(capsys, files["a" + kind], "--save", tmp_path / "m", "--test", labelled, "--predictions", tmp_path / "p")
-    text = "# a comment\n\n" + unlabelled(labelled).replace("\n", " # spam\r\n \n", 3)
+    text = "# a comment\n" + unlabelled(labelled).replace("\n", " # spam\r\n  # 1:1\n", 3)
     (tmp_path / "u.svm").write_bytes(b"\xef\xbb\xbf" + text.encode())
     given = [tmp_path / "u.svm"] if form == "TRAIN" else ["--test", tmp_path / "u.svm"]
     code, out, err = run(capsys, "--load", tmp_path / "m", *given, "--chunk", 7)
     assert (code, err) == (0, "") and out == (tmp_path / "p").read_text(encoding="utf-8")
     code, out, err = run(capsys, "--load", tmp_path / "m", *given, "--predictions", tmp_path / "q")
     assert (code, out, err) == (0, "", "") and (tmp_path / "q").read_text() == (tmp_path / "p").read_text()
+
+
+@pytest.mark.parametrize("form", ["TRAIN", "--test"])
+def test_a_blank_line_is_a_row_without_labels(capsys, files, tmp_path, form):
+    """So there are as many predictions as lines, whatever rows have no features."""
+    lines = files["test"].read_text().splitlines()[:9]
+    for i, line in ((1, "2"), (4, "0 # c"), (8, "1")):
+        lines[i] = line
+    (tmp_path / "t.svm").write_text("\n".join(lines) + "\n")
+    (tmp_path / "u.svm").write_text("# c\n" + "".join("\r\n" if ":" not in x else x[2:] + "\n" for x in lines))
+    run(capsys, files["a"], "--save", tmp_path / "m", "--test", tmp_path / "t.svm", "--predictions", tmp_path / "p")
+    given = [tmp_path / "u.svm"] if form == "TRAIN" else ["--test", tmp_path / "u.svm"]
+    for chunk in (1, 2, 100):
+        code, out, err = run(capsys, "--load", tmp_path / "m", *given, "--chunk", chunk)
+        assert (code, err) == (0, "") and out == (tmp_path / "p").read_text() and out.count("\n") == 9
 
 
 def test_documents_and_tokens_without_labels(capsys, files, tmp_path):
@@ -249,9 +264,9 @@ def test_rows_without_labels_beside_training(capsys, files, tmp_path):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
 def test_rewritten_text(size):
-    """Line by line, however it is read; what has no row stays."""
+    """Line by line, however it is read; a blank line is a row, and one of comment alone stays."""
     text = b"\xef\xbb\xbf1:1 2:2\n\n  # 1:1\n \t3:1\r\n4:1 # 5\n#\n6:1"
-    expected = b"0 1:1 2:2\n\n  # 1:1\n0  \t3:1\r\n0 4:1 # 5\n#\n0 6:1"
+    expected = b"0 1:1 2:2\n0 \n  # 1:1\n0  \t3:1\r\n0 4:1 # 5\n#\n0 6:1"
     source, found, buffer = RewrittenText(io.BufferedReader(io.BytesIO(text)), add_labels, 1000), b"", bytearray(size)
     while n := source.readinto1(memoryview(buffer)):
         found += buffer[:n]
@@ -260,7 +275,7 @@ def test_rewritten_text(size):
 
 def test_words_have_numbers():
     words = Words(["b"], grows=True, several=True)
-    assert words.rewrite(b"b,a 1:1\n# b\n2:1\n\ta#a 1:1\nb") == b"0,1 1:1\n# b\n2:1\n\t1#a 1:1\n0"
+    assert words.rewrite(b"b,a 1:1\n# b\n2:1\n\ta #a 1:1\nb") == b"0,1 1:1\n# b\n2:1\n\t1 #a 1:1\n0"
     assert words.names == ["b", "a"] and words.of(np.array([1.0, 0.0])).tolist() == ["a", "b"]
 
 
@@ -293,7 +308,13 @@ def test_rewritten_files_are_read_as_others(tmp_path):
             (tmp_path / "x.svm").write_text(mark + "\n".join(lines) + end, encoding="utf-8", newline="")
             words = Words(names, grows=False, several=False) if "1" in form else None
             results.append(read(tmp_path / "x.svm", form != "", words, chunk))
-        assert results[0] == results[1] == results[2]
+        assert results[0] == results[1]
+        # Without labels a blank line is a row, as one with a label and nothing else.
+        text = "\n".join(lines) + end
+        lines = text.removesuffix("\n").split("\n") if text else []
+        labelled = [line if line.lstrip().startswith("#") else f"0 {line}" for line in lines]
+        (tmp_path / "x.svm").write_text(mark + "\n".join(labelled), encoding="utf-8", newline="")
+        assert results[2] == read(tmp_path / "x.svm", True, None, chunk)
         broken += results[0][1] is not None
     assert 10 < broken < 190
 
@@ -361,6 +382,14 @@ def test_relevances_and_commas_are_no_words(capsys, tmp_path):
     assert run(capsys, tmp_path / "c.svm")[2].startswith(
         f"error: {tmp_path / 'c.svm'}, line 1: at 'a,b': the label has a comma; --task multilabel is for several labels in a row"
     )
+
+
+def test_a_comment_is_apart_from_a_word(capsys, tmp_path):
+    """A C# would be a C otherwise."""
+    (tmp_path / "x.svm").write_text("C 1:1\nD 1:2 # fine\nC# 1:3\n")
+    for options in (["--no-compare"], ["--grow"], ["--classes", "C", "D"]):
+        code, _, err = run(capsys, tmp_path / "x.svm", "--no-shuffle", *options)
+        assert code == 1 and "line 3: at 'C#': a label has no #" in err
 
 
 # ------------------------------------------------------------------------------------------------------------ several files

@@ -218,12 +218,34 @@ def rewrite_in_the_same_instant(path):
     os.utime(path, ns=(before, before))
 
 
+def rewrite_as_a_copy_that_keeps_times_does(path):
+    before = path.stat()
+    path.write_bytes(ROWS.replace(b"0.5", b"0.6"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def replace_by_a_file_of_the_same_time(path):
+    other = path.with_name("other")
+    other.write_bytes(ROWS.replace(b"0.5", b"0.6"))
+    os.utime(other, ns=(path.stat().st_mtime_ns,) * 2)
+    os.replace(other, path)
+
+
 def touch(path):
     path.write_bytes(ROWS.replace(b"0.5", b"0.6"))
     os.utime(path, ns=(1, path.stat().st_mtime_ns + 1))
 
 
-@pytest.mark.parametrize("change", [rewrite, rewrite_in_the_same_instant, touch])
+CHANGES = [
+    rewrite,
+    rewrite_in_the_same_instant,
+    rewrite_as_a_copy_that_keeps_times_does,
+    replace_by_a_file_of_the_same_time,
+    touch,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_it_is_rewritten_if_the_file_changes(path, parsed, change):
     SvmlightReader(path, cache=True).scan()
     change(path)
@@ -385,6 +407,20 @@ def test_a_bit_of_the_start_or_the_index_is_refused(path):
         cache.write_bytes(whole[:i] + bytes([whole[i] ^ 4]) + whole[i + 1 :])
         with pytest.raises(ValueError, match=r"is damaged: the check sum|is no cache of SvmlightReader"):
             SvmlightReader(path, cache=True).scan()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_bit_of_the_rows_is_refused(path, way):
+    form, text = WAYS[way]
+    path.write_bytes(text)
+    SvmlightReader(path, **form, cache=True).scan()
+    cache = path.with_name("rows.svm.cache")
+    whole = cache.read_bytes()
+    for i in range(64, int.from_bytes(whole[32:40], "little")):
+        for bit in (1, 128):
+            cache.write_bytes(whole[:i] + bytes([whole[i] ^ bit]) + whole[i + 1 :])
+            with pytest.raises(ValueError, match=r"is damaged: the check sum of the rows from line \d+ on differs"):
+                list(SvmlightReader(path, **form, cache=True))
 
 
 @pytest.mark.parametrize("content", [ROWS, b"x", bytes(100)])

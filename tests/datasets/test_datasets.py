@@ -96,6 +96,19 @@ def test_compressed(tmp_path, suffix, compress):
     assert_array_equal(labels, y[: len(labels)])
 
 
+@pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
+def test_streams_one_after_the_other(tmp_path, suffix, compress):
+    """As parallel packers write them; what follows a stream and is none is no row to drop in silence."""
+    first, second = (b"".join(b"%d %d:1\n" % (j + i % 2, i + 1) for i in range(3000)) for j in (0, 2))
+    known = {"n_features": 3000, "zero_based": False, "chunk_rows": 10}
+    _, labels, _, error = read(write(tmp_path, compress(first) + compress(second), "data.svm" + suffix), **known)
+    assert labels.tolist() == [0, 1] * 1500 + [2, 3] * 1500 and error is None
+    broken = bytes([compress(second)[0] ^ 1]) + compress(second)[1:]
+    for rest in (b"x", b"B", b"BZh9", b"1 1:1\n", broken, compress(second)[:-5]):
+        _, labels, _, error = read(write(tmp_path, compress(first) + rest, "data.svm" + suffix), **known)
+        assert error is not None and len(labels) > 2800 and labels[:2800].tolist() == [0, 1] * 1400
+
+
 @pytest.mark.parametrize(("suffix", "compress"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress)])
 def test_byte_order_mark(tmp_path, suffix, compress):
     path = write(tmp_path, compress(BOM + START + b"3 1:2\n"), "data.svm" + suffix)

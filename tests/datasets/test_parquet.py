@@ -160,6 +160,32 @@ def test_labels(tmp_path, names, encoded):
         reader.scan(max_classes=1)
 
 
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.arrow"])
+def test_files_of_other_columns(tmp_path, name):
+    """What the first file has not is not left out in silence, and words are no numbers."""
+    first = write(tmp_path / f"first_{name}", {"a": [1.0, 2.0], "y": [0, 1], "b": [3, 4]})
+    more = write(tmp_path / name, {"b": [5, 6], "c": [7, 8], "y": [0, 1], "a": [9, 9]})
+    for use in (list, ParquetReader.scan):
+        with pytest.raises(ValueError, match=r"features=None is all columns of '.*first_.*', and '.*' has 'c', too; accepted"):
+            use(ParquetReader([first, more], label="y"))
+    X, y, _ = read([first, more], label="y", features=["a", "b"])
+    assert X.tolist() == [[1, 3], [2, 4], [9, 5], [9, 6]] and y.tolist() == [0, 1, 0, 1]
+    words = pa.array(["0", "1"]).dictionary_encode() if name == "rows.arrow" else ["0", "1"]
+    other = write(tmp_path / f"words_{name}", {"a": [1.0, 2.0], "y": words, "b": [3, 4]})
+    for paths in ([first, other], [other, first]):
+        for use in (list, ParquetReader.scan):
+            with pytest.raises(ValueError, match="accepted are numbers in all files, or strings in all"):
+                use(ParquetReader(paths, label="y"))
+
+
+def test_a_null_in_a_dictionary(tmp_path):
+    labels = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["u", None]))
+    path = write(tmp_path / "rows.arrow", {"a": [1.0, 2.0, 3.0], "y": labels})
+    for use in (list, ParquetReader.scan):
+        with pytest.raises(ValueError, match="row 2: 'y' is null"):
+            use(ParquetReader(path, label="y"))
+
+
 def test_pandas_and_polars(tmp_path):
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     X, y = load_iris(return_X_y=True)
@@ -279,6 +305,9 @@ def test_bad_columns(tmp_path, columns, form, message):
         ({"chunk_rows": 0}, "chunk_rows=0 must be an integer of at least 1"),
         ({"dtype": int}, "accepted are float64 and float32"),
         ({"paths": []}, r"paths=\[\] holds no file"),
+        ({"features": "a"}, "features='a' is not accepted; accepted are columns in a list"),
+        ({"features": ["a", "y"]}, r"features=\['a', 'y'\] is not accepted"),
+        ({"features": ["q"], "qid": "q"}, r"features=\['q'\] is not accepted"),
     ],
 )
 def test_parameters(parameters, message):
