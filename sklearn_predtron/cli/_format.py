@@ -23,6 +23,7 @@ from sklearn_predtron.mixing._dask import look_on_cluster
 from sklearn_predtron.mixing._shards import SHARDS, cut_alone, look_here, name_of, summarised
 
 CHUNK_ROWS, CHUNK_BYTES = 10_000, 8 * 2**20
+SHARD_ROWS = 2_000  # of the chunks of shards, as `ParameterMixing` reads files
 LOOKED_AT = 100  # rows that may have no label in a file of sets of labels, which may be empty
 NOT_TO_PREDICT = ["test", "save", "epochs", "compare", "grow", "jobs", "cluster"]
 
@@ -149,7 +150,7 @@ class FileFormat:
             multilabel=task is not None and task.multilabel,
             query_id=task is not None and task.rank,
             sequence_id=task is not None and task.sequence,
-            chunk_rows=args.chunk or CHUNK_ROWS,
+            chunk_rows=args.chunk or (SHARD_ROWS if args.jobs else CHUNK_ROWS),
             chunk_bytes=args.chunk_bytes or CHUNK_BYTES,
             grow=bool(args.grow),
             cache=bool(args.cache),
@@ -171,6 +172,11 @@ class FileFormat:
         form: dict[str, Any] = {"n_features": width, "zero_based": bool(self.zero_based), "multilabel": several}
         open_labels = not file.labelled or self.query_id or (learned and self.grow and not self.multilabel)
         return DataFileReader(file, classes=None if open_labels else self.parsed_classes, cache=self.cache, **form, **self.how)
+
+    def shard(self, file: DataFile) -> DataFileReader:
+        """Return a reader of a file that is learned beside others; each reader notes the words that it does not know."""
+        words = None if self.words is None else Words(self.words.names, grows=False, several=self.multilabel)
+        return replace(self, words=words).reader(file, learned=True)
 
     @property
     def parsed_classes(self) -> Any:
@@ -249,7 +255,7 @@ def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Word
 
 def scan_files(args: argparse.Namespace, files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any]:
     """Return what a first pass over TRAIN finds, for what is not known; without TRAIN, over TEST."""
-    if (args.jobs or args.cluster) and file_format.words is None:
+    if (args.jobs or args.cluster) and file_format.words is None and not file_format.cache:
         found = scan_shards(args, files, file_format)
     else:
         room = Room()

@@ -180,14 +180,19 @@ def is_path(x: Any) -> bool:
     return isinstance(x, (str, os.PathLike))
 
 
+def is_shard(x: Any) -> bool:
+    """Return whether x is a file, its reader, or a function."""
+    return path_of(x) is not None or callable(x)
+
+
 def shards_in(X: Any) -> list[Any] | None:
     """Return the files and functions that X lists, or None if it is a data set in memory."""
     if is_path(X) or callable(X) or isinstance(X, Iterator):
         raise ValueError(f"X={shortened(X)} is no list; accepted are lists of files and functions, and data sets in memory.")
-    if not isinstance(X, (list, tuple)) or not any(is_path(x) or callable(x) for x in X):
+    if not isinstance(X, (list, tuple)) or not any(is_shard(x) for x in X):
         return None
     for i, x in enumerate(X):
-        if not (is_path(x) or callable(x)):
+        if not is_shard(x):
             raise ValueError(f"X[{i}]={shortened(x)} is neither a file nor a function, as others in the list are.")
     return list(X)
 
@@ -226,21 +231,21 @@ def cut_alone(given: list[Any], n: int) -> list[Any]:
 
 def path_of(shard: Any) -> Path | None:
     """Return the file of a shard, if it has one."""
-    if isinstance(shard, PartOfFile):
+    if isinstance(shard, (PartOfFile, SvmlightReader)):
         return shard.path
     return shard if is_path(shard) else None
 
 
-def reader_of(shard: Path | PartOfFile, options: dict[str, Any]) -> SvmlightReader:
-    """Return a reader of a file, or of its part."""
-    return (
-        SvmlightReader(shard.path, part=shard.part, **options)
-        if isinstance(shard, PartOfFile)
-        else SvmlightReader(shard, **options)
-    )
+def reader_of(shard: Path | PartOfFile | SvmlightReader, options: dict[str, Any]) -> SvmlightReader:
+    """Return a reader of a file, or of its part; one that is given knows how it reads."""
+    if isinstance(shard, SvmlightReader):
+        return shard
+    if isinstance(shard, PartOfFile):
+        return SvmlightReader(shard.path, part=shard.part, **options)
+    return SvmlightReader(shard, **options)
 
 
-def lessons_of_file(shard: Path | PartOfFile, options: dict[str, Any]) -> Iterator[Lesson]:
+def lessons_of_file(shard: Path | PartOfFile | SvmlightReader, options: dict[str, Any]) -> Iterator[Lesson]:
     """Yield the chunks of an svmlight file."""
     name = "qid" if options["query_id"] else "sid" if options["sequence_id"] else None
     for X, y, ids in reader_of(shard, options):
@@ -253,7 +258,8 @@ def name_of(number: int, shard: Any) -> str:
         return f"block {number}"
     if isinstance(shard, PartOfFile):
         return f"shard {number}, part {shard.part[0]} of {os.fspath(shard.path)!r}"
-    return f"shard {number}, {os.fspath(shard)!r}" if is_path(shard) else f"shard {number}"
+    path = path_of(shard)
+    return f"shard {number}" if path is None else f"shard {number}, {os.fspath(path)!r}"
 
 
 def open_shards(model: BasePredtron, given: list[Any], found: Found, *, fresh: bool) -> list[Chunks]:

@@ -1,0 +1,89 @@
+"""What the command line writes: predictions, scores, JSON, and nothing."""
+
+import json
+import os
+import subprocess
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sklearn_predtron.cli import main
+from sklearn_predtron.datasets import read_svmlight
+from tests.cli_cases import PROGRAM, run, usage_error
+
+
+def test_predictions_to_standard_output(capsys, files, tmp_path):
+    arguments = [files["a"], "--test", files["test"], "--predictions"]
+    table = run(capsys, *arguments, tmp_path / "p")[1]
+    code, out, err = run(capsys, *arguments, "-")
+    assert code == 0 and out == (tmp_path / "p").read_text() and len(err.splitlines()) == len(table.splitlines())
+    done = subprocess.run([*PROGRAM, *arguments, "-"], stdout=open(os.devnull, "rb"), check=False, timeout=120)  # noqa: SIM115
+    assert done.returncode == 1
+
+
+def test_nobody_reads_the_predictions(files):
+    end, writing = os.pipe()
+    os.close(end)
+    words = [*PROGRAM, files["a"], "--test", files["test"], "--predictions", "-"]
+    done = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+    os.close(writing)
+    assert done.returncode == 141 and "PredtronClassifier     200" in done.stderr and "error" not in done.stderr
+
+
+def test_scores(capsys, files, tmp_path):
+    X, _, ids = read_svmlight(files["aq"], query_id=True)
+    binary = tmp_path / "binary.svm"
+    binary.write_text(files["a"].read_text().replace("\n2 ", "\n1 "))
+    for train, options, n in [
+        (files["a"], [], 3),
+        (binary, [], 1),
+        (binary, ["--task", "bipartite", "--loss", "balanced"], 1),
+        (files["aq"], ["--task", "sequence"], 3),
+        (files["aq"], ["--task", "rank"], 1),
+        (files["a"], ["--task", "multilabel"], 3),
+        (files["a"], ["--task", "ordinal"], 3),
+    ]:
+        arguments = [train, *options, "--test", train, "--predictions", "-", "--scores", "--save", tmp_path / "m", "--quiet"]
+        code, out, err = run(capsys, *arguments)
+        assert (code, err) == (0, "")
+        found = np.array([line.split() for line in out.splitlines()], dtype=float)
+        model = joblib.load(tmp_path / "m")
+        given = {"sid": ids} if "sequence" in options else {}
+        expected = model.predict(X) if "rank" in options else model.decision_function(X, **given)
+        assert found.shape == (200, n)
+        assert_allclose(found, expected.reshape(200, -1), rtol=1e-12)
+    assert "--scores needs --test or --load" in usage_error(capsys, files["a"], "--scores")
+    said = "--scores needs --predictions, or rows without labels"
+    assert said in usage_error(capsys, files["a"], "--test", files["a"], "--scores")
+    said = "--predictions needs --test, or rows without labels"
+    assert said in usage_error(capsys, files["aq"], "--load", tmp_path / "m", "--predictions", "-")
+
+
+def test_json(capsys, files, tmp_path):
+    arguments = [files["aq"], "--test", files["testq"], "--save", tmp_path / "m"]
+    code, out, err = run(capsys, *arguments, "--json")
+    ours, baseline = json.loads(out)["results"]
+    model = joblib.load(tmp_path / "m")
+    X, y, ids = read_svmlight(files["testq"], query_id=True)
+    assert (code, err) == (0, "") and ours["learner"] == "PredtronRanker" and baseline["learner"] == "SGDRegressor"
+    assert ours["rounds"] == 25 and ours["progressive_loss"] == pytest.approx(model.progressive_loss_, rel=1e-12)
+    assert ours["held_out_score"] == pytest.approx(model.score(X, y, ids), rel=1e-12)
+    assert ours["rejected"] is None and 0 < ours["held_out_ndcg_at_5"] <= 1 and ours["rounds_per_second"] > 0
+    code, out, err = run(capsys, *arguments, "--json", "--predictions", "-")
+    assert len(out.splitlines()) == 80 and json.loads(err)["results"][0]["rounds"] == 25
+
+
+def test_quiet(capsys, files, tmp_path):
+    assert run(capsys, files["a"], "--quiet", "--save", tmp_path / "m") == (0, "", "")
+    assert joblib.load(tmp_path / "m").t_ == 200
+    code, out, err = run(capsys, files["a"], "--quiet", "--json")
+    assert code == 0 and json.loads(out)["results"] and err == ""
+
+
+def test_exit_codes_are_in_the_help(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Exit codes: 0 all was done; 1 " in text and "; 2 the arguments" in text and "130 Ctrl-C; 141 nobody reads" in text

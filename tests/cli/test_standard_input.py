@@ -1,0 +1,54 @@
+"""Standard input is learned, scored and predicted as a file is."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from sklearn_predtron.cli import _data_files
+from tests.cli_cases import PROGRAM, run, usage_error
+
+
+@pytest.mark.parametrize("options", [[], ["--epochs", 2], ["--grow"], ["--features", 6, "--classes", 0, 1, 2]], ids=str)
+def test_standard_input_is_learned_as_the_file_is(capsys, files, standard_input, tmp_path, monkeypatch, options):
+    copies, temporary = [], _data_files.TemporaryFile
+    monkeypatch.setattr(_data_files, "TemporaryFile", lambda: copies.append(temporary()) or copies[-1])
+    assert run(capsys, files["a"], *options, "--save", tmp_path / "file")[0] == 0
+    standard_input(files["a"].read_bytes())
+    code, out, err = run(capsys, "-", *options, "--save", tmp_path / "pipe")
+    assert (code, err) == (0, "") and out.splitlines()[2].startswith("standard input  PredtronClassifier")
+    assert (tmp_path / "pipe").read_bytes() == (tmp_path / "file").read_bytes()
+    assert len(copies) == ("--grow" not in options and "--features" not in options)
+
+
+def test_standard_input_to_score_on(capsys, files, standard_input, tmp_path):
+    run(capsys, files["a"], "--save", tmp_path / "model", "--test", files["test"], "--predictions", tmp_path / "p")
+    standard_input(files["test"].read_bytes())
+    code, *_ = run(capsys, "--load", tmp_path / "model", "--test", "-", "--predictions", tmp_path / "q")
+    assert code == 0 and (tmp_path / "p").read_text() == (tmp_path / "q").read_text()
+
+
+def test_standard_input_is_a_file(files, tmp_path):
+    """From where the shell left it, and again for the next epoch."""
+    with open(files["a"], "rb") as file:
+        os.lseek(file.fileno(), len(file.readline()), os.SEEK_SET)
+        done = subprocess.run(
+            [*PROGRAM, "-", "--epochs", "2", "--json"], stdin=file, capture_output=True, check=True, timeout=120
+        )
+    assert json.loads(done.stdout)["results"][0]["rounds"] == 2 * 199
+
+
+def test_broken_line_of_standard_input(capsys, files, standard_input):
+    standard_input(files["a"].read_bytes() + b"1 oops\n")
+    code, _, err = run(capsys, "-")
+    assert code == 1 and err.startswith("error: standard input, line 201: at 'oops': expected INDEX:VALUE; the 200 rounds")
+
+
+def test_standard_input_is_read_once(capsys, files):
+    assert "TRAIN and --test are the same pipe '-'" in usage_error(capsys, "-", "--test", "-")
+    assert "--load='-' is not a file that can be read" in usage_error(capsys, files["a"], "--load", "-")
+    done = subprocess.run(
+        [*PROGRAM, "-"], preexec_fn=lambda: os.close(0), capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 2 and "TRAIN='-' is not a file that can be read" in done.stderr
