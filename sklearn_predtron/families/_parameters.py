@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 PARTS = {"loss", "norm", "problem", "representation", "tol", "update"}
 
-if TYPE_CHECKING:
-    from sklearn_predtron._typing import Self
-
 
 class Parameterized(CallbackSupport, CachedParameterNames):
     """Parameters that are set take effect at the next call, or are refused."""
