@@ -121,11 +121,20 @@ class Connection:
             self.held.append(self.client.submit(function, *arguments, pure=False))
         return self.held[-1]
 
+    def error_of(self, future: Any) -> BaseException | None:
+        """Return what ended a future, when it is done; give up where no worker is left that could end it."""
+        while True:
+            try:
+                return future.exception(timeout=PATIENCE[1])
+            except self.dask.TimeoutError:
+                if future.done() or not self.client.nthreads():
+                    raise
+
     def finished(self, names: list[str], start: Callable[[int], Any]) -> list[Any]:
         """Return futures that are done, each of a shard, so that what is wrong has its shard's name."""
         kept = len(self.held)
         futures = [start(i) for i in range(len(names))]
-        errors = [future.exception() for future in futures]  # waits for it
+        errors = [self.error_of(future) for future in futures]
         if any(
             isinstance(error, self.killed) for error in errors
         ):  # its neighbours are blamed as well: find out by one at a time
@@ -133,7 +142,7 @@ class Connection:
             del self.held[kept:]
             for i, name in enumerate(names):
                 futures.append(start(i))
-                errors.append(futures[-1].exception())
+                errors.append(self.error_of(futures[-1]))
                 if isinstance(errors[-1], self.killed):
                     raise ShardError(name, f"it ends the workers that take it: {errors[-1]}")
         for name, error in zip(names, errors, strict=True):
@@ -219,6 +228,7 @@ class Cluster(Connection):
         sums = [self.submit(learn, self.shared, shard, plan, start, i, turn, fresh) for i, shard in enumerate(self.placed)]
         while len(sums) > 1:
             sums = [self.submit(add, *sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
+        self.error_of(sums[0])
         learned = sums[0].result()
         del self.held[kept:]
         return learned
