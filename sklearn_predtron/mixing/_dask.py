@@ -135,10 +135,8 @@ class Connection:
         kept = len(self.held)
         futures = [start(i) for i in range(len(names))]
         errors = [self.error_of(future) for future in futures]
-        if any(
-            isinstance(error, self.killed) for error in errors
-        ):  # its neighbours are blamed as well: find out by one at a time
-            futures, errors = [], []
+        if any(isinstance(error, self.killed) for error in errors):
+            futures, errors = [], []  # its neighbours are blamed as well: find out by one at a time
             del self.held[kept:]
             for i, name in enumerate(names):
                 futures.append(start(i))
