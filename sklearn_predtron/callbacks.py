@@ -83,7 +83,7 @@ class LossHistory:
 
         Returns
         -------
-        self : LossHistory
+        LossHistory
             The callback.
 
         Raises
@@ -338,7 +338,7 @@ class EarlyStopping:
 
         Returns
         -------
-        stop : bool
+        bool
             Whether the fit is to end.
         """
         if context.task_name == "epoch":

@@ -60,7 +60,7 @@ class CodeRepresentation(Part):
 
         Returns
         -------
-        code : ndarray of shape (k, d)
+        ndarray of shape (k, d)
             Row sigma is rep(sigma), of length 1.
         """
         raise TypeError(f"{type(self).__name__} does not define code(); a table representation must.")
@@ -75,7 +75,7 @@ class CodeRepresentation(Part):
 
         Returns
         -------
-        code : ndarray of shape (k, d)
+        ndarray of shape (k, d)
             A copy of `code(k)`, whose rows are finite, of length 1 to within 1e-6, and all different.
         """
         return checked_code(self, self.code(k), k)
@@ -92,7 +92,7 @@ class CodeRepresentation(Part):
 
         Returns
         -------
-        problem : FiniteProblem
+        FiniteProblem
             The compiled problem.
         """
         return FiniteProblem(type(self).table(self, k), cost)  # it may have a parameter `table` of its own
@@ -327,7 +327,7 @@ class RankingRepresentation(Part):
 
         Returns
         -------
-        f : ndarray of shape (m,)
+        ndarray of shape (m,)
             f(1), ..., f(m), which fall strictly.
         """
         raise TypeError(f"{type(self).__name__} does not define values(); a representation of rankings must.")
@@ -342,7 +342,7 @@ class RankingRepresentation(Part):
 
         Returns
         -------
-        f : ndarray of shape (m,)
+        ndarray of shape (m,)
             `values(m)`, which are finite, fall strictly and do not depend on m.
         """
         f = checked_positions(self, self.values(m), m)

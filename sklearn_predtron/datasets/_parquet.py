@@ -200,7 +200,7 @@ class ParquetReader:
 
         Returns
         -------
-        summary : ParquetSummary
+        ParquetSummary
             What the files hold.
         """
         files = self._open()

@@ -252,7 +252,7 @@ class SvmlightReader:
 
         Returns
         -------
-        summary : SvmlightSummary
+        SvmlightSummary
             What the file holds, up to the first line that cannot be read.
         """
         summary, error = self._summary_of_cache(max_classes), None

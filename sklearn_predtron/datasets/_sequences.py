@@ -140,7 +140,7 @@ def unstack(values: Any, sid: ArrayLike | None) -> list[Any]:
 
     Returns
     -------
-    sequences : list
+    list
         The values of each sequence, in the order in which the sequences first appear: lists of a list, CSR matrices of a sparse
         matrix, else arrays.  Those of a sequence are in the order in which they are given.
 
@@ -188,7 +188,7 @@ def window(X: Any, sid: ArrayLike | None, before: int = 2, after: int = 2) -> An
 
     Returns
     -------
-    X_window : {ndarray, CSR matrix} of shape (n_tokens, (before + 1 + after) * n_features)
+    {ndarray, CSR matrix} of shape (n_tokens, (before + 1 + after) * n_features)
         Blocks of `n_features` columns from the furthest token before to the furthest after: feature j of the token d places later
         is in column ``(before + d) * n_features + j``, for d = -before, ..., after.  It is 0 outside the sequence.  The dtype is
         that of X; CSR stays CSR, and other sparse formats become CSR.

@@ -91,7 +91,7 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
 
         Returns
         -------
-        self : object
+        Self
             The fitted estimator.
         """
         return self._fit(X, y, sample_weight=sample_weight)
@@ -165,7 +165,7 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
 
         Returns
         -------
-        self : object
+        Self
             The estimator.
         """
         stream = self.__dict__.get("_stream")

@@ -94,7 +94,7 @@ class Bounded:
 
         Returns
         -------
-        bound : float
+        float
             What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
 
         Examples

@@ -198,7 +198,7 @@ class BaseTableClassifier(ClassLabelled):
 
         Returns
         -------
-        scores : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             For two classes the score of the second: t or -t where d = 1, else the difference of the two.
         """
         now = self._as_of_now()
@@ -219,7 +219,7 @@ class BaseTableClassifier(ClassLabelled):
 
         Returns
         -------
-        labels : ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,)
             Labels of `classes_`.
         """
         now = self._as_of_now()
@@ -242,7 +242,7 @@ class BaseTableClassifier(ClassLabelled):
 
         Returns
         -------
-        loss : ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,)
             Costs of `loss`; a rejected row costs ``reject.cost``, that of its true class.
         """
         now = self._as_of_now()
@@ -274,7 +274,7 @@ class BaseTableClassifier(ClassLabelled):
 
         Returns
         -------
-        score : float
+        float
             At most 1, which is perfect.
         """
         return super().score(X, y, sample_weight)
@@ -294,7 +294,7 @@ class BaseTableClassifier(ClassLabelled):
 
         Returns
         -------
-        margin : float
+        float
             The margin gamma, for `loss_bound`; nan where the weights are zero.
 
         Examples

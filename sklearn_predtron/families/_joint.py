@@ -87,7 +87,7 @@ class JointProblem(JudgedProblem):
 
         Returns
         -------
-        features : {ndarray of shape (n_features,), sparse matrix of shape (1, n_features)}
+        {ndarray of shape (n_features,), sparse matrix of shape (1, n_features)}
             Phi(x, sigma).  CSR rows are read as they are, and a step along them touches the features that differ only.
         """
         raise TypeError(f"{type(self).__name__} does not define features(x, prediction); a problem must.")
@@ -104,7 +104,7 @@ class JointProblem(JudgedProblem):
 
         Returns
         -------
-        prediction : object
+        object
             The prediction.
         """
         raise TypeError(f"{type(self).__name__} does not define decode(w, x); a problem must.")
@@ -123,7 +123,7 @@ class JointProblem(JudgedProblem):
 
         Returns
         -------
-        competitor : object
+        object
             A prediction.
         """
         raise TypeError(f"{type(self).__name__} does not define augmented_decode(w, x, y); a problem must.")

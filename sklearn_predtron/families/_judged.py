@@ -25,7 +25,7 @@ class JudgedProblem(BaseEstimator):
 
         Returns
         -------
-        loss : float
+        float
             The loss.
         """
         raise TypeError(f"{type(self).__name__} does not define loss(prediction, y); a problem must.")
@@ -42,7 +42,7 @@ class JudgedProblem(BaseEstimator):
 
         Returns
         -------
-        sigma_y : object
+        object
             A prediction with loss 0.
         """
         return y

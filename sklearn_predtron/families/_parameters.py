@@ -62,7 +62,7 @@ class Parameterized(CallbackSupport, CachedParameterNames):
 
         Returns
         -------
-        self : object
+        Self
             The estimator.
         """
         self._check_free()
@@ -107,7 +107,7 @@ class Parameterized(CallbackSupport, CachedParameterNames):
 
         Returns
         -------
-        self : object
+        Self
             The estimator.
 
         Raises

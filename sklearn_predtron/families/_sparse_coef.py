@@ -48,7 +48,7 @@ class SparseCoef(BeginsAtLinear):
 
         Returns
         -------
-        self : object
+        Self
             The estimator.
 
         Raises
@@ -94,7 +94,7 @@ class SparseCoef(BeginsAtLinear):
 
         Returns
         -------
-        self : object
+        Self
             The estimator; one whose weights are dense is left as it is.
 
         See Also

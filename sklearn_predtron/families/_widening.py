@@ -64,7 +64,7 @@ class Widened:
 
         Returns
         -------
-        self : object
+        Self
             The estimator.
 
         Raises

@@ -228,7 +228,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
 
         Returns
         -------
-        self : object
+        Self
             The fitted estimator.
         """
         return self._fit(X, y, groups=groups, sample_weight=sample_weight)
@@ -256,7 +256,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
 
         Returns
         -------
-        self : object
+        Self
             The estimator.
         """
         return self._partial_fit(X, y, classes=classes, groups=groups, sample_weight=sample_weight)
@@ -435,7 +435,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
 
         Returns
         -------
-        scores : ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,)
             t - `threshold_`; above 0 for the second of `classes_`, unless the loss is one at k.
         """
         return self._scores(X)[:, 0]
@@ -452,7 +452,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
 
         Returns
         -------
-        labels : ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,)
             Labels of `classes_`.
         """
         scores = self._raw_predict(X)
@@ -480,7 +480,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
 
         Returns
         -------
-        loss : ndarray of shape (n_groups,)
+        ndarray of shape (n_groups,)
             Values of the loss, in the order in which the groups first appear.
         """
         return self._loss_of(self._raw_predict(X), y, groups)
@@ -513,7 +513,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
 
         Returns
         -------
-        score : float
+        float
             At most 1, which is perfect.
         """
         predicted = self.predict(X, groups)
@@ -534,7 +534,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
 
         Returns
         -------
-        margin : float
+        float
             The margin gamma, for `loss_bound`; nan where the weights are zero.
         """
         return float(self._margins(X, y, groups).min(initial=np.inf))

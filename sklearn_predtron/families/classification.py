@@ -107,7 +107,7 @@ class RejectingClassifier(HeldOut, BaseTableClassifier):
 
         Returns
         -------
-        labels : ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,)
             Labels of `classes_`, and ``reject.label`` for the rows that are rejected.
         """
         reject = checked_reject(self.reject)

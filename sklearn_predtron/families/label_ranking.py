@@ -163,7 +163,7 @@ class PredtronLabelRanker(BaseRanker):
 
         Returns
         -------
-        self : object
+        Self
             The estimator.
         """
         stream = self.__dict__.get("_stream")
@@ -212,7 +212,7 @@ class PredtronLabelRanker(BaseRanker):
 
         Returns
         -------
-        scores : ndarray of shape (n_samples, m)
+        ndarray of shape (n_samples, m)
             The label of the highest score comes first.  With representation="pairwise" it is the number of pairs that the label
             wins, plus a quarter of its share: the sum of its scores, each signed in its favour, over that of the sizes of all
             pairs' scores.
@@ -230,7 +230,7 @@ class PredtronLabelRanker(BaseRanker):
 
         Returns
         -------
-        positions : ndarray of shape (n_samples, m)
+        ndarray of shape (n_samples, m)
             The position of each label, from 1; labels of equal scores in their order.
         """
         order = np.argsort(-self.decision_function(X), axis=1, kind="stable")
@@ -250,7 +250,7 @@ class PredtronLabelRanker(BaseRanker):
 
         Returns
         -------
-        loss : ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,)
             Values of the loss that was learned for.
         """
         return self._losses(*self._scored_rows(X, y))
@@ -287,7 +287,7 @@ class PredtronLabelRanker(BaseRanker):
 
         Returns
         -------
-        score : float
+        float
             At most 1, which is perfect; a row that cannot be ranked wrongly counts 1.
         """
         scores, labels = self._scored_rows(X, y)
@@ -311,7 +311,7 @@ class PredtronLabelRanker(BaseRanker):
 
         Returns
         -------
-        margin : float
+        float
             The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no row can be ranked wrongly.
 
         Examples

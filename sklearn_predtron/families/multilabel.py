@@ -302,7 +302,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
 
         Returns
         -------
-        scores : ndarray of shape (n_samples, m), or (n_samples,) where y had one dimension
+        ndarray of shape (n_samples, m), or (n_samples,) where y had one dimension
             A label is predicted where its score is positive (with "precision_at_k" and "recall_at_k", where it is among the
             k largest; by the rule "at_least" there too, and by "at_most" where both are so).
         """
@@ -319,7 +319,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
 
         Returns
         -------
-        y : {ndarray, CSR matrix} of shape (n_samples, m), or ndarray of shape (n_samples,) where y had one dimension
+        {ndarray, CSR matrix} of shape (n_samples, m), or ndarray of shape (n_samples,) where y had one dimension
             Zeros and ones, of the type that y had, and sparse where y was sparse when learning began (a CSR array of a sparse
             array, a CSR matrix of a sparse matrix); labels of `classes_` where y had one dimension.
         """
@@ -342,7 +342,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
 
         Returns
         -------
-        loss : ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,)
             Values of the loss that was learned for.
         """
         now = self._as_of_now()
@@ -387,7 +387,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
 
         Returns
         -------
-        score : float
+        float
             At most 1, which is perfect.
         """
         return 1 - mean_loss(Hamming().of_counts(*self._counts_of(X, y)), sample_weight)
@@ -407,7 +407,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
 
         Returns
         -------
-        margin : float
+        float
             The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no set loses.
 
         Examples

@@ -224,7 +224,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
 
         Returns
         -------
-        score : float
+        float
             At most 1, which is perfect.
         """
         predicted = self._predict_codes(X)

@@ -162,7 +162,7 @@ class PredtronRanker(BaseRanker, InColumn):
 
         Returns
         -------
-        self : object
+        Self
             The fitted estimator.
         """
         X, qid = self._apart_or_warned(X, qid)
@@ -188,7 +188,7 @@ class PredtronRanker(BaseRanker, InColumn):
 
         Returns
         -------
-        self : object
+        Self
             The estimator.
         """
         stream = self.__dict__.get("_stream")
@@ -268,7 +268,7 @@ class PredtronRanker(BaseRanker, InColumn):
 
         Returns
         -------
-        scores : ndarray of shape (n_documents,)
+        ndarray of shape (n_documents,)
             t = X w.
         """
         return self._scores(self._apart(X, None)[0])[:, 0]
@@ -285,7 +285,7 @@ class PredtronRanker(BaseRanker, InColumn):
 
         Returns
         -------
-        positions : ndarray of shape (n_documents,)
+        ndarray of shape (n_documents,)
             Positions 1, 2, ... within the query; documents of equal scores in the order they are in.
         """
         X, qid = self._apart(X, qid)
@@ -310,7 +310,7 @@ class PredtronRanker(BaseRanker, InColumn):
 
         Returns
         -------
-        loss : ndarray of shape (n_queries,)
+        ndarray of shape (n_queries,)
             Values of the loss that was learned for, in the order in which the queries first appear.
         """
         return self._losses(*self._scored_queries(X, y, qid))
@@ -350,7 +350,7 @@ class PredtronRanker(BaseRanker, InColumn):
 
         Returns
         -------
-        score : float
+        float
             At most 1, which is perfect; a query that cannot be ranked wrongly counts 1.
         """
         check_is_fitted(self)
@@ -378,7 +378,7 @@ class PredtronRanker(BaseRanker, InColumn):
 
         Returns
         -------
-        margin : float
+        float
             The margin gamma, for `loss_bound`; nan where the weights are zero, infinite where no query can be ranked wrongly.
 
         Examples
@@ -428,7 +428,7 @@ class PredtronRanker(BaseRanker, InColumn):
 
         Returns
         -------
-        bound : float
+        float
             What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
 
         Examples

@@ -198,7 +198,7 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
 
         Returns
         -------
-        self : object
+        Self
             The fitted estimator.
         """
         X, sid = self._apart_or_warned(X, sid)
@@ -228,7 +228,7 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
 
         Returns
         -------
-        self : object
+        Self
             The estimator.
         """
         stream = self.__dict__.get("_stream")
@@ -360,7 +360,7 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
 
         Returns
         -------
-        labels : ndarray of shape (n_tokens,)
+        ndarray of shape (n_tokens,)
             Labels of `classes_`.
         """
         return self.classes_[self._predict_codes(X, sid, "predict")]
@@ -395,7 +395,7 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
 
         Returns
         -------
-        scores : ndarray of shape (n_tokens, n_classes)
+        ndarray of shape (n_tokens, n_classes)
             At most 0, which is the predicted label's; -1e100 or less where the constraint leaves no such sequence.
         """
         problem, scores, queries, table = self._scored_sequences(X, sid, "decision_function")
@@ -417,7 +417,7 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
 
         Returns
         -------
-        score : float
+        float
             At most 1, which is perfect.
         """
         check_is_fitted(self)
@@ -441,7 +441,7 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
 
         Returns
         -------
-        loss : ndarray of shape (n_sequences,)
+        ndarray of shape (n_sequences,)
             Values of the loss that was learned for, in the order in which the sequences first appear.
         """
         X, sid = self._apart(X, sid)
@@ -472,7 +472,7 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
 
         Returns
         -------
-        margin : float
+        float
             The margin gamma, for `loss_bound`; nan where the weights are zero.
 
         Examples
@@ -531,7 +531,7 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
 
         Returns
         -------
-        bound : float
+        float
             What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem, in which
             D^2 R^2 = T^2 q with q = 2 radius^2 + 8 transition_scaling intercept_scaling^2, T the longest sequence that took a
             step.  With a unit margin g the bound of the perceptron is q C_L / (c_L g)^2, and those of the others have 1 / g in

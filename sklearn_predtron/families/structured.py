@@ -100,7 +100,7 @@ class Problem(JudgedProblem):
 
         Returns
         -------
-        prediction : object
+        object
             The prediction.
         """
         raise TypeError(f"{type(self).__name__} does not define decode(t); a problem must.")
@@ -115,7 +115,7 @@ class Problem(JudgedProblem):
 
         Returns
         -------
-        rep : ndarray of shape (n_scores,)
+        ndarray of shape (n_scores,)
             rep(sigma).
         """
         raise TypeError(f"{type(self).__name__} does not define representation(prediction); a problem must.")
@@ -132,7 +132,7 @@ class Problem(JudgedProblem):
 
         Returns
         -------
-        competitor : object
+        object
             A prediction.
         """
         raise TypeError(f"{type(self).__name__} does not define augmented_decode(t, y); a problem must.")
@@ -323,7 +323,7 @@ class Predtron(BasePredtron):
 
         Returns
         -------
-        scores : ndarray of shape (n_samples, n_scores)
+        ndarray of shape (n_samples, n_scores)
             Scores.
         """
         return self._scores(X)
@@ -338,7 +338,7 @@ class Predtron(BasePredtron):
 
         Returns
         -------
-        predictions : ndarray of length n_samples
+        ndarray of length n_samples
             What the problem's `decode` returns, as an array (of objects where they do not make a regular one).
         """
         predictions = self._learner_decode(X)
@@ -369,7 +369,7 @@ class Predtron(BasePredtron):
 
         Returns
         -------
-        loss : ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,)
             L(sigma, y).
         """
         return self._loss_of(self._raw_predict(X), y)
@@ -399,7 +399,7 @@ class Predtron(BasePredtron):
 
         Returns
         -------
-        score : float
+        float
             At most 1, which is perfect.
         """
         return 1 - mean_loss(self.sample_loss(X, y), sample_weight)

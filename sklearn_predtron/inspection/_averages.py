@@ -158,7 +158,7 @@ class AverageDisplay(Display):
 
         Returns
         -------
-        display : AverageDisplay
+        AverageDisplay
             This object.
         """
         rounds, losses = np.asarray(self.rounds), np.asarray(self.losses, dtype=np.float64)

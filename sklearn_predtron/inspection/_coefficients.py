@@ -159,7 +159,7 @@ class CoefficientDisplay(Display):
 
         Returns
         -------
-        display : CoefficientDisplay
+        CoefficientDisplay
             This object.
         """
         check_count("max_features", max_features, least=1)

@@ -184,7 +184,7 @@ class MarginDisplay(Display):
 
         Returns
         -------
-        display : MarginDisplay
+        MarginDisplay
             This object.
         """
         margins = np.asarray(self.margins)

@@ -194,7 +194,7 @@ class NDCGDisplay(Display):
 
         Returns
         -------
-        display : NDCGDisplay
+        NDCGDisplay
             This object.
         """
         values = np.asarray(self.values, dtype=np.float64)

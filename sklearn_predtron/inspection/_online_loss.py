@@ -233,7 +233,7 @@ class OnlineLossDisplay(Display):
 
         Returns
         -------
-        display : OnlineLossDisplay
+        OnlineLossDisplay
             This object.
         """
         check_choice("kind", kind, tuple(KINDS))

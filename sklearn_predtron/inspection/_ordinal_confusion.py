@@ -200,7 +200,7 @@ class OrdinalConfusionMatrixDisplay(Display):
 
         Returns
         -------
-        display : OrdinalConfusionMatrixDisplay
+        OrdinalConfusionMatrixDisplay
             This object.
         """
         counts = check_confusion(self.confusion_matrix)

@@ -224,7 +224,7 @@ class RiskCoverageDisplay(Display):
 
         Returns
         -------
-        display : RiskCoverageDisplay
+        RiskCoverageDisplay
             This object.
         """
         check_share("min_coverage", min_coverage)

@@ -113,7 +113,7 @@ class TransitionDisplay(Display):
 
         Returns
         -------
-        display : TransitionDisplay
+        TransitionDisplay
             This object.
         """
         scores = table_of(np.asarray(self.transitions), np.asarray(self.start), np.asarray(self.end))

@@ -37,7 +37,7 @@ class RankingLoss(Part):
 
         Returns
         -------
-        gains : ndarray
+        ndarray
             A gain for each of `labels.values`.
         """
         return np.zeros(len(labels.values))
@@ -52,7 +52,7 @@ class RankingLoss(Part):
 
         Returns
         -------
-        gains : ndarray
+        ndarray
             `gains(labels)`.
         """
         found = self.gains(labels)
@@ -92,7 +92,7 @@ class RankingLoss(Part):
 
         Returns
         -------
-        taken : bool
+        bool
             Whether `gains` takes them.
         """
         try:
@@ -111,8 +111,10 @@ class RankingLoss(Part):
 
         Returns
         -------
-        c_L, C_L : float
-            The least loss of a wrong ranking of these lists, and 1.
+        c_L : float
+            The least loss of a wrong ranking of these lists.
+        C_L : float
+            1.
         """
         problem = copy.copy(self).build(LogRank(), 0)
         least = float(problem.least_losses(lists).min(initial=np.inf))
@@ -132,7 +134,7 @@ class RankingLoss(Part):
 
         Returns
         -------
-        problem : RankingProblem, or PreferencesProblem of representation="pairwise"
+        RankingProblem, or PreferencesProblem of representation="pairwise"
             The compiled problem.
         """
         raise TypeError(f"{type(self).__name__} does not define build(); a loss of rankings must.")
@@ -223,7 +225,7 @@ class NDCG(RankingLoss):
 
         Returns
         -------
-        D : ndarray of shape (m,)
+        ndarray of shape (m,)
             D(1), ..., D(m); 0 beyond k.
         """
         j = np.arange(1, m + 1, dtype=np.float64)
@@ -242,7 +244,7 @@ class NDCG(RankingLoss):
 
         Returns
         -------
-        D : ndarray of shape (m,)
+        ndarray of shape (m,)
             `discounts(m)`, which are finite, not negative, never rise and do not depend on m.
         """
         D = checked_discounts(self, self.discounts(m), m)

@@ -32,7 +32,7 @@ class SequenceLoss(Part):
 
         Returns
         -------
-        problem : ChainProblem
+        ChainProblem
             The linear chain with this loss.
         """
         raise TypeError(f"{type(self).__name__} does not define build(); a loss of sequences must.")
@@ -47,7 +47,7 @@ class SequenceLoss(Part):
 
         Returns
         -------
-        costs : ndarray of shape (K, K) or None
+        ndarray of shape (K, K) or None
             Rows = true label, columns = prediction; None is 1 for each wrong token.
         """
         return None
@@ -66,7 +66,7 @@ class SequenceLoss(Part):
 
         Returns
         -------
-        losses : ndarray of shape (n_sequences,)
+        ndarray of shape (n_sequences,)
             One for each sequence: what its tokens cost together, or 1 for a sequence that costs anything, by `additive`.
         """
         costs = self.table(classes)
@@ -88,8 +88,10 @@ class SequenceLoss(Part):
 
         Returns
         -------
-        c_L, C_L : float
-            The least positive loss and the largest.
+        c_L : float
+            The least positive loss.
+        C_L : float
+            The largest.
         """
         return 1.0, 1.0
 

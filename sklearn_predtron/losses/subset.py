@@ -42,7 +42,7 @@ class SubsetLoss(Part):
 
         Returns
         -------
-        loss : ndarray of shape (n,)
+        ndarray of shape (n,)
             L(sigma, y).
         """
         raise TypeError(f"{type(self).__name__} does not define of_counts(); a subset loss must.")
@@ -57,7 +57,7 @@ class SubsetLoss(Part):
 
         Returns
         -------
-        loss : ndarray of shape (n,)
+        ndarray of shape (n,)
             `of_counts(a, b, c, d)`: numbers from 0 to 1e100, and 0 without a mistake.
         """
         counts = [np.array(count) for count in (a, b, c, d)]
@@ -73,8 +73,10 @@ class SubsetLoss(Part):
 
         Returns
         -------
-        c_L, C_L : float
-            Those that the compiled problem states, or else those over all counts of hits and misses.
+        c_L : float
+            What the compiled problem states, or else the least positive loss over all counts of hits and misses.
+        C_L : float
+            What the compiled problem states, or else the largest loss over all counts.
         """
         m, problem = n_labels, self.build(SignVector(), n_labels)
         if np.isfinite(problem.c_L) and np.isfinite(problem.C_L):
@@ -99,7 +101,7 @@ class SubsetLoss(Part):
 
         Returns
         -------
-        problem : LabelSets
+        LabelSets
             The compiled problem; unless it is overridden, one that searches all counts.
         """
         nan = float("nan")
@@ -324,7 +326,7 @@ class AtK(SubsetLoss):
 
         Returns
         -------
-        k : int
+        int
             `k`, or its share of the labels, rounded, but 1 at least.
         """
         return max(1, round(self.k * m)) if self.k < 1 else int(self.k)
@@ -339,8 +341,10 @@ class AtK(SubsetLoss):
 
         Returns
         -------
-        least, most : int
-            The numbers between which it is.
+        least : int
+            The least number that it may have.
+        most : int
+            The largest.
         """
         k = self.size(m)
         return 0 if self.rule == "at_most" else k, m if self.rule == "at_least" else k

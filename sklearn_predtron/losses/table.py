@@ -30,7 +30,7 @@ class CostTableLoss(Part):
 
         Returns
         -------
-        costs : ndarray of shape (k, k) or None
+        ndarray of shape (k, k) or None
             Rows = true label, columns = prediction, as in scikit-learn's `confusion_matrix`; None is the 0-1 loss.
         """
         raise TypeError(f"{type(self).__name__} does not define matrix(); a table loss must.")
@@ -45,7 +45,7 @@ class CostTableLoss(Part):
 
         Returns
         -------
-        costs : ndarray of shape (k, k) or None
+        ndarray of shape (k, k) or None
             A copy of `matrix(classes)`, which holds numbers from 0 to 1e100, zeros on the diagonal and a positive one; None is
             the 0-1 loss.
         """
@@ -62,8 +62,10 @@ class CostTableLoss(Part):
 
         Returns
         -------
-        c_L, C_L : float
-            The least positive cost and the largest.
+        c_L : float
+            The least positive cost.
+        C_L : float
+            The largest.
         """
         costs = costs_of(self, classes)
         return (1.0, 1.0) if costs is None else (float(costs[costs > 0].min()), float(costs.max()))
@@ -80,7 +82,7 @@ class CostTableLoss(Part):
 
         Returns
         -------
-        problem : FiniteProblem
+        FiniteProblem
             The representation's problem with the costs of this loss.
         """
         cost = costs_of(self, classes)

@@ -50,7 +50,7 @@ def chunk_f1_score(y_true: ArrayLike, y_pred: ArrayLike, sid: ArrayLike | None =
 
     Returns
     -------
-    score : float
+    float
         From 0 to 1; 0 if there is no chunk.
 
     Raises

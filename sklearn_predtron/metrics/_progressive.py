@@ -51,7 +51,7 @@ def progressive_val_score(
 
     Returns
     -------
-    mean : float
+    float
         Mean over the rows (queries, sequences) that were predicted.  Items that come while an unfitted model has learned nothing
         yet, the first ``delay + 1``, are learned only.
 

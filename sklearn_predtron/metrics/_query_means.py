@@ -43,7 +43,7 @@ def mean_over_queries(
 
     Returns
     -------
-    value : float
+    float
         The mean.
 
     Raises

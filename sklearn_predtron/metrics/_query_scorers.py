@@ -50,7 +50,7 @@ def make_query_scorer(
 
     Returns
     -------
-    scorer : callable
+    callable
         ``scorer(estimator, X, y, sample_weight=None)``, with `qid` too if metadata routing is on; larger is better.
 
     Raises
@@ -109,7 +109,7 @@ def ndcg_scorer(*, k: int | None = None, gain: str = "exponential", one_query: b
 
     Returns
     -------
-    scorer : callable
+    callable
         For ``scoring=``.
 
     Raises
@@ -138,7 +138,7 @@ def average_precision_scorer(*, one_query: bool = False) -> Callable[..., float]
 
     Returns
     -------
-    scorer : callable
+    callable
         For ``scoring=``.
     """
     return make_query_scorer(average_precision, one_query=one_query)
@@ -154,7 +154,7 @@ def kendall_tau_scorer(*, one_query: bool = False) -> Callable[..., float]:
 
     Returns
     -------
-    scorer : callable
+    callable
         For ``scoring=``.
     """
     return make_query_scorer(kendall_tau, one_query=one_query)
@@ -170,7 +170,7 @@ def reciprocal_rank_scorer(*, one_query: bool = False) -> Callable[..., float]:
 
     Returns
     -------
-    scorer : callable
+    callable
         For ``scoring=``.
     """
     return make_query_scorer(reciprocal_rank, one_query=one_query)
@@ -188,7 +188,7 @@ def precision_at_k_scorer(*, k: int, one_query: bool = False) -> Callable[..., f
 
     Returns
     -------
-    scorer : callable
+    callable
         For ``scoring=``.
 
     Raises

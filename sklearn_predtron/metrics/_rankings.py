@@ -51,7 +51,7 @@ def ndcg(
 
     Returns
     -------
-    values : ndarray of shape (n_queries,)
+    ndarray of shape (n_queries,)
         From 0 to 1, in order of first appearance of the query.
 
     Raises
@@ -99,7 +99,7 @@ def average_precision(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | Non
 
     Returns
     -------
-    values : ndarray of shape (n_queries,)
+    ndarray of shape (n_queries,)
         Above 0, up to 1, in order of first appearance of the query.
 
     Raises
@@ -145,7 +145,7 @@ def kendall_tau(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = No
 
     Returns
     -------
-    values : ndarray of shape (n_queries,)
+    ndarray of shape (n_queries,)
         From -1 to 1, in order of first appearance of the query.
 
     Raises
@@ -194,7 +194,7 @@ def reciprocal_rank(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None 
 
     Returns
     -------
-    values : ndarray of shape (n_queries,)
+    ndarray of shape (n_queries,)
         From 0 to 1, in order of first appearance of the query.
 
     Raises
@@ -235,7 +235,7 @@ def precision_at_k(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None =
 
     Returns
     -------
-    values : ndarray of shape (n_queries,)
+    ndarray of shape (n_queries,)
         From 0 to 1, in order of first appearance of the query.
 
     Raises

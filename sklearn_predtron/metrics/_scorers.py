@@ -108,7 +108,7 @@ def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any
 
     Returns
     -------
-    scorer : callable
+    callable
         ``scorer(estimator, X, y, sample_weight=None)``: minus the (weighted) mean cost, at most 0.  With metadata routing on it
         requests `sample_weight`.
 
@@ -152,7 +152,7 @@ def reject_scorer(cost: Any) -> Callable[..., float]:
 
     Returns
     -------
-    scorer : callable
+    callable
         ``scorer(estimator, X, y, sample_weight=None)``: minus the (weighted) mean cost, at most 0.  A prediction that is not
         in `classes_` is a reject.
 
@@ -208,7 +208,7 @@ def subset_scorer(loss: Any) -> Callable[..., float]:
 
     Returns
     -------
-    scorer : callable
+    callable
         ``scorer(estimator, X, y, sample_weight=None)``: at most 1, which is perfect.  With metadata routing on it requests
         `sample_weight`.
 

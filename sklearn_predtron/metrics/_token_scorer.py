@@ -54,7 +54,7 @@ def token_scorer(
 
     Returns
     -------
-    scorer : callable
+    callable
         ``scorer(estimator, X, y, sid=None, sample_weight=None)``; larger is better.  Estimators that take no `sid` are asked
         without it.
 

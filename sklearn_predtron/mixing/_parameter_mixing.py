@@ -188,7 +188,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
 
         Returns
         -------
-        self : object
+        Self
             The fitted meta-estimator.
 
         Raises
@@ -244,7 +244,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
 
         Returns
         -------
-        self : object
+        Self
             The meta-estimator.
         """
         first, given = not hasattr(self, "estimator_"), self._routed("partial_fit", params)
@@ -274,7 +274,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
 
         Returns
         -------
-        self : object
+        Self
             The meta-estimator.
 
         Raises

@@ -43,7 +43,7 @@ class Predicting:
 
         Returns
         -------
-        routing : MetadataRouter
+        MetadataRouter
             The routing.
         """
         mapping = MethodMapping()
@@ -63,7 +63,7 @@ class Predicting:
 
         Returns
         -------
-        predictions : ndarray
+        ndarray
             What its `predict` returns.
         """
         return self._fitted().predict(X, **self._routed("predict", params))
@@ -81,7 +81,7 @@ class Predicting:
 
         Returns
         -------
-        scores : ndarray
+        ndarray
             What its `decision_function` returns.
         """
         return self._fitted().decision_function(X, **self._routed("decision_function", params))
@@ -99,7 +99,7 @@ class Predicting:
 
         Returns
         -------
-        positions : ndarray
+        ndarray
             What its `rank` returns.
         """
         return self._fitted().rank(X, **self._routed("rank", params))
@@ -119,7 +119,7 @@ class Predicting:
 
         Returns
         -------
-        loss : ndarray
+        ndarray
             What its `sample_loss` returns.
         """
         return self._fitted().sample_loss(X, y, **self._routed("sample_loss", params))
@@ -139,7 +139,7 @@ class Predicting:
 
         Returns
         -------
-        margin : float
+        float
             What its `margin` returns.
         """
         return self._fitted().margin(X, y, **self._routed("margin", params))
@@ -162,7 +162,7 @@ class Predicting:
 
         Returns
         -------
-        bound : float
+        float
             A bound on `mixed_loss_`.
         """
         return float(self._fitted().loss_bound(margin, radius, **params))
@@ -181,7 +181,7 @@ class Predicting:
 
         Returns
         -------
-        score : float
+        float
             What its `score` returns.
         """
         return self._fitted().score(X, y, **self._routed("score", params))

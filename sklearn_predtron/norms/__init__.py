@@ -57,7 +57,7 @@ class Norm(Part):
 
         Returns
         -------
-        weights : Weights
+        Weights
             Zero weights.
         """
         raise TypeError(f"{type(self).__name__} does not define build(); a norm must.")
@@ -74,7 +74,7 @@ class Norm(Part):
 
         Returns
         -------
-        constants : dict
+        dict
             Names of parameters, and their values for weights of this size; empty where there are none.
         """
         return {}
@@ -93,7 +93,7 @@ class Norm(Part):
 
         Returns
         -------
-        length : float
+        float
             The length.
         """
         raise ValueError(self._unmeasured())
@@ -112,7 +112,7 @@ class Norm(Part):
 
         Returns
         -------
-        R : float
+        float
             The largest length of a row.
         """
         raise ValueError(self._unmeasured())
@@ -127,7 +127,7 @@ class Norm(Part):
 
         Returns
         -------
-        R : float
+        float
             The factor of |g|.
         """
         raise ValueError(self._unmeasured())

@@ -34,7 +34,7 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
 
     Returns
     -------
-    model : river.base.MiniBatchClassifier or river.base.MultiLabelClassifier
+    river.base.MiniBatchClassifier or river.base.MultiLabelClassifier
         With `learn_one` and `predict_one`, and for classes `learn_many` and `predict_many`.  There is no `predict_proba_one`,
         for scores are no probabilities: river's metrics of classes work, those of probabilities do not.  Its attribute `model`
         is the estimator that has learned; `feature_names` are the names of its columns.

@@ -34,9 +34,10 @@ def loss_constants(
 
     Returns
     -------
-    c_L, C_L : float
-        Of rankings c_L is the least loss of a wrong ranking of these lists, and C_L is 1.  Of losses at k, c_L and C_L
-        bound the excess over the least loss of a label.
+    c_L : float
+        The least positive loss; of rankings, that of a wrong ranking of these lists.
+    C_L : float
+        The largest loss; of rankings, 1.  Of losses at k, c_L and C_L bound the excess over the least loss of a label.
 
     Examples
     --------

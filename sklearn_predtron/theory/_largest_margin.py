@@ -87,7 +87,7 @@ def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any
 
     Returns
     -------
-    largest : LargestMargin
+    LargestMargin
         The margin, the weights `coef` of shape (d, n_features) and the offsets `intercept`, and the multipliers that prove it.
 
     Raises

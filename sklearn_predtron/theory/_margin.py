@@ -40,7 +40,7 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
 
     Returns
     -------
-    margin : float
+    float
         The margin gamma, for `loss_bound`; infinite where nothing can be predicted wrongly.
 
     Examples
@@ -92,7 +92,7 @@ def unit_margin(estimator: Any, X: Any, y: Any, *, sid: Any = None) -> float:
 
     Returns
     -------
-    margin : float
+    float
         The margin for a unit of loss, for `loss_bound`; nan where the weights are zero, infinite where no labels lose.
 
     Examples

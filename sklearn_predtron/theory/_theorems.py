@@ -35,7 +35,7 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
 
     Returns
     -------
-    radius : float
+    float
         The radius R.
 
     Examples
@@ -85,7 +85,7 @@ def theorem_of(estimator: Any) -> str:
 
     Returns
     -------
-    theorem : str
+    str
         The theorem for its update, and what carries it over to rankings and to other norms.  An error where no bound is proven
         for the parts, as from `loss_bound`.
 

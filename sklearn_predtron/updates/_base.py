@@ -38,7 +38,7 @@ class Update(Part):
 
         Returns
         -------
-        rule : Rule
+        Rule
             The compiled rule, with nothing learned.
         """
         raise TypeError(f"{type(self).__name__} does not define build(); an update must.")
@@ -53,7 +53,7 @@ class Update(Part):
 
         Returns
         -------
-        theorem : str
+        str
             Its name, and the paper that has it.
         """
         raise ValueError(f"No loss bound is proven for update={self}.")
@@ -74,7 +74,7 @@ class Update(Part):
 
         Returns
         -------
-        bound : float
+        float
             What the sum of the losses cannot exceed.
         """
         raise TypeError(f"{type(self).__name__} does not define loss_bound(); an update with a theorem must.")
@@ -93,7 +93,7 @@ class Update(Part):
 
         Returns
         -------
-        bound : float
+        float
             What the sum of the losses cannot exceed.
         """
         raise ValueError(f"No bound against given weights is proven for update={self}.")
