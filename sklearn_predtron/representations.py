@@ -46,7 +46,29 @@ UNIT = 1e-6  # how far from 1 the length of a representation may be
 
 
 class CodeRepresentation(Part):
-    """Base of the representations rep(sigma), one unit vector for each of k predictions."""
+    """Base of the representations rep(sigma), one unit vector for each of k predictions.
+
+    See Also
+    --------
+    Code : A code matrix, without a class for it.
+    sklearn_predtron.estimator_checks.check_representation : Checks of all that a representation promises.
+
+    Examples
+    --------
+    Predictions around a circle: two scores, however many classes there are.
+
+    >>> import numpy as np
+    >>> from sklearn_predtron.representations import CodeRepresentation
+    >>> class Circle(CodeRepresentation):
+    ...     def code(self, k):
+    ...         angle = 2 * np.pi * np.arange(k) / k
+    ...         return np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> Circle().table(4).round(2) + 0.0
+    array([[ 1.,  0.],
+           [ 0.,  1.],
+           [-1.,  0.],
+           [ 0., -1.]])
+    """
 
     takes_new_classes = False  # whether each prediction has a score of its own, whatever others there are
 
@@ -131,6 +153,11 @@ def bad_code(representation: CodeRepresentation, k: int, found: str) -> ValueErr
 class Sign(CodeRepresentation):
     """Two predictions: -1 and +1, d = 1 (Jain et al. 2015, section 3, binary classification).
 
+    See Also
+    --------
+    OneHot : Any number of classes, with a score for each.
+    sklearn_predtron.PredtronBinaryClassifier : Learns with it by default.
+
     Examples
     --------
     >>> from sklearn_predtron.representations import Sign
@@ -154,6 +181,11 @@ class Sign(CodeRepresentation):
 class OneHot(CodeRepresentation):
     """Standard basis vectors, rep(sigma) = e_sigma, d = k (Jain et al. 2015, section 3, multiclass classification).
 
+    See Also
+    --------
+    Simplex : One score less, with classes that are still equally far from one another.
+    sklearn_predtron.PredtronClassifier : Learns with it by default.
+
     Examples
     --------
     >>> from sklearn_predtron.representations import OneHot
@@ -175,6 +207,11 @@ class OneHot(CodeRepresentation):
 
 class Simplex(CodeRepresentation):
     """Corners of a regular simplex around 0, d = k - 1: <rep(a), rep(b)> = -1 / (k - 1) (Jain et al. 2015, reference 5).
+
+    See Also
+    --------
+    OneHot : A score for each class, of which more may come.
+    Code : Any other code matrix.
 
     Examples
     --------
@@ -200,6 +237,11 @@ class Thermometer(CodeRepresentation):
 
     Score j is that of the question whether the rank is above j; the decoded scores are the cumulative sums of the scores, less
     half their total, times 2 / sqrt(r - 1).  Among ranks that tie the highest is predicted: a score of 0 counts as positive.
+
+    See Also
+    --------
+    SharedThermometer : Scores that share one direction.
+    sklearn_predtron.PredtronOrdinalClassifier : Learns with it by default.
 
     Examples
     --------
@@ -227,6 +269,11 @@ class SharedThermometer(Thermometer):
     ones, so that the loss bounds stay; PRank's own update keeps the order by itself.  `coef_` has one row, `intercept_` r - 1
     offsets.
 
+    See Also
+    --------
+    Thermometer : A direction for each threshold.
+    sklearn_predtron.updates.PRank : The update that keeps the thresholds in order by itself.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronOrdinalClassifier
@@ -251,6 +298,12 @@ class Code(CodeRepresentation):
     rows : array-like of shape (k, d)
         Row sigma represents prediction sigma.  Rows are brought to length 1, with a warning if they were not; they must be
         finite, not zero and all different.
+
+    See Also
+    --------
+    CodeRepresentation : Base, for codes of any number of predictions.
+    Simplex : The code whose rows are furthest from one another.
+    sklearn.multiclass.OutputCodeClassifier : A binary classifier for each column of a random code.
 
     Examples
     --------
@@ -284,11 +337,34 @@ class Code(CodeRepresentation):
 
 
 class SubsetRepresentation(Part):
-    """Base of the representations of sets of labels."""
+    """Base of the representations of sets of labels.
+
+    See Also
+    --------
+    SignVector : The one that there is.
+    sklearn_predtron.PredtronMultilabelClassifier : Learns with it.
+
+    Examples
+    --------
+    A score for each label, whose sign is the prediction:
+
+    >>> from sklearn_predtron import PredtronMultilabelClassifier
+    >>> from sklearn_predtron.representations import SignVector, SubsetRepresentation
+    >>> issubclass(SignVector, SubsetRepresentation)
+    True
+    >>> model = PredtronMultilabelClassifier(representation=SignVector()).fit([[1.0], [-1.0]], [[1, 0, 1], [0, 1, 1]])
+    >>> model.decision_function([[1.0]]).shape, model.predict([[1.0]])
+    ((1, 3), array([[1, 0, 1]]))
+    """
 
 
 class SignVector(SubsetRepresentation):
     """Sets of m labels as vectors of signs / sqrt(m), +1 for a label in the set, d = m (Jain et al. 2015, section 3, multilabel).
+
+    See Also
+    --------
+    sklearn_predtron.PredtronMultilabelClassifier : Learns with it.
+    sklearn_predtron.losses.SubsetLoss : Base of the losses that it goes with.
 
     Examples
     --------
@@ -305,6 +381,24 @@ class RankingRepresentation(Part):
     """Base of the representations of rankings: rep(sigma)_i = f(position of i) / |f|, f strictly decreasing.
 
     Jain et al. (2015), section 4: the prediction of largest <rep(sigma), t> sorts the items by their scores t.
+
+    See Also
+    --------
+    UserRank : A function of the positions, without a class for it.
+    LogRank : The default of the rankers.
+    sklearn_predtron.estimator_checks.check_representation : Checks of all that a representation promises.
+
+    Examples
+    --------
+    Each step is worth half the one before:
+
+    >>> import numpy as np
+    >>> from sklearn_predtron.representations import RankingRepresentation
+    >>> class Halves(RankingRepresentation):
+    ...     def values(self, m):
+    ...         return 0.5 ** np.arange(m)
+    >>> Halves().table(4)
+    array([1.   , 0.5  , 0.25 , 0.125])
     """
 
     _problem: type[Problem] = RankingProblem  # the kind that losses make with it
@@ -360,6 +454,12 @@ class LogRank(RankingRepresentation):
 
     With the loss NDCG on whole lists the competitor is found by one sort.
 
+    See Also
+    --------
+    ReciprocalRank : The top positions are worth more still.
+    sklearn_predtron.losses.NDCG : The loss with this discount.
+    sklearn_predtron.PredtronRanker : Learns with it by default.
+
     Examples
     --------
     >>> from sklearn_predtron.representations import LogRank
@@ -376,6 +476,11 @@ class LogRank(RankingRepresentation):
 
 class LinearRank(RankingRepresentation):
     """Rankings by f(j) = -j (alias "linear"): every step from one position to the next is worth the same.
+
+    See Also
+    --------
+    PowerRank : Steps that grow or shrink with the position.
+    LogRank : The top positions are worth most.
 
     Examples
     --------
@@ -398,6 +503,11 @@ class PowerRank(RankingRepresentation):
     ----------
     alpha : float, default=1.1
         Above 1 the differences grow with the position, below 1 they fall; 1 is "linear".
+
+    See Also
+    --------
+    LinearRank : All steps are worth the same.
+    UserRank : Any other function of the positions.
 
     Examples
     --------
@@ -423,6 +533,11 @@ class PowerRank(RankingRepresentation):
 class ReciprocalRank(RankingRepresentation):
     """Rankings by f(j) = 1 / j (alias "reciprocal"): the top positions are worth most.
 
+    See Also
+    --------
+    LogRank : Falls more slowly.
+    UserRank : Any other function of the positions.
+
     Examples
     --------
     >>> from sklearn_predtron.representations import ReciprocalRank
@@ -443,6 +558,11 @@ class Pairwise(RankingRepresentation):
     For ``loss="kendall_tau"`` of `PredtronLabelRanker`: rep(sigma) is a vector of signs, one for each of the m (m - 1) / 2 pairs,
     +1 where the first label of the pair is ahead.  Rows in which the two labels tie are left out of the pair.  A label's place
     is by the number of pairs that it wins, then by the sum of its scores.
+
+    See Also
+    --------
+    sklearn_predtron.losses.KendallTau : The loss that it goes with.
+    sklearn_predtron.PredtronLabelRanker : Learns with it.
 
     Examples
     --------
@@ -483,6 +603,11 @@ class UserRank(RankingRepresentation):
     function : callable
         Takes the positions 1, 2, ..., m as an array, returns f of them: finite, each below the one before.  f(j) must not
         depend on m.
+
+    See Also
+    --------
+    RankingRepresentation : Base, for functions with parameters.
+    PowerRank : Powers of the position.
 
     Examples
     --------

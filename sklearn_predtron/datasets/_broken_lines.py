@@ -25,6 +25,11 @@ class BrokenLineError(ValueError):
     reason : str
         What is wrong with it.
 
+    See Also
+    --------
+    SvmlightReader : Raises it.
+    SvmlightSummary : Holds the first one of a file.
+
     Examples
     --------
     >>> from sklearn_predtron.datasets import BrokenLineError

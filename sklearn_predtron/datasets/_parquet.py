@@ -33,6 +33,11 @@ class ParquetSummary:
     n_queries : int or None, default=None
         Queries or sequences, with `qid`; an id that returns after another one is a new one.
 
+    See Also
+    --------
+    ParquetReader.scan : Makes it.
+    SvmlightSummary : The same of an svmlight file.
+
     Examples
     --------
     >>> import numpy as np

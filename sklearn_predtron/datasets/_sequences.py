@@ -198,6 +198,11 @@ def window(X: Any, sid: ArrayLike | None, before: int = 2, after: int = 2) -> An
     ValueError
         If `before` or `after` is no integer of at least 0, X is not two-dimensional, or `sid` is not as above.
 
+    See Also
+    --------
+    stack_sequences : Makes the rows and `sid` of lists of sequences.
+    sklearn_predtron.PredtronSequenceTagger : Learns from them.
+
     Examples
     --------
     >>> import numpy as np

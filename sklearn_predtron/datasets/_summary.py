@@ -33,6 +33,11 @@ class SvmlightSummary:
     n_sequences : int or None, default=None
         Sequences, with `sequence_id`; an id that returns after another one is a new sequence.
 
+    See Also
+    --------
+    SvmlightReader.scan : Makes it.
+    ParquetSummary : The same of Parquet files.
+
     Examples
     --------
     >>> import numpy as np

@@ -16,6 +16,11 @@ def all_checks() -> Iterator[Callable[[str, Any], None]]:
     check : callable
         To be called with a name and an estimator, which is cloned.
 
+    See Also
+    --------
+    check_predtron_estimator : Runs them.
+    sklearn.utils.estimator_checks.check_estimator : Runs those of scikit-learn.
+
     Examples
     --------
     >>> from sklearn_predtron.estimator_checks import all_checks
@@ -35,6 +40,11 @@ def check_predtron_estimator(estimator: Any) -> None:
     ----------
     estimator : estimator object
         An instance; it is cloned.
+
+    See Also
+    --------
+    all_checks : Yields the checks, one by one.
+    sklearn.utils.estimator_checks.check_estimator : Runs those of scikit-learn.
 
     Examples
     --------

@@ -21,6 +21,11 @@ class Patience(CachedParameterNames):
     n_iter_no_change : int, default=5
         After how many epochs in a row without an improvement `fit` stops, at least 1.
 
+    See Also
+    --------
+    PredtronClassifier : Takes it as its parameter `tol`, as all estimators do.
+    sklearn_predtron.callbacks.EarlyStopping : Stops when held-out rows are predicted no better.
+
     Notes
     -----
     An estimator takes it as its parameter `tol`, where a number stands for `Patience` with that `tol`, and None for no end before

@@ -50,6 +50,11 @@ class MarginDisplay(Display):
     figure_ : matplotlib Figure
         The figure.
 
+    See Also
+    --------
+    RiskCoverageDisplay : What rejecting the rows of small margin is worth.
+    sklearn_predtron.theory.margin : The least margin of given weights.
+
     Examples
     --------
     >>> import matplotlib.pyplot as plt

@@ -48,6 +48,12 @@ class RiskCoverageDisplay(Display):
     figure_ : matplotlib Figure
         The figure.
 
+    See Also
+    --------
+    MarginDisplay : The distribution of the margins.
+    sklearn_predtron.losses.Reject : The reject option.
+    sklearn_predtron.metrics.reject_scorer : Scores by the cost of mistakes and of rejected rows.
+
     Notes
     -----
     El-Yaniv and Wiener, *On the Foundations of Noise-free Selective Classification* (2010).  Rows of equal margins are

@@ -22,7 +22,26 @@ MOST_RELEVANT = 30
 
 
 class RankingLoss(Part):
-    """Base of the losses of rankings; a list whose items are all of the same relevance has none, however it is ranked."""
+    """Base of the losses of rankings; a list whose items are all of the same relevance has none, however it is ranked.
+
+    See Also
+    --------
+    NDCG : Takes gains and discounts, without a class for them.
+    sklearn_predtron.PredtronRanker : Learns for it.
+    sklearn_predtron.estimator_checks.check_loss : Checks of all that a loss promises.
+
+    Examples
+    --------
+    Each says which lists it takes, and what it can be on some:
+
+    >>> from sklearn_predtron.losses import NDCG, AveragePrecision, RankingLoss
+    >>> from sklearn_predtron.theory import loss_constants
+    >>> isinstance(NDCG(), RankingLoss), NDCG().takes([2, 1, 0]), AveragePrecision().takes([2, 1, 0])
+    (True, True, False)
+    >>> least, largest = loss_constants(AveragePrecision(), y=[1, 0, 0])
+    >>> round(least, 3), round(largest, 3)
+    (0.5, 1.0)
+    """
 
     constants_of = "y"  # what the constants depend on
     _strict = False  # whether relevances that differ must differ in their gains
@@ -164,6 +183,12 @@ class NDCG(RankingLoss):
         never rise, the first one positive.  With a constant discount and gain="linear" the loss, for relevances 0 and 1, is
         1 - hits / min(k, P): precision at k over what P relevant items allow, so that the best ranking has no loss.
 
+    See Also
+    --------
+    AveragePrecision : For relevances 0 and 1.
+    sklearn_predtron.representations.LogRank : The representation with this discount.
+    sklearn_predtron.metrics.ndcg : Measures it.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronRanker
@@ -293,6 +318,11 @@ class AveragePrecision(RankingLoss):
 
     For relevances 0 and 1 (Chaudhuri and Tewari 2015, section 2).
 
+    See Also
+    --------
+    NDCG : For grades of relevance.
+    sklearn_predtron.metrics.average_precision : Measures it.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronRanker
@@ -319,6 +349,11 @@ class SwappedPairs(RankingLoss):
     """The share of pairs of different relevance that are in the wrong order, for two grades a list: 1 - AUC.
 
     The exact loss, with the representation's own margin; for more grades and for hinges on pairs there is `KendallTau`.
+
+    See Also
+    --------
+    KendallTau : For any grades, learned by hinges on pairs.
+    sklearn.metrics.roc_auc_score : Measures a list, where no scores tie.
 
     Examples
     --------
@@ -350,6 +385,11 @@ class RankingZeroOne(RankingLoss):
     The competitor is the order by score, or where that is right the best other one: two neighbours of different relevance change
     places.
 
+    See Also
+    --------
+    SwappedPairs : Counts pairs in the place of rankings.
+    NDCG : Counts the top positions for more.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronRanker
@@ -371,6 +411,12 @@ class KendallTau(RankingLoss):
     The surrogate is the mean of max(0, 1 - (s_i - s_j)) over the pairs with y_i > y_j (UML 17.4).  Of the representation it
     matters only whether it is "pairwise", with which each pair of labels has a score and a learner of its own.  Items of equal
     scores are not in order.
+
+    See Also
+    --------
+    SwappedPairs : The exact loss, for two grades a list.
+    sklearn_predtron.representations.Pairwise : A learner for each pair of labels.
+    sklearn_predtron.metrics.kendall_tau : Measures it.
 
     Examples
     --------

@@ -13,7 +13,26 @@ from sklearn_predtron.problems._chain import ChainProblem, HammingChain, ZeroOne
 
 
 class SequenceLoss(Part):
-    """Base of the losses L(sigma, y) of sequences of labels."""
+    """Base of the losses L(sigma, y) of sequences of labels.
+
+    See Also
+    --------
+    SequenceHamming : Counts tokens.
+    SequenceZeroOne : Counts sequences.
+    sklearn_predtron.PredtronSequenceTagger : Learns for it.
+
+    Examples
+    --------
+    Two sequences, of three tokens and of two; labels are their places in `classes`:
+
+    >>> import numpy as np
+    >>> from sklearn_predtron.losses import SequenceHamming, SequenceLoss, SequenceZeroOne
+    >>> true, predicted, start = np.array([0, 1, 2, 2, 0]), np.array([1, 2, 2, 2, 0]), np.array([0, 3, 5])
+    >>> for loss in (SequenceHamming(), SequenceZeroOne()):
+    ...     print(isinstance(loss, SequenceLoss), loss.evaluate(true, predicted, start, np.array(["B", "I", "O"])))
+    True [2. 0.]
+    True [1. 0.]
+    """
 
     constants_of = "classes"
     additive = False  # whether it is the sum of what its tokens cost
@@ -107,6 +126,12 @@ class SequenceHamming(SequenceLoss):
         Rows = true label, columns = prediction, with a diagonal of zeros; or {(true, predicted): cost}, where pairs that are not
         named cost 1.  None is 1 for each wrong token.
 
+    See Also
+    --------
+    SequenceZeroOne : Counts sequences in the place of tokens.
+    CostMatrix : Declares the labels of the costs, of which some may not occur.
+    sklearn_predtron.PredtronSequenceTagger : Learns for it by default.
+
     Examples
     --------
     >>> from sklearn_predtron.losses import SequenceHamming
@@ -136,6 +161,10 @@ class SequenceHamming(SequenceLoss):
 
 class SequenceZeroOne(SequenceLoss):
     """The 0-1 loss of whole sequences: L(sigma, y) = 1[sigma != y].
+
+    See Also
+    --------
+    SequenceHamming : Counts tokens in the place of sequences.
 
     Examples
     --------

@@ -24,6 +24,25 @@ class SubsetLoss(Part):
     a labels are both in the prediction and in y, b in the prediction only (false positives), c in y only (false negatives),
     and d in neither (Jain et al. 2015, supplement, C.2).  `c_L` and `C_L`, the least positive loss and the largest, are for the
     theorems' steps and bounds; None is not known.
+
+    See Also
+    --------
+    CountLoss : A function of the counts, without a class for it.
+    sklearn_predtron.PredtronMultilabelClassifier : Learns for it.
+    sklearn_predtron.estimator_checks.check_loss : Checks of all that a loss promises.
+
+    Examples
+    --------
+    A label that is missed costs three times as much as a false one:
+
+    >>> from sklearn_predtron.losses import SubsetLoss
+    >>> class Missed(SubsetLoss):
+    ...     def of_counts(self, a, b, c, d):
+    ...         return (b + 3 * c) / (a + b + c + d)
+    >>> Missed().evaluate([1, 1], [1, 0], [0, 1], [2, 2])
+    array([0.25, 0.75])
+    >>> Missed().constants(4)
+    (0.25, 3.0)
     """
 
     constants_of = "n_labels"  # what the constants depend on
@@ -134,6 +153,11 @@ def share(part: NDArray, whole: NDArray) -> NDArray:
 class Hamming(SubsetLoss):
     """The share of labels that are predicted wrongly, L = (b + c) / m (Jain et al. 2015, section 3).
 
+    See Also
+    --------
+    SubsetZeroOne : Counts rows in the place of labels.
+    sklearn.metrics.hamming_loss : Its mean over rows.
+
     Examples
     --------
     >>> from sklearn_predtron.losses import Hamming
@@ -153,6 +177,11 @@ class Hamming(SubsetLoss):
 
 class SubsetZeroOne(SubsetLoss):
     """Whether any label is predicted wrongly, L = 1[b + c > 0] (Jain et al. 2015, section 3; printed with the sign reversed).
+
+    See Also
+    --------
+    Hamming : Counts labels in the place of rows.
+    sklearn.metrics.zero_one_loss : Its mean over rows.
 
     Examples
     --------
@@ -176,6 +205,11 @@ class ErrorSetSize(SubsetLoss):
 
     P labels are in y and N are not; the loss is 0 where P or N is.  All labels on is free of this loss, and so is none:
     updates that step on mistakes only learn no more than that; those that step for want of margin do.
+
+    See Also
+    --------
+    Hamming : Counts labels in the place of pairs.
+    sklearn.metrics.label_ranking_loss : The share of pairs that scores put in the wrong order.
 
     Examples
     --------
@@ -209,6 +243,12 @@ class FBeta(SubsetLoss):
     beta : float, default=1.0
         Weight of recall against precision.
 
+    See Also
+    --------
+    Jaccard : Counts each mistake once, and a hit once.
+    sklearn_predtron.metrics.subset_scorer : Scores by the mean F measure.
+    sklearn.metrics.fbeta_score : With average="samples" and zero_division=1, 1 - its mean over rows.
+
     Examples
     --------
     >>> from sklearn_predtron.losses import FBeta
@@ -239,6 +279,11 @@ class FBeta(SubsetLoss):
 class Jaccard(SubsetLoss):
     """1 - intersection over union of a row's labels: L = 1 - a / (a + b + c), 0 where the union is empty.
 
+    See Also
+    --------
+    FBeta : Counts a hit twice, and recall as much as is wanted.
+    sklearn.metrics.jaccard_score : With average="samples" and zero_division=1, 1 - its mean over rows.
+
     Examples
     --------
     >>> from sklearn_predtron.losses import Jaccard
@@ -261,6 +306,11 @@ class BalancedError(SubsetLoss):
     """1 - balanced accuracy of a row's labels: L = (c / P + b / N) / 2 (alias "balanced").
 
     P labels are in y and N are not: the mean of the shares of both that are wrong, or the one alone if the other has no labels.
+
+    See Also
+    --------
+    GMean : The geometric mean in the place of the arithmetic one.
+    sklearn.metrics.balanced_accuracy_score : The measure of the labels of one row.
 
     Examples
     --------
@@ -286,6 +336,11 @@ class GMean(SubsetLoss):
     """1 - the geometric mean of sensitivity and specificity: L = 1 - sqrt(a d / (P N)) (alias "g_mean").
 
     P labels are in y and N are not; the share of right ones of none is 1.
+
+    See Also
+    --------
+    BalancedError : The arithmetic mean in the place of the geometric one.
+    FBeta : The harmonic mean of precision and recall.
 
     Examples
     --------
@@ -373,6 +428,11 @@ class PrecisionAtK(AtK):
     rule : {"exactly", "at_least"}, default="exactly"
         With "at_least", predictions are the labels of positive scores, but the k largest at least, and L = b / (a + b).
 
+    See Also
+    --------
+    RecallAtK : The share of the labels of y that are missed.
+    sklearn_predtron.metrics.precision_at_k : The precision of a ranking.
+
     Examples
     --------
     >>> from sklearn_predtron.losses import PrecisionAtK
@@ -406,6 +466,11 @@ class RecallAtK(AtK):
     rule : {"exactly", "at_most"}, default="exactly"
         With "at_most", predictions are the labels of positive scores, but the k largest at most.
 
+    See Also
+    --------
+    PrecisionAtK : The share of the predicted labels that are wrong.
+    BreakEven : As many are predicted as there are.
+
     Examples
     --------
     >>> from sklearn_predtron.losses import RecallAtK
@@ -430,6 +495,11 @@ class BreakEven(AtK):
     """Precision at the break-even point, of batches: L = c / P; as many rows are predicted as are positive.
 
     It is for `PredtronBipartiteClassifier`, which predicts the share of positive rows that it has learned from.
+
+    See Also
+    --------
+    PrecisionAtK : A number of rows, or a share of them, that is given.
+    sklearn_predtron.PredtronBipartiteClassifier : Learns for it.
 
     Examples
     --------
@@ -465,6 +535,11 @@ class CountLoss(SubsetLoss):
     c_L, C_L : float or None, default=None
         The least positive loss and the largest, where the theorems' steps and bounds are wanted; values that contradict them
         are refused.
+
+    See Also
+    --------
+    SubsetLoss : Base, for losses with parameters, which are evaluated for many counts at once.
+    sklearn_predtron.metrics.subset_scorer : Scores by any such function.
 
     Examples
     --------

@@ -15,7 +15,29 @@ from sklearn_predtron.representations import CodeRepresentation
 
 
 class CostTableLoss(Part):
-    """Base of the losses L(sigma, y) that a k x k table gives."""
+    """Base of the losses L(sigma, y) that a k x k table gives.
+
+    See Also
+    --------
+    CostMatrix : Costs given as a matrix or a dict, without a class for them.
+    sklearn_predtron.estimator_checks.check_loss : Checks of all that a loss promises.
+
+    Examples
+    --------
+    Hours of a clock, from which 23 is no further than 1 is from 0:
+
+    >>> import numpy as np
+    >>> from sklearn_predtron.losses import CostTableLoss
+    >>> class Hours(CostTableLoss):
+    ...     def matrix(self, classes):
+    ...         apart = np.abs(np.subtract.outer(classes, classes))
+    ...         return np.minimum(apart, 24 - apart)
+    >>> Hours().table([0, 1, 12, 23])
+    array([[ 0.,  1., 12.,  1.],
+           [ 1.,  0., 11.,  2.],
+           [12., 11.,  0., 11.],
+           [ 1.,  2., 11.,  0.]])
+    """
 
     constants_of = "classes"  # what the constants depend on
     takes_new_classes: bool = False  # whether the losses of known classes stay as they are where there are more
@@ -138,6 +160,11 @@ def bad_costs(loss: CostTableLoss, k: int, found: str) -> ValueError:
 class ZeroOne(CostTableLoss):
     """The 0-1 loss, L(sigma, y) = 1[sigma != y] (Jain et al. 2015, section 3).
 
+    See Also
+    --------
+    CostMatrix : Mistakes that cost differently.
+    sklearn.metrics.zero_one_loss : Its mean over rows.
+
     Examples
     --------
     >>> from sklearn_predtron.losses import ZeroOne
@@ -155,6 +182,12 @@ class ZeroOne(CostTableLoss):
 
 class Absolute(CostTableLoss):
     """The absolute loss of ranks, L(sigma, y) = |sigma - y| of labels numbered in order (Milidiú and Rocha 2019, section 1).
+
+    See Also
+    --------
+    Squared : Mistakes by several ranks cost more.
+    sklearn_predtron.PredtronOrdinalClassifier : Learns for it by default.
+    sklearn.metrics.mean_absolute_error : Its mean over rows, for labels 0, 1, 2 and so on.
 
     Examples
     --------
@@ -175,6 +208,11 @@ class Absolute(CostTableLoss):
 
 class Squared(CostTableLoss):
     """The squared loss of ranks, L(sigma, y) = (sigma - y)^2 with the labels numbered in their order.
+
+    See Also
+    --------
+    Absolute : Mistakes cost as many ranks as they are off.
+    sklearn.metrics.mean_squared_error : Its mean over rows, for labels 0, 1, 2 and so on.
 
     Examples
     --------
@@ -210,6 +248,12 @@ class CostMatrix(CostTableLoss):
     ValueError
         In `fit` and `partial_fit`, if the costs are not as above, or if they name a label that is not among `labels` (without
         them, among the classes), or if `labels` lacks a class.
+
+    See Also
+    --------
+    ZeroOne : All mistakes cost the same.
+    CostTableLoss : Base, for costs that follow from the classes.
+    sklearn_predtron.metrics.cost_scorer : Scores by the mean cost.
 
     Examples
     --------

@@ -51,6 +51,11 @@ def mean_over_queries(
     ValueError
         If an argument is not as above, with its name and value, or if all weights are 0.
 
+    See Also
+    --------
+    make_query_scorer : Makes a scorer of it.
+    ndcg : A measure of each query.
+
     Examples
     --------
     >>> from sklearn_predtron.metrics import mean_over_queries, reciprocal_rank

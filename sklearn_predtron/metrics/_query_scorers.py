@@ -58,6 +58,12 @@ def make_query_scorer(
     ValueError
         If the measure refuses its parameters.
 
+    See Also
+    --------
+    mean_over_queries : Averages a measure over queries.
+    token_scorer : Makes a scorer of sequences.
+    sklearn.metrics.make_scorer : Makes a scorer of rows.
+
     Notes
     -----
     With 2-d y each row is a list: routing is not needed, and ``groups`` serve the splitter only.
@@ -117,6 +123,11 @@ def ndcg_scorer(*, k: int | None = None, gain: str = "exponential", one_query: b
     ValueError
         If a parameter is not as above.
 
+    See Also
+    --------
+    ndcg : Measures each query.
+    make_query_scorer : Makes a scorer of any measure, and says how it is given the queries.
+
     Examples
     --------
     >>> from sklearn.linear_model import LinearRegression
@@ -140,6 +151,19 @@ def average_precision_scorer(*, one_query: bool = False) -> Callable[..., float]
     -------
     callable
         For ``scoring=``.
+
+    See Also
+    --------
+    average_precision : Measures each query.
+    make_query_scorer : Makes a scorer of any measure, and says how it is given the queries.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_predtron.metrics import average_precision_scorer
+    >>> X, y = [[3.0], [2.0], [1.0], [0.0]], [1, 0, 1, 0]
+    >>> round(average_precision_scorer(one_query=True)(LinearRegression().fit(X, y), X, y), 3)
+    0.833
     """
     return make_query_scorer(average_precision, one_query=one_query)
 
@@ -156,6 +180,19 @@ def kendall_tau_scorer(*, one_query: bool = False) -> Callable[..., float]:
     -------
     callable
         For ``scoring=``.
+
+    See Also
+    --------
+    kendall_tau : Measures each query.
+    make_query_scorer : Makes a scorer of any measure, and says how it is given the queries.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_predtron.metrics import kendall_tau_scorer
+    >>> X, y = [[3.0], [2.0], [1.0], [0.0]], [1, 0, 1, 0]
+    >>> kendall_tau_scorer(one_query=True)(LinearRegression().fit(X, y), X, y)
+    0.5
     """
     return make_query_scorer(kendall_tau, one_query=one_query)
 
@@ -172,6 +209,19 @@ def reciprocal_rank_scorer(*, one_query: bool = False) -> Callable[..., float]:
     -------
     callable
         For ``scoring=``.
+
+    See Also
+    --------
+    reciprocal_rank : Measures each query.
+    make_query_scorer : Makes a scorer of any measure, and says how it is given the queries.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_predtron.metrics import reciprocal_rank_scorer
+    >>> X, y = [[3.0], [2.0], [1.0], [0.0]], [0, 1, 0, 0]
+    >>> reciprocal_rank_scorer(one_query=True)(LinearRegression().fit(X, y), X, y)
+    0.5
     """
     return make_query_scorer(reciprocal_rank, one_query=one_query)
 
@@ -195,6 +245,19 @@ def precision_at_k_scorer(*, k: int, one_query: bool = False) -> Callable[..., f
     ------
     ValueError
         If k is below 1.
+
+    See Also
+    --------
+    precision_at_k : Measures each query.
+    make_query_scorer : Makes a scorer of any measure, and says how it is given the queries.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_predtron.metrics import precision_at_k_scorer
+    >>> X, y = [[3.0], [2.0], [1.0], [0.0]], [1, 0, 1, 0]
+    >>> precision_at_k_scorer(k=2, one_query=True)(LinearRegression().fit(X, y), X, y)
+    0.5
     """
     return make_query_scorer(precision_at_k, one_query=one_query, k=k)
 

@@ -59,6 +59,12 @@ def ndcg(
     ValueError
         If an argument is not as above, with its name and value.
 
+    See Also
+    --------
+    ndcg_scorer : Makes a scorer of its mean.
+    mean_over_queries : Averages it.
+    sklearn_predtron.losses.NDCG : The loss, to learn for it.
+
     Notes
     -----
     Jarvelin and Kekalainen, *Cumulated gain-based evaluation of IR techniques*, ACM TOIS 20 (2002); the exponential gain is
@@ -107,6 +113,12 @@ def average_precision(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | Non
     ValueError
         If an argument is not as above, with its name and value.
 
+    See Also
+    --------
+    average_precision_scorer : Makes a scorer of its mean.
+    mean_over_queries : Averages it.
+    sklearn_predtron.losses.AveragePrecision : The loss, to learn for it.
+
     Notes
     -----
     Manning, Raghavan and Schutze, *Introduction to Information Retrieval* (2008), section 8.4.  The mean over queries is MAP.
@@ -152,6 +164,12 @@ def kendall_tau(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = No
     ------
     ValueError
         If an argument is not as above, with its name and value.
+
+    See Also
+    --------
+    kendall_tau_scorer : Makes a scorer of its mean.
+    mean_over_queries : Averages it.
+    sklearn_predtron.losses.KendallTau : The loss, to learn for it.
 
     Notes
     -----
@@ -202,6 +220,11 @@ def reciprocal_rank(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None 
     ValueError
         If an argument is not as above, with its name and value.
 
+    See Also
+    --------
+    reciprocal_rank_scorer : Makes a scorer of its mean.
+    mean_over_queries : Averages it.
+
     Notes
     -----
     Voorhees, *The TREC-8 question answering track report* (1999).  The mean over queries is MRR.
@@ -242,6 +265,12 @@ def precision_at_k(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None =
     ------
     ValueError
         If an argument is not as above, with its name and value.
+
+    See Also
+    --------
+    precision_at_k_scorer : Makes a scorer of its mean.
+    mean_over_queries : Averages it.
+    sklearn_predtron.losses.PrecisionAtK : The loss of sets of k labels.
 
     Notes
     -----

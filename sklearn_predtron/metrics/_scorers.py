@@ -217,6 +217,11 @@ def subset_scorer(loss: Any) -> Callable[..., float]:
     ValueError
         If the loss is unknown; when it scores, if y or the predictions are no indicators.
 
+    See Also
+    --------
+    cost_scorer : Scores classes by what mistakes cost.
+    sklearn_predtron.losses.SubsetLoss : Base of the losses of sets.
+
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification

@@ -38,6 +38,11 @@ class ShardError(ValueError):
     reason : str
         What is wrong with it.
 
+    See Also
+    --------
+    ParameterMixing : Raises it.
+    sklearn_predtron.datasets.BrokenLineError : The reason, where it is a line of a file.
+
     Examples
     --------
     >>> from sklearn_predtron.mixing import ShardError

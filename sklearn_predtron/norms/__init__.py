@@ -31,7 +31,24 @@ WITH_GAMMA = ("rbf", "laplacian", "poly", "polynomial", "sigmoid", "chi2")
 
 
 class Norm(Part):
-    """Base of the norms."""
+    """Base of the norms.
+
+    See Also
+    --------
+    L2 : The default.
+    sklearn_predtron.updates.Update : Base of what takes the steps.
+
+    Examples
+    --------
+    The length of the same weights under two norms, of which an estimator takes an instance or its alias:
+
+    >>> import numpy as np
+    >>> from sklearn_predtron.norms import L2, Group, Norm
+    >>> issubclass(Group, Norm)
+    True
+    >>> [round(norm.length(np.array([[3.0, 4.0]]), np.zeros(0), apart=True), 2) for norm in (L2(), Group(q=4))]
+    [5.0, 5.91]
+    """
 
     pairwise = False  # whether X holds kernels of rows with rows
     takes_weights = False  # whether learning can begin at given weights
@@ -147,6 +164,11 @@ class L2(Norm):
 
     Jain et al. (2015), Algorithm 1.  Weights are stored class by class, and feature by feature where the first rows are sparse.
 
+    See Also
+    --------
+    Scaled : For raw features, of any unit.
+    RKHS : For scores that are not linear in the inputs.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronClassifier
@@ -237,6 +259,11 @@ class PNorm(PNormBase):
         larger than at 2 ln p.  None is the same, but at most 8, and the update "adaptive" takes steps 2^(q - 2) times as long,
         for which no bound is proven: with the theorem's little is learned of rare labels and sparse rows in ten epochs.
 
+    See Also
+    --------
+    Group : For few features that matter to all scores.
+    sklearn_predtron.PredtronClassifier.sparsify : Drops the weights near zero.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronClassifier
@@ -265,6 +292,11 @@ class Group(PNormBase):
         features, or 2: the powers of even exponents are several times as fast, and (q - 1) p^(2/q), the bound's factor, is no
         larger than at 2 ln p.  None is the same, but at most 8, and the update "adaptive" takes steps 2^(q - 2) times as long,
         for which no bound is proven: with the theorem's little is learned of rare labels and sparse rows in ten epochs.
+
+    See Also
+    --------
+    PNorm : For few weights, whatever features they are of.
+    Trace : For scores that share directions of the inputs.
 
     Examples
     --------
@@ -306,6 +338,11 @@ class Trace(Norm):
     ----------
     q : float, default=None
         Exponent of the dual norm, at least 2; None is max(2, 2 ln min(d, p)) for d scores and p features.
+
+    See Also
+    --------
+    Group : For scores that share features.
+    L2 : For scores that share nothing.
 
     Examples
     --------
@@ -362,6 +399,11 @@ class Scaled(Norm):
     features have their centre all the same; a ranker of documents, for which no centre matters, only divides.  `coef_` and
     `intercept_` are for raw features.  No loss bound is proven while the statistics run.
 
+    See Also
+    --------
+    L2 : For features of one scale.
+    sklearn.preprocessing.StandardScaler : Standardises features beforehand.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -413,6 +455,12 @@ class RKHS(Norm):
         The most rows that are kept.  To make place, the row goes whose term a_s phi(x_s) is replaced at the least loss by a
         multiple of another row's, whose coefficients then grow by a_s k(x_s, x_o) / k(x_o, x_o), in the weights and in their
         average; `budget_loss_` is the sum of the lengths in the kernel's space of what is lost.  No bound is proven.
+
+    See Also
+    --------
+    L2 : For scores that are linear in the inputs.
+    sklearn.metrics.pairwise.pairwise_kernels : Computes the kernels.
+    sklearn.kernel_approximation.Nystroem : Makes features that approximate a kernel, for the other norms.
 
     Examples
     --------

@@ -39,6 +39,11 @@ def loss_constants(
     C_L : float
         The largest loss; of rankings, 1.  Of losses at k, c_L and C_L bound the excess over the least loss of a label.
 
+    See Also
+    --------
+    margin : The margin that the bounds divide by.
+    radius : The length R of the inputs.
+
     Examples
     --------
     >>> from sklearn_predtron.losses import NDCG

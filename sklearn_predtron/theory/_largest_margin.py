@@ -37,6 +37,10 @@ class LargestMargin(NamedTuple):
     loses : ndarray of shape (s,)
         Which of these sigma lose; the others, free of loss, must not be ahead of sigma_y.
 
+    See Also
+    --------
+    largest_margin : Finds it.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronBinaryClassifier
@@ -96,6 +100,11 @@ def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any
         If no weights have a positive margin: the data are not separable, as a combination of vectors shows that vanishes but
         for rounding.  If margin and bound lie further apart than 1e-6 of them: rows too alike for double precision, or
         predictions free of loss that only exact ties keep from being ahead.
+
+    See Also
+    --------
+    margin : The margin of given weights.
+    radius : The other quantity of the bounds.
 
     Examples
     --------

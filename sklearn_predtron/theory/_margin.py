@@ -43,6 +43,12 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
     float
         The margin gamma, for `loss_bound`; infinite where nothing can be predicted wrongly.
 
+    See Also
+    --------
+    largest_margin : The largest one, on a small data set.
+    unit_margin : The margin of a tagger for each unit of loss.
+    theorem_of : Names the theorem that it is for.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronClassifier
@@ -94,6 +100,11 @@ def unit_margin(estimator: Any, X: Any, y: Any, *, sid: Any = None) -> float:
     -------
     float
         The margin for a unit of loss, for `loss_bound`; nan where the weights are zero, infinite where no labels lose.
+
+    See Also
+    --------
+    margin : The margin of the other estimators.
+    sklearn_predtron.losses.SequenceHamming : A loss that adds up over tokens.
 
     Examples
     --------

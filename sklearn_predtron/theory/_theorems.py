@@ -38,6 +38,11 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     float
         The radius R.
 
+    See Also
+    --------
+    margin : The other quantity of the bounds.
+    loss_constants : The constants of the loss in them.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronBinaryClassifier
@@ -88,6 +93,12 @@ def theorem_of(estimator: Any) -> str:
     str
         The theorem for its update, and what carries it over to rankings and to other norms.  An error where no bound is proven
         for the parts, as from `loss_bound`.
+
+    See Also
+    --------
+    radius : The length R of the inputs in the bound.
+    margin : The margin in it.
+    loss_constants : The constants of the loss in it.
 
     Examples
     --------

@@ -21,6 +21,26 @@ class Update(Part):
 
     `needs` names what a problem must offer; `auto_scaling` is what intercept_scaling="auto" stands for under the update;
     `pairwise` says that its margin is that of pairs of items.
+
+    See Also
+    --------
+    Adaptive : The default.
+    sklearn_predtron.norms.Norm : Base of what the steps are measured by.
+
+    Examples
+    --------
+    An update of one's own that builds the rule of another one:
+
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> from sklearn_predtron.updates import Adaptive, Update
+    >>> class Careful(Update):
+    ...     def build(self, problem):
+    ...         return Adaptive(kappa=0.1).build(problem)
+    >>> X, y = load_wine(return_X_y=True)
+    >>> PredtronClassifier(update=Careful(), random_state=0).fit(scale(X), y).n_updates_
+    593
     """
 
     needs: tuple[str, ...] = ()

@@ -37,6 +37,11 @@ class LossAugmented(Update):
         The step; "theory" is Theorem 1's c_L / (D^2 R^2), with R the largest length of an input so far.  Under a norm of dual
         exponent q, R^2 has the factor q - 1 (Theorem 15); for rankings c_L is that of the lists that lost so far.
 
+    See Also
+    --------
+    LossDriven : Steps away from the prediction made.
+    Adaptive : Free of step sizes.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronClassifier
@@ -97,6 +102,11 @@ class LossDriven(Update):
         Factor of the loss in the step; "theory" is Theorem 14's 1 / (C_L D^2 R^2), for queries
         with D^2 = 4.  The predictions do not depend on it.
 
+    See Also
+    --------
+    PerceptronUpdate : Steps of the same size, whatever is lost.
+    LossAugmented : Steps away from the loss-augmented competitor.
+
     Examples
     --------
     >>> from sklearn_predtron.updates import LossDriven
@@ -141,6 +151,11 @@ class PerceptronUpdate(Update):
     ----------
     eta : float, default=1.0
         The step.  It scales the weights and changes no prediction.
+
+    See Also
+    --------
+    LossDriven : Steps in proportion to the loss.
+    sklearn.linear_model.Perceptron : The perceptron of two classes, and of more one-vs-rest.
 
     Examples
     --------
@@ -195,6 +210,11 @@ class PassiveAggressive(Update):
         Whether the target margin is delta times the competitor's loss, or delta.
     delta : float, default=1.0
         Scale of the target margin.
+
+    See Also
+    --------
+    Adaptive : A cap that scales itself.
+    Subgradient : Steps of a size that is given.
 
     Examples
     --------
@@ -281,6 +301,11 @@ class Adaptive(Update):
     kappa : float or None, default=None
         Factor of the cap; None is 0.3 for queries of documents, and 1 for all others.
 
+    See Also
+    --------
+    PassiveAggressive : A cap that is given, or none.
+    LossAugmented : The algorithm with Theorem 1's step.
+
     Examples
     --------
     >>> from sklearn_predtron.updates import Adaptive
@@ -322,6 +347,11 @@ class Subgradient(Update):
         The penalty alpha / 2 |W|^2; 0 is subgradient descent without one, for which eta must be a number.
     eta : float or "pegasos", default="pegasos"
         The step; "pegasos" is 1 / (alpha t) in round t.  A number must be below 1 / alpha.
+
+    See Also
+    --------
+    PassiveAggressive : Steps as long as the round calls for.
+    sklearn.linear_model.SGDClassifier : Subgradient steps for two classes, and for more one-vs-rest.
 
     Notes
     -----

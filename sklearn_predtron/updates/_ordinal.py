@@ -17,6 +17,11 @@ class PRank(Update):
     for those above it that <u, x> reaches; u <- u + (sum of tau) x, and threshold j falls by tau_j.  For
     representation="shared" only.  The loss decides nothing; intercept_scaling="auto" is 1.
 
+    See Also
+    --------
+    PerceptronUpdate : The perceptron of the same thresholds.
+    sklearn_predtron.representations.SharedThermometer : The thresholds that it moves.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronOrdinalClassifier

@@ -30,6 +30,12 @@ class Slam(Update):
         D^2 = 4, or 2 for rankings of labels, whose R is that of a row;
         "invsqrt" is 1 / sqrt(t) in round t.
 
+    See Also
+    --------
+    MaxPair : The worst pair alone, for any loss.
+    sklearn_predtron.losses.NDCG : A loss with weights of the items.
+    sklearn_predtron.losses.AveragePrecision : Another one.
+
     Notes
     -----
     It is for lists that can be ranked nearly without loss.  On long noisy lists the best-scored of many irrelevant items is
@@ -94,6 +100,11 @@ class MaxPair(Update):
     weighted : bool, default=True
         Whether the step is multiplied by the list's loss L.
 
+    See Also
+    --------
+    Slam : All items that are not ahead by 1, weighted by the loss.
+    MMP : All pairs of labels in the wrong order.
+
     Examples
     --------
     >>> from sklearn_predtron.updates import MaxPair
@@ -138,6 +149,11 @@ class ListNet(Update):
     eta : float or "invsqrt", default="invsqrt"
         The step; "invsqrt" is 1 / sqrt(t) in round t.  It depends on the scale of X.
 
+    See Also
+    --------
+    Slam : Steps on mistakes only, with a bound on the loss.
+    sklearn_predtron.PredtronRanker : Learns by it.
+
     Examples
     --------
     >>> from sklearn_predtron.updates import ListNet
@@ -172,6 +188,11 @@ class MMP(Update):
         How c is spread: evenly, on the pair that is furthest from the right order, or at random (always the same numbers).
     eta : float, default=1.0
         The step.  It scales the weights and changes no ranking.
+
+    See Also
+    --------
+    MaxPair : The worst pair alone, of documents too.
+    sklearn_predtron.PredtronLabelRanker : Learns by it.
 
     Examples
     --------
