@@ -42,6 +42,15 @@ class LossAugmented(Update):
     LossDriven : Steps away from the prediction made.
     Adaptive : Free of step sizes.
 
+    Notes
+    -----
+    `loss_bound` is D^2 R^2 C_L^2 / (c_L gamma^2) for eta = "theory", with D^2 = max |rep(sigma) - rep(sigma')|^2.  For a
+    number below 2 c_L / (D R)^2 the same proof gives C_L^2 / (eta gamma^2 (2 - eta D^2 R^2 / c_L)).  For rankings, whose
+    c_L depends on the lists, a number makes at most (2 C_L / eta + D^2 R^2) / gamma^2 mistakes.
+
+    `comparator_bound` is (|U|^2 + 2 eta sum phi(U x, y)) / (eta (2 - eta D^2 R^2 / c_L)), phi being the surrogate of
+    equation (2).
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronClassifier
@@ -71,11 +80,6 @@ class LossAugmented(Update):
         return "Theorem 1 (Jain et al. 2015)"
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
-        """D^2 R^2 C_L^2 / (c_L gamma^2) for eta = "theory", with D^2 = max |rep(sigma) - rep(sigma')|^2.
-
-        For a number below 2 c_L / (D R)^2 the same proof gives C_L^2 / (eta gamma^2 (2 - eta D^2 R^2 / c_L)).  For rankings,
-        whose c_L depends on the lists, a number makes at most (2 C_L / eta + D^2 R^2) / gamma^2 mistakes.
-        """
         C = problem.C_L
         if self.eta != "theory" and problem.constants_vary:
             return C * (2 * C / self.eta + problem.D2 * radius**2) / margin**2
@@ -83,7 +87,6 @@ class LossAugmented(Update):
         return bound_of_step(self.eta, c, C, margin, problem.D2 * radius**2)
 
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
-        """(|U|^2 + 2 eta sum phi(U x, y)) / (eta (2 - eta D^2 R^2 / c_L)), phi being the surrogate of equation (2)."""
         check_fixed_competitor(self, problem)
         check_fixed_step(self)
         excess = float(against.hinges().sum())
@@ -106,6 +109,12 @@ class LossDriven(Update):
     --------
     PerceptronUpdate : Steps of the same size, whatever is lost.
     LossAugmented : Steps away from the loss-augmented competitor.
+
+    Notes
+    -----
+    `loss_bound` is D^2 R^2 C_L / gamma^2, for any constant eta.
+
+    `comparator_bound` is the largest S with S - C_L E <= D R |U| sqrt(C_L S), where E = sum max(0, 1 - margin of U).
 
     Examples
     --------
@@ -134,11 +143,9 @@ class LossDriven(Update):
         return "Theorem 14 (Jain et al. 2015, supplement)"
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
-        """D^2 R^2 C_L / gamma^2, for any constant eta."""
         return problem.D2 * radius**2 * problem.C_L / margin**2
 
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
-        """The largest S with S - C_L E <= D R |U| sqrt(C_L S), where E = sum max(0, 1 - margin of U)."""
         check_fixed_competitor(self, problem)
         excess = problem.C_L * float(against.shortfalls().sum())
         return largest_total(excess, problem.C_L * problem.D2 * (against.radius * against.length) ** 2)
@@ -156,6 +163,14 @@ class PerceptronUpdate(Update):
     --------
     LossDriven : Steps in proportion to the loss.
     sklearn.linear_model.Perceptron : The perceptron of two classes, and of more one-vs-rest.
+
+    Notes
+    -----
+    `loss_bound` is D^2 R^2 C_L / gamma^2, for at most D^2 R^2 / gamma^2 mistakes (Novikoff 1962).  For ordered thresholds
+    on one direction, and losses up to the absolute, it is the R^2 / delta^2 of Milidiú and Rocha (2019), Corollary 3, with
+    the least distance delta = sqrt(r - 1) gamma / 2 from a threshold: 4 R^2 / ((r - 1) gamma^2).
+
+    `comparator_bound` is C_L times the largest M with M - E <= D R |U| sqrt(M), where E = sum max(0, 1 - margin of U).
 
     Examples
     --------
@@ -178,15 +193,9 @@ class PerceptronUpdate(Update):
         return "Corollary 3 (Milidiú and Rocha 2019)" if counts_thresholds(problem) else "the perceptron's bound (Novikoff 1962)"
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
-        """At most D^2 R^2 / gamma^2 mistakes (Novikoff), so D^2 R^2 C_L / gamma^2.
-
-        For ordered thresholds on one direction, and losses up to the absolute, Corollary 3's R^2 / delta^2 with the least
-        distance delta = sqrt(r - 1) gamma / 2 from a threshold: 4 R^2 / ((r - 1) gamma^2).
-        """
         return problem.D2 * radius**2 / margin**2 * (1 / problem.d if counts_thresholds(problem) else problem.C_L)
 
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
-        """C_L times the largest M with M - E <= D R |U| sqrt(M), where E = sum max(0, 1 - margin of U)."""
         check_fixed_competitor(self, problem)
         excess = float(against.shortfalls().sum())
         return problem.C_L * largest_total(excess, problem.D2 * (against.radius * against.length) ** 2)
@@ -215,6 +224,17 @@ class PassiveAggressive(Update):
     --------
     Adaptive : A cap that scales itself.
     Subgradient : Steps of a size that is given.
+
+    Notes
+    -----
+    `loss_bound` is delta C_L^2 / (gamma^2 eta), eta being the least step of a mistake: min(C, delta c_L / (D R)^2) for "pa"
+    and "pa1", and delta c_L / ((D R)^2 + 1 / (2 C)) for "pa2".  With target="constant" it is delta C_L / (gamma^2 eta),
+    with 1 in the place of c_L in eta.  It is proven for the prediction made as competitor, and for the loss-augmented one
+    with target="loss" and delta = 1.
+
+    `comparator_bound` is by the surrogates phi(U x, y) of equation (2), for target="loss" and delta = 1:
+    (|U|^2 + 2 C sum phi) / min(C, c_L / (D R)^2) for "pa1" with a finite C, and
+    ((D R)^2 + 1 / (2 C)) (|U|^2 + 2 C sum phi^2) / c_L for "pa2" (Crammer et al. 2006, Theorems 4 and 5).
 
     Examples
     --------
@@ -262,12 +282,6 @@ class PassiveAggressive(Update):
         return "the passive-aggressive bound (Crammer et al. 2006)"
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
-        """Bound the loss by delta C_L^2 / (gamma^2 eta), eta being the least step of a mistake.
-
-        It is min(C, delta c_L / (D R)^2) for "pa" and "pa1", and delta c_L / ((D R)^2 + 1 / (2 C)) for "pa2".  With
-        target="constant" delta C_L / (gamma^2 eta), with 1 in the place of c_L in eta.  Proven for the prediction made as
-        competitor, and for the loss-augmented one with target="loss" and delta = 1.
-        """
         C, constant = problem.C_L, self.target == "constant"
         h = self.delta * (1.0 if constant else least_loss(problem, c_L))  # of a mistake, at least
         longest2 = problem.D2 * radius**2  # of a change of the weights by a step of 1
@@ -275,11 +289,6 @@ class PassiveAggressive(Update):
         return self.delta * C * (1 if constant else C) / (margin**2 * step)
 
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
-        """Bound the loss by the surrogates phi(U x, y) of equation (2), for target="loss" and delta = 1.
-
-        (|U|^2 + 2 C sum phi) / min(C, c_L / (D R)^2) for "pa1" with a finite C, and
-        ((D R)^2 + 1 / (2 C)) (|U|^2 + 2 C sum phi^2) / c_L for "pa2" (Crammer et al. 2006, Theorems 4 and 5).
-        """
         if (self.target, self.delta) != ("loss", 1.0) or self.variant == "pa" or not np.isfinite(self.C):
             return super().comparator_bound(problem, against, c_L)
         check_fixed_competitor(self, problem)
@@ -306,6 +315,10 @@ class Adaptive(Update):
     PassiveAggressive : A cap that is given, or none.
     LossAugmented : The algorithm with Theorem 1's step.
 
+    Notes
+    -----
+    `loss_bound` is D^2 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without knowing R or c_L.
+
     Examples
     --------
     >>> from sklearn_predtron.updates import Adaptive
@@ -330,7 +343,6 @@ class Adaptive(Update):
         return "the adaptive update's bound"
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
-        """D^2 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without knowing R or c_L."""
         kappa = min(1.0, self._factor(problem))
         return problem.D2 * radius**2 * problem.C_L**2 / (kappa * least_loss(problem, c_L) * margin**2)
 

@@ -22,6 +22,15 @@ class PRank(Update):
     PerceptronUpdate : The perceptron of the same thresholds.
     sklearn_predtron.representations.SharedThermometer : The thresholds that it moves.
 
+    Notes
+    -----
+    `loss_bound` is 4 R^2 / ((r - 1) gamma^2) for the absolute loss and any that is nowhere larger, with
+    R^2 = (r - 1) |x|^2 + s^2.  Crammer and Singer's theorem, (r - 1) (|x|^2 + 1) / gamma'^2 with the least distance
+    gamma' = sqrt(r - 1) gamma / 2 from a threshold, is for s = 1; their proof gives the R^2 above.
+
+    `comparator_bound` is the largest S with S - E <= R |U| sqrt(S), where E sums max(0, 1 - distance) over rows and
+    thresholds.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronOrdinalClassifier
@@ -42,14 +51,8 @@ class PRank(Update):
         return "PRank's bound (Crammer and Singer 2001)" if counts_thresholds(problem) else super().theorem(problem)
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
-        """4 R^2 / ((r - 1) gamma^2) for the absolute loss and any that is nowhere larger, with R^2 = (r - 1) |x|^2 + s^2.
-
-        Crammer and Singer's theorem, (r - 1) (|x|^2 + 1) / gamma'^2 with the least distance gamma' = sqrt(r - 1) gamma / 2 from
-        a threshold, for s = 1; their proof gives the R^2 above.
-        """
         return 4 * radius**2 / (problem.d * margin**2)
 
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
-        """The largest S with S - E <= R |U| sqrt(S), where E sums max(0, 1 - distance) over rows and thresholds."""
         excess = float(against.threshold_shortfalls().sum())
         return largest_total(excess, (against.radius * against.length) ** 2)

@@ -41,6 +41,13 @@ class Slam(Update):
     It is for lists that can be ranked nearly without loss.  On long noisy lists the best-scored of many irrelevant items is
     there by chance, every round steps away from it, and what is learned ranks little better than chance.
 
+    `loss_bound` is D^2 R^2 / (v gamma^2) for eta = "theory", with the least positive weight v (for c_L) of the lists that
+    lost.  R is the largest length of a document, and D^2 = 4, or that of a row of ranked labels, and D^2 = 2; gamma is the
+    margin of pairs.  For a number below 2 v / (D R)^2 the same proof gives 1 / (eta gamma^2 (2 - eta D^2 R^2 / v)).
+
+    `comparator_bound` is (|U|^2 + 2 eta sum f(U)) / (eta (2 - eta D^2 R^2 / v)), f being the surrogate (Chaudhuri and
+    Tewari 2015, Theorem 6).
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronRanker
@@ -69,17 +76,11 @@ class Slam(Update):
         return f"{'Corollary 7' if getattr(problem.ranking_loss, 'k', None) is None else 'Theorem 8'} (Chaudhuri and Tewari 2015)"
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
-        """D^2 R^2 / (v gamma^2) for eta = "theory", with the least positive weight v (for c_L) of the lists that lost.
-
-        R is the largest length of a document, and D^2 = 4, or that of a row of ranked labels, and D^2 = 2; gamma is the margin
-        of pairs.  For a number below 2 v / (D R)^2 the same proof gives 1 / (eta gamma^2 (2 - eta D^2 R^2 / v)).
-        """
         if not np.isfinite(c_L):
             raise ValueError("loss_bound knows the least weight v with update='slam' only after a mistake; there was none.")
         return bound_of_step(self.eta, c_L, 1.0, margin, problem.D2_of_pairs * radius**2)
 
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
-        """(|U|^2 + 2 eta sum f(U)) / (eta (2 - eta D^2 R^2 / v)), f being the surrogate (Chaudhuri, Tewari 2015, Theorem 6)."""
         check_fixed_step(self)
         if not np.isfinite(c_L):
             raise ValueError("c_L=None is the least weight v with update='slam', known only after a mistake; there was none.")
@@ -105,6 +106,13 @@ class MaxPair(Update):
     Slam : All items that are not ahead by 1, weighted by the loss.
     MMP : All pairs of labels in the wrong order.
 
+    Notes
+    -----
+    `loss_bound` is 4 R^2 / gamma^2, with the largest length R of a document and gamma over pairs; 2 R^2 / gamma^2 for
+    ranked labels.
+
+    `comparator_bound` is the largest S with S - E <= D R |U| sqrt(S), where E = sum max(0, 1 - margin of U) over lists.
+
     Examples
     --------
     >>> from sklearn_predtron.updates import MaxPair
@@ -129,11 +137,9 @@ class MaxPair(Update):
         return "Theorem 10 (Chaudhuri and Tewari 2015)"
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
-        """4 R^2 / gamma^2, with the largest length R of a document and gamma over pairs; 2 R^2 / gamma^2 for ranked labels."""
         return problem.D2_of_pairs * radius**2 / margin**2
 
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
-        """The largest S with S - E <= D R |U| sqrt(S), where E = sum max(0, 1 - margin of U) over lists."""
         excess = float(against.shortfalls().sum())
         return largest_total(excess, problem.D2_of_pairs * (against.radius * against.length) ** 2)
 
@@ -194,6 +200,15 @@ class MMP(Update):
     MaxPair : The worst pair alone, of documents too.
     sklearn_predtron.PredtronLabelRanker : Learns by it.
 
+    Notes
+    -----
+    `loss_bound` is 2 R^2 C / gamma^2, with gamma over pairs of labels: C is 1 for "is_error", else the number m (m - 1) / 2
+    of pairs.  The costs c sum to 2 R^2 / gamma^2 times the largest c.  The losses are at most 1, and so at most c, except
+    that "normalised" may be as small as 2 / (m (m - 1)).
+
+    `comparator_bound` is the largest S with S - C E <= R |U| sqrt(2 C S), where E = sum max(0, 1 - margin of U), and C is
+    1, or m (m - 1) / 2 for "error_set"; for "normalised" it is m (m - 1) / 2 times that.
+
     Examples
     --------
     >>> from sklearn_predtron import PredtronLabelRanker
@@ -224,19 +239,10 @@ class MMP(Update):
         return "the bound of MMP (Crammer and Singer 2003)"
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
-        """2 R^2 C / gamma^2, with gamma over pairs of labels: C is 1 for "is_error", else the number m (m - 1) / 2 of pairs.
-
-        The costs c sum to 2 R^2 / gamma^2 times the largest c.  The losses are at most 1, and so at most c, except that
-        "normalised" may be as small as 2 / (m (m - 1)).
-        """
         pairs = 1 if self.cost == "is_error" else problem.d * (problem.d - 1) / 2
         return 2 * radius**2 * pairs / margin**2
 
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
-        """The largest S with S - C E <= R |U| sqrt(2 C S), E = sum max(0, 1 - margin of U); for "normalised" m (m - 1) / 2 times.
-
-        C is 1, and m (m - 1) / 2 for "error_set".
-        """
         pairs, excess = problem.d * (problem.d - 1) / 2, float(against.shortfalls().sum())
         most = pairs if self.cost == "error_set" else 1.0
         found = largest_total(most * excess, 2 * most * (against.radius * against.length) ** 2)
