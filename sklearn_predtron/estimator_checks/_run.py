@@ -13,7 +13,7 @@ def all_checks() -> Iterator[Callable[[str, Any], None]]:
 
     Yields
     ------
-    check : callable
+    callable
         To be called with a name and an estimator, which is cloned.
 
     See Also

@@ -108,7 +108,7 @@ def documented(*examples: Mapping[str, Any], **words: str) -> Callable[[K], K]:
 
     Returns
     -------
-    decorator : callable
+    callable
         What takes the class and returns it.
     """
 

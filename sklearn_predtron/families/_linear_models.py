@@ -70,7 +70,7 @@ class BeginsAtLinear(BasePredtron):
 
         Returns
         -------
-        estimator : object
+        Self
             An estimator that is fitted, of 0 rounds.  For it no loss bound is proven.
 
         Raises

@@ -122,7 +122,7 @@ class AverageDisplay(Display):
 
         Returns
         -------
-        display : AverageDisplay
+        AverageDisplay
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_stream")

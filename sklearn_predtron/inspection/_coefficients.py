@@ -119,7 +119,7 @@ class CoefficientDisplay(Display):
 
         Returns
         -------
-        display : CoefficientDisplay
+        CoefficientDisplay
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")

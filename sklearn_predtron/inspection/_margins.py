@@ -110,7 +110,7 @@ class MarginDisplay(Display):
 
         Returns
         -------
-        display : MarginDisplay
+        MarginDisplay
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
@@ -157,7 +157,7 @@ class MarginDisplay(Display):
 
         Returns
         -------
-        display : MarginDisplay
+        MarginDisplay
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")

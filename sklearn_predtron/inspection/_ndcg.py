@@ -113,7 +113,7 @@ class NDCGDisplay(Display):
 
         Returns
         -------
-        display : NDCGDisplay
+        NDCGDisplay
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
@@ -163,7 +163,7 @@ class NDCGDisplay(Display):
 
         Returns
         -------
-        display : NDCGDisplay
+        NDCGDisplay
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")

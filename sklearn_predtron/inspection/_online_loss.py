@@ -141,7 +141,7 @@ class OnlineLossDisplay(Display):
 
         Returns
         -------
-        display : OnlineLossDisplay
+        OnlineLossDisplay
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
@@ -200,7 +200,7 @@ class OnlineLossDisplay(Display):
 
         Returns
         -------
-        display : OnlineLossDisplay
+        OnlineLossDisplay
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")

@@ -112,7 +112,7 @@ class OrdinalConfusionMatrixDisplay(Display):
 
         Returns
         -------
-        display : OrdinalConfusionMatrixDisplay
+        OrdinalConfusionMatrixDisplay
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
@@ -158,7 +158,7 @@ class OrdinalConfusionMatrixDisplay(Display):
 
         Returns
         -------
-        display : OrdinalConfusionMatrixDisplay
+        OrdinalConfusionMatrixDisplay
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")

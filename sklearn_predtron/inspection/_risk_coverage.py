@@ -131,7 +131,7 @@ class RiskCoverageDisplay(Display):
 
         Returns
         -------
-        display : RiskCoverageDisplay
+        RiskCoverageDisplay
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
@@ -200,7 +200,7 @@ class RiskCoverageDisplay(Display):
 
         Returns
         -------
-        display : RiskCoverageDisplay
+        RiskCoverageDisplay
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")

@@ -89,7 +89,7 @@ class TransitionDisplay(Display):
 
         Returns
         -------
-        display : TransitionDisplay
+        TransitionDisplay
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")

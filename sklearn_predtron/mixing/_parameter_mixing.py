@@ -109,7 +109,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
 
     See Also
     --------
-    SvmlightReader : Reads a file in chunks, for `partial_fit` of one learner.
+    sklearn_predtron.datasets.SvmlightReader : Reads a file in chunks, for `partial_fit` of one learner.
 
     References
     ----------

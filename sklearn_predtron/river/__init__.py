@@ -48,7 +48,7 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
 
     See Also
     --------
-    PredtronClassifier.partial_fit : What learns.
+    sklearn_predtron.PredtronClassifier.partial_fit : What learns.
 
     Examples
     --------

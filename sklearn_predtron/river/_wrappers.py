@@ -146,7 +146,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
 
         Returns
         -------
-        label : object
+        object
             One of the labels seen so far, or that of `reject`; None before the first.
         """
         if self.model is None:
@@ -193,7 +193,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
 
         Returns
         -------
-        labels : pandas.Series of shape (n_samples,)
+        pandas.Series of shape (n_samples,)
             As `predict_one` of each row, under the index of X.
         """
         import pandas as pd
@@ -259,7 +259,7 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
 
         Returns
         -------
-        labels : dict of bool
+        dict of bool
             Whether each label seen so far is on; empty before the first row.
         """
         if self.model is None:
