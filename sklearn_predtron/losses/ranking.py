@@ -133,7 +133,7 @@ class RankingLoss(Part):
         c_L : float
             The least loss of a wrong ranking of these lists.
         C_L : float
-            1.
+            The largest loss, which is 1.
         """
         problem = copy.copy(self).build(LogRank(), 0)
         least = float(problem.least_losses(lists).min(initial=np.inf))
