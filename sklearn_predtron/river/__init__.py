@@ -27,10 +27,10 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
     estimator : PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier or PredtronMultilabelClassifier
         Its parameters are taken over, and what it may have learned is not.
     classes : list, default=None
-        All labels that will ever occur, in any order.  None waits for the second label, for one class alone leaves nothing to be
-        mistaken about: until then rows are not learned from, and the label seen so far is predicted.  If the first label is a
-        bool the classes are False and True.  `PredtronOrdinalClassifier` needs them, or its own `categories`, and they must be
-        None for `PredtronMultilabelClassifier`.
+        Labels that are known from the start, in any order; others are added when they occur.  None waits for the second label,
+        because a single class leaves nothing to learn: until then rows are not learned from, and the label seen so far is
+        predicted.  If the first label is a bool the classes are False and True.  `PredtronOrdinalClassifier` needs all its ranks
+        here or as its `categories`, and `classes` must be None for `PredtronMultilabelClassifier`.
 
     Returns
     -------

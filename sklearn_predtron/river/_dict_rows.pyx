@@ -1,5 +1,11 @@
 """Dicts as rows: one pass over names and values."""
 
+import numpy as np
+
+from sklearn_predtron._parts import real_number
+
+PLAIN = (float, int, np.floating, np.integer, np.bool_)
+
 
 def fill_row(dict x not None, dict numbers not None, int[::1] index, double[::1] value):
     """Write the columns of the names and their values; return how many, or -1 at a name that has no column.
@@ -11,6 +17,8 @@ def fill_row(dict x not None, dict numbers not None, int[::1] index, double[::1]
         column = numbers.get(name)
         if column is None or n == index.shape[0]:
             return -1
+        if not isinstance(number, float) and not isinstance(number, PLAIN):
+            number = real_number(number)  # None of what float() takes and no feature has: complex numbers, times
         index[n] = column
         value[n] = number
         n += 1

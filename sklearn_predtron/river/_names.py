@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -16,32 +17,53 @@ from sklearn_predtron.river._dict_rows import fill_row
 SMALL, LARGE = 1e-100, 1e100
 
 
+class DictRow:
+    """A dict as a row, and the room for its entries."""
+
+    def __init__(self) -> None:
+        self.index, self.value = np.zeros(1, dtype=np.int32), np.zeros(1)
+        self.matrix = csr_array((1, 1))
+
+    def resize(self, width: int) -> None:
+        """Let the row have this width."""
+        if width > len(self.index):
+            room = max(width, 2 * len(self.index))
+            self.index, self.value = np.zeros(room, dtype=np.int32), np.zeros(room)
+        self.matrix.resize((1, width))
+
+    def fill(self, x: dict, numbers: dict[Any, int]) -> csr_array | None:
+        """Return a dict as a row, in the place of the one before; None if a name has no column."""
+        n = fill_row(x, numbers, self.index, self.value)
+        if n < 0:
+            return None
+        row = self.matrix
+        row.indices, row.data, row.indptr[1] = self.index[:n], self.value[:n], n
+        return row
+
+
 class NamedColumns:
-    """The columns of names, in the order in which they first appeared, and rows of a width."""
+    """The columns of names, in the order in which they first appeared, and rows of a width, one for each thread."""
 
     def __init__(self) -> None:
         self.numbers: dict[Any, int] = {}
-        self._index, self._value = np.zeros(1, dtype=np.int32), np.zeros(1)
-        self._row = csr_array((1, 1))
+        self.width = 1
+        self._rows: dict[int, DictRow] = {}
 
-    def make_room(self, width: int) -> None:
-        """Let rows have this width."""
-        if width > len(self._index):
-            room = max(width, 2 * len(self._index))
-            self._index, self._value = np.zeros(room, dtype=np.int32), np.zeros(room)
-        self._row.resize((1, width))
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_rows": {}}
 
     def row(self, x: dict) -> csr_array | None:
-        """Return a dict as a row, in the place of the one before; None if a name has no column."""
+        """Return a dict as a row, in the place of this thread's one before; None if a name has no column."""
+        thread = get_ident()
+        here = self._rows.get(thread)
+        if here is None:
+            here = self._rows[thread] = DictRow()
+        if here.matrix.shape[1] != self.width:
+            here.resize(self.width)
         try:
-            n = fill_row(x, self.numbers, self._index, self._value)
+            return here.fill(x, self.numbers)
         except (TypeError, OverflowError):
             raise no_numbers(x) from None
-        if n < 0:
-            return None
-        row = self._row
-        row.indices, row.data, row.indptr[1] = self._index[:n], self._value[:n], n
-        return row
 
     def known_row(self, x: dict) -> csr_array:
         """Return a dict as a row, without the names that have no column."""
@@ -66,17 +88,28 @@ class NamedColumns:
         n, there = len(values), [name in self.numbers for name in names]
         columns = np.array([self.numbers[name] for name in names if name in self.numbers], dtype=np.int32)
         starts = np.arange(n + 1) * len(columns)
-        return csr_array((values[:, there].ravel(), np.tile(columns, n), starts), shape=(n, self._row.shape[1]))
+        return csr_array((values[:, there].ravel(), np.tile(columns, n), starts), shape=(n, self.width))
 
 
 def no_numbers(x: Any) -> ValueError:
     """Return what is to be said of a dict that is none, or that has a value which is no number."""
     if not isinstance(x, dict):
         return ValueError(f"x={shortened(x)} must be a dict, a number for each feature.")
-    name = next(name for name, value in x.items() if isinstance(value, str) or real_number(value) is None)
+    name = next(name for name, value in x.items() if real_number(value) is None)
     return ValueError(
         f"x has {name!r}: {shortened(x[name])}, which is no number; river.preprocessing.OneHotEncoder makes some of categories."
     )
+
+
+def row_values(x: dict) -> NDArray:
+    """Return the values of a dict, which are finite numbers."""
+    found = real_numbers(list(x.values())) if isinstance(x, dict) else None
+    if found is None or found.ndim > 1:
+        raise no_numbers(x)
+    if not np.isfinite(found).all():
+        name = list(x)[int(np.isfinite(found).argmin())]
+        raise ValueError(f"x has {name!r}: {shortened(x[name])}; accepted are finite numbers, neither NaN nor infinity.")
+    return found
 
 
 def are_extreme(values: NDArray) -> bool:

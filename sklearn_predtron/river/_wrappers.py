@@ -13,8 +13,9 @@ from river import base
 from sklearn.base import clone
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronMultilabelClassifier
+from sklearn_predtron._parts import real_number
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.river._names import NamedColumns, are_extreme, frame_values
+from sklearn_predtron.river._names import NamedColumns, are_extreme, frame_values, row_values
 
 
 class FromDicts(base.Estimator):
@@ -62,10 +63,10 @@ class FromDicts(base.Estimator):
 
     def _learn_new(self, x: dict, y: Any) -> None:
         """Learn from a row with names or a label that nobody knew of."""
-        self._columns.known_row(x)  # refuses what is no row
+        values = row_values(x)
         model, target, classes = self._model_for(y)
         if model is not None:
-            with self._wider(model, list(x), np.array(list(x.values()), dtype=np.float64)) as wide:
+            with self._wider(model, list(x), values) as wide:
                 wide.partial_fit(self._columns.row(x), target, classes=classes)
             self._take_over(wide, y)
 
@@ -77,11 +78,11 @@ class FromDicts(base.Estimator):
             n = max(columns.add(names), width)
             if n > width and hasattr(model, "n_features_in_"):
                 model = (copy.deepcopy(model) if are_extreme(values) else model).widen(n_features=n)
-            columns.make_room(n)
+            columns.width = n
             yield model
         except BaseException:
             columns.keep(n_known)
-            columns.make_room(1 if self.model is None else self.model.n_features_in_)
+            columns.width = 1 if self.model is None else self.model.n_features_in_
             raise
 
 
@@ -93,7 +94,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
     estimator : PredtronBinaryClassifier, PredtronClassifier or PredtronOrdinalClassifier
         Its parameters are taken over, and what it may have learned is not.
     classes : list, default=None
-        All labels that will ever occur.
+        Labels that are known from the start.
     """
 
     def __init__(self, estimator: Any, classes: Any = None):
@@ -113,19 +114,26 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         yield {"estimator": PredtronBinaryClassifier()}
 
     def _target(self, y: Any) -> Any:
-        return [y] if y in self._known else None
+        try:
+            return [y] if y in self._known else None
+        except TypeError:  # of what has no hash
+            raise no_label(y, "a string, an integer or a bool") from None
 
     def _model_for(self, y: Any) -> tuple[Any, Any, Any]:
+        if not isinstance(y, str) and not is_whole(y):
+            raise no_label(y, "a string, an integer or a bool")
         if self.model is not None:
             known = y in self._known
             return self.model if known else copy.deepcopy(self.model).widen(classes=[y]), [y], None
         classes = self.classes
         if classes is None and getattr(self.estimator, "categories", None) is None:
-            if isinstance(y, bool | np.bool_):
+            if self._only is None and isinstance(y, bool | np.bool_):
                 classes = [False, True]
             elif self._only is None or self._only == y:
                 self._only = y
                 return None, None, None
+            elif isinstance(self._only, str) != isinstance(y, str):
+                raise no_label(y, f"one of the type of the label so far, {self._only!r}")
             else:
                 classes = [self._only, y]
         return clone(self.estimator), [y], classes
@@ -167,13 +175,29 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         labels = y.tolist()
         if len(labels) != len(values):
             raise ValueError(f"X has {len(values)} rows and y has {len(labels)}; both must have the same number.")
-        first = 0
-        for i, label in enumerate(labels):
-            if label not in self._known:
-                self._learn_rows(names, values[first:i], labels[first:i])
-                self.learn_one(dict(zip(names, values[i].tolist(), strict=True)), label)
-                first = i + 1
-        self._learn_rows(names, values[first:], labels[first:])
+        with self._all_or_nothing(labels):
+            first = 0
+            for i, label in enumerate(labels):
+                if self._target(label) is None:
+                    self._learn_rows(names, values[first:i], labels[first:i])
+                    self.learn_one(dict(zip(names, values[i].tolist(), strict=True)), label)
+                    first = i + 1
+            self._learn_rows(names, values[first:], labels[first:])
+
+    @contextmanager
+    def _all_or_nothing(self, labels: list[Any]) -> Iterator[None]:
+        """Go back to what was learned before, if rows are learned by several calls and one of them fails."""
+        several = any(self._target(label) is None for label in labels)
+        before = copy.deepcopy(self.model) if several else self.model
+        known, only, n_known = self._known, self._only, len(self._columns.numbers)
+        try:
+            yield
+        except BaseException:
+            if several:
+                self.model, self._known, self._only = before, known, only
+                self._columns.keep(n_known)
+                self._columns.width = 1 if before is None else before.n_features_in_
+            raise
 
     def _learn_rows(self, names: list[Any], values: NDArray, labels: list[Any]) -> None:
         """Learn from rows whose labels are known."""
@@ -228,6 +252,8 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
         return list(self._labels)
 
     def _target(self, y: Any) -> Any:
+        if not isinstance(y, dict):
+            raise no_label(y, "a dict, whether each label is on")
         return indicators(self._labels, y) if y.keys() <= self._labels.keys() else None
 
     def _labels_with(self, y: dict) -> dict[Any, int]:
@@ -267,11 +293,22 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
         return dict(zip(self._labels, map(bool, self.model.predict(self._columns.known_row(x))[0].tolist()), strict=True))
 
 
+def is_whole(value: Any) -> bool:
+    """Return whether a value is a bool or an integer of 64 bits, of any type."""
+    number = real_number(value)
+    return number is not None and abs(number) < 2.0**63 and number.is_integer()
+
+
+def no_label(y: Any, accepted: str) -> ValueError:
+    """Return what is to be said of a label that is none."""
+    return ValueError(f"y={shortened(y)} is no label; accepted is {accepted}.")
+
+
 def indicators(labels: dict[Any, int], y: dict) -> NDArray:
     """Return zeros and ones of a set of labels, of shape (1, m)."""
     on = np.zeros((1, len(labels)))
     for name, value in y.items():
-        if value not in (0, 1):
+        if not isinstance(value, bool) and not (is_whole(value) and value in (0, 1)):
             raise ValueError(f"y has {name!r}: {shortened(value)}; accepted are True and False.")
         on[0, labels[name]] = value
     return on

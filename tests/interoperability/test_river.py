@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -68,6 +70,7 @@ def labels_of(check):
 MODELS = {
     "binary": PredtronBinaryClassifier(),
     "classes": PredtronClassifier(),
+    "scaled": PredtronClassifier(norm="scaled"),
     "last": PredtronBinaryClassifier(average=False, update="passive_aggressive"),
 }
 
@@ -256,6 +259,20 @@ def test_clone_and_pickle():
     assert state(learned(fresh, rows).model) == state(learned(model, rows[60:]).model)
 
 
+def test_threads_predict_side_by_side():
+    rows = list(dicts(300))
+    model = learned(to_river(PredtronClassifier()), rows)
+    expected = [model.predict_one(x) for x, _ in rows]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(lambda _: [model.predict_one(x) for x, _ in rows], range(8)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert found == [expected] * 8
+
+
 def test_what_it_was_made_of_does_not_learn():
     estimator = PredtronBinaryClassifier().partial_fit([[1.0]], [0], classes=[0, 1])
     before = state(estimator)
@@ -279,6 +296,12 @@ BAD_ROWS = [
     ({"a": "1.5"}, "x has 'a': '1.5', which is no number"),
     ({"b": 1.0, "a": None}, "x has 'a': None, which is no number"),
     ({"a": [1.0]}, "x has 'a'"),
+    ({"new": "red"}, "x has 'new': 'red', which is no number; river.preprocessing.OneHotEncoder"),
+    ({"a": np.complex128(1 + 2j)}, "x has 'a': .*1\\+2j.*, which is no number"),
+    ({"new": 1j}, "x has 'new': 1j, which is no number"),
+    ({"new": pd.NA}, "x has 'new': <NA>, which is no number"),
+    ({"new": 10**400}, "x has 'new': .*, which is no number"),
+    ({"new": float("nan")}, "x has 'new': nan; accepted are finite numbers"),
     ({"a": float("nan")}, "NaN"),
     ({"new": float("inf"), "a": 1.0}, "infinity"),
     ({"new": 1e200}, "has the length"),
@@ -308,6 +331,37 @@ def test_a_failed_first_row_changes_nothing():
     assert model.predict_one({"a": 1.0}) is None
 
 
+@pytest.mark.parametrize("x", [{"a": "red"}, {"a": None}, {"a": float("nan")}, {"new": 1j}])
+def test_rows_that_are_not_learned_from_are_checked(x):
+    """Those of the first class, while there is no other."""
+    model = to_river(PredtronClassifier())
+    with pytest.raises(ValueError, match=r"x has '(a|new)'"):
+        model.learn_one(x, "alone")
+    assert model.predict_one({}) is None
+
+
+BAD_LABELS = [None, float("nan"), 2.5, pd.NA, (1, 2), [1], b"a", 2**63, 10**400]
+
+
+@pytest.mark.parametrize("label", BAD_LABELS, ids=str)
+@pytest.mark.parametrize("before", [[], [0], [0, 1]], ids=str)
+def test_what_is_no_label_is_refused(before, label):
+    """Also as the first one, of which nothing is learned yet."""
+    model = learned(to_river(PredtronClassifier()), [({"a": 1.0 - 2 * y}, y) for y in before])
+    with pytest.raises(ValueError, match=r"y=.* is no label; accepted is a string, an integer or a bool"):
+        model.learn_one({"b": 1.0}, label)
+    learned(model, [({"a": 1.0}, 0), ({"a": -1.0}, 1)])
+    assert model.model.classes_.tolist() == [0, 1] and "b" not in model.feature_names
+
+
+@pytest.mark.parametrize(("first", "second"), [("a", 1), (1, "a"), ("a", True)])
+def test_labels_are_of_one_type(first, second):
+    model = learned(to_river(PredtronClassifier()), [({"a": 1.0}, first)])
+    with pytest.raises(ValueError, match="accepted is one of the type of the label so far"):
+        model.learn_one({"a": 1.0}, second)
+    assert model.model is None and model.predict_one({}) == first
+
+
 @pytest.mark.parametrize("x", [{"a": "red"}, {"a": None}, [1.0]], ids=str)
 def test_rows_to_predict_are_checked(x):
     with pytest.raises(ValueError, match=r"no number|must be a dict"):
@@ -330,6 +384,20 @@ def test_a_failed_batch_changes_nothing(X, y, message):
     with pytest.raises(ValueError, match=message):
         model.learn_many(X, pd.Series(y))
     assert model.feature_names == same.feature_names
+    assert state(learned(model, rows[60:]).model) == state(learned(same, rows[60:]).model)
+
+
+@pytest.mark.parametrize("n_before", [0, 60])
+@pytest.mark.parametrize(
+    ("values", "y", "message"),
+    [([1.0, 2.0, 3.0], [0, 17, None], "y=.* is no label"), ([1.0, 2.0, 1e200], [1, 17, 1], "has the length")],
+)
+def test_a_batch_that_fails_in_its_midst_changes_nothing(values, y, message, n_before):
+    rows = list(dicts())
+    model, same = (learned(to_river(PredtronClassifier()), rows[:n_before]) for _ in range(2))
+    with pytest.raises(ValueError, match=message):
+        model.learn_many(pd.DataFrame({"new": values}), pd.Series(y, dtype=object))
+    assert model.feature_names == same.feature_names and model.predict_one({}) == same.predict_one({})
     assert state(learned(model, rows[60:]).model) == state(learned(same, rows[60:]).model)
 
 
@@ -362,7 +430,14 @@ def test_what_cannot_grow_is_refused():
 
 @pytest.mark.parametrize(
     ("y", "message"),
-    [({"only": True}, "has fewer than two labels"), ({"a": True, "b": 2}, "y has 'b': 2; accepted are True and False")],
+    [
+        ({"only": True}, "has fewer than two labels"),
+        ({"a": True, "b": 2}, "y has 'b': 2; accepted are True and False"),
+        ({"a": pd.NA, "b": True}, "y has 'a': <NA>; accepted are True and False"),
+        ({"a": np.array([0, 1]), "b": True}, r"y has 'a': array\(\[0, 1\]\); accepted are"),
+        (None, "y=None is no label; accepted is a dict"),
+        (["a", "b"], "is no label; accepted is a dict"),
+    ],
 )
 def test_sets_are_checked(y, message):
     model = to_river(PredtronMultilabelClassifier())
