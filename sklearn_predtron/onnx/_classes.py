@@ -40,7 +40,7 @@ def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:
 
 
 def code_or_reject(graph: Graph, model: Any, decoded: str) -> str:
-    """Return the number of the best class, or of the rejection where its lead is below what `reject` asks for."""
+    """Return the number of the best class, or of the rejection where its lead is not what `reject` asks for, or NaN."""
     k = len(model.classes_)
     values, classes = graph.node("TopK", decoded, graph.constant([2], np.int64), n_outputs=2, axis=1)
     lead = graph.node("Sub", graph.column(values, 0), graph.column(values, 1))
@@ -50,7 +50,7 @@ def code_or_reject(graph: Graph, model: Any, decoded: str) -> str:
     if np.ndim(least) > 0:  # by the two best classes
         pair = graph.node("Add", graph.node("Mul", first, graph.constant(k, np.int64)), second)
         needed = graph.node("Gather", needed, pair)
-    return graph.node("Where", graph.node("Less", lead, needed), graph.constant(k, np.int64), first)
+    return graph.node("Where", graph.node("GreaterOrEqual", lead, needed), first, graph.constant(k, np.int64))
 
 
 def decision(graph: Graph, decoded: str, k: int, problem: Any) -> str:

@@ -49,6 +49,10 @@ def register_converters() -> None:
     `PredtronLabelRanker`, ``positions`` is `predict` and ``scores`` its `decision_function`.  A graph for inputs of float32
     computes with them, and so differs in the seventh digit; one for inputs of float64 (``DoubleTensorType``) in the fifteenth.
 
+    NaN and infinity, which `predict` refuses, a graph cannot refuse: scores of NaN are then put out, with the first class as the
+    label, or with the label of `reject` unless its rule is "code".  Inside ``CalibratedClassifierCV`` the probabilities are
+    those of Python; other estimators that hold one of these are converted by skl2onnx alone: compare what they predict.
+
     Raises
     ------
     ImportError
@@ -85,7 +89,8 @@ def register_converters() -> None:
     except ImportError as error:
         raise ImportError("register_converters needs skl2onnx: pip install 'sklearn_predtron[onnx]'.") from error
     for family in [*CONVERTERS, *REFUSED]:
-        update_registered_converter(family, f"SklearnPredtron{family.__name__}", check_shapes, convert, parser=parse)
+        alias, options = f"SklearnPredtron{family.__name__}", {"raw_scores": [True, False], "zipmap": [False]}
+        update_registered_converter(family, alias, check_shapes, convert, parser=parse, options=options)
 
 
 def parse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> list[Any]:
@@ -101,7 +106,10 @@ def parse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None)
     check_predicts(model)
     operator = scope.declare_local_operator(get_model_alias(type(model)), model)
     operator.inputs = inputs
-    for name, (dtype, shape) in CONVERTERS[type(model)].outputs(model, real).items():
+    declared = CONVERTERS[type(model)].outputs(model, real)
+    if has_two_columns(model, declared, scope):
+        declared["scores"] = (real, [None, 2])
+    for name, (dtype, shape) in declared.items():
         operator.outputs.append(scope.declare_local_variable(name, _guess_numpy_type(np.dtype(dtype), shape)))
     return list(operator.outputs)
 
@@ -129,6 +137,13 @@ def real_type(model: Any, inputs: list[Any]) -> Any:
     return np.float64 if isinstance(inputs[0].type, DoubleTensorType) else np.float32
 
 
+def has_two_columns(model: Any, declared: dict[str, Any], settings: Any) -> bool:
+    """Return whether scores of two classes get a column each, which skl2onnx asks for by an option where it calibrates them."""
+    if "label" not in declared or len(declared["scores"][1]) > 1:
+        return False
+    return bool(settings.get_options(model, {"raw_scores": False})["raw_scores"])
+
+
 def check_shapes(operator: Any) -> None:
     """Leave the outputs as they were declared."""
 
@@ -136,7 +151,11 @@ def check_shapes(operator: Any) -> None:
 def convert(scope: Any, operator: Any, container: Any) -> None:
     """Add the nodes of an estimator."""
     model, X = operator.raw_operator, operator.inputs[0]
+    check_linear(model)  # here, too: a converter of another estimator that holds this one does not parse it
     graph = Graph(scope, container, real_type(model, operator.inputs))
-    values = CONVERTERS[type(model)].draw(graph, model, graph.cast(X.full_name, graph.real))
+    outputs, draw = CONVERTERS[type(model)]
+    values = draw(graph, model, graph.cast(X.full_name, graph.real))
+    if has_two_columns(model, outputs(model, graph.real), container):
+        values[1] = graph.of_both(values[1])
     for value, output in zip(values, operator.outputs, strict=True):
         container.add_node("Identity", [value], [output.full_name], name=scope.get_unique_operator_name("Identity"))

@@ -71,6 +71,11 @@ class Graph:
         """Return a column, in one dimension."""
         return self.node("Gather", value, self.constant(j, np.int64), axis=1)
 
+    def of_both(self, scores: str) -> str:
+        """Return the scores of both classes, given those of the second in one dimension."""
+        column = self.node("Reshape", scores, self.constant([-1, 1], np.int64))
+        return self.node("Concat", self.node("Neg", column), column, axis=1)
+
     def positive(self, scores: str) -> str:
         """Return which scores are above 0."""
         return self.node("Greater", scores, self.constant(0, self.real))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cases import Hours, random_code
 from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -300,6 +301,56 @@ def test_in_pipelines_and_searches():
     assert (outputs(search, X)["label"] == search.predict(X)).mean() > 0.99
 
 
+@pytest.mark.parametrize("ensemble", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "labels"),
+    [
+        (PredtronBinaryClassifier, [0, 1]),
+        (PredtronBinaryClassifier, ["a", "é"]),
+        (PredtronBipartiteClassifier, [0, 1]),
+        (PredtronClassifier, [0, 1]),
+        (PredtronClassifier, [0, 1, 2]),
+    ],
+)
+def test_calibrated_probabilities(kind, labels, ensemble):
+    """For two classes skl2onnx asks for the scores of both, where `decision_function` has those of the second."""
+    X = rows(9, np.float32)
+    y = np.array(labels)[targets(X, len(labels), 9).argmax(axis=1)]
+    model = CalibratedClassifierCV(kind(random_state=0), ensemble=ensemble).fit(X, y)
+    graph = to_onnx(model, X[:1], options={"zipmap": False})
+    label, found = runtime.InferenceSession(graph.SerializeToString()).run(None, {"X": X})
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(found, probabilities, atol=1e-4)
+    assert_same(label, model.predict(X), gaps(probabilities) > 1e-3)
+
+
+def test_scores_of_both_classes():
+    X, model = rows(9, np.float32), fitted()
+    graph = to_onnx(model, X[:1], options={id(model): {"raw_scores": True}})
+    scores = runtime.InferenceSession(graph.SerializeToString()).run(["scores"], {"X": X})[0]
+    assert scores.shape == (N, 2) and (scores[:, 0] == -scores[:, 1]).all()
+    np.testing.assert_allclose(scores[:, 1], model.decision_function(X), atol=1e-4)
+
+
+def test_arrays_are_put_out_whatever_zipmap_says():
+    """It is commonly switched off, and there is nothing to switch on."""
+    X, model = rows(9, np.float32), fitted()
+    assert [output.name for output in to_onnx(model, X[:1], options={"zipmap": False}).graph.output] == ["label", "scores"]
+    with pytest.raises(ValueError, match="zipmap"):
+        to_onnx(model, X[:1], options={"zipmap": True})
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_rows_with_nan_are_rejected(k):
+    """A graph cannot refuse them, as Python does; under a reject option they get its label."""
+    X = rows(12, np.float32)
+    model = fitted(PredtronClassifier(reject=Reject(cost=0.2, label=-1), random_state=0), k)
+    X[:3, 2] = np.nan
+    found = outputs(model, X)
+    assert (found["label"][:3] == -1).all() and np.isnan(found["scores"][:3]).all()
+    assert (found["label"][3:] == model.predict(X[3:])).mean() > 0.97
+
+
 @pytest.mark.parametrize("kind", [np.int64, np.int32, bool])
 def test_inputs_of_whole_numbers(kind):
     X = (rows(9, np.float32) * 3).astype(kind)
@@ -346,8 +397,9 @@ def fitted(model=None, k=2):
 
 
 def test_kernels_are_refused():
-    with pytest.raises(ValueError, match=r"norm=.*predicts by a kernel.*'l2'"):
-        outputs(fitted(PredtronClassifier(norm="rkhs")), rows(0, np.float32))
+    for model in [PredtronClassifier(norm="rkhs"), CalibratedClassifierCV(PredtronClassifier(norm="rkhs"), cv=2)]:
+        with pytest.raises(ValueError, match=r"norm=.*predicts by a kernel.*'l2'"):
+            outputs(fitted(model), rows(0, np.float32))
 
 
 def test_searches_for_predictions_are_refused():
