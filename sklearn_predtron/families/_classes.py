@@ -15,7 +15,7 @@ from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._fitted import AfterFit
 from sklearn_predtron.families._labels import ClassReader, class_list, encode, find_classes, one_dimensional
-from sklearn_predtron.families._linear_models import Linear, encoder, of_each_class
+from sklearn_predtron.families._linear_models import Linear, encoder, is_one_direction, of_each_class
 from sklearn_predtron.families._sparse_coef import SparseCoef
 from sklearn_predtron.families._validation import MissingClasses, check_lengths
 from sklearn_predtron.losses import CostTableLoss, ZeroOne, costs_of, table_loss
@@ -184,7 +184,13 @@ class BaseTableClassifier(ClassLabelled):
         encode = encoder(problem.decision, problem.d, k)
         if encode is None:
             raise ValueError(f"representation={shortened(self.representation)} has no scores for any {k} decoded ones.")
-        return Linear(encode @ scores.coef, encode @ scores.intercept)
+        weights = Linear(encode @ scores.coef, encode @ scores.intercept)
+        if problem.score_map.offsets_apart and not is_one_direction(weights):
+            raise ValueError(
+                f"representation={self.representation!r} has one direction with ordered thresholds, and the model has several, "
+                "or others; accepted is another representation, and for ranks a model with `theta_`, as mord's."
+            )
+        return weights
 
     # --------------------------------------------------------------------------------------------------------- prediction
 

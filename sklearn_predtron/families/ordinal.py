@@ -15,7 +15,7 @@ from sklearn_predtron.families._declared_order import declared_order
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fitted import learned, read_only
 from sklearn_predtron.families._labels import encode
-from sklearn_predtron.families._linear_models import Linear, is_one_direction, of_thresholds
+from sklearn_predtron.families._linear_models import Linear, of_thresholds
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._validation import mean_loss
 
@@ -182,15 +182,6 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
                 f"categories={self.categories!r} must be a list of at least two different labels of one type, each once."
             )
         return categories
-
-    def _encoded(self, problem: Any, scores: Linear) -> Linear:
-        weights = super()._encoded(problem, scores)
-        if problem.score_map.offsets_apart and not is_one_direction(weights):
-            raise ValueError(
-                f"representation={self.representation!r} has one direction with ordered thresholds, and the model has several, "
-                "or others; accepted are models with `theta_`, as mord's, or another representation."
-            )
-        return weights
 
     def _check_same_classes(self, classes: Any, given: NDArray | None) -> None:
         super()._check_same_classes(classes, given)

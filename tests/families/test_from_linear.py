@@ -196,10 +196,11 @@ def test_thresholds_on_one_direction(representation, k):
     assert estimator.partial_fit(X, y).t_ == len(X)
 
 
-def test_several_directions_are_not_shared():
+@pytest.mark.parametrize("family", [PredtronOrdinalClassifier, PredtronClassifier])
+def test_several_directions_are_not_shared(family):
     X, y = rows(3)
     with pytest.raises(ValueError, match="representation='shared' has one direction with ordered thresholds"):
-        PredtronOrdinalClassifier.from_linear(LogisticRegression().fit(X, y), representation="shared")
+        family.from_linear(LogisticRegression().fit(X, y), representation="shared")
 
 
 # ----------------------------------------------------------------------------------------- sets of labels, lists, sequences
