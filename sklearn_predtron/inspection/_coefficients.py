@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,16 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.callbacks import check_count
 from sklearn_predtron.families._classes import BaseTableClassifier
+from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.inspection._display import NEGATIVE, POSITIVE, Display, best_of, check_matplotlib, last_step
+from sklearn_predtron.problems._thermometer import ThermometerProblem
 
 LONGEST = 30  # letters of a name; of longer ones the beginning is shown
 
@@ -102,7 +106,8 @@ class CoefficientDisplay(Display):
             Rows, as the estimator takes them, by the standard deviations of whose features the coefficients are multiplied; None
             leaves them as they are.
         target : label, default=None
-            The class or label whose coefficients are drawn, with their signs; of ranks it is the threshold above the target.
+            The class or label whose coefficients are drawn, with their signs; of ranks it is the threshold above the target, if
+            the representation has thresholds.
             None is the only row of coefficients, where there is one (of two classes, positive for the second); where there are
             several it is the length of each feature's column: how much the feature decides, whatever the class.  Rows that are
             not of classes or labels go by their numbers.
@@ -134,7 +139,7 @@ class CoefficientDisplay(Display):
             coef, label = coef * deviations(last_step(estimator, X)[1], coef.shape[1]), "coefficient x standard deviation"
         if target is not None:
             coefficients = coef[number_of(target, targets)]
-            above = "above " if isinstance(model, PredtronOrdinalClassifier) else ""
+            above = "above " if isinstance(model, PredtronOrdinalClassifier) and len(targets) < len(model.classes_) else ""
             name = f"target: {above}{target}" if name is None else name
         elif len(coef) == 1:
             coefficients = coef[0]
@@ -193,14 +198,29 @@ def rows_of(model: Any) -> tuple[NDArray, list[Any]]:
         coef = np.atleast_2d(model.coef_.toarray() if issparse(model.coef_) else model.coef_)
     except AttributeError as error:
         raise ValueError(f"estimator={shortened(model)} has no coef_; accepted are fitted linear estimators.  {error}") from None
+    if isinstance(model, BaseTableClassifier):
+        return rows_of_classes(coef, model)
     classes = getattr(model, "label_names_", getattr(model, "classes_", None))
-    if isinstance(model, PredtronOrdinalClassifier):
-        return coef, model.classes_[:-1].tolist() if len(coef) == len(model.classes_) - 1 else []
-    if isinstance(model, BaseTableClassifier) and len(coef) > 1:
-        code = model._learner.problem.decision(np.eye(len(coef)))[:, : len(model.classes_)]
-        coef = code.T @ coef  # of each class, whatever code it is learned by
-    known = classes is not None and len(classes) == len(coef)
+    known = classes is not None and len(classes) == len(coef) and not is_of_pairs(model)
     return coef, np.asarray(classes).tolist() if known else list(range(len(coef))) if len(coef) > 1 else []
+
+
+def rows_of_classes(coef: NDArray, model: BaseTableClassifier) -> tuple[NDArray, list[Any]]:
+    """Return the coefficients of each class, or of the thresholds between ranks; one row is of the last class."""
+    problem, classes = model._learner.problem, model.classes_.tolist()
+    if isinstance(model, PredtronOrdinalClassifier) and isinstance(problem, ThermometerProblem):
+        return coef, classes[:-1] if len(coef) == len(classes) - 1 else []
+    if len(coef) < problem.d:  # one direction for all scores
+        return coef, []
+    of_class = problem.decision(np.eye(len(coef)))[:, : len(classes)].T @ coef  # whatever code they are learned by
+    return ((of_class[1:] - of_class[:1]) / 2, []) if len(coef) == 1 else (of_class, classes)
+
+
+def is_of_pairs(model: Any) -> bool:
+    """Return whether there is a row of coefficients for each pair of classes or labels; of three there are three pairs."""
+    if isinstance(model, PredtronLabelRanker):
+        return model._learner.problem.of_one_score is not None
+    return isinstance(model, SVC | NuSVC)
 
 
 def number_of(target: Any, targets: list[Any]) -> int:
@@ -213,12 +233,11 @@ def number_of(target: Any, targets: list[Any]) -> int:
 
 def names_of_features(estimator: Any, model: Any) -> Any:
     """Return what the steps before the estimator, or the estimator, call the features; None if they have no names."""
+    names = None
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
-        try:
-            return estimator[:-1].get_feature_names_out()
-        except (AttributeError, ValueError):  # a step knows no names
-            return None
-    return getattr(model, "feature_names_in_", None)
+        with suppress(AttributeError, ValueError):  # a step knows no names
+            names = estimator[:-1].get_feature_names_out()
+    return getattr(model, "feature_names_in_", None) if names is None else names
 
 
 def feature_list(names: Any, n: int) -> list[str]:

@@ -11,6 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC, NuSVC
 
 from sklearn_predtron import (
     PredtronBinaryClassifier,
@@ -75,6 +76,37 @@ def test_classes_that_are_learned_by_a_code(representation):
     for target in range(3):
         display = CoefficientDisplay.from_estimator(model, target=target, feature_names=NAMES)
         np.testing.assert_allclose(display.coefficients, by_class[:, target], atol=1e-12)
+
+
+@pytest.mark.parametrize("representation", ["simplex", "onehot", np.array([[1, 0.0], [0.6, 0.8], [-0.6, 0.8]])], ids=str)
+def test_ranks_without_thresholds_are_drawn_as_classes(representation):
+    X, y = framed()
+    model = PredtronOrdinalClassifier(representation=representation, random_state=0).fit(X, y)
+    by_class = model.decision_function(np.eye(6)) - model.decision_function(np.zeros((1, 6)))
+    for target in range(3):
+        display = CoefficientDisplay.from_estimator(model, target=target)
+        np.testing.assert_allclose(display.coefficients, by_class[:, target], atol=1e-12)
+        assert display.ax_.get_title() == f"target: {target}"
+
+
+@pytest.mark.parametrize("family", [PredtronClassifier, PredtronOrdinalClassifier])
+@pytest.mark.parametrize("representation", ["simplex", "thermometer", "shared"])
+def test_one_row_of_two_classes_is_positive_for_the_second(family, representation):
+    X, y = framed(k=2)
+    model = family(representation=representation, random_state=0).fit(X, y)
+    second = model.decision_function(np.eye(6)) - model.decision_function(np.zeros((1, 6)))
+    np.testing.assert_allclose(CoefficientDisplay.from_estimator(model).coefficients, second, atol=1e-12)
+
+
+def test_pairs_of_three_classes_are_not_taken_for_classes():
+    X, y = framed()
+    names = np.array(["a", "b", "c"])
+    relevance = pd.DataFrame(np.eye(3)[y], columns=names)
+    ranker = PredtronLabelRanker(loss="kendall_tau", representation="pairwise", random_state=0).fit(X, relevance)
+    for model in (SVC(kernel="linear").fit(X, names[y]), NuSVC(kernel="linear", nu=0.1).fit(X, names[y]), ranker):
+        with pytest.raises(ValueError, match=r"target='b' is not known; accepted are \[0, 1, 2\] and None"):
+            CoefficientDisplay.from_estimator(model, target="b")
+        assert drawn(CoefficientDisplay.from_estimator(model, target=1)) == strongest(model.coef_[1], 6)
 
 
 def test_one_row_of_coefficients():
@@ -142,6 +174,10 @@ def test_features_without_names():
     for model in (PredtronClassifier(), make_pipeline(*steps, PredtronClassifier()), make_pipeline(PredtronClassifier())):
         display = CoefficientDisplay.from_estimator(model.fit(X, y), target=0)
         assert set(ticks_of(display.ax_.yaxis)) == {f"x{j}" for j in range(6)}
+    frame = pd.DataFrame(X, columns=NAMES)
+    for step in (FunctionTransformer(), "passthrough"):  # they know no names, and the estimator does
+        display = CoefficientDisplay.from_estimator(make_pipeline(step, PredtronClassifier()).fit(frame, y), target=0)
+        assert set(ticks_of(display.ax_.yaxis)) == set(NAMES)
     named = CoefficientDisplay.from_estimator(model, target=0, feature_names=["a" * 40, *"bcdef"])
     assert "a" * 27 + "..." in ticks_of(named.ax_.yaxis)
     check_legible(named, "coefficient", "")
