@@ -78,7 +78,7 @@ class ClassLabelled(ClassifierMixin, SparseCoef):
     def _begin_classes(self, classes: Any) -> None:
         """Take over the classes of a model that has learned them."""
         self._check_classes(classes, ordered=True)
-        self.classes_ = classes
+        self.classes_ = np.array(classes)
 
     def _true_codes(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the numbers of the labels, one for each prediction."""

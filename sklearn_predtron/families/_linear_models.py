@@ -111,7 +111,7 @@ class BeginsAtLinear(BasePredtron):
             raise ValueError(f"model={shortened(model)} has weights that are not finite.")
         self.n_features_in_ = scores.coef.shape[1]
         if hasattr(model, "feature_names_in_"):
-            self.feature_names_in_ = model.feature_names_in_
+            self.feature_names_in_ = np.array(model.feature_names_in_)
         self._begin_learner(scores, sparse.issparse(getattr(model, "coef_", None)))
 
     def _begin_learner(self, scores: Linear, is_sparse: bool) -> None:

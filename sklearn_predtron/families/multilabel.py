@@ -230,7 +230,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
             raise self._refused(model)
         if isinstance(model, MultiOutputClassifier) or getattr(model, "multilabel_", False) or of_label_sets(model):
             scores = self._stacked(model, LinearClassifierMixin)
-            self._start(np.zeros((1, len(scores.coef)), dtype=int), None, None, single=False, partial=True)
+            self._start(sets_of(model, len(scores.coef)), None, None, single=False, partial=True)
         else:
             scores = self._of_classes(model)
             self._start(model.classes_, None, model.classes_, single=True, partial=True)
@@ -434,6 +434,15 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
+
+
+def sets_of(model: Any, m: int) -> Any:
+    """Return an empty set of m labels, in the form in which a linear model predicts sets."""
+    if isinstance(model, MultiOutputClassifier):
+        return np.zeros((1, m), dtype=np.result_type(*model.classes_))
+    binarizer = getattr(model, "label_binarizer_", getattr(model, "_label_binarizer", None))
+    empty = np.zeros((1, m), dtype=int)
+    return sparse.csr_matrix(empty) if getattr(binarizer, "sparse_input_", False) else empty
 
 
 def check_label_numbers(classes: Any, m: int) -> None:

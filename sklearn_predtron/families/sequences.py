@@ -287,7 +287,7 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
 
     def _read_linear(self, model: Any) -> Linear:
         scores = self._of_classes(model)
-        self.classes_ = model.classes_
+        self.classes_ = np.array(model.classes_)
         return of_each_class(scores, 0.5)
 
     def _note_transitions(self, labels: Any, *, partial: bool) -> None:

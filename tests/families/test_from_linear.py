@@ -143,6 +143,18 @@ def test_features_keep_their_names():
         estimator.partial_fit(frame.rename(columns={"s": "a"}), y)
 
 
+@pytest.mark.parametrize("family", [PredtronClassifier, PredtronOrdinalClassifier, PredtronSequenceTagger])
+def test_nothing_of_the_model_is_shared(family):
+    X, y = rows()
+    model = LogisticRegression().fit(pd.DataFrame(X, columns=list("stuvwxyz")), y)
+    estimator = family.from_linear(model)
+    expected = estimator.coef_.copy()
+    for array in (model.coef_, model.intercept_, model.classes_, model.feature_names_in_):
+        array[:] = array[::-1].copy()
+    assert_array_equal(estimator.coef_, expected)
+    assert estimator.classes_.tolist() == ["a", "b", "c"] and estimator.feature_names_in_.tolist() == list("stuvwxyz")
+
+
 def test_sparse_coefficients_and_rows():
     X, y = rows()
     X = sparse.csr_matrix(np.where(np.abs(X) > 1, X, 0))
@@ -223,6 +235,24 @@ def test_sets_of_labels(model, norm):
     estimator = begun(PredtronMultilabelClassifier, model, norm, loss="f1")
     assert_array_equal(estimator.predict(X), model.predict(X))
     assert estimator.partial_fit(X, Y).score(X, Y) > 0.7
+
+
+@pytest.mark.parametrize("model", [OneVsRestClassifier(LinearSVC()), RidgeClassifier()], ids=str)
+def test_sets_are_as_sparse_as_those_of_the_model(model):
+    X, Y = make_multilabel_classification(100, 6, n_classes=4, random_state=0)
+    for labels in (Y, sparse.csr_matrix(Y)):
+        estimator, expected = PredtronMultilabelClassifier.from_linear(model.fit(X, labels)), model.predict(X)
+        for predicted in (estimator.predict(X), estimator.partial_fit(X, labels).predict(X)):
+            assert sparse.issparse(predicted) == sparse.issparse(expected) and predicted.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float64])
+def test_sets_have_the_type_of_those_of_the_model(dtype):
+    X, Y = make_multilabel_classification(100, 6, n_classes=4, random_state=0)
+    model = MultiOutputClassifier(Perceptron()).fit(X, Y.astype(dtype))
+    predicted = PredtronMultilabelClassifier.from_linear(model).predict(X)
+    assert predicted.dtype == model.predict(X).dtype == dtype
+    assert_array_equal(predicted, model.predict(X))
 
 
 def test_labels_that_are_always_on_or_off():
