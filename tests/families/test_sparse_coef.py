@@ -119,6 +119,20 @@ def test_fit_begins_anew_and_a_failed_call_changes_nothing():
     assert_array_equal(model.fit(X, y).coef_, PredtronClassifier(random_state=0).fit(X, y).coef_)
 
 
+@pytest.mark.parametrize("wider", [{"n_features": 70}, {"classes": [3]}, {"n_features": 70, "classes": [3]}], ids=str)
+def test_room_for_more_is_made_after_densify(wider):
+    X, y = rows()
+    model = PredtronClassifier(random_state=0, max_iter=3).fit(X, y).sparsify()
+    scores = model.decision_function(X)
+    with pytest.raises(ValueError, match=r"sparse, and only predict; call densify\(\) before widen\(\)"):
+        model.widen(**wider)
+    assert model.n_features_in_ == 60 and model.classes_.tolist() == [0, 1, 2]
+    assert_array_equal(model.decision_function(X), scores)
+    model.densify().widen(**wider)
+    found = model.decision_function(np.pad(X, ((0, 0), (0, model.n_features_in_ - 60))))
+    assert_allclose(found[:, :3], scores, rtol=1e-10, atol=1e-12)
+
+
 def test_no_bound_is_proven_of_sparse_weights():
     X, y = rows()
     model = PredtronBinaryClassifier(update="perceptron", intercept_scaling=1.0, random_state=0).fit(X, y > 0).sparsify()
