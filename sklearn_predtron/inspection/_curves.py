@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from sklearn_predtron._compat import check_sample_weight
+from sklearn_predtron.families._classes import are_texts
 
 
 def losses_of(loss: Callable | None, y_true: NDArray, y_pred: NDArray) -> NDArray:
     """Return the loss of each row, which is 0-1 if none is given."""
     if loss is None:
+        if are_texts(y_true.ravel()) != are_texts(y_pred.ravel()):
+            raise ValueError("y_pred holds labels of another type than y_true; both must hold text, or neither.")
         return (y_true != y_pred).reshape(len(y_true), -1).any(axis=1).astype(np.float64)
     losses = check_array(loss(y_true, y_pred), ensure_2d=False, dtype=np.float64, input_name="loss")
     check_rows("loss", losses, len(y_true))

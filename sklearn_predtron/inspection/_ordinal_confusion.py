@@ -100,7 +100,7 @@ class OrdinalConfusionMatrixDisplay(Display):
             True labels.
         labels : array-like of shape (n_ranks,), default=None
             The labels from the lowest rank to the highest.  None is the order of `classes_` for `PredtronOrdinalClassifier`,
-            and for others what `from_predictions` finds.
+            and for others the order that `y` declares, or that of the numbers in `classes_`; text without an order is refused.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, not negative.
         colorbar : bool, default=True
@@ -121,6 +121,8 @@ class OrdinalConfusionMatrixDisplay(Display):
             raise ValueError(f"estimator={shortened(model)} has no classes_; accepted are fitted classifiers.")
         if labels is None and isinstance(model, PredtronOrdinalClassifier):
             labels = model.classes_
+        elif labels is None and declared_order(y) is None and not are_texts(model.classes_):
+            labels = np.union1d(model.classes_, column_or_1d(y))  # a rank that these rows lack is one, too
         more = {"labels": labels, "sample_weight": sample_weight, "colorbar": colorbar, "ax": ax}
         return cls.from_predictions(y, model.predict(X), **more, **kwargs)
 
@@ -146,7 +148,7 @@ class OrdinalConfusionMatrixDisplay(Display):
             Predicted labels.
         labels : array-like of shape (n_ranks,), default=None
             The labels from the lowest rank to the highest.  None is the order that `y_true` declares, an ordered pandas
-            Categorical or polars Enum, or that of numbers; text without an order is refused.
+            Categorical or polars Enum, or that of the numbers that occur; text without an order is refused.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, not negative.
         colorbar : bool, default=True

@@ -48,6 +48,9 @@ cdef class SparseWeights(Weights):
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
         raise ValueError("The weights are sparse, and only predict; call densify() to go on learning.")
 
+    def export(self):
+        raise ValueError("The weights are sparse, and only predict; call densify() before they are mixed.")
+
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
         raise ValueError("The weights are sparse, and only predict; call densify() before widen().")
 

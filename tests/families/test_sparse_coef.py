@@ -18,6 +18,7 @@ from sklearn_predtron import (
     PredtronRanker,
 )
 from sklearn_predtron.estimator_checks import assert_same_bits
+from sklearn_predtron.mixing import ParameterMixing
 
 NORMS = ["l2", "l1", "group", "trace"]
 CLASSIFIERS = [PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier, PredtronBipartiteClassifier]
@@ -131,6 +132,16 @@ def test_room_for_more_is_made_after_densify(wider):
     model.densify().widen(**wider)
     found = model.decision_function(np.pad(X, ((0, 0), (0, model.n_features_in_ - 60))))
     assert_allclose(found[:, :3], scores, rtol=1e-10, atol=1e-12)
+
+
+def test_sparse_weights_are_not_mixed():
+    X, y = rows()
+    mixing = ParameterMixing(PredtronClassifier(random_state=0)).fit(X, y)
+    mixing.estimator_.sparsify()
+    with pytest.raises(ValueError, match=r"sparse, and only predict; call densify\(\) before they are mixed"):
+        mixing.partial_fit(X, y)
+    mixing.estimator_.densify()
+    assert mixing.partial_fit(X, y).score(X, y) > 0.8
 
 
 def test_no_bound_is_proven_of_sparse_weights():

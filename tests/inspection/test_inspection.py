@@ -132,6 +132,13 @@ def test_predictions_that_are_refused():
     assert not plt.get_fignums()
 
 
+@pytest.mark.parametrize("y_pred", [["0", "1"], np.array(["0", "1"], dtype=object)], ids=["text", "objects"])
+def test_text_is_never_a_number(y_pred):
+    for draw in (OnlineLossDisplay.from_predictions, RiskCoverageDisplay.from_predictions):
+        with pytest.raises(ValueError, match="y_pred holds labels of another type than y_true; both must hold text, or neither"):
+            draw([0, 1], y_pred, *([[0.5, 1.0]] if "Risk" in draw.__qualname__ else []))
+
+
 def test_mean_of_the_rounds_so_far():
     model, X, _, margin, radius = recorded()
     display = OnlineLossDisplay.from_estimator(model, kind="mean", margin=margin, radius=radius)

@@ -84,6 +84,17 @@ def test_the_order_of_the_labels():
         OrdinalConfusionMatrixDisplay.from_predictions(true, predicted, labels=["low", "top"])
 
 
+def test_ranks_that_are_missing_from_the_rows_are_ranks():
+    X, y = make_data(k=4, n=200, noise=2.0)
+    model = LogisticRegression().fit(X, y)
+    seen = np.flatnonzero((y != 1) & (model.predict(X) != 1))
+    display = OrdinalConfusionMatrixDisplay.from_estimator(model, X[seen], y[seen])
+    assert display.display_labels.tolist() == [0, 1, 2, 3]
+    assert display.mean_distance == pytest.approx(np.abs(y[seen] - model.predict(X[seen])).mean())
+    unknown = OrdinalConfusionMatrixDisplay.from_estimator(model, X[seen], np.where(y[seen] == 3, 4, y[seen]))
+    assert unknown.display_labels.tolist() == [0, 1, 2, 3, 4]
+
+
 def test_rows_and_estimators_of_any_kind():
     model, X, y = ranked()
     expected = OrdinalConfusionMatrixDisplay.from_estimator(model, X, y).confusion_matrix
