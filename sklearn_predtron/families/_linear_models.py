@@ -119,6 +119,11 @@ class BeginsAtLinear(BasePredtron):
         weights = self._encoded(problem, scores)
         learner = self._new_learner(problem, rows, self._build_observer(problem, None), partial=True)
         learner.weights.begin_at(*weights)
+        if not is_same(learner.read(lambda weights: weights.last()), weights):
+            raise ValueError(
+                f"norm={self.norm!r} cannot hold the weights of the model, of which it takes powers: the largest is "
+                f"{np.abs(weights.coef).max():.3g}; scale the features, or take norm='l2'."
+            )
         self._learner, self._fixed, self._learned_with = learner, self._fixed_parameters(), BEGAN
 
     def _without_intercept(self, model: Any, scores: Linear) -> Linear:
@@ -203,6 +208,14 @@ def of_thresholds(model: Any) -> Linear:
     code = (2.0 * np.tri(d + 1, d, -1) - 1) / np.sqrt(d)
     coef = np.array(model.coef_, dtype=np.float64)
     return Linear(np.outer(code.sum(axis=1), coef), -code @ np.asarray(model.theta_, dtype=np.float64))
+
+
+def is_same(found: tuple[Any, NDArray], given: Linear) -> bool:
+    """Return whether weights are those given, but for rounding."""
+    W, b = found
+    apart = [np.abs((W.toarray() if sparse.issparse(W) else W) - given.coef), np.abs(b - given.intercept)]
+    largest = max(np.abs(array).max() for array in given)
+    return all((differences <= SAME * largest).all() for differences in apart)
 
 
 def is_one_direction(scores: Linear) -> bool:

@@ -368,6 +368,16 @@ def test_weights_that_are_not_finite():
         PredtronClassifier.from_linear(model)
 
 
+@pytest.mark.parametrize("norm, size", [("group", 1e-200), ("trace", 1e-200), ("trace", 1e300)])
+def test_weights_whose_powers_are_no_numbers(norm, size):
+    X, _ = rows()
+    model = fitted(LogisticRegression(fit_intercept=False))
+    model.coef_ *= size
+    with pytest.raises(ValueError, match=f"norm='{norm}' cannot hold the weights of the model.* the largest is "):
+        begun(PredtronClassifier, model, norm)
+    assert_array_equal(begun(PredtronClassifier, model).predict(X), model.predict(X))
+
+
 def test_no_loss_bound_is_proven():
     X, y = rows(2)
     model = PredtronBinaryClassifier.from_linear(LogisticRegression().fit(X, y), update="perceptron", intercept_scaling=1.0)
