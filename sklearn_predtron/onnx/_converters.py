@@ -47,7 +47,8 @@ def register_converters() -> None:
     graph puts out equals what the estimator's methods return: ``label`` is `predict` of a classifier and ``scores`` its
     `decision_function`; of `PredtronRanker`, ``scores`` is `predict` and ``positions`` is `rank` of the rows as one query; of
     `PredtronLabelRanker`, ``positions`` is `predict` and ``scores`` its `decision_function`.  A graph for inputs of float32
-    computes with them, and so differs in the seventh digit; one for inputs of float64 (``DoubleTensorType``) in the fifteenth.
+    computes with them, and so differs in the seventh digit; one for inputs of float64 (``DoubleTensorType``) or integers in the
+    fifteenth.
 
     NaN and infinity, which `predict` refuses, a graph cannot refuse: scores of NaN are then put out, with the first class as the
     label, or with the label of `reject` unless its rule is "code".  Inside ``CalibratedClassifierCV`` the probabilities are
@@ -134,7 +135,7 @@ def real_type(model: Any, inputs: list[Any]) -> Any:
     shape = inputs[0].type.shape
     if len(shape) == 2 and shape[1] not in (None, model.n_features_in_):
         raise ValueError(f"The input has {shape[1]} features; accepted are the {model.n_features_in_} of {type(model).__name__}.")
-    return np.float64 if isinstance(inputs[0].type, DoubleTensorType) else np.float32
+    return np.float32 if isinstance(inputs[0].type, FloatTensorType | BooleanTensorType) else np.float64
 
 
 def has_two_columns(model: Any, declared: dict[str, Any], settings: Any) -> bool:

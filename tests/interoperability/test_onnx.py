@@ -358,6 +358,16 @@ def test_inputs_of_whole_numbers(kind):
     assert_close_scores(outputs(model, X)["scores"], model.decision_function(X), uncertainty(model, X.astype(float), 1e-5))
 
 
+def test_whole_numbers_keep_their_digits():
+    """Of times in seconds float32 would know the nearest two minutes."""
+    X = (rows(9, np.float64) * 10).astype(np.int64) + 1_700_000_000
+    y = targets(X.astype(float), 3, 9).argmax(axis=1)
+    model = PredtronClassifier(norm="scaled", random_state=0).fit(X, y)
+    found = outputs(model, X)
+    assert (found["label"] == model.predict(X)).all()
+    assert_close_scores(found["scores"], model.decision_function(X), uncertainty(model, X.astype(float), 1e-13))
+
+
 def test_streams_and_sparse_rows():
     X = rows(10, np.float32) * (np.random.default_rng(0).random((N, P)) < 0.4)
     y = targets(rows(10, np.float64), 3, 10).argmax(axis=1)
