@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 
 def check_linear(model: Any) -> None:
@@ -19,7 +20,8 @@ def check_linear(model: Any) -> None:
 
 def linear_map(model: Any) -> tuple[NDArray, NDArray]:
     """Return weights of shape (n_features, d), and offsets of shape (d,), of the scores that predict."""
-    coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+    coef = model.coef_.toarray() if issparse(model.coef_) else model.coef_
+    coef, intercept = np.atleast_2d(coef), np.atleast_1d(model.intercept_)
     d = max(len(coef), len(intercept))
     return np.broadcast_to(coef, (d, coef.shape[1])).T, np.broadcast_to(intercept, d)
 

@@ -41,6 +41,7 @@ LINEAR = [norm for norm in kinds(Norm) if norm is not RKHS]
 TOLERANCE = {np.float32: 1e-5, np.float64: 1e-13}
 REALS = pytest.mark.parametrize("real", list(TOLERANCE), ids=lambda real: real.__name__)
 N, P = 240, 7
+QUERIES = {PredtronRanker: {"qid": np.arange(N) // 12}}
 
 
 def rows(seed, real):
@@ -376,6 +377,15 @@ def test_streams_and_sparse_rows():
         check_classifier(model, X.astype(np.float32), 1e-5)
     model.widen(n_features=P + 2, classes=[3])
     assert outputs(model, np.ones((4, P + 2), dtype=np.float32))["scores"].shape == (4, 4)
+
+
+@pytest.mark.parametrize("kind", [PredtronBinaryClassifier, PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker])
+def test_sparse_weights(kind):
+    X = rows(10, np.float32)
+    y = (targets(X, 3, 10) > 0).astype(int)
+    model = kind(random_state=0).fit(X, y if kind is PredtronMultilabelClassifier else y[:, 0], **QUERIES.get(kind, {}))
+    dense, found = outputs(model, X), outputs(model.sparsify(), X)
+    assert all((found[name] == dense[name]).all() for name in dense)
 
 
 def test_features_far_from_zero_keep_their_digits_as_double():
