@@ -56,7 +56,8 @@ class BeginsAtLinear(BasePredtron):
         """Begin at a fitted linear model of scikit-learn, and go on by `partial_fit`, or by `fit` with ``warm_start=True``.
 
         The estimator predicts as the model does, but for exact ties, until it learns: its first iterate is the model, with which
-        the average begins.  Steps are as long as for zero weights.
+        the average begins.  Steps are as long as for zero weights.  A `threshold`, a `constraint`, a `reject` option or a loss
+        of the k first labels has its say in predictions from the beginning.
 
         Parameters
         ----------
@@ -204,10 +205,13 @@ def encoder(decode: Callable[[NDArray], NDArray], d: int, k: int) -> NDArray | N
 
 def of_thresholds(model: Any) -> Linear:
     """Return the decoded scores of ranks by one direction with r - 1 ordered thresholds, `theta_`."""
-    d = len(model.theta_)
+    theta = np.asarray(model.theta_, dtype=np.float64)
+    if (np.diff(theta) < 0).any():
+        raise ValueError(f"model={shortened(model)} has theta_={shortened(theta)}; thresholds must not fall.")
+    d = len(theta)
     code = (2.0 * np.tri(d + 1, d, -1) - 1) / np.sqrt(d)
     coef = np.array(model.coef_, dtype=np.float64)
-    return Linear(np.outer(code.sum(axis=1), coef), -code @ np.asarray(model.theta_, dtype=np.float64))
+    return Linear(np.outer(code.sum(axis=1), coef), -code @ theta)
 
 
 def is_same(found: tuple[Any, NDArray], given: Linear) -> bool:

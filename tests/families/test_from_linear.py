@@ -208,6 +208,15 @@ def test_thresholds_on_one_direction(representation, k):
     assert estimator.partial_fit(X, y).t_ == len(X)
 
 
+@pytest.mark.parametrize("representation", ["shared", "thermometer", "onehot"])
+def test_thresholds_that_fall_are_refused(representation):
+    X, y = rows(4)
+    model = Thresholds().fit(X, np.searchsorted(list("abcd"), y))
+    model.theta_ = model.theta_[::-1]
+    with pytest.raises(ValueError, match=r"has theta_=.*; thresholds must not fall"):
+        PredtronOrdinalClassifier.from_linear(model, representation=representation)
+
+
 @pytest.mark.parametrize("family", [PredtronOrdinalClassifier, PredtronClassifier])
 def test_several_directions_are_not_shared(family):
     X, y = rows(3)
