@@ -55,9 +55,9 @@ class BeginsAtLinear(BasePredtron):
     def from_linear(cls, model: Any, **parameters: Any) -> Self:
         """Begin at a fitted linear model of scikit-learn, and go on by `partial_fit`, or by `fit` with ``warm_start=True``.
 
-        The estimator predicts as the model does, but for exact ties, until it learns: its first iterate is the model, with which
-        the average begins.  Steps are as long as for zero weights.  A `threshold`, a `constraint`, a `reject` option or a loss
-        of the k first labels has its say in predictions from the beginning.
+        The estimator predicts as the model does, but for exact ties, until it learns: its first iterate is the model, and the
+        average is over those that follow, one a round.  Steps are as long as for zero weights.  A `threshold`, a `constraint`, a
+        `reject` option or a loss of the k first labels has its say in predictions from the beginning.
 
         Parameters
         ----------

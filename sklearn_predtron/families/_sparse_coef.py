@@ -90,7 +90,7 @@ class SparseCoef(BeginsAtLinear):
         """Make sparse weights dense, so that learning goes on from what predicts.
 
         The last iterate, the average and what both were made of are no longer there: the next iterate follows the weights that
-        predict, and the average begins with them.  For the losses to come no bound is proven.
+        predict, and the average is over those to come.  For the losses to come no bound is proven.
 
         Returns
         -------

@@ -104,6 +104,16 @@ def test_the_average_begins_at_the_model(average):
     assert_allclose(sure.coef_, model.coef_, rtol=1e-14)
 
 
+def test_the_average_is_over_the_iterates_that_follow():
+    X, y = rows(2)
+    model = LogisticRegression().fit(X, y)
+    estimator = PredtronBinaryClassifier.from_linear(model, average="uniform", update="perceptron")
+    wrong = np.flatnonzero(model.predict(X) != y)[:3]
+    iterates = [estimator.partial_fit(X[i : i + 1], y[i : i + 1]).last_coef_ for i in wrong]
+    assert estimator.n_updates_ >= 2
+    assert_allclose(estimator.coef_, np.mean(iterates, axis=0), rtol=1e-12)
+
+
 def test_fit_goes_on_with_a_warm_start_alone():
     X, y = rows()
     model = LogisticRegression().fit(X, y)
