@@ -14,7 +14,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CCompilerError, ExecError, PlatformError
 
 HERE = Path(__file__).parent
-FLAGS = ["-O3", "-g0"]  # those of setup.py
+FLAGS = ["-O3", "-g0", "-fno-asynchronous-unwind-tables"]  # those of setup.py
 DOUBLES, INTEGERS = (ndpointer(dtype, ndim=1, flags="C_CONTIGUOUS") for dtype in (np.float64, np.int32))
 FUNCTIONS = {
     "sum": [c_ssize_t, DOUBLES],
