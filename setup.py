@@ -21,10 +21,9 @@ C_SOURCES = {
     "problems/inference/_trellis": "problems/inference/viterbi.c",
 }
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g1"]
-SMALL = ["-g0", "-fno-asynchronous-unwind-tables"]  # nothing unwinds the stack of C
 FLAGS = {
-    "": ["-O3", *SMALL],
-    "plain": ["-O3", *SMALL, "-DSKLEARN_PREDTRON_PLAIN"],
+    "": ["-O3", "-g0", "-fno-asynchronous-unwind-tables"],  # nothing unwinds the stack of C
+    "plain": ["-O3", "-g0", "-fno-asynchronous-unwind-tables", "-DSKLEARN_PREDTRON_PLAIN"],
     "bounds": ["-O2", "-g0"],
     "sanitize": ["-O1", *SANITIZE],
 }
