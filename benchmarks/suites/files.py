@@ -18,7 +18,7 @@ from benchmarks.measure import Case, Measured, interleave, ratios
 from benchmarks.report import Table, spread
 from benchmarks.suites.fits import verdict
 from benchmarks.tasks import Options
-from sklearn_predtron import PredtronClassifier
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.datasets import ParquetReader, SvmlightReader, read_svmlight
 
 ROWS, WIDTH, ENTRIES = 100_000, 50_000, 76
@@ -28,12 +28,15 @@ FORM: dict[str, Any] = {"n_features": WIDTH, "zero_based": False}
 FORMER, READER, LEARNING, MEMORY = "former reader", "reader", "reader + learning", "learning, in memory"
 WHOLE, SKLEARN, WABBIT = "read_svmlight", "scikit-learn", "Vowpal Wabbit"
 WRITING, EPOCH, CACHED = "reader + learning + cache", "second epoch, from the cache", "second run, from the cache"
+BINARY, FORMER_BINARY = f"{LEARNING}, binary", f"{FORMER} + learning, binary"
 WABBIT_CACHED, PLAIN, PACKED = "Vowpal Wabbit, from its cache", "Parquet + learning", "Parquet (zstd) + learning"
 PAIRS: list[tuple[str, str, float | None]] = [
     (READER, SKLEARN, None),
     (WHOLE, SKLEARN, None),
     (LEARNING, f"{FORMER} + learning", 10.0),
     (LEARNING, WABBIT, 1.4),
+    (BINARY, FORMER_BINARY, None),
+    (BINARY, WABBIT, None),
     *((f"{LEARNING}, n_jobs={n_jobs}", f"{LEARNING}, n_jobs=None", 1.5) for n_jobs in (1, 2)),
     (LEARNING, MEMORY, None),
     (WRITING, LEARNING, None),
@@ -57,10 +60,10 @@ def run(options: Options) -> list[Table]:
         note=(
             f"Rows of {ENTRIES} of {WIDTH:,} features, two classes, values of six decimals; the file is cached.  The "
             "former reader is scikit-learn's parser on chunks of lines.  Vowpal Wabbit reads the same rows from its own format "
-            "in one pass, with hinge loss.  Caches and Parquet hold indices of 32 bits and doubles.  "
-            "What takes one core is kept on it and has its CPU time "
-            "counted, what may take two the time of day.  Learning is "
-            "`PredtronClassifier.partial_fit` on the reader's chunks, with the average that chooses itself."
+            "in one pass, with hinge loss.  Caches and Parquet hold indices of 32 bits and doubles.  What takes one core is kept "
+            "on it and has its CPU time counted, what may take two the time of day.  Learning is `partial_fit` on the reader's "
+            "chunks with the average that chooses itself, by `PredtronClassifier` or, where it says binary, by "
+            "`PredtronBinaryClassifier`, which the command line takes for two labels."
         ),
     )
     fastest = facts[MEMORY][1] / found[MEMORY].seconds
@@ -94,8 +97,10 @@ def measure(folder: Path, options: Options) -> tuple[dict[str, Measured], dict[s
         f"{FORMER} + learning": (1, few, sizes[part], partial(learn, partial(former, part))),
         READER: (1, n, sizes[text], partial(use, partial(SvmlightReader, text, **FORM))),
         WHOLE: (1, n, sizes[text], partial(read_svmlight, text, **FORM)),
+        FORMER_BINARY: (1, few, sizes[part], partial(learn, partial(former, part), PredtronBinaryClassifier)),
         MEMORY: (1, n, sizes[text], partial(learn, lambda: chunks)),
         LEARNING: (1, n, sizes[text], partial(learn, partial(SvmlightReader, text, **FORM))),
+        BINARY: (1, n, sizes[text], partial(learn, partial(SvmlightReader, text, **FORM), PredtronBinaryClassifier)),
     }
     for n_jobs in (None, 1, 2):
         read = partial(SvmlightReader, text, **FORM, n_jobs=n_jobs)
@@ -197,9 +202,9 @@ def use(read: Callable) -> None:
         pass
 
 
-def learn(read: Callable) -> None:
+def learn(read: Callable, family: type = PredtronClassifier) -> None:
     """Learn from all chunks."""
-    model = PredtronClassifier()
+    model = family()
     for X, y, _ in read():
         model.partial_fit(X, y, classes=CLASSES)
 
