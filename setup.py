@@ -48,14 +48,14 @@ if not stamp.exists() or stamp.read_text() != variant:
     stamp.write_text(variant)
 
 
-def extension(module: str, *sources: str) -> Extension:
+def extension(module: str, *sources: str, flags: list[str] = FLAGS[variant]) -> Extension:
     headers = [str(path) for path in sorted(PACKAGE.rglob("*.h"))]
     return Extension(
         module,
         list(sources),
         include_dirs=[str(PACKAGE / folder) for folder in ("_core", "datasets", "norms", "problems/inference")],
         depends=[*headers, str(stamp)],
-        extra_compile_args=FLAGS[variant],
+        extra_compile_args=flags,
         extra_link_args=SANITIZE if variant == "sanitize" else [],
     )
 
@@ -76,12 +76,17 @@ class Build(build_ext):
         super().build_extensions()
 
 
-# What Cython's modules have in common, compiled once; it is listed in sys.modules without its package, too.
+# What Cython's modules have in common, compiled once, and small, for it has no loop; it is listed in sys.modules without its
+# package, too.
 shared = "sklearn_predtron._core._cython_sklearn_predtron"
+small = ["-O2" if flag == "-O3" else flag for flag in FLAGS[variant]]
 setup(
     cmdclass={"build_ext": Build},
     ext_modules=cythonize(
-        [extension(shared, f"build/cython{variant}/_cython_sklearn_predtron.c"), *map(compiled, sorted(PACKAGE.rglob("*.pyx")))],
+        [
+            extension(shared, f"build/cython{variant}/_cython_sklearn_predtron.c", flags=small),
+            *map(compiled, sorted(PACKAGE.rglob("*.pyx"))),
+        ],
         build_dir=f"build/cython{variant}",
         compiler_directives=DIRECTIVES,
         shared_utility_qualified_name=shared,
