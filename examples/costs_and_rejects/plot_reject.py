@@ -49,6 +49,8 @@ report("LogisticRegression and Chow", np.where(sure >= 1 - cost, peer.predict(X_
 # the classifier puts itself.
 
 display = RiskCoverageDisplay.from_estimator(model, X_test, y_test)
-RiskCoverageDisplay.from_predictions(y_test, peer.predict(X_test), sure, name="LogisticRegression", ax=display.ax_)
+RiskCoverageDisplay.from_predictions(
+    y_test, peer.predict(X_test), sure, name="LogisticRegression", ax=display.ax_
+)
 display.ax_.set_title("Share of mistakes among the accepted rows")
 plt.show()

@@ -17,7 +17,9 @@ from sklearn.preprocessing import scale
 
 from sklearn_predtron import PredtronMultilabelClassifier
 
-X, y = make_multilabel_classification(4000, n_classes=10, n_labels=2, length=30, allow_unlabeled=False, random_state=0)
+X, y = make_multilabel_classification(
+    4000, n_classes=10, n_labels=2, length=30, allow_unlabeled=False, random_state=0
+)
 X = scale(X) + np.random.default_rng(0).standard_normal(X.shape)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
 
@@ -43,7 +45,9 @@ likely = {
 cuts = np.linspace(0.1, 0.6, 51)
 cut = cuts[np.argmin([losses(y_train, (likely["train"] > each).astype(int)).mean() for each in cuts])]
 predictions = {
-    "loss=failed": PredtronMultilabelClassifier(loss=failed, random_state=0).fit(X_train, y_train).predict(X_test),
+    "loss=failed": PredtronMultilabelClassifier(loss=failed, random_state=0)
+    .fit(X_train, y_train)
+    .predict(X_test),
     'loss="hamming"': PredtronMultilabelClassifier(random_state=0).fit(X_train, y_train).predict(X_test),
     "LogisticRegression, 0.5": (likely["test"] > 0.5).astype(int),
     f"LogisticRegression, {cut:.2f}": (likely["test"] > cut).astype(int),
@@ -54,7 +58,11 @@ for i, (name, predicted) in enumerate(predictions.items()):
     print(f"{name:24} mean cost {paid:.3f}, labels suggested {sizes.mean():.2f}")
     shares = np.bincount(np.minimum(sizes, 6), minlength=7) / len(sizes)
     ax.bar(np.arange(7) + 0.2 * i - 0.3, shares, width=0.2, label=f"{name}: {paid:.2f}")
-ax.set(xlabel="labels suggested (6: or more)", ylabel="share of rows", title="How many labels are suggested, and the mean cost")
+ax.set(
+    xlabel="labels suggested (6: or more)",
+    ylabel="share of rows",
+    title="How many labels are suggested, and the mean cost",
+)
 ax.legend()
 plt.show()
 

@@ -17,7 +17,9 @@ from sklearn_predtron import PredtronBinaryClassifier
 X, y = load_breast_cancer(return_X_y=True)
 order = np.random.default_rng(0).permutation(len(y))
 X, y = X[order], y[order]
-print(f"the standard deviations of the features lie between {X.std(axis=0).min():.4f} and {X.std(axis=0).max():.0f}")
+print(
+    f"the standard deviations of the features lie between {X.std(axis=0).min():.4f} and {X.std(axis=0).max():.0f}"
+)
 
 
 def mistakes(model, X):

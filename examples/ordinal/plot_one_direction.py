@@ -34,9 +34,14 @@ for name, make in learners.items():
         starts = range(0, 2000 - n + 1, max(n, 400))
         fitted = [make().fit(X[a : a + n], y[a : a + n]) for a in starts]
         errors.append(np.mean([mean_absolute_error(y[2000:], model.predict(X[2000:])) for model in fitted]))
-    print(f"{name:19}", *(f"{n} rows: {error:.2f} " for n, error in zip(sizes, errors, strict=True)))
+    print(f"{name:19}", *(f"{n} rows: {error:.2f}" for n, error in zip(sizes, errors, strict=True)))
     ax.plot(sizes, errors, "o-", label=name)
-ax.set(xscale="log", xlabel="rows learned", ylabel="mean distance of ranks", title="Ranks that follow one direction")
+ax.set(
+    xscale="log",
+    xlabel="rows learned",
+    ylabel="mean distance of ranks",
+    title="Ranks that follow one direction",
+)
 ax.set_xticks(sizes, sizes)
 ax.minorticks_off()
 ax.legend()

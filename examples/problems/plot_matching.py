@@ -46,22 +46,33 @@ y = [linear_sum_assignment(x @ truth + 0.5 * rng.standard_normal(x.shape[:2]), m
 
 def pairs(tables, matches):
     rows = np.concatenate([x.reshape(-1, 10) for x in tables])
-    return rows, np.concatenate([(np.arange(len(x)) == match[:, None]).ravel() for x, match in zip(tables, matches, strict=True)])
+    return rows, np.concatenate(
+        [(np.arange(len(x)) == match[:, None]).ravel() for x, match in zip(tables, matches, strict=True)]
+    )
 
 
 sizes, problem = [5, 10, 25, 50, 100, 200], Matching()
 curves = {"Predtron(Matching())": [], "LogisticRegression of pairs": []}
 for n in sizes:
-    weights = Predtron(problem, random_state=0).fit(X[:n], y[:n]).coef_, LogisticRegression().fit(*pairs(X[:n], y[:n])).coef_[0]
+    weights = (
+        Predtron(problem, random_state=0).fit(X[:n], y[:n]).coef_,
+        LogisticRegression().fit(*pairs(X[:n], y[:n])).coef_[0],
+    )
     for curve, w in zip(curves.values(), weights, strict=True):
-        curve.append(np.mean([problem.loss(problem.decode(w, x), match) for x, match in zip(X[200:], y[200:], strict=True)]))
+        curve.append(
+            np.mean(
+                [problem.loss(problem.decode(w, x), match) for x, match in zip(X[200:], y[200:], strict=True)]
+            )
+        )
 chance = np.mean([1 / len(x) for x in X[200:]])
 figure, ax = plt.subplots(layout="constrained")
 for name, curve in curves.items():
     print(f"{name:28}", *(f"{n}: {loss:.3f} " for n, loss in zip(sizes, curve, strict=True)))
     ax.plot(sizes, curve, "o-", label=name)
 print(f"a random matching            {1 - chance:.3f}")
-ax.set(xscale="log", xlabel="tables learned", ylabel="guests in the wrong seat", title="Two hundred new tables")
+ax.set(
+    xscale="log", xlabel="tables learned", ylabel="guests in the wrong seat", title="Two hundred new tables"
+)
 ax.set_xticks(sizes, sizes)
 ax.minorticks_off()
 ax.legend()

@@ -42,7 +42,9 @@ for name, learner in learners.items():
     print(f"{name:17} F1 of chunks {f1[-1]:.3f}, {broken[-1]:3} sequences broken")
 
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
-for ax, values, title in zip(axes, [f1, broken], ["F1 of chunks", "sequences that are no chunking"], strict=True):
+for ax, values, title in zip(
+    axes, [f1, broken], ["F1 of chunks", "sequences that are no chunking"], strict=True
+):
     ax.bar_label(ax.bar(list(learners), np.round(values, 2)))
     ax.set(title=title)
     ax.margins(y=0.12)

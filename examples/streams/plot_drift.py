@@ -45,6 +45,10 @@ for name, model in learners.items():
     print(f"{name:17} errs in", *(f"{100 * part.mean():5.1f} %" for part in np.split(wrong, 3)))
     ax.plot(np.convolve(wrong, np.full(300, 1 / 300), mode="valid"), label=name)
 ax.axvspan(1500, 3000, color="gray", alpha=0.2, label="the truth turns")
-ax.set(xlabel="rows", ylabel="mistakes of 300 rows", title="Rows of a stream, each predicted before it was learned")
+ax.set(
+    xlabel="rows",
+    ylabel="mistakes of 300 rows",
+    title="Rows of a stream, each predicted before it was learned",
+)
 ax.legend()
 plt.show()

@@ -17,7 +17,9 @@ from sklearn_predtron import PredtronClassifier
 from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.mixing import ParameterMixing
 
-X, y = make_classification(12_000, n_features=30, n_informative=15, n_classes=5, n_clusters_per_class=1, random_state=0)
+X, y = make_classification(
+    12_000, n_features=30, n_informative=15, n_classes=5, n_clusters_per_class=1, random_state=0
+)
 X_test, y_test = X[8000:], y[8000:]
 rounds = [1, 2, 5, 10]
 accuracy = {}

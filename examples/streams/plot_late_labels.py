@@ -33,7 +33,11 @@ for name, make in learners.items():
     curve = [error(make(), delay) for delay in delays]
     print(f"{name:19}", *(f"{delay} late: {value:.3f} " for delay, value in zip(delays, curve, strict=True)))
     ax.plot(delays, curve, "o-", label=name)
-ax.set(xlabel="rows until the label is known", ylabel="progressive error", title="A truth that turns once in 1200 rows")
+ax.set(
+    xlabel="rows until the label is known",
+    ylabel="progressive error",
+    title="A truth that turns once in 1200 rows",
+)
 ax.legend()
 plt.show()
 

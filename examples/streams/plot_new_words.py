@@ -23,7 +23,9 @@ def message(i):
     kind = rng.integers(2 + (i >= n // 2))
     words = rng.geometric(0.02, 10) + i // 10
     own = rng.random(10) < 0.3
-    return [f"{kinds[kind]}{word}" if mine else f"word{word}" for word, mine in zip(words, own, strict=True)], kinds[kind]
+    return [
+        f"{kinds[kind]}{word}" if mine else f"word{word}" for word, mine in zip(words, own, strict=True)
+    ], kinds[kind]
 
 
 # %%

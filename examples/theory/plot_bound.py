@@ -32,7 +32,9 @@ print(f"largest margin {found.margin:.3f}, largest length of a row {R:.2f}")
 print(f"loss suffered  {model.cumulative_loss_:.0f}")
 print(f"bound          {bound:.1f}")
 peer = Perceptron(fit_intercept=False, max_iter=10, tol=None, random_state=0).fit(X, y)
-print(f"scikit-learn's Perceptron after ten epochs: accuracy {peer.score(X, y):.3f}, ours {model.score(X, y):.3f}")
+print(
+    f"scikit-learn's Perceptron after ten epochs: accuracy {peer.score(X, y):.3f}, ours {model.score(X, y):.3f}"
+)
 
 display = OnlineLossDisplay.from_estimator(model, margin=found.margin, radius=R)
 display.ax_.set(yscale="log", title="Loss suffered on the way, and its bound")

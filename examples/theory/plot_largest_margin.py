@@ -31,7 +31,9 @@ learners = {
 found = largest_margin(learners['update="adaptive"'], X, y)
 directions = {"largest_margin": found.coef.ravel()}
 for name, learner in learners.items():
-    directions[name] = learner.fit(X, y).coef_[-1] if name.startswith("update") else learner.fit(X, y).coef_[0]
+    directions[name] = (
+        learner.fit(X, y).coef_[-1] if name.startswith("update") else learner.fit(X, y).coef_[0]
+    )
 figure, ax = plt.subplots(layout="constrained")
 ax.scatter(*X.T, c=np.array(["C0", "C1"])[y], s=10)
 for i, (name, direction) in enumerate(directions.items()):

@@ -25,7 +25,9 @@ for update in ["adaptive", "passive_aggressive", "perceptron"]:
     model = PredtronClassifier(update=update, random_state=0).set_callbacks(LossHistory())
     model.fit(X_train, y_train)
     OnlineLossDisplay.from_estimator(model, name=update, ax=ax)
-    print(f"{update:19} {model.n_mistakes_:5} mistakes on the way, accuracy {model.score(X_test, y_test):.3f}")
+    print(
+        f"{update:19} {model.n_mistakes_:5} mistakes on the way, accuracy {model.score(X_test, y_test):.3f}"
+    )
 peer = SGDClassifier(average=True, random_state=0).fit(X_train, y_train)
 print(f"SGDClassifier, averaged                    accuracy {peer.score(X_test, y_test):.3f}")
 ax.set_title("Mistakes on noisy digits, each row predicted before it was learned")

@@ -15,16 +15,20 @@ OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm
 LOADED = "return document.readyState === 'complete' && (!window.MathJax || !window.MathJax.startup || document.mathDone)"
 MATH = "if (window.MathJax && MathJax.startup) MathJax.startup.promise.then(() => {document.mathDone = true})"
 FACTS = """
-    const width = document.documentElement.scrollWidth, images = [...document.images];
-    const fits = e => e.getBoundingClientRect().right <= innerWidth + 1;
+    const images = [...document.images], article = document.querySelector('.bd-article-container');
+    const scrolls = e => e && e.scrollWidth > e.clientWidth, wide = scrolls(document.documentElement) || scrolls(article);
+    const edge = article ? article.getBoundingClientRect().right : innerWidth;
+    const fits = e => e.getBoundingClientRect().right <= edge + 1;
     return {
         links: [...document.links].map(a => a.href),
         mute: images.filter(i => !i.alt).map(i => i.src),
         empty: images.filter(i => i.loading !== 'lazy' && !i.naturalWidth).map(i => i.src),
         drawn: document.querySelectorAll('svg[role=img]:not([aria-hidden=true]):not(:has(title))').length,
-        wide: width > innerWidth ? [...document.body.querySelectorAll('*')].filter(e => !fits(e)).slice(0, 3)
+        barred: [...document.querySelectorAll('span.math')].filter(e => scrolls(e) && getComputedStyle(e).scrollbarWidth !== 'none'
+            && getComputedStyle(e).overflowX !== 'visible').map(e => e.textContent),
+        wide: wide ? [...document.body.querySelectorAll('*')].filter(e => !fits(e)).slice(0, 3)
             .map(e => e.tagName + '.' + e.className) : [],
-        scrolls: width > innerWidth,
+        scrolls: wide,
     }
 """
 COLOURS = """
@@ -86,6 +90,7 @@ class Site:
             yield "a drawing without a title"
         if facts["scrolls"]:
             yield f"scrolls sideways, by {facts['wide']}"
+        yield from (f"a scroll bar under the formula {formula}" for formula in facts["barred"])
         for theme, dark in (("light", False), ("dark", True)):
             back, text = map(brightness, self.driver.execute_script(COLOURS, theme))
             if (back < 128) != dark or abs(back - text) < 100:
