@@ -19,6 +19,7 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.loss_curve import LossCurve
 from sklearn_predtron._queries import ids_taken, shortened
 from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._blocks import InColumn
 
 __all__ = ["EarlyStopping", "LossHistory"]
 
@@ -381,10 +382,22 @@ class EarlyStopping:
         X, y, *ids = self.validation
         if ids and ids_taken(estimator.sample_loss) is None:
             raise ValueError(f"validation has 3 entries, and {type(estimator).__name__} takes no ids; accepted is (X, y).")
+        if not ids:
+            check_ids_given(estimator, X)
         try:
             estimator._rows_and_labels(X, y, *ids)
         except ValueError as error:
             raise ValueError(f"validation: {error}") from None
+
+
+def check_ids_given(estimator: Any, X: Any) -> None:
+    """Refuse several rows without ids, for an estimator that would take them for one query or sequence."""
+    if isinstance(estimator, InColumn) and estimator._apart(X, None)[1] is None and np.shape(X)[0] > 1:
+        name, group = estimator._ids.name, estimator._ids.group
+        raise ValueError(
+            f"validation has no {name}, the {group} of each row; accepted are (X, y, {name}), a column {name!r} of a data frame X, "
+            f"and (X, y, 'one') for rows that are one {group}."
+        )
 
 
 def checked_validation(validation: Any) -> tuple[Any, ...]:

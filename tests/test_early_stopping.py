@@ -337,6 +337,8 @@ def test_rows_that_do_not_fit_are_refused_before_anything_is_learned():
         np.testing.assert_array_equal(fitted.coef_, before)
         assert not hasattr(fitted, "validation_scores_")
     X, y, qid = make_ranking_queries(20, random_state=0)
+    with pytest.raises(ValueError, match=r"validation has no qid, the query of each row; accepted are \(X, y, qid\), a column"):
+        PredtronRanker().set_callbacks(EarlyStopping((X, y))).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="validation: qid has 3 entries and X has"):
         PredtronRanker().set_callbacks(EarlyStopping((X, y, qid[:3]))).fit(X, y, qid=qid)
 
@@ -344,7 +346,10 @@ def test_rows_that_do_not_fit_are_refused_before_anything_is_learned():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda X, y, sid: (X, y), "validation: sample_loss was called without sid on an estimator that was fitted with several"),
+        (
+            lambda X, y, sid: (X, y),
+            r"validation has no sid, the sequence of each row; accepted are \(X, y, sid\), a column 'sid' of",
+        ),
         (lambda X, y, sid: (X, y, sid[:3]), "validation: sid has 3 entries and X has"),
         (lambda X, y, sid: (X, y[1:], sid), "validation: X has .* rows and y has"),
         (lambda X, y, sid: (X, y + 7, sid), "validation: y contains labels"),

@@ -39,7 +39,7 @@ class ClassLabelled(ClassifierMixin, SparseCoef):
             self._check_same_set(classes, given, "in categories")
             found = given
         elif not partial:
-            found, codes = find_classes(one_dimensional(y))  # one search finds the classes and their numbers
+            found, codes = self._find_classes(one_dimensional(y))  # one search finds the classes and their numbers
         elif classes is None:
             raise MissingClasses()
         else:
@@ -48,6 +48,9 @@ class ClassLabelled(ClassifierMixin, SparseCoef):
         self._check_classes(found, ordered=given is not None)
         self.classes_ = found
         return labels
+
+    def _find_classes(self, y: NDArray) -> tuple[NDArray, NDArray]:
+        return find_classes(y)
 
     def _build_reader(self) -> ClassReader:
         return ClassReader(self.classes_)

@@ -13,6 +13,11 @@ from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._fast_path import CodeReader
 from sklearn_predtron.problems._base import Codes, presence
 
+NUMBERED = (
+    "  If a meta-estimator has numbered them (calibration, bagging, voting): number the labels before it is fitted, and leave "
+    "`categories` out."
+)
+
 
 class ClassReader(CodeReader):
     """Reads class labels, each as its number among the classes."""
@@ -86,7 +91,11 @@ def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
         known = codes >= 0
     if not np.all(known):
         unknown = _distinct(y[~known])
-        raise ValueError(f"{parameter} contains labels that are not in classes_: {unknown}; accepted are {classes.tolist()}.")
+        numbered = classes.dtype.kind in "OUST" and all(isinstance(i, int) and 0 <= i < len(classes) for i in unknown)
+        raise ValueError(
+            f"{parameter} contains labels that are not in classes_: {unknown}; accepted are {classes.tolist()}."
+            f"{NUMBERED if numbered else ''}"
+        )
     return codes
 
 

@@ -194,6 +194,17 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         if self.categories is not None and len(given) < len(self.classes_):
             raise ValueError(f"categories={given.tolist()} cannot change from {self.classes_.tolist()} once learning has begun.")
 
+    def _find_classes(self, y: NDArray) -> tuple[NDArray, NDArray]:
+        try:
+            return super()._find_classes(y)
+        except ValueError as error:
+            if "continuous" not in str(error):
+                raise
+            raise ValueError(
+                f"Unknown label type: continuous, as {shortened(y)}.  Where fractions are ranks, such as half stars, declare them: "
+                "categories=[1, 1.5, 2, ...], or an ordered pandas Categorical."
+            ) from None
+
     def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
         super()._check_classes(classes, ordered=ordered)
         if not ordered and classes.dtype.kind in "OSUT":

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._compat import with_callbacks
-from sklearn_predtron._queries import QID, check_qid, is_one, read_document_relevances
+from sklearn_predtron._queries import ONE, QID, check_qid, is_one, read_document_relevances
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._blocks import InColumn
 from sklearn_predtron.families._docstrings import documented
@@ -105,7 +105,7 @@ class PredtronRanker(BaseRanker, InColumn):
     >>> model = PredtronRanker(random_state=0).fit(X[:500], y[:500], qid=qid[:500])
     >>> model.score(X[500:], y[500:], qid=qid[500:]) > 0.95
     True
-    >>> model.rank(X[:5])
+    >>> model.rank(X[:5], qid="one")
     array([2, 1, 5, 4, 3])
     """
 
@@ -281,14 +281,15 @@ class PredtronRanker(BaseRanker, InColumn):
         X : {array-like, sparse matrix} of shape (n_documents, n_features)
             Documents.
         qid : array-like of shape (n_documents,), default=None
-            The query of each document, here or in a column "qid" of X; None and "one" are one query.
+            The query of each document, here or in a column "qid" of X.  None is one query, of which more than one row warns
+            after a fit with several; "one" is one query.
 
         Returns
         -------
         ndarray of shape (n_documents,)
             Positions 1, 2, ... within the query; documents of equal scores in the order they are in.
         """
-        X, qid = self._apart(X, qid)
+        X, qid = self._apart_or_warned(X, qid) if self._several else self._apart(X, qid)
         scores = self.predict(X)
         queries = self._blocks(qid, len(scores))
         query = np.repeat(np.arange(queries.n), np.diff(queries.start))
@@ -357,7 +358,7 @@ class PredtronRanker(BaseRanker, InColumn):
         self._check_ids_given(self._apart(X, qid)[1], "score")
         X, qid = self._apart_or_warned(X, qid)
         scores, y = self._scored_documents(X, y)
-        qid = None if qid is None or is_one(qid) else check_qid(qid, len(y))
+        qid = ONE if qid is None or is_one(qid) else check_qid(qid, len(y))
         return mean_over_queries(ndcg, y, scores, qid, sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any, qid: Any = None) -> float:

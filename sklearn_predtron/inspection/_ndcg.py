@@ -122,8 +122,6 @@ class NDCGDisplay(Display):
         if is_classifier(model) and not hasattr(model, "decision_function"):
             raise ValueError(f"estimator={shortened(model)} has labels, not scores; from_predictions takes the scores of any.")
         scores = model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
-        if qid is None and np.ndim(scores) == 1:
-            raise ValueError("qid=None is for relevances of shape (n_samples, n_labels); accepted are the queries, and 'one'.")
         name = type(model).__name__ if name is None else name
         return cls.from_predictions(y, scores, qid, k=k, gain=gain, name=name, ax=ax, **kwargs)
 
@@ -149,7 +147,7 @@ class NDCGDisplay(Display):
         y_score : array-like of the shape of y_true
             Scores; the larger, the higher the rank.
         qid : array-like of shape (n_documents,), default=None
-            The query of each document; None is one query, or one per row of relevances of shape (n_samples, n_labels).
+            The query of each document; "one" is one query.  None is for relevances of shape (n_samples, n_labels).
         k : int, default=None
             Only the first k ranks count; None is all.
         gain : {"exponential", "linear"}, default="exponential"
@@ -167,6 +165,11 @@ class NDCGDisplay(Display):
             What was drawn.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")
+        if qid is None and np.ndim(y_score) == 1:
+            raise ValueError(
+                "qid=None is for relevances of shape (n_samples, n_labels), each row of which is a query, and these are of shape "
+                f"{np.shape(y_score)}; pass qid, the query of each document, or qid='one' if they are one query."
+            )
         values = ndcg(y_true, y_score, qid, k=k, gain=gain)
         return cls(values=values, name=name).plot(ax, **kwargs)
 

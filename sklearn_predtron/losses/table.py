@@ -224,7 +224,7 @@ class Squared(CostTableLoss):
     """
 
     alias = "squared"
-    synonyms = ("mse", "squared_error", "l2")
+    synonyms = ("mse", "squared_error", "l2", "quadratic")
 
     def matrix(self, classes: NDArray) -> NDArray:
         return Absolute().matrix(classes) ** 2

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_predtron._parts import real_numbers
 from sklearn_predtron._queries import query_numbers, shortened
+from sklearn_predtron._warning import warn
 from sklearn_predtron.metrics._lists import read_arguments, read_weights
 
 
@@ -35,7 +36,8 @@ def mean_over_queries(
     scores : array-like of the shape of y_true
         Scores; the larger, the higher the rank.
     qid : array-like of shape (n_documents,), default=None
-        Query of each document; None is one query, or one per row if y_true is 2-d.
+        Query of each document; "one" is one query.  None is one per row if y_true is 2-d, and else one query, of which more than
+        one document warns.
     sample_weight : array-like of shape (n_documents,) or (n,), default=None
         Weight of each document, or of each row if y_true is 2-d; None is 1.
     **params : dict
@@ -68,6 +70,11 @@ def mean_over_queries(
     1.0
     """
     y, s, rows = read_arguments(y_true, scores, qid)
+    if qid is None and y.ndim == 1 and len(y) > 1:
+        warn(
+            f"qid=None: all {len(y)} documents are one query, over which there is no mean.  Pass qid, the query of each document; "
+            "if they are one query, say so by qid='one'."
+        )
     weights = np.ones(len(y)) if sample_weight is None else read_weights(sample_weight, len(y))
     kept = weights > 0
     if not kept.all():

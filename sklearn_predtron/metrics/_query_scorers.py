@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import config_context
 from sklearn.metrics import make_scorer
 
 from sklearn_predtron._compat import Scorer, asked_of_any
-from sklearn_predtron._queries import split_ids
+from sklearn_predtron._queries import ONE, split_ids
 from sklearn_predtron.metrics._query_means import mean_over_queries
 from sklearn_predtron.metrics._rankings import average_precision, kendall_tau, ndcg, precision_at_k, reciprocal_rank
 from sklearn_predtron.metrics._scorers import requesting
@@ -34,7 +35,8 @@ def make_query_scorer(
 
     It requests the query ids under the name ``groups``, which splitters such as `GroupKFold` read as well, and `sample_weight`
     (see `mean_over_queries`), both by metadata routing.  `set_score_request` of the scorer asks for others.
-    Without routing it reads the ids from a column ``qid`` of X, if X is a data frame that has one.
+    Without routing it reads the ids from a column ``qid`` of X, if X is a data frame that has one, or takes them in a direct
+    call.
 
     Parameters
     ----------
@@ -51,7 +53,7 @@ def make_query_scorer(
     Returns
     -------
     callable
-        ``scorer(estimator, X, y, sample_weight=None)``, with `qid` too if metadata routing is on; larger is better.
+        ``scorer(estimator, X, y, qid=None, sample_weight=None)``; larger is better.
 
     Raises
     ------
@@ -92,7 +94,11 @@ def make_query_scorer(
 
 
 class QueryScorer(Scorer):
-    """A scorer that reads the ids from a column of X, if there is one."""
+    """A scorer that reads the ids from a column of X, if there is one, or is called with them."""
+
+    def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None, **ids: Any) -> float:
+        with config_context(**({"enable_metadata_routing": True} if ids else {})):  # a scorer takes ids with it alone
+            return super().__call__(estimator, X, y_true, sample_weight=sample_weight, **ids)
 
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
         _, ids = split_ids(X, kwargs.get("qid", kwargs.get("groups")))
@@ -279,6 +285,8 @@ def mean_of_lists(
     qid = groups if qid is None else qid
     if np.ndim(y_true) == 2:
         qid = None
-    elif qid is None and not one_query:
-        raise ValueError(NO_QID)
+    elif qid is None:
+        if not one_query:
+            raise ValueError(NO_QID)
+        qid = ONE
     return mean_over_queries(measure, y_true, y_pred, qid, sample_weight=sample_weight, **params)

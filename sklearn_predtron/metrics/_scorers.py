@@ -15,10 +15,12 @@ from sklearn.utils.validation import column_or_1d
 from sklearn_predtron._compat import Scorer
 from sklearn_predtron._parts import as_numbers
 from sklearn_predtron._queries import shortened
+from sklearn_predtron._warning import warn
+from sklearn_predtron.families._declared_order import declared_order
 from sklearn_predtron.families._fast_path import indicator_rows
 from sklearn_predtron.families._labels import encode
 from sklearn_predtron.families._validation import mean_loss
-from sklearn_predtron.losses import AtK, CostTableLoss, SubsetLoss, ZeroOne, costs_of, subset_loss, table_loss
+from sklearn_predtron.losses import Absolute, AtK, CostTableLoss, Squared, SubsetLoss, ZeroOne, costs_of, subset_loss, table_loss
 
 
 class CostScorer(Scorer):
@@ -28,6 +30,8 @@ class CostScorer(Scorer):
         costs = self._kwargs["costs"]
         if "labels" not in self._kwargs and getattr(costs, "labels", None) is None:
             labels = known_labels(estimator)
+            if isinstance(costs, (Absolute, Squared)):
+                labels = ranked(labels, y_true, estimator)
             kwargs["labels"] = with_others(labels, column_or_1d(y_true)) if isinstance(costs, ZeroOne) else labels
         return super()._score(method_caller, estimator, X, y_true, **kwargs)
 
@@ -38,6 +42,23 @@ def known_labels(estimator: Any) -> NDArray:
     if labels is None:
         raise ValueError(f"labels=None stands for classes_, which {type(estimator).__name__} does not have; pass the labels.")
     return labels
+
+
+def ranked(labels: NDArray, y: Any, estimator: Any) -> NDArray:
+    """Return the labels in the order that y declares, if it declares one; that of text is otherwise the alphabet's, with a warning."""
+    declared = declared_order(y)
+    if declared is not None and np.isin(labels, declared).all():
+        return declared
+    named = getattr(final(estimator), "categories", None) is not None
+    if not named and len(labels) > 2 and labels.dtype.kind in "OUST" and (labels[:-1] < labels[1:]).all():
+        warn(f"labels=None: ranks are numbered in the order of classes_, the alphabet, {labels.tolist()}; pass labels in theirs.")
+    return labels
+
+
+def final(estimator: Any) -> Any:
+    """Return the last step of a pipeline, or of the best one of a search."""
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    return final(estimator.steps[-1][1]) if hasattr(estimator, "steps") else estimator
 
 
 def with_others(labels: NDArray, y: NDArray) -> NDArray:
@@ -101,8 +122,9 @@ def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any
         L(sigma, y), as the parameter `loss` of the classifiers: a matrix has a row for each true label and a column for each
         prediction, a dict is {(true, predicted): cost}.
     labels : array-like of shape (k,), default=None
-        The labels in the order of the matrix; None is those that ``CostMatrix(costs, labels=...)`` declares, else `classes_` of
-        the estimator, which may lack a label in a fold.
+        The labels in the order of the matrix, or of the ranks; None is those that ``CostMatrix(costs, labels=...)`` declares, for
+        ranks the order that y declares (an ordered Categorical), else `classes_` of the estimator, which may lack a label in a
+        fold, and of text is the alphabet, of which ranks warn.
     reject_cost : float or array-like of shape (k,), default=None
         What a row costs whose prediction is none of the labels, also by true label; None refuses such predictions.
 

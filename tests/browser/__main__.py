@@ -24,7 +24,8 @@ FACTS = """
         mute: images.filter(i => !i.alt).map(i => i.src),
         empty: images.filter(i => i.loading !== 'lazy' && !i.naturalWidth).map(i => i.src),
         drawn: document.querySelectorAll('svg[role=img]:not([aria-hidden=true]):not(:has(title))').length,
-        barred: [...document.querySelectorAll('span.math')].filter(e => scrolls(e) && getComputedStyle(e).scrollbarWidth !== 'none'
+        barred: [...document.querySelectorAll("span.math")].filter(e => scrolls(e)
+            && getComputedStyle(e).scrollbarWidth !== 'none'
             && getComputedStyle(e).overflowX !== 'visible').map(e => e.textContent),
         wide: wide ? [...document.body.querySelectorAll('*')].filter(e => !fits(e)).slice(0, 3)
             .map(e => e.tagName + '.' + e.className) : [],

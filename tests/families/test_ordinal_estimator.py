@@ -9,7 +9,8 @@ import pytest
 from cases import assert_close, cost_table, name, random_code, random_costs, state, updates
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -505,3 +506,24 @@ def test_diabetes_in_five_ranks():
     assert max(error["default"], error["shared"], error["prank"]) < 1.05 * error["ridge"]
     assert error["default"] < error["zero_one"]
     assert error["default"] < 0.95 * error["classes"]
+
+
+def test_half_stars_are_ranks_once_they_are_declared():
+    X, y = np.arange(30.0)[:, None], np.repeat([1, 1.5, 2], 10)
+    with pytest.raises(ValueError, match=r"Unknown label type: continuous, .* declare them: categories=\[1, 1.5, 2, ...\]"):
+        PredtronOrdinalClassifier().fit(X, y)
+    for model in (
+        PredtronOrdinalClassifier(categories=[1, 1.5, 2]).fit(X, y),
+        PredtronOrdinalClassifier().fit(X, pd.Categorical(y, ordered=True)),
+    ):
+        assert model.classes_.tolist() == [1, 1.5, 2]
+
+
+def test_labels_that_a_meta_estimator_has_numbered():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["low", "medium", "high"])
+    model = PredtronOrdinalClassifier(categories=names)
+    with pytest.raises(ValueError, match=r"accepted .* has numbered them .*: number the labels before"):
+        BaggingClassifier(model, random_state=0).fit(X, names[y])
+    with pytest.raises(ValueError, match=r"\['lo'\]; accepted are \['low', 'medium', 'high'\]\.$"):
+        model.fit(X, np.where(y == 0, "lo", names[y]))

@@ -57,12 +57,21 @@ def test_a_search_without_ids_is_warned():
     assert caught[0].filename == __file__
 
 
+def test_what_is_taken_for_one_query_is_said():
+    model = ranker().fit(X, Y, qid=QID)
+    for call in (lambda: model.rank(X), lambda: mean_over_queries(ndcg, Y, X[:, 0])):
+        with pytest.warns(UserWarning, match="qid=None: all 480 (rows|documents) are one query") as caught:
+            call()
+        assert caught[0].filename == __file__
+
+
 @pytest.mark.usefixtures("strict")
 def test_one_query_may_be_meant():
     one = ranker().fit(X[:8], Y[:8], qid="one")
     np.testing.assert_array_equal(one.coef_, ranker().fit(X[:8], Y[:8], qid=np.zeros(8)).coef_)
     assert one.score(X[:8], Y[:8], qid="one") == one.score(X[:8], Y[:8], qid=np.zeros(8))
     assert one.sample_loss(X[:8], Y[:8], qid="one").shape == (1,) and one.rank(X[:8], qid="one").max() == 8
+    assert one.rank(X[:8]).max() == 8 and ranker().fit(X, Y, qid=QID).rank(X[:8], qid="one").max() == 8
     assert ranker().fit(X, Y, qid="one", sample_weight=np.ones(len(Y))).score(X, Y, qid="one") > 0
     ranker().fit(X[:1], Y[:1])
     ranker().partial_fit(X[:8], Y[:8]).partial_fit(X[8:16], Y[8:16])

@@ -101,7 +101,7 @@ def test_scores_of_other_families():
 
 
 def test_few_queries():
-    one = NDCGDisplay.from_predictions([1, 0], [0.2, 0.7])
+    one = NDCGDisplay.from_predictions([1, 0], [0.2, 0.7], "one")
     assert len(one.values) == 1 and one.quartiles.tolist() == [one.mean] * 3
     check_legible(one, "NDCG of a query", "share of the queries up to that")
     model, X, y, _ = ranked()
@@ -113,10 +113,9 @@ def test_few_queries():
 
 def test_rankings_that_are_refused():
     model, X, y, qid = ranked()
-    with pytest.raises(
-        ValueError, match=r"qid=None is for relevances of shape \(n_samples, n_labels\); accepted are the queries"
-    ):
-        NDCGDisplay.from_estimator(model, X, y)
+    for draw in (lambda: NDCGDisplay.from_estimator(model, X, y), lambda: NDCGDisplay.from_predictions(y, X[:, 0])):
+        with pytest.raises(ValueError, match=r"qid=None is for .* these are of shape \(480,\); pass qid, the query of each"):
+            draw()
     with pytest.raises(ValueError, match=r"k=0; accepted are integers of at least 1 and None"):
         NDCGDisplay.from_estimator(model, X, y, qid, k=0)
     with pytest.raises(ValueError, match=r"gain='log' is not known; accepted are 'exponential' and 'linear'"):

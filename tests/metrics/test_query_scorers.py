@@ -170,8 +170,12 @@ def test_routing_off(data):
     X, y, qid = data
     with pytest.raises(ValueError, match="qid=None is ambiguous to a scorer"):
         cross_val_score(Ranker(), X, y, groups=qid, cv=GroupKFold(), scoring=ndcg_scorer(), error_score="raise")
-    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
-        ndcg_scorer()(Ranker().fit(X, y), X, y, qid=qid)
+    called, weights = {"qid": qid}, np.arange(len(y)) % 3
+    plain = ndcg_scorer()(Ranker().fit(X, y), X, y, **called), ndcg_scorer()(Ranker().fit(X, y), X, y, weights, **called)
+    with config_context(enable_metadata_routing=True):
+        called["sample_weight"] = weights
+        assert plain[1] == ndcg_scorer()(Ranker().fit(X, y), X, y, **called)
+    assert plain[0] == ndcg(y, Ranker().fit(X, y).predict(X), qid).mean() != plain[1]
     one = ndcg_scorer(one_query=True)
     found = cross_val_score(Ranker(), X, y, groups=qid, cv=LeaveOneGroupOut(), scoring=one, error_score="raise")
     with config_context(enable_metadata_routing=True):

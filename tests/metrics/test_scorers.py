@@ -2,9 +2,11 @@
 
 import copy
 import pickle
+import warnings
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases import Hours
 from scipy import sparse
@@ -91,6 +93,25 @@ def test_cost_scorer_is_the_loss_of_the_estimator():
         assert scorer(model, X, names) == pytest.approx(-model.sample_loss(X, names).mean())
     ranks = PredtronOrdinalClassifier(loss="squared", categories=["c", "a", "b"], random_state=0).fit(X, names)
     assert cost_scorer("squared")(ranks, X, names) == pytest.approx(-ranks.sample_loss(X, names).mean())
+
+
+@pytest.mark.parametrize("costs", ["absolute", "squared"])
+def test_costs_of_ranks_are_in_the_order_that_y_declares(costs):
+    X, names, _ = three_classes()
+    order = ["c", "a", "b"]
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[::5], names[::5])
+    off = np.array([abs(order.index(i) - order.index(j)) for i, j in zip(model.predict(X), names, strict=True)])
+    expected = -(off if costs == "absolute" else off**2).mean()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cost_scorer(costs)(model, X, pd.Categorical(names, order, ordered=True)) == pytest.approx(expected)
+        assert cost_scorer(costs, labels=order)(model, X, names) == pytest.approx(expected)
+    with pytest.warns(UserWarning, match=r"ranks are numbered in the order of classes_, the alphabet, \['a', 'b', 'c'\]"):
+        assert cost_scorer(costs)(model, X, names) != pytest.approx(expected)
+    declared = PredtronOrdinalClassifier(categories=["a", "b", "c"], random_state=0).fit(X, names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cost_scorer(costs)(declared, X, names)
 
 
 def test_reject_scorer():
