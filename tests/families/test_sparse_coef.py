@@ -25,7 +25,7 @@ CLASSIFIERS = [PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClas
 
 
 def rows(form="dense", n=200, p=60):
-    X = sparse.random(n, p, 0.1, "csr", rng=np.random.default_rng(0))
+    X = sparse.random(n, p, 0.1, "csr", random_state=np.random.default_rng(0))
     X[:, p // 2 :] = 0  # nothing is learned of half of the features
     X.eliminate_zeros()
     score = np.asarray(X[:, :5].sum(axis=1)).ravel() - np.asarray(X[:, 5:10].sum(axis=1)).ravel()

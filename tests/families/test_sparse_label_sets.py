@@ -95,8 +95,8 @@ def test_labels_that_are_not_of_the_model_are_refused():
 def test_no_dense_matrix_is_made():
     n, m = 3000, 4000
     random = np.random.default_rng(0)
-    X = sparse.random(n, 50, 0.1, "csr", rng=random)
-    Y = sparse.random(n, m, 3 / m, "csr", rng=random, data_rvs=np.ones)
+    X = sparse.random(n, 50, 0.1, "csr", random_state=random)
+    Y = sparse.random(n, m, 3 / m, "csr", random_state=random, data_rvs=np.ones)
     model = PredtronMultilabelClassifier(max_iter=1, random_state=0).fit(X, Y)
     model.predict(X[:10])
     tracemalloc.start()
