@@ -395,8 +395,8 @@ def check_ids_given(estimator: Any, X: Any) -> None:
     if isinstance(estimator, InColumn) and estimator._apart(X, None)[1] is None and np.shape(X)[0] > 1:
         name, group = estimator._ids.name, estimator._ids.group
         raise ValueError(
-            f"validation has no {name}, the {group} of each row; accepted are (X, y, {name}), a column {name!r} of a data frame X, "
-            f"and (X, y, 'one') for rows that are one {group}."
+            f"validation has no {name}, the {group} of each row; accepted are (X, y, {name}), a column {name!r} of a data frame "
+            f"X, and (X, y, 'one') for rows that are one {group}."
         )
 
 

@@ -13,6 +13,7 @@ from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron._core.score_histogram import ClassScores
 from sklearn_predtron._names import refuse_class
 from sklearn_predtron._queries import shortened
+from sklearn_predtron._warning import warn
 from sklearn_predtron.families._classes import BaseTableClassifier, check_two
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._fitted import learned
@@ -284,10 +285,11 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
     {warm_start}
     {class_weight}
     {reject}
-    threshold : None, "f1", "balanced", SubsetLoss, callable or float, default=None
-        Where the score is cut: None at 0, a number there; "f1", "balanced" (accuracy) or a loss of the counts of true positives,
-        false positives, false negatives and true negatives, as ``FBeta(beta=2.0)`` or a function of the four, where all rows
-        together would have lost least, each predicted without having been learned.  The second of `classes_` is positive.
+    threshold : None, "cost", "f1", "balanced", SubsetLoss, callable or float, default=None
+        Where the score is cut: None at 0, a number there; "cost" (by `loss`, for classes that overlap), "f1", "balanced"
+        (accuracy) or a loss of the counts of true positives, false positives, false negatives and true negatives, as
+        ``FBeta(beta=2.0)`` or a function of the four, where all rows together would have lost least, each predicted without
+        having been learned.  The second of `classes_` is positive.
 
     Attributes
     ----------
@@ -376,6 +378,18 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
 
     # ---------------------------------------------------------------------------------------------------------- threshold
 
+    def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Any:
+        labels = super()._read_labels(y, classes, fresh=fresh, partial=partial)
+        if fresh and isinstance(self.threshold, str) and self.threshold == "f1" and self.classes_.dtype.kind in "OUST":
+            share = float(np.mean(labels.array == 1)) if len(labels.array) > 0 else 0.0
+            if share > 0.5:
+                first, second = self.classes_.tolist()
+                warn(
+                    f"threshold='f1' is for F1 of {second!r}, the second of classes_ by the alphabet, which {share:.0%} of the "
+                    f"rows have.  For F1 of {first!r} let y be y == {first!r}."
+                )
+        return labels
+
     def _threshold_measure(self) -> Measure | None:
         threshold = self.threshold
         refuse_class("threshold", threshold)
@@ -385,13 +399,20 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
         if isinstance(threshold, SubsetLoss) or callable(threshold):
             measure = measure_of_loss(threshold)
         else:
-            measure = number_or_measure(threshold, MEASURES, "None, 'f1', 'balanced', a loss of counts and a finite number")
+            by_cost = {"cost": Measure(("cost", str(self.loss)), self._cost_of_counts)}
+            accepted = "None, 'cost', 'f1', 'balanced', a loss of counts and a finite number"
+            measure = number_or_measure(threshold, MEASURES | by_cost, accepted)
         if threshold is not None and self.reject is not None:
             raise ValueError(
                 f"threshold={threshold!r} does not go with reject={self.reject!r}: the one moves the boundary for a "
                 "measure of all rows, the other leaves rows near the boundary undecided by their cost; one of them must be None."
             )
         return measure
+
+    def _cost_of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
+        """Return what false alarms and missed positives cost."""
+        costs = self._costs()
+        return costs[0, 1] * b + costs[1, 0] * c
 
     def _new_histogram(self, problem: Any) -> ClassScores:
         return ClassScores(problem)

@@ -201,8 +201,8 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
             if "continuous" not in str(error):
                 raise
             raise ValueError(
-                f"Unknown label type: continuous, as {shortened(y)}.  Where fractions are ranks, such as half stars, declare them: "
-                "categories=[1, 1.5, 2, ...], or an ordered pandas Categorical."
+                f"Unknown label type: continuous, as {shortened(y)}.  Where fractions are ranks, such as half stars, declare "
+                "them: categories=[1, 1.5, 2, ...], or an ordered pandas Categorical."
             ) from None
 
     def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:

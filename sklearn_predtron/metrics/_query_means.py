@@ -72,8 +72,8 @@ def mean_over_queries(
     y, s, rows = read_arguments(y_true, scores, qid)
     if qid is None and y.ndim == 1 and len(y) > 1:
         warn(
-            f"qid=None: all {len(y)} documents are one query, over which there is no mean.  Pass qid, the query of each document; "
-            "if they are one query, say so by qid='one'."
+            f"qid=None: all {len(y)} documents are one query, over which there is no mean.  Pass qid, the query of each "
+            "document; if they are one query, say so by qid='one'."
         )
     weights = np.ones(len(y)) if sample_weight is None else read_weights(sample_weight, len(y))
     kept = weights > 0

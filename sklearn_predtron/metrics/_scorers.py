@@ -45,7 +45,7 @@ def known_labels(estimator: Any) -> NDArray:
 
 
 def ranked(labels: NDArray, y: Any, estimator: Any) -> NDArray:
-    """Return the labels in the order that y declares, if it declares one; that of text is otherwise the alphabet's, with a warning."""
+    """Return the labels in the order that y declares, if it declares one; warn if else it is the alphabet's."""
     declared = declared_order(y)
     if declared is not None and np.isin(labels, declared).all():
         return declared

@@ -2,18 +2,21 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from cases import make_data
 from ranking_cases import plain
 from sklearn.datasets import make_classification, make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronMultilabelClassifier
 from sklearn_predtron.families import _held_out
 from sklearn_predtron.families._thresholds import Thresholded, best_cut
-from sklearn_predtron.losses import BalancedError, CountLoss, FBeta, Jaccard, PrecisionAtK, Reject
+from sklearn_predtron.losses import BalancedError, CostMatrix, CountLoss, FBeta, Jaccard, PrecisionAtK, Reject
+from sklearn_predtron.metrics import cost_scorer
 from sklearn_predtron.norms import RKHS
 
 
@@ -149,6 +152,47 @@ def test_zero_stays_the_boundary_and_learning_knows_nothing(settings, threshold)
         if settings.get("class_weight") == "balanced":
             return
         plain, model = plain.partial_fit(X[:50], y[:50]), model.partial_fit(X[:50], y[:50])
+
+
+@pytest.mark.parametrize("loss", [{(1, 0): 3}, [[0, 1], [3, 0]], CostMatrix([[0, 3], [1, 0]], labels=[1, 0])], ids=plain)
+def test_costs_cut_as_their_sum_does(loss):
+    X, y = rare()
+    by_cost = PredtronBinaryClassifier(loss=loss, threshold="cost", random_state=0)
+    by_hand = PredtronBinaryClassifier(loss=loss, threshold=missing_is_worse, random_state=0)
+    for _ in range(2):
+        assert by_cost.fit(X, y).threshold_ == by_hand.fit(X, y).threshold_ != 0
+        for model in (by_cost, by_hand):
+            model.partial_fit(X[:100], y[:100])
+        assert by_cost.threshold_ == by_hand.threshold_
+    names = np.array(["b", "a"])  # the other way round
+    loss = {("a", "b"): 3}
+    model = PredtronBinaryClassifier(loss=loss, threshold="cost", random_state=0).fit(X, names[y])
+    swapped = PredtronBinaryClassifier(loss=loss, threshold=lambda a, b, c, d: 3 * b + c, random_state=0).fit(X, names[y])
+    assert model.threshold_ == swapped.threshold_
+    assert pickle.loads(pickle.dumps(model)).threshold_ == model.threshold_
+
+
+def test_a_cut_by_costs_pays_less_where_classes_overlap():
+    X, y = make_classification(3000, n_informative=8, flip_y=0.15, random_state=0)
+    loss = {(1, 0): 20}
+    paid = {}
+    for threshold in (None, "cost"):
+        model = PredtronBinaryClassifier(loss=loss, threshold=threshold, random_state=0).fit(X[:2000], y[:2000])
+        paid[threshold] = model.sample_loss(X[2000:], y[2000:]).mean()
+    peer = LogisticRegression(class_weight={1: 20}).fit(X[:2000], y[:2000])
+    assert paid["cost"] < 0.8 * paid[None]
+    assert paid["cost"] < 1.1 * -cost_scorer(loss)(peer, X[2000:], y[2000:])
+
+
+def test_f1_of_a_frequent_class_is_said():
+    X, y = rare()
+    spotter = PredtronBinaryClassifier(threshold="f1", random_state=0)
+    with pytest.warns(UserWarning, match=r"for F1 of 'good', the second of classes_ by the alphabet, which 8\d% of"):
+        spotter.fit(X, np.where(y == 1, "bad", "good"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for quiet in (y, 1 - y, np.where(y == 1, "yes", "no")):
+            spotter.fit(X, quiet)
 
 
 def test_a_threshold_finds_rare_rows():
@@ -293,7 +337,10 @@ def test_models_saved_without_a_threshold(kind):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"threshold": "recall"}, r"threshold='recall' is not known; accepted are None, 'f1', 'balanced', a loss of counts and"),
+        (
+            {"threshold": "recall"},
+            r"threshold='recall' is not known; accepted are None, 'cost', 'f1', 'balanced', a loss of counts and",
+        ),
         ({"threshold": np.nan}, r"threshold=nan is not known"),
         ({"threshold": True}, r"threshold=True is not known"),
         ({"threshold": [0.1, 0.2]}, r"threshold=\[0.1, 0.2\] is not known"),
