@@ -14,7 +14,7 @@ import numpy as np
 
 import sklearn_predtron
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.cli._console import UsageError, complain, report
+from sklearn_predtron.cli._console import UsageError, complain, report, terminable
 from sklearn_predtron.cli._data_files import STANDARD
 from sklearn_predtron.cli._demo import DEMOS, TASKS, Bar, demos_for, legend, run_demo, table
 from sklearn_predtron.cli._files import run_files
@@ -41,8 +41,9 @@ EPILOG = (
     "(TMPDIR names its folder) if it must be read more than once: for the first pass, and for several epochs.  Features of TEST "
     "that training did not have are left out.  A line that cannot be read ends the job; what was learned before it is kept, "
     "scored and saved.  Exit codes: 0 all was done; 1 a file, a line or a disk ended a part of it early; 2 the arguments do not "
-    "fit, or TRAIN has no rows; 130 Ctrl-C; 141 nobody reads the output.  The table: rounds/s is of learning alone; progressive "
-    "loss is of what predicted before each update, in the first epoch; last iterate is that of the last weights alone."
+    "fit, or TRAIN has no rows; 130 Ctrl-C; 141 nobody reads the output; 143 SIGTERM, which keeps what was learned as Ctrl-C "
+    "does.  The table: rounds/s is of learning alone; progressive loss is of what predicted before each update, in the first "
+    "epoch; last iterate is that of the last weights alone."
 )
 
 
@@ -285,7 +286,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise SystemExit(report("") or stop.code) from None
     try:
         check_arguments(args)
-        return run_files(args, bar) if args.train or args.load else demo(args, bar)
+        with terminable():
+            return run_files(args, bar) if args.train or args.load else demo(args, bar)
     except UsageError as error:
         bar.clear()
         parser.error(str(error))

@@ -3,15 +3,39 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from contextlib import suppress
-from typing import TextIO
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn, TextIO
 
-NOBODY_READS = 128 + 13  # what a shell says of a program that SIGPIPE ended
+INTERRUPTED, NOBODY_READS, TERMINATED = 128 + 2, 128 + 13, 128 + 15  # what a shell says of a program that a signal ended
 
 
 class UsageError(ValueError):
     """The arguments ask for what cannot be done."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came, as from a service manager."""
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM end the job as Ctrl-C does, which keeps what was learned."""
+
+    def stop(*_: Any) -> NoReturn:
+        raise Terminated("terminated")
+
+    if threading.current_thread() is not threading.main_thread():  # which alone hears signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class NobodyReadsError(Exception):
@@ -34,10 +58,10 @@ def complain(error: BaseException | str, rest: str = "") -> int:
     if isinstance(error, NobodyReadsError):
         return NOBODY_READS
     stopped = isinstance(error, KeyboardInterrupt)
-    message = "stopped from the keyboard" if stopped else str(error)
+    message = str(error) or ("stopped from the keyboard" if stopped else "")
     with suppress(OSError):  # The exit code says it too.
         emit(f"error: {'; '.join(filter(None, [message, rest]))}\n", sys.stderr)
-    return 130 if stopped else 1
+    return (TERMINATED if isinstance(error, Terminated) else INTERRUPTED) if stopped else 1
 
 
 def emit(text: str, stream: TextIO | None) -> None:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron.cli._compare import BEFORE, CUTS, HELD_OUT, ByQuery, Comparison
-from sklearn_predtron.cli._console import NobodyReadsError, UsageError, complain
+from sklearn_predtron.cli._console import NobodyReadsError, UsageError, complain, report
 from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FileError
 from sklearn_predtron.cli._demo import TASKS, Bar, Task, start_comparison, start_lines
 from sklearn_predtron.cli._format import FileFormat, Files, find_format, known_task, task_of
-from sklearn_predtron.cli._growing import LeftOut, grow, widest
+from sklearn_predtron.cli._growing import HeldBack, LeftOut, grow, widest
 from sklearn_predtron.cli._learner import build_model, check_options, load_model, save_model
 from sklearn_predtron.cli._mixing import check_names, check_shards, learn_mixture, mixing_option
 from sklearn_predtron.cli._predictions import format_predictions, format_scores, lines_to
@@ -37,6 +37,8 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
     with ExitStack() as stack:
         try:
             files = Files.of(args, loaded, stack)
+            if loaded is not None and files.nothing and not (args.save or args.predictions):
+                return report("" if args.quiet else "no rows came, to learn from or to predict\n", beside=True)
             check_predictions(args, files)
             task = known_task(args, files) if loaded is None else task_of(loaded)
             if task is not None:
@@ -124,13 +126,15 @@ def learn_files(
     comparison: Comparison, args: argparse.Namespace, train: list[DataFile], file_format: FileFormat, bar: Bar
 ) -> BaseException | None:
     """Learn from TRAIN, one file after the other, and return what ended it early, if anything."""
-    random, epochs = np.random.default_rng(args.seed or 0), args.epochs or 1
+    random, epochs, held = np.random.default_rng(args.seed or 0), args.epochs or 1, HeldBack()
     try:
         for file in train if epochs > 1 else []:
             file.keep(bar)
         for epoch in range(epochs):
             for file in train:
-                learn_file(comparison, args, file_format.reader(file, learned=True), random, epoch, bar)
+                learn_file(comparison, args, file_format.reader(file, learned=True), random, epoch, bar, held)
+            if held.chunks:
+                raise UsageError("TRAIN has one label only, and nothing to tell apart; --classes names those that are to come")
             if comparison.rounds == 0:
                 raise UsageError(f"TRAIN={', '.join(repr(file.path) for file in train)} has no rows")
     except ENDINGS as error:
@@ -143,7 +147,13 @@ def learn_files(
 
 
 def learn_file(
-    comparison: Comparison, args: argparse.Namespace, reader: DataFileReader, random: np.random.Generator, epoch: int, bar: Bar
+    comparison: Comparison,
+    args: argparse.Namespace,
+    reader: DataFileReader,
+    random: np.random.Generator,
+    epoch: int,
+    bar: Bar,
+    held: HeldBack,
 ) -> None:
     """Learn from one file, chunk by chunk."""
     model, result = comparison.contestants[0].estimator, comparison.contestants[0].result
@@ -151,6 +161,10 @@ def learn_file(
         check_lengths(comparison, X, place)
         if args.grow:
             grow_for(comparison, X, y, place)
+            now = held.take(comparison, X, y)
+            if now is None:
+                continue
+            X, y = now
         order = slice(None) if args.shuffle is False else random.permutation(X.shape[0])
         learn_chunk(comparison, X[order], y[order], epoch == 0, place)
         bar(f"epoch {epoch + 1}/{args.epochs or 1}", reader.fraction_read, result)

@@ -92,6 +92,11 @@ class Files:
         return FirstRow.of(file, self.size, several=self.several)
 
     @property
+    def nothing(self) -> bool:
+        """Return whether there are no rows at all, as where a search upstream has found none."""
+        return bool(self.train) and not self.test and not self.first.is_there
+
+    @property
     def only_predicted(self) -> bool:
         """Return whether nothing is learned or scored."""
         return not self.train and not any(file.labelled for file in self.test)

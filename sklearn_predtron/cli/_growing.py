@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from sklearn_predtron.cli._compare import ByQuery, Comparison
 from sklearn_predtron.cli._demo import Task
@@ -29,6 +30,30 @@ def grow(comparison: Comparison, task: Task, X: Any, y: Any) -> None:
         return
     new = np.setdiff1d(labels, model.classes_) if labelled else np.empty(0)
     model.widen(rows.shape[1], new if len(new) else None)
+
+
+@dataclass
+class HeldBack:
+    """Rows that wait for the second label of a stream, before which there is nothing to tell apart."""
+
+    chunks: list[tuple[Any, Any]] = field(default_factory=list)
+
+    def take(self, comparison: Comparison, X: Any, y: Any) -> tuple[Any, Any] | None:
+        """Return what is to be learned now; None if it waits."""
+        contestant = comparison.contestants[0]
+        labels = None if contestant.estimator.__sklearn_is_fitted__() else contestant.classes
+        if labels is not None and len(labels) < 2 and not isinstance(X, ByQuery):
+            self.chunks.append((X, y))
+            return None
+        return self.all_with(X, y) if self.chunks else (X, y)
+
+    def all_with(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return the rows that have waited, and these, in their order."""
+        matrices, labels = zip(*self.chunks, (X, y), strict=True)
+        self.chunks.clear()
+        for matrix in matrices:
+            matrix.resize(matrix.shape[0], max(each.shape[1] for each in matrices))
+        return sparse.vstack(matrices, "csr"), np.concatenate(labels)
 
 
 @dataclass

@@ -49,6 +49,18 @@ MAPS: dict[str, Callable[[list], Any]] = {
 }
 
 
+def without_pairs(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a state in which dicts of costs by pairs are lists, for formats whose keys are text, as that of skops."""
+    pairs = [name for name, value in state.items() if type(value) is dict and any(type(key) is tuple for key in value)]
+    return state | {name: list(map(list, state[name].items())) for name in pairs} | ({"_pairs": pairs} if pairs else {})
+
+
+def with_pairs(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a state with its dicts of costs by pairs."""
+    state = dict(state)
+    return state | {name: {tuple(key): cost for key, cost in state[name]} for name in state.pop("_pairs", ())}
+
+
 class Saved(BaseEstimator):
     """Saves what was learned, and takes it back."""
 
@@ -65,11 +77,11 @@ class Saved(BaseEstimator):
         state = {name: value for name, value in state.items() if name not in ("_stream", "_flag")}
         if "_learner" in state:
             state |= {"_learner": pack(state["_learner"]), "_saved": {"format": FORMAT, "version": __version__}}
-        return state
+        return without_pairs(state)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over a saved state, whose parts are checked as they are made."""
-        state = dict(state)
+        state = with_pairs(state)
         saved = state.pop("_saved", None)
         if "_learner" in state and not isinstance(state["_learner"], Learner):  # as a subclass may have kept it
             version = format_of(saved)

@@ -376,6 +376,11 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
         self.reject = reject
         self.threshold = threshold
 
+    def _add_classes(self, classes: Any) -> list[int]:
+        raise ValueError(
+            f"classes={shortened(classes)}: PredtronBinaryClassifier has two classes; PredtronClassifier takes more."
+        )
+
     # ---------------------------------------------------------------------------------------------------------- threshold
 
     def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Any:

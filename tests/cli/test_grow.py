@@ -3,6 +3,8 @@
 import joblib
 import numpy as np
 import pytest
+from cli_cases import run as run_of
+from cli_cases import usage_error
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
@@ -48,6 +50,27 @@ def test_features_and_labels_that_appear_widen_the_model(data, tmp_path):
     assert found.n_features_in_ == 40
     assert_array_equal(found.coef_, expected.coef_)
     assert_array_equal(found.intercept_, expected.intercept_)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 40, 300])
+def test_rows_wait_for_a_second_label(data, chunk, tmp_path):
+    """A sorted stream of three labels, whose order is kept: the model is the same for any chunks that have two at first."""
+    X, y = data[0][:100], data[1][:100]
+    order = np.argsort(y, kind="stable")
+    train = written(tmp_path / "train.svm", X[order], y[order])
+    run(train, "--grow", "--chunk", chunk, "--no-shuffle", "--average", "linear", "--save", tmp_path / "model")
+    found = joblib.load(tmp_path / "model")
+    expected = PredtronClassifier(average="linear").partial_fit(sparse.csr_matrix(X[order, :6]), y[order], classes=[1, 5])
+    assert found.classes_.tolist() == [1, 5] and found.t_ == 100
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-12)
+
+
+def test_a_stream_of_one_label(tmp_path, capsys):
+    (tmp_path / "one.svm").write_text("1 1:1\n1 2:1\n")
+    assert "TRAIN has one label only" in usage_error(capsys, tmp_path / "one.svm", "--grow", "--chunk", 1)
+    (tmp_path / "broken.svm").write_text("1 1:1\n0 2:x\n1 1:2\n")
+    code, _, err = run_of(capsys, tmp_path / "broken.svm", "--grow")
+    assert code == 1 and "line 2" in err and "nothing was learned before it" in err
 
 
 def test_what_training_did_not_have_is_left_out_of_the_test(data, tmp_path, capsys):

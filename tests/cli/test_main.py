@@ -2,6 +2,7 @@
 
 import io
 import re
+import signal
 import subprocess
 import sys
 
@@ -452,6 +453,7 @@ def test_broken_first_line(capsys, files, tmp_path, form):
     ("stop", "code", "message"),
     [
         (KeyboardInterrupt(), 130, "error: stopped from the keyboard; the 100 rounds before it are kept, in "),
+        (signal.SIGTERM, 143, "error: terminated; the 100 rounds before it are kept, in "),
         (ValueError("too large"), 1, "a.svm, line 101: in the chunk that begins here: too large; the 100 rounds before it"),
     ],
 )
@@ -460,6 +462,8 @@ def test_stopped_while_learning(capsys, files, tmp_path, monkeypatch, stop, code
 
     def learn_twice(self, *args, **kwargs):
         if getattr(self, "t_", 0) == 100:
+            if isinstance(stop, signal.Signals):
+                signal.raise_signal(stop)
             raise stop
         return learn(self, *args, **kwargs)
 
@@ -467,6 +471,7 @@ def test_stopped_while_learning(capsys, files, tmp_path, monkeypatch, stop, code
     found, (ours, _), err = run(capsys, files["a"], "--chunk", 50, "--save", tmp_path / "model", "--test", files["test"])
     assert found == code and message in err and ours["rounds"] == "100"
     assert joblib.load(tmp_path / "model").t_ == 100
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 def test_usage_errors(capsys, files, tmp_path):

@@ -86,4 +86,5 @@ def test_exit_codes_are_in_the_help(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "Exit codes: 0 all was done; 1 " in text and "; 2 the arguments" in text and "130 Ctrl-C; 141 nobody reads" in text
+    assert "Exit codes: 0 all was done; 1 " in text and "; 2 the arguments" in text
+    assert "130 Ctrl-C; 141 nobody reads the output; 143 SIGTERM" in text

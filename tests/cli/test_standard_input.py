@@ -52,3 +52,15 @@ def test_standard_input_is_read_once(capsys, files):
         [*PROGRAM, "-"], preexec_fn=lambda: os.close(0), capture_output=True, text=True, check=False, timeout=120
     )
     assert done.returncode == 2 and "TRAIN='-' is not a file that can be read" in done.stderr
+
+
+def test_no_rows_to_predict(capsys, files, standard_input, tmp_path):
+    """What writes the pipe may have found none."""
+    run(capsys, files["a"], "--save", tmp_path / "model")
+    for text in (b"", b"# nothing\n\n"):
+        standard_input(text)
+        assert run(capsys, "--load", tmp_path / "model", "-") == (0, "", "no rows came, to learn from or to predict\n")
+        standard_input(text)
+        assert run(capsys, "--load", tmp_path / "model", "-", "--quiet") == (0, "", "")
+    standard_input(b"")
+    assert "has no rows" in usage_error(capsys, "-", "--save", tmp_path / "other")

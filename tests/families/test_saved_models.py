@@ -13,9 +13,16 @@ import pytest
 import skops.io
 from golden.write import FAMILIES, NORMS, data, learn
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 import sklearn_predtron
-from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker, losses
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronMultilabelClassifier,
+    PredtronRanker,
+    losses,
+)
 from sklearn_predtron.estimator_checks import frozen, is_same
 from sklearn_predtron.families._saved import FORMAT, compiled, pack, unpack
 from sklearn_predtron.losses import FBeta, Reject
@@ -43,6 +50,20 @@ WAYS = {
     "memory map": lambda model, folder: joblibbed(model, folder, mmap_mode="r"),
     "skops": skopsed,
 }
+
+
+@pytest.mark.parametrize(
+    "loss", [{("bad", "good"): 10.0}, {("bad", "good"): 2, ("good", "bad"): np.float64(0.5)}], ids=["one", "two"]
+)
+def test_costs_by_pairs_are_saved(loss, tmp_path):
+    """Keys of dicts are text in skops' format."""
+    X, y = np.random.default_rng(0).standard_normal((60, 3)), np.array(["bad", "good"] * 30)
+    model = PredtronBinaryClassifier(loss=loss, random_state=0).fit(X, y)
+    for way, save in WAYS.items():
+        other = save(model, tmp_path)
+        assert other.get_params() == model.get_params() and not hasattr(other, "_pairs"), way
+        assert_array_equal(other.fit(X[:40], y[:40]).coef_, clone(model).fit(X[:40], y[:40]).coef_)
+        assert save(clone(model), tmp_path).loss == loss
 
 
 @pytest.mark.parametrize("norm", NORMS)
