@@ -20,6 +20,7 @@ from sklearn_predtron._core.loss_curve import LossCurve
 from sklearn_predtron._queries import ids_taken, shortened
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._blocks import InColumn
+from sklearn_predtron.metrics._scorers import final
 
 __all__ = ["EarlyStopping", "LossHistory"]
 
@@ -112,7 +113,7 @@ class LossHistory:
         Parameters
         ----------
         estimator : estimator
-            A Predtron estimator that was fitted with this callback, or watched.
+            A Predtron estimator that was fitted with this callback, or watched; a pipeline that ends with one, or a search.
 
         Returns
         -------
@@ -121,7 +122,8 @@ class LossHistory:
         losses : ndarray of shape (n_points,)
             `cumulative_loss_` after each of them.
         """
-        history = check_predtron(estimator)._learner.history
+        estimator = check_predtron(final(estimator))
+        history = estimator._learner.history
         if history is None:
             raise ValueError(
                 f"The loss of this {type(estimator).__name__} was not recorded; call set_callbacks(LossHistory()) before fit or "

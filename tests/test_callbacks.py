@@ -281,6 +281,7 @@ def test_clones_and_pipelines():
     first, second = clone(pipeline).fit(X, y), clone(pipeline).fit(X[:50], y[:50])
     assert len(LossHistory.curve(first[-1])[0]) == 2 * len(X) + 1
     assert len(LossHistory.curve(second[-1])[0]) == 101
+    np.testing.assert_array_equal(LossHistory.curve(first), LossHistory.curve(first[-1]))
     assert not hasattr(pipeline[-1], "_learner")
 
 
@@ -291,6 +292,7 @@ def test_searches_in_parallel():
         search = GridSearchCV(model, {"average": ["linear", False]}, cv=2).fit(X, y)
     rounds, losses = LossHistory.curve(search.best_estimator_)
     assert len(rounds) == 2 * len(X) + 1 and losses[-1] == search.best_estimator_.cumulative_loss_
+    np.testing.assert_array_equal(LossHistory.curve(search)[1], losses)
 
 
 def test_models_from_other_processes_bring_their_curve():

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_objec
 
 from sklearn_predtron._compat import Scorer
 from sklearn_predtron._queries import SID, split_ids
-from sklearn_predtron.metrics._scorers import requesting
+from sklearn_predtron.metrics._scorers import final, requesting
 
 NO_SID = (
     "sid=None is ambiguous to a scorer: several sequences would be scored as one. Accepted are sequence ids, which arrive as "
@@ -135,7 +135,4 @@ def names_of_ids(estimator: Any, method: str) -> set[str]:
         routing = get_routing_for_object(estimator)
         if isinstance(routing, MetadataRouter):
             return set(routing.consumes(method, {"sid", "groups"}))
-    last = estimator
-    while hasattr(last, "steps"):
-        last = last.steps[-1][1]
-    return {"sid"} & set(inspect.signature(getattr(last, method)).parameters)
+    return {"sid"} & set(inspect.signature(getattr(final(estimator), method)).parameters)
