@@ -169,6 +169,7 @@ def test_certificates_of_dasks_configuration(tmp_path):
             mixture(own).fit(shards, classes=range(3))
 
 
+@pytest.mark.usefixtures("keyboard")
 @pytest.mark.parametrize("scoped", [False, True])
 def test_an_interrupt_leaves_the_last_complete_round(cluster, monkeypatch, scoped):
     """A real one, while workers learn the third round; no task is left."""

@@ -306,6 +306,7 @@ class Interrupted:
         return self.rows
 
 
+@pytest.mark.usefixtures("keyboard")
 def test_an_interrupt_leaves_the_last_complete_round():
     X, y = make_data(n=90)
     whole = [Interrupted(X[part], y[part], 0) for part in np.split(np.arange(90), [30, 60])]
