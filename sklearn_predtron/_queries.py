@@ -139,9 +139,14 @@ def is_one(qid: Any) -> bool:
     return isinstance(qid, str) and qid == ONE
 
 
+def number_of_rows(X: Any) -> int:
+    """Return the number of rows; 0 of what is no X."""
+    return X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 0
+
+
 def warn_of_one_query(X: Any, ids: Ids = QID) -> None:
     """Warn that several rows came without ids; what is no X is refused later."""
-    n = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else 0
+    n = number_of_rows(X)
     if n < 2:
         return
     name, group = ids.name, ids.group

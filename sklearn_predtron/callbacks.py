@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.loss_curve import LossCurve
-from sklearn_predtron._queries import ids_taken, shortened
+from sklearn_predtron._queries import ids_taken, number_of_rows, shortened
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._blocks import InColumn
 from sklearn_predtron.metrics._scorers import final
@@ -394,7 +394,7 @@ class EarlyStopping:
 
 def check_ids_given(estimator: Any, X: Any) -> None:
     """Refuse several rows without ids, for an estimator that would take them for one query or sequence."""
-    if isinstance(estimator, InColumn) and estimator._apart(X, None)[1] is None and np.shape(X)[0] > 1:
+    if isinstance(estimator, InColumn) and estimator._apart(X, None)[1] is None and number_of_rows(X) > 1:
         name, group = estimator._ids.name, estimator._ids.group
         raise ValueError(
             f"validation has no {name}, the {group} of each row; accepted are (X, y, {name}), a column {name!r} of a data frame "

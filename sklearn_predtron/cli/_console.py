@@ -28,8 +28,8 @@ def terminable() -> Iterator[None]:
     def stop(*_: Any) -> NoReturn:
         raise Terminated("terminated")
 
-    if threading.current_thread() is not threading.main_thread():  # which alone hears signals
-        yield
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield  # signals are for the main thread alone, and one that is ignored stays so
         return
     before = signal.signal(signal.SIGTERM, stop)
     try:

@@ -37,7 +37,7 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
     with ExitStack() as stack:
         try:
             files = Files.of(args, loaded, stack)
-            if loaded is not None and files.nothing and not (args.save or args.predictions):
+            if loaded is not None and files.nothing and not (args.save or args.predictions or args.json):
                 return report("" if args.quiet else "no rows came, to learn from or to predict\n", beside=True)
             check_predictions(args, files)
             task = known_task(args, files) if loaded is None else task_of(loaded)
@@ -133,8 +133,7 @@ def learn_files(
         for epoch in range(epochs):
             for file in train:
                 learn_file(comparison, args, file_format.reader(file, learned=True), random, epoch, bar, held)
-            if held.chunks:
-                raise UsageError("TRAIN has one label only, and nothing to tell apart; --classes names those that are to come")
+            held.refuse_beyond(0)
             if comparison.rounds == 0:
                 raise UsageError(f"TRAIN={', '.join(repr(file.path) for file in train)} has no rows")
     except ENDINGS as error:
@@ -163,6 +162,7 @@ def learn_file(
             grow_for(comparison, X, y, place)
             now = held.take(comparison, X, y)
             if now is None:
+                bar("one label", reader.fraction_read)
                 continue
             X, y = now
         order = slice(None) if args.shuffle is False else random.permutation(X.shape[0])

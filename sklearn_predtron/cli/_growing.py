@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_predtron.cli._compare import ByQuery, Comparison
+from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._demo import Task
 
 
@@ -36,6 +37,7 @@ def grow(comparison: Comparison, task: Task, X: Any, y: Any) -> None:
 class HeldBack:
     """Rows that wait for the second label of a stream, before which there is nothing to tell apart."""
 
+    most = 100_000  # rows, for memory
     chunks: list[tuple[Any, Any]] = field(default_factory=list)
 
     def take(self, comparison: Comparison, X: Any, y: Any) -> tuple[Any, Any] | None:
@@ -44,8 +46,15 @@ class HeldBack:
         labels = None if contestant.estimator.__sklearn_is_fitted__() else contestant.classes
         if labels is not None and len(labels) < 2 and not isinstance(X, ByQuery):
             self.chunks.append((X, y))
+            self.refuse_beyond(self.most)
             return None
         return self.all_with(X, y) if self.chunks else (X, y)
+
+    def refuse_beyond(self, most: int) -> None:
+        """Refuse to hold back more rows."""
+        n = sum(len(y) for _, y in self.chunks)
+        if n > most:
+            raise UsageError(f"TRAIN has one label in its first {counted(n, 'row')}; --classes names those that are to come")
 
     def all_with(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return the rows that have waited, and these, in their order."""

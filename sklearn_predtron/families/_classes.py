@@ -43,14 +43,14 @@ class ClassLabelled(ClassifierMixin, SparseCoef):
         elif classes is None:
             raise MissingClasses()
         else:
-            found = find_classes(class_list(classes), targets=False)[0]
+            found = self._find_classes(class_list(classes), targets=False)[0]
         labels = ClassReader(found).labels(y) if codes is None else Codes(codes)
         self._check_classes(found, ordered=given is not None)
         self.classes_ = found
         return labels
 
-    def _find_classes(self, y: NDArray) -> tuple[NDArray, NDArray]:
-        return find_classes(y)
+    def _find_classes(self, y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
+        return find_classes(y, targets=targets)
 
     def _build_reader(self) -> ClassReader:
         return ClassReader(self.classes_)

@@ -13,10 +13,7 @@ from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._fast_path import CodeReader
 from sklearn_predtron.problems._base import Codes, presence
 
-NUMBERED = (
-    "  If a meta-estimator has numbered them (calibration, bagging, voting): number the labels before it is fitted, and leave "
-    "`categories` out."
-)
+NUMBERED = "  If a meta-estimator has numbered them (calibration, bagging, voting), number the labels before it is fitted."
 
 
 class ClassReader(CodeReader):

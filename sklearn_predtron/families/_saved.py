@@ -16,7 +16,7 @@ from sklearn_predtron._core.busy import BUSY, Busy
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.score_map import QueryMap, SharedMap
 from sklearn_predtron._core.state import Captured
-from sklearn_predtron._parts import resolve
+from sklearn_predtron._parts import resolve, with_pairs, without_pairs
 from sklearn_predtron._version import __version__
 from sklearn_predtron.norms import Norm, PNormBase
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
@@ -47,18 +47,6 @@ MAPS: dict[str, Callable[[list], Any]] = {
     **{f"{name}Weights": lambda arguments: QueryMap() for name in ("L2", "PNorm", "Scaled", "RKHS", "Budgeted")},
     "ThermometerProblem": lambda arguments: SharedMap(arguments[0] - 1),
 }
-
-
-def without_pairs(state: dict[str, Any]) -> dict[str, Any]:
-    """Return a state in which dicts of costs by pairs are lists, for formats whose keys are text, as that of skops."""
-    pairs = [name for name, value in state.items() if type(value) is dict and any(type(key) is tuple for key in value)]
-    return state | {name: list(map(list, state[name].items())) for name in pairs} | ({"_pairs": pairs} if pairs else {})
-
-
-def with_pairs(state: dict[str, Any]) -> dict[str, Any]:
-    """Return a state with its dicts of costs by pairs."""
-    state = dict(state)
-    return state | {name: {tuple(key): cost for key, cost in state[name]} for name in state.pop("_pairs", ())}
 
 
 class Saved(BaseEstimator):

@@ -385,7 +385,13 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
 
     def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Any:
         labels = super()._read_labels(y, classes, fresh=fresh, partial=partial)
-        if fresh and isinstance(self.threshold, str) and self.threshold == "f1" and self.classes_.dtype.kind in "OUST":
+        if (
+            fresh
+            and not partial
+            and isinstance(self.threshold, str)
+            and self.threshold == "f1"
+            and self.classes_.dtype.kind in "OUST"
+        ):
             share = float(np.mean(labels.array == 1)) if len(labels.array) > 0 else 0.0
             if share > 0.5:
                 first, second = self.classes_.tolist()
@@ -404,7 +410,8 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
         if isinstance(threshold, SubsetLoss) or callable(threshold):
             measure = measure_of_loss(threshold)
         else:
-            by_cost = {"cost": Measure(("cost", str(self.loss)), self._cost_of_counts)}
+            ratio = self._cost_ratio() if isinstance(threshold, str) and threshold == "cost" else None
+            by_cost = {"cost": Measure(("cost", ratio), self._cost_of_counts)}
             accepted = "None, 'cost', 'f1', 'balanced', a loss of counts and a finite number"
             measure = number_or_measure(threshold, MEASURES | by_cost, accepted)
         if threshold is not None and self.reject is not None:
@@ -413,6 +420,13 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
                 "measure of all rows, the other leaves rows near the boundary undecided by their cost; one of them must be None."
             )
         return measure
+
+    def _cost_ratio(self) -> float | None:
+        """Return by how much a missed positive costs more than a false alarm, on which alone the cut depends."""
+        if not hasattr(self, "classes_"):
+            return None
+        (_, alarm), (missed, _) = self._costs().tolist()
+        return missed / alarm if alarm else float("inf")
 
     def _cost_of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
         """Return what false alarms and missed positives cost."""

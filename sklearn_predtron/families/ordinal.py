@@ -194,9 +194,9 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         if self.categories is not None and len(given) < len(self.classes_):
             raise ValueError(f"categories={given.tolist()} cannot change from {self.classes_.tolist()} once learning has begun.")
 
-    def _find_classes(self, y: NDArray) -> tuple[NDArray, NDArray]:
+    def _find_classes(self, y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
         try:
-            return super()._find_classes(y)
+            return super()._find_classes(y, targets=targets)
         except ValueError as error:
             if "continuous" not in str(error):
                 raise

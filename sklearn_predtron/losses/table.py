@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._parts import LARGEST_LOSS, Part, as_numbers, checked_build, real_numbers, resolve
+from sklearn_predtron._parts import (
+    LARGEST_LOSS,
+    Part,
+    as_numbers,
+    checked_build,
+    real_numbers,
+    resolve,
+    with_pairs,
+    without_pairs,
+)
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation
@@ -271,6 +280,14 @@ class CostMatrix(CostTableLoss):
     def __init__(self, costs: Any, labels: Any = None):
         self.costs = costs
         self.labels = labels
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to save, whose keys are text."""
+        return without_pairs(super().__getstate__())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over a saved state."""
+        super().__setstate__(with_pairs(state))
 
     @property
     def takes_new_classes(self) -> bool:  # type: ignore[override]

@@ -53,7 +53,7 @@ def make_query_scorer(
     Returns
     -------
     callable
-        ``scorer(estimator, X, y, qid=None, sample_weight=None)``; larger is better.
+        ``scorer(estimator, X, y, *, qid=None, sample_weight=None)``; larger is better.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def make_query_scorer(
 class QueryScorer(Scorer):
     """A scorer that reads the ids from a column of X, if there is one, or is called with them."""
 
-    def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None, **ids: Any) -> float:
+    def __call__(self, estimator: Any, X: Any, y_true: Any, *, sample_weight: Any = None, **ids: Any) -> float:
         with config_context(**({"enable_metadata_routing": True} if ids else {})):  # a scorer takes ids with it alone
             return super().__call__(estimator, X, y_true, sample_weight=sample_weight, **ids)
 

@@ -45,12 +45,13 @@ def known_labels(estimator: Any) -> NDArray:
 
 
 def ranked(labels: NDArray, y: Any, estimator: Any) -> NDArray:
-    """Return the labels in the order that y declares, if it declares one; warn if else it is the alphabet's."""
+    """Return labels in the order of an ordinal estimator, or that y declares; warn of the alphabet's."""
+    if hasattr(final(estimator), "categories"):
+        return labels
     declared = declared_order(y)
     if declared is not None and np.isin(labels, declared).all():
         return declared
-    named = getattr(final(estimator), "categories", None) is not None
-    if not named and len(labels) > 2 and labels.dtype.kind in "OUST" and (labels[:-1] < labels[1:]).all():
+    if len(labels) > 2 and labels.dtype.kind in "OUST" and (labels[:-1] < labels[1:]).all():
         warn(f"labels=None: ranks are numbered in the order of classes_, the alphabet, {labels.tolist()}; pass labels in theirs.")
     return labels
 
@@ -122,9 +123,9 @@ def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any
         L(sigma, y), as the parameter `loss` of the classifiers: a matrix has a row for each true label and a column for each
         prediction, a dict is {(true, predicted): cost}.
     labels : array-like of shape (k,), default=None
-        The labels in the order of the matrix, or of the ranks; None is those that ``CostMatrix(costs, labels=...)`` declares, for
-        ranks the order that y declares (an ordered Categorical), else `classes_` of the estimator, which may lack a label in a
-        fold, and of text is the alphabet, of which ranks warn.
+        The labels in the order of the matrix, or of the ranks; None is those that ``CostMatrix(costs, labels=...)`` declares,
+        else `classes_` of the estimator, which may lack a label in a fold.  Ranks of an estimator that is not ordinal are in the
+        order that y declares, as an ordered Categorical does; that of the alphabet is warned of.
     reject_cost : float or array-like of shape (k,), default=None
         What a row costs whose prediction is none of the labels, also by true label; None refuses such predictions.
 

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_objec
 
 from sklearn_predtron._compat import Scorer
 from sklearn_predtron._queries import SID, split_ids
-from sklearn_predtron.metrics._scorers import final, requesting
+from sklearn_predtron.metrics._scorers import requesting
 
 NO_SID = (
     "sid=None is ambiguous to a scorer: several sequences would be scored as one. Accepted are sequence ids, which arrive as "
@@ -55,7 +55,7 @@ def token_scorer(
     Returns
     -------
     callable
-        ``scorer(estimator, X, y, sid=None, sample_weight=None)``; larger is better.  Estimators that take no `sid` are asked
+        ``scorer(estimator, X, y, *, sid=None, sample_weight=None)``; larger is better.  Estimators that take no `sid` are asked
         without it.
 
     Raises
@@ -96,7 +96,7 @@ def token_scorer(
 class TokenScorer(Scorer):
     """A scorer that passes the ids of sequences to the estimator, and to a measure that takes them."""
 
-    def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None, **ids: Any) -> float:
+    def __call__(self, estimator: Any, X: Any, y_true: Any, *, sample_weight: Any = None, **ids: Any) -> float:
         if sample_weight is not None:
             ids["sample_weight"] = sample_weight
         return self._score(None, estimator, X, y_true, **ids)
@@ -135,4 +135,7 @@ def names_of_ids(estimator: Any, method: str) -> set[str]:
         routing = get_routing_for_object(estimator)
         if isinstance(routing, MetadataRouter):
             return set(routing.consumes(method, {"sid", "groups"}))
-    return {"sid"} & set(inspect.signature(getattr(final(estimator), method)).parameters)
+    last = estimator
+    while hasattr(last, "steps"):
+        last = last.steps[-1][1]
+    return {"sid"} & set(inspect.signature(getattr(last, method)).parameters)

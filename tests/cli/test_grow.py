@@ -67,7 +67,9 @@ def test_rows_wait_for_a_second_label(data, chunk, tmp_path):
 
 def test_a_stream_of_one_label(tmp_path, capsys):
     (tmp_path / "one.svm").write_text("1 1:1\n1 2:1\n")
-    assert "TRAIN has one label only" in usage_error(capsys, tmp_path / "one.svm", "--grow", "--chunk", 1)
+    assert "TRAIN has one label in its first 2 rows; --classes names" in usage_error(
+        capsys, tmp_path / "one.svm", "--grow", "--chunk", 1
+    )
     (tmp_path / "broken.svm").write_text("1 1:1\n0 2:x\n1 1:2\n")
     code, _, err = run_of(capsys, tmp_path / "broken.svm", "--grow")
     assert code == 1 and "line 2" in err and "nothing was learned before it" in err

@@ -512,6 +512,8 @@ def test_half_stars_are_ranks_once_they_are_declared():
     X, y = np.arange(30.0)[:, None], np.repeat([1, 1.5, 2], 10)
     with pytest.raises(ValueError, match=r"Unknown label type: continuous, .* declare them: categories=\[1, 1.5, 2, ...\]"):
         PredtronOrdinalClassifier().fit(X, y)
+    with pytest.raises(ValueError, match=r"Unknown label type: continuous, .* declare them: categories=\[1, 1.5, 2, ...\]"):
+        PredtronOrdinalClassifier().partial_fit(X, y, classes=[1, 1.5, 2])
     for model in (
         PredtronOrdinalClassifier(categories=[1, 1.5, 2]).fit(X, y),
         PredtronOrdinalClassifier().fit(X, pd.Categorical(y, ordered=True)),
@@ -523,7 +525,7 @@ def test_labels_that_a_meta_estimator_has_numbered():
     X, y = load_iris(return_X_y=True)
     names = np.array(["low", "medium", "high"])
     model = PredtronOrdinalClassifier(categories=names)
-    with pytest.raises(ValueError, match=r"accepted .* has numbered them .*: number the labels before"):
+    with pytest.raises(ValueError, match=r"accepted .* has numbered them .*, number the labels before"):
         BaggingClassifier(model, random_state=0).fit(X, names[y])
     with pytest.raises(ValueError, match=r"\['lo'\]; accepted are \['low', 'medium', 'high'\]\.$"):
         model.fit(X, np.where(y == 0, "lo", names[y]))

@@ -58,12 +58,13 @@ WAYS = {
 def test_costs_by_pairs_are_saved(loss, tmp_path):
     """Keys of dicts are text in skops' format."""
     X, y = np.random.default_rng(0).standard_normal((60, 3)), np.array(["bad", "good"] * 30)
+    declared = PredtronBinaryClassifier(loss=losses.CostMatrix(loss, labels=["bad", "good"]), random_state=0).fit(X, y)
     model = PredtronBinaryClassifier(loss=loss, random_state=0).fit(X, y)
     for way, save in WAYS.items():
         other = save(model, tmp_path)
         assert other.get_params() == model.get_params() and not hasattr(other, "_pairs"), way
         assert_array_equal(other.fit(X[:40], y[:40]).coef_, clone(model).fit(X[:40], y[:40]).coef_)
-        assert save(clone(model), tmp_path).loss == loss
+        assert save(clone(model), tmp_path).loss == save(declared, tmp_path).loss.costs == loss
 
 
 @pytest.mark.parametrize("norm", NORMS)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from cases import make_data
 from ranking_cases import plain
+from sklearn.base import clone
 from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score
@@ -172,6 +173,16 @@ def test_costs_cut_as_their_sum_does(loss):
     assert pickle.loads(pickle.dumps(model)).threshold_ == model.threshold_
 
 
+def test_the_cut_by_costs_belongs_to_their_ratio():
+    X, y = rare()
+    model = PredtronBinaryClassifier(loss=np.array([[0, 1 / 3], [5 / 3, 0]]), threshold="cost", random_state=0).fit(X, y)
+    cut = model.threshold_
+    with np.printoptions(precision=2, suppress=True):
+        assert model.threshold_ == pickle.loads(pickle.dumps(model)).threshold_ == cut
+        assert model.set_params(loss=[[0, 2 / 3], [10 / 3, 0]]).threshold_ == cut
+        assert model.set_params(loss=[[0, 1], [0.004, 0]]).threshold_ > model.set_params(loss=[[0, 0.0001], [1, 0]]).threshold_
+
+
 def test_a_cut_by_costs_pays_less_where_classes_overlap():
     X, y = make_classification(3000, n_informative=8, flip_y=0.15, random_state=0)
     loss = {(1, 0): 20}
@@ -193,6 +204,7 @@ def test_f1_of_a_frequent_class_is_said():
         warnings.simplefilter("error")
         for quiet in (y, 1 - y, np.where(y == 1, "yes", "no")):
             spotter.fit(X, quiet)
+        clone(spotter).partial_fit(X[:1], ["spam"], classes=["ham", "spam"])  # one row says nothing of a stream
 
 
 def test_a_threshold_finds_rare_rows():

@@ -171,7 +171,10 @@ def test_routing_off(data):
     with pytest.raises(ValueError, match="qid=None is ambiguous to a scorer"):
         cross_val_score(Ranker(), X, y, groups=qid, cv=GroupKFold(), scoring=ndcg_scorer(), error_score="raise")
     called, weights = {"qid": qid}, np.arange(len(y)) % 3
-    plain = ndcg_scorer()(Ranker().fit(X, y), X, y, **called), ndcg_scorer()(Ranker().fit(X, y), X, y, weights, **called)
+    plain = (
+        ndcg_scorer()(Ranker().fit(X, y), X, y, **called),
+        ndcg_scorer()(Ranker().fit(X, y), X, y, sample_weight=weights, **called),
+    )
     with config_context(enable_metadata_routing=True):
         called["sample_weight"] = weights
         assert plain[1] == ndcg_scorer()(Ranker().fit(X, y), X, y, **called)

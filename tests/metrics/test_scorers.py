@@ -108,10 +108,11 @@ def test_costs_of_ranks_are_in_the_order_that_y_declares(costs):
         assert cost_scorer(costs, labels=order)(model, X, names) == pytest.approx(expected)
     with pytest.warns(UserWarning, match=r"ranks are numbered in the order of classes_, the alphabet, \['a', 'b', 'c'\]"):
         assert cost_scorer(costs)(model, X, names) != pytest.approx(expected)
-    declared = PredtronOrdinalClassifier(categories=["a", "b", "c"], random_state=0).fit(X, names)
+    declared = PredtronOrdinalClassifier(loss=costs, categories=["a", "b", "c"], random_state=0).fit(X, names)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cost_scorer(costs)(declared, X, names)
+        for same in (names, pd.Categorical(names, order, ordered=True)):  # the estimator's own order counts
+            assert cost_scorer(costs)(declared, X, same) == pytest.approx(-declared.sample_loss(X, names).mean())
 
 
 def test_reject_scorer():
