@@ -67,8 +67,10 @@ class Predicting(Validated):
             return pack(problem.predict(scores if shift is None else scores - shift))
 
         parts = in_blocks(learner, rows, decode)
-        join = sparse.vstack if sparse.issparse(parts[0]) else np.concatenate
-        return parts[0] if len(parts) == 1 else join(parts)
+        if len(parts) == 1:
+            return parts[0]
+        # SciPy before 1.12 stacks sparse arrays to a matrix, whose product is another.
+        return type(parts[0])(sparse.vstack(parts, "csr")) if sparse.issparse(parts[0]) else np.concatenate(parts)
 
     def _read_rows_to_predict(self, X: Any) -> tuple[Learner, Any, Rows]:
         """Return the learner of now, which another thread may replace, X and its rows."""

@@ -2,6 +2,7 @@ import json
 import re
 import subprocess
 
+import matplotlib
 import numpy as np
 import pytest
 
@@ -118,7 +119,10 @@ def test_report_writes_the_summary(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(first_page, "PICTURE", picture)
     commands.main(["report", "--write"])
     assert page.read_text() == f"<!-- results -->\n{first_page.results()}<!-- /results -->\n"
-    assert picture.read_text() == (RESULTS / "peers.svg").read_text()
+    drawn, kept = picture.read_text(), (RESULTS / "peers.svg").read_text()
+    assert drawn.count("<use") == kept.count("<use") > 20  # marks
+    if tuple(map(int, matplotlib.__version__.split(".")[:2])) >= (3, 10):  # others set text otherwise
+        assert drawn == kept
     written = readme.read_text()
     assert capsys.readouterr().out.strip() in written and "of yore" not in written
     assert written.startswith("before\n") and written.endswith("after\n")

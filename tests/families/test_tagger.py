@@ -424,7 +424,7 @@ def test_a_long_sequence_needs_memory_for_its_tokens_alone():
     model.predict(X, sid="one")
     used = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert used < 100_000 * 8 * 60
+    assert used < 100_000 * 8 * 64  # 47 doubles a token, 60 by older versions; the scores of pairs of labels would be 25 more
 
 
 def test_scores_of_a_long_sequence_are_0_at_the_prediction():
