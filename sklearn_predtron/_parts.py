@@ -115,15 +115,3 @@ def can_build(kind: type[P], build: Callable[[P], Any]) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def without_pairs(state: dict[str, Any]) -> dict[str, Any]:
-    """Return a state in which dicts of costs by pairs are lists, for formats whose keys are text, as that of skops."""
-    pairs = [name for name, value in state.items() if type(value) is dict and any(type(key) is tuple for key in value)]
-    return state | {name: list(map(list, state[name].items())) for name in pairs} | ({"_pairs": pairs} if pairs else {})
-
-
-def with_pairs(state: dict[str, Any]) -> dict[str, Any]:
-    """Return a state with its dicts of costs by pairs."""
-    state = dict(state)
-    return state | {name: {tuple(key): cost for key, cost in state[name]} for name in state.pop("_pairs", ())}

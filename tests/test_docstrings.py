@@ -106,7 +106,7 @@ def test_docstrings_and_types(home):
 
 
 def test_classes_have_examples():
-    without = [name for name, kind in CLASSES.items() if "Examples\n    --------" not in (kind.__doc__ or "")]
+    without = [name for name, kind in CLASSES.items() if "Examples\n--------" not in (inspect.cleandoc(kind.__doc__ or ""))]
     assert not [name for name in without if not is_base(CLASSES[name])]
 
 

@@ -16,7 +16,8 @@ from sklearn_predtron._core.busy import BUSY, Busy
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.score_map import QueryMap, SharedMap
 from sklearn_predtron._core.state import Captured
-from sklearn_predtron._parts import resolve, with_pairs, without_pairs
+from sklearn_predtron._pairs import with_pairs, without_pairs
+from sklearn_predtron._parts import resolve
 from sklearn_predtron._version import __version__
 from sklearn_predtron.norms import Norm, PNormBase
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
