@@ -111,6 +111,7 @@ BINARY = [
     {"threshold": "f1"},
     {"threshold": 0.3},
     {"loss": {("a", "é"): 3.0}},
+    {"loss": {("a", "é"): 3.0}, "threshold": "cost"},
     {"reject": Reject(cost=0.1, label="?")},
     {"reject": Reject(cost=0.2, label="?", rule="margin")},
     {"reject": Reject(cost=0.9, label="?", rule="code"), "representation": "onehot"},
