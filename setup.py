@@ -5,6 +5,7 @@ and UndefinedBehaviorSanitizer, and "plain" has the C that compilers without vec
 """
 
 import os
+import sys
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -27,6 +28,7 @@ FLAGS = {
     "bounds": ["-O2", "-g0"],
     "sanitize": ["-O1", *SANITIZE],
 }
+LINK = ["-Wl,--build-id=none"] if sys.platform == "linux" else []  # it would name a file for debuggers, and there is none
 MICROSOFT = ["/O2", "/std:c11"]  # of any variant: what is checked, Cython has written
 
 variant = os.environ.get("SKLEARN_PREDTRON_BUILD", "")
@@ -56,7 +58,7 @@ def extension(module: str, *sources: str, flags: list[str] = FLAGS[variant]) -> 
         include_dirs=[str(PACKAGE / folder) for folder in ("_core", "datasets", "norms", "problems/inference")],
         depends=[*headers, str(stamp)],
         extra_compile_args=flags,
-        extra_link_args=SANITIZE if variant == "sanitize" else [],
+        extra_link_args=SANITIZE if variant == "sanitize" else LINK,
     )
 
 
