@@ -39,6 +39,7 @@ class HeldBack:
 
     most = 100_000  # rows, for memory
     chunks: list[tuple[Any, Any]] = field(default_factory=list)
+    rows: int = 0
 
     def take(self, comparison: Comparison, X: Any, y: Any) -> tuple[Any, Any] | None:
         """Return what is to be learned now; None if it waits."""
@@ -46,22 +47,24 @@ class HeldBack:
         labels = None if contestant.estimator.__sklearn_is_fitted__() else contestant.classes
         if labels is not None and len(labels) < 2 and not isinstance(X, ByQuery):
             self.chunks.append((X, y))
+            self.rows += len(y)
             self.refuse_beyond(self.most)
             return None
         return self.all_with(X, y) if self.chunks else (X, y)
 
     def refuse_beyond(self, most: int) -> None:
         """Refuse to hold back more rows."""
-        n = sum(len(y) for _, y in self.chunks)
-        if n > most:
-            raise UsageError(f"TRAIN has one label in its first {counted(n, 'row')}; --classes names those that are to come")
+        if self.rows > most:
+            first = counted(self.rows, "row")
+            raise UsageError(f"TRAIN has one label in its first {first}; --classes names those that are to come")
 
     def all_with(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return the rows that have waited, and these, in their order."""
         matrices, labels = zip(*self.chunks, (X, y), strict=True)
         self.chunks.clear()
+        self.rows, width = 0, max(matrix.shape[1] for matrix in matrices)
         for matrix in matrices:
-            matrix.resize(matrix.shape[0], max(each.shape[1] for each in matrices))
+            matrix.resize(matrix.shape[0], width)
         return sparse.vstack(matrices, "csr"), np.concatenate(labels)
 
 
