@@ -1,12 +1,9 @@
 """From the tokens of a sequence to the scores of its labels and of their transitions."""
-from libc.float cimport DBL_EPSILON
-from libc.math cimport fabs, sqrt
-
 import numpy as np
 
-from sklearn_predtron._core.rows cimport View, row_of, take_row
+from sklearn_predtron._core.rows cimport View
 from sklearn_predtron._core.score_map cimport ScoreMap
-from sklearn_predtron._core.simd cimport Matrix, Row, ScoreGradient
+from sklearn_predtron._core.simd cimport ScoreGradient
 
 
 cdef class ChainMap(ScoreMap):
@@ -24,7 +21,7 @@ cdef class ChainMap(ScoreMap):
         self.transition_scaling = transition_scaling
         self.pulled_back = np.zeros(p)
         self.first, self.label = np.full(d, -1, dtype=np.intp), np.empty(d, dtype=np.intp)
-        self.following, self.offset = np.empty(0, dtype=np.intp), np.zeros(d)
+        self.following, self.token, self.share = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0)
 
     def __reduce__(self):
         return type(self), (self.d, self.transition_scaling, self.pulled_back.shape[0])
@@ -51,8 +48,9 @@ cdef class ChainMap(ScoreMap):
 
     def reserve(self, Py_ssize_t longest):
         """Get ready for rounds of up to so many tokens."""
-        if self.following.shape[0] < longest * self.d:
+        if self.token.shape[0] < longest:
             self.following = np.empty(longest * self.d, dtype=np.intp)
+            self.token, self.share = np.empty(longest, dtype=np.intp), np.empty(longest)
 
     cdef Py_ssize_t of_token(self, const ScoreGradient* g, Py_ssize_t i, Py_ssize_t m, ScoreGradient* of_row) noexcept nogil:
         """The entries of g from the i-th on that are of its token, into of_row; where the next token's begin."""
@@ -64,19 +62,6 @@ cdef class ChainMap(ScoreMap):
             i += 1
         return i
 
-    cdef void add(self, View* x, Matrix* M, const ScoreGradient* g, double scale) noexcept nogil:
-        cdef Py_ssize_t i = 0
-        cdef Row spare
-        cdef const Row* row
-        cdef ScoreGradient of_row
-        while i < g.n and g.at[i] < x.m * self.d:
-            row = row_of(x, g.at[i] // self.d, &spare)
-            i = self.of_token(g, i, x.m, &of_row)
-            x.k.add[M.layout](row, M, &of_row, scale)
-
-    cdef double norm2(self, View* x, const ScoreGradient* g, double r2) noexcept nogil:
-        return self.rows_norm2(x, g, r2) + self.table_norm2(x, g, r2)
-
     cdef double table_norm2(self, View* x, const ScoreGradient* g, double r2) noexcept nogil:
         """The squared length of the change of the table, in the units of the weights."""
         cdef Py_ssize_t i
@@ -86,42 +71,23 @@ cdef class ChainMap(ScoreMap):
                 square += g.value[i] * g.value[i]
         return square * self.transition_scaling * r2
 
-    cdef double rows_norm2(self, View* x, const ScoreGradient* g, double r2) noexcept nogil:
-        """That of the change of W and b, class by class: tokens that share features may cancel, or add up."""
-        cdef Py_ssize_t i, k, n = 0
-        cdef double square = 0
-        while n < g.n and g.at[n] < x.m * self.d:
+    cdef Py_ssize_t link_classes(self, const ScoreGradient* g, Py_ssize_t m) noexcept nogil:
+        """Link the entries of g that are of the same class, for `take_class`; return how many are of tokens."""
+        cdef Py_ssize_t k, n = 0
+        while n < g.n and g.at[n] < m * self.d:
             k = g.at[n] % self.d
             self.following[n] = self.first[k]
             self.first[k] = n
-            self.offset[k] += g.value[n]
             n += 1
-        for i in range(n):
-            k = g.at[i] % self.d
-            if self.first[k] >= 0:
-                square += self.class_norm2(x, g, self.first[k]) + r2 * self.offset[k] * self.offset[k]
-                self.first[k], self.offset[k] = -1, 0
-        return square
+        return n
 
-    cdef double class_norm2(self, View* x, const ScoreGradient* g, Py_ssize_t last) noexcept nogil:
-        """The squared length of a sum of tokens, that of the entries of g which lead back from the last one."""
-        cdef Py_ssize_t i = last, touched = 0
-        cdef double size = 0, square = 0
-        cdef View token
-        if self.following[i] < 0:
-            take_row(x, g.at[i] // self.d, &token)
-            return g.value[i] * g.value[i] * x.k.norm2(&token.first)
-        while i >= 0:
-            take_row(x, g.at[i] // self.d, &token)
-            x.k.combine(1, &token.first, token.start, 1, &g.value[i], &self.pulled_back[0])
-            size += fabs(g.value[i]) * sqrt(x.k.norm2(&token.first))
-            touched += 1
-            i = self.following[i]
-        i = last
-        while i >= 0 and (x.start != NULL or i == last):
-            take_row(x, g.at[i] // self.d, &token)
-            square += x.k.take_norm2(1, &token.first, token.start, &g.value[i], &self.pulled_back[0])
-            i = self.following[i]
-        if x.start == NULL:
-            self.pulled_back[:] = 0
-        return square if square > (touched * DBL_EPSILON * size) ** 2 else 0
+    cdef bint take_class(self, const ScoreGradient* g, Py_ssize_t i, ScoreGradient* of_class) noexcept nogil:
+        """Fill in the tokens, and what they are multiplied by, of the class of entry i; False if they were taken before."""
+        cdef Py_ssize_t k = g.at[i] % self.d, entry = self.first[k]
+        self.first[k] = -1
+        of_class.n, of_class.at, of_class.value = 0, &self.token[0], &self.share[0]
+        while entry >= 0:
+            self.token[of_class.n], self.share[of_class.n] = g.at[entry] // self.d, g.value[entry]
+            of_class.n += 1
+            entry = self.following[entry]
+        return of_class.n > 0

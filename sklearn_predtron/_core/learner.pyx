@@ -25,6 +25,7 @@ OVERSTEPPED = "X, the losses or the update's parameters hold values for which th
 # Between the first two of them g2 has an inverse with room to spare; the third is the largest squared length of a step.  Steps
 # of updates that are not measured need no look at it up to the last: the lengths of rows have a range of their own.
 cdef double LEAST_G2 = 1e-300, LARGEST_G2 = 1e300, LONGEST_STEP2 = 1e290, SAFE_SIZE = 1e8
+cdef double LEAST_WEIGHT = 1e-150   # of a round, relative to the mean: averages that forget divide by sums of few
 
 cdef enum:
     AHEAD = 4       # rounds between the prefetch of a row and its use
@@ -379,7 +380,7 @@ cdef class Learner:
             mean = self.mean_weight
             if given != mean:
                 mean += (given - mean) / r.t
-                r.weight = given / mean
+                r.weight = max(given / mean, LEAST_WEIGHT)
             y = labels.at(row)
             if choosing:
                 charged = self.t % self.average.every == 0

@@ -80,13 +80,13 @@ cdef class MarginHistogram(Observer):
                 second = sigma
         slot = bin_of(s[best] - s[second])
         self.unit /= keep
+        if self.unit > 1e100:
+            self.rescale(1 / self.unit)
+            self.unit = 1
         weight *= self.unit
         self.seen[slot, label] += weight
         self.losses[slot] += weight * self.problem.loss_at(best, label)
         self.squares += weight * weight
-        if self.unit > 1e100:
-            self.rescale(1 / self.unit)
-            self.unit = 1
 
     cdef void rescale(self, double factor) noexcept nogil:
         """Multiply the weights of all rounds so far."""
@@ -159,7 +159,7 @@ cdef class MarginHistogram(Observer):
             a = step
         return a
 
-    cdef double excess_loss(self, const double[::1] count, double prior, double a, double* curvature) noexcept:
+    cdef double excess_loss(self, const double[::1] count, double prior, double a, double* curvature) except? -1:
         """The derivative of minus the log-likelihood by a, and its own."""
         cdef double excess = 0, m, share
         cdef const double[::1] middle = MIDDLES

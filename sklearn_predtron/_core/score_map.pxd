@@ -3,6 +3,11 @@ from sklearn_predtron._core.rows cimport View
 from sklearn_predtron._core.simd cimport Matrix, Row, ScoreGradient
 
 
+cdef inline Py_ssize_t row_number(const ScoreGradient* g, Py_ssize_t i) noexcept nogil:
+    """Which row of a block entry i of g belongs to."""
+    return i if g.at == NULL else g.at[i]
+
+
 cdef double sum_of(const ScoreGradient* g) noexcept nogil
 cdef double cancelled(const View* x, const ScoreGradient* g) noexcept nogil
 

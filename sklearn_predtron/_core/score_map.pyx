@@ -250,11 +250,11 @@ cdef double sum_of(const ScoreGradient* g) noexcept nogil:
 
 cdef double cancelled(const View* x, const ScoreGradient* g) noexcept nogil:
     """A bound on what rounding leaves of |sum of the rows times g|^2 where the sum is 0: identical documents, say."""
-    cdef Py_ssize_t r, touched = 0
+    cdef Py_ssize_t i, touched = 0
     cdef double size = 0
     cdef Row spare
-    for r in range(x.m):
-        if g.value[r] != 0:
-            size += fabs(g.value[r]) * sqrt(x.k.norm2(row_of(x, r, &spare)))
+    for i in range(g.n):
+        if g.value[i] != 0:
+            size += fabs(g.value[i]) * sqrt(x.k.norm2(row_of(x, row_number(g, i), &spare)))
             touched += 1
     return (touched * DBL_EPSILON * size) ** 2

@@ -3,6 +3,7 @@ import numpy as np
 
 from sklearn_predtron._core.chain_map cimport ChainMap
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, take_row
+from sklearn_predtron._core.score_map cimport sum_of
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.norms._base cimport Weights
 from sklearn_predtron.norms._intercept cimport Intercept
@@ -23,11 +24,11 @@ cdef class ChainedWeights(Weights):
     A step moves the inner weights along each token whose label was wrong, and the table, whose norm is the Euclidean one, as a
     row of indicators would.
     """
-    cdef readonly Weights inner
+    cdef readonly L2Weights inner
     cdef readonly Intercept intercept
     cdef L2Weights table
+    cdef ChainMap chain               # the score map
     cdef readonly bint radius_needed
-    cdef bint is_l2                   # whether tokens that share features are known to
     cdef readonly double radius2
     cdef readonly Py_ssize_t longest  # sequence that took a step
 
@@ -35,8 +36,8 @@ cdef class ChainedWeights(Weights):
         if type(inner) is not L2Weights and type(inner) is not ScaledWeights:
             raise ValueError("sequences are learned under the norms 'l2' and 'scaled'; got the weights of another norm.")
         self.map_scores(inner.d, inner.p, score_map)
+        self.chain = self.score_map
         self.n_features = inner.n_features
-        self.is_l2 = type(inner) is L2Weights
         self.inner = inner
         self.intercept = inner.intercept
         self.table = L2Weights(1, score_map.extra, Intercept(False, 1.0), averaging=inner.averaging)
@@ -115,7 +116,7 @@ cdef class ChainedWeights(Weights):
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Whether to follow R^2 with D^2 R^2 >= |update|^2 (see `effective_radius`) of the rounds to come."""
-        self.inner.watch_radius(needed and not self.is_l2)    # then it applies each token
+        self.inner.watch_radius(needed and type(self.inner) is not L2Weights)    # then it applies each token
         self.radius_needed = needed
         self.observing = needed or self.inner.observing
 
@@ -125,7 +126,7 @@ cdef class ChainedWeights(Weights):
 
     cdef inline double table_length2(self, double r2) noexcept nogil:
         """The squared length of the feature of a transition."""
-        return (<ChainMap> self.score_map).transition_scaling * r2
+        return self.chain.transition_scaling * r2
 
     @property
     def no_theorem_because(self):
@@ -229,25 +230,19 @@ cdef class ChainedWeights(Weights):
             self.radius2 = max(self.radius2, x.m ** 2 * (largest + r2 + 4 * self.table_length2(r2)) / 2)
 
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
-        cdef double r2 = self.intercept.r2(), square = 0
-        if self.is_l2:
-            square = (<ChainMap> self.score_map).rows_norm2(x, g, r2)
-        else:
-            square = self.sum_of_norms(x, g, r)
-        r.update_norm2 = square + (<ChainMap> self.score_map).table_norm2(x, g, r2)
+        cdef double r2 = self.intercept.r2()
+        r.update_norm2 = self.rows_norm2(x, g, r2) + self.chain.table_norm2(x, g, r2)
         r.radius2 = self.radius2
 
-    cdef double sum_of_norms(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
-        """The sum over the tokens: that of inner weights which do not tell what tokens share."""
-        cdef Py_ssize_t i = 0
-        cdef double square = 0
-        cdef View token
-        cdef ScoreGradient of_row
-        while i < g.n and g.at[i] < x.m * self.d:
-            take_row(x, g.at[i] // self.d, &token)
-            i = (<ChainMap> self.score_map).of_token(g, i, x.m, &of_row)
-            self.inner.update_norm(&token, &of_row, r)
-            square += r.update_norm2
+    cdef double rows_norm2(self, View* x, const ScoreGradient* g, double r2) noexcept nogil:
+        """That of the change of W and b, class by class: tokens that share features may cancel, or add up."""
+        cdef ScoreGradient of_class
+        cdef Py_ssize_t i
+        cdef double square = 0, offset
+        for i in range(self.chain.link_classes(g, x.m)):
+            if self.chain.take_class(g, i, &of_class):
+                offset = sum_of(&of_class)
+                square += self.inner.length2_of_sum(x, &of_class, &self.chain.pulled_back[0]) + r2 * offset * offset
         return square
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
@@ -257,7 +252,7 @@ cdef class ChainedWeights(Weights):
         self.longest = max(self.longest, x.m)
         while i < g.n and g.at[i] < x.m * self.d:
             take_row(x, g.at[i] // self.d, &token)
-            i = (<ChainMap> self.score_map).of_token(g, i, x.m, &of_row)
+            i = self.chain.of_token(g, i, x.m, &of_row)
             self.inner.step(&token, &of_row, size)
         if i < g.n:
             self.step_table(g, i, x.m, size * self.table_length2(self.intercept.r2()))

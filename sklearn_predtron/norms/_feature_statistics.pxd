@@ -17,5 +17,5 @@ cdef class FeatureStatistics:
     cdef bint sparse                    # how they lie
     cdef double[::1] values
     cdef double[::1] before             # what they were before the round, where it may be called off
-    cdef void keep(self) noexcept
-    cdef void go_back(self) noexcept
+    cdef void keep(self) noexcept nogil
+    cdef void go_back(self) noexcept nogil

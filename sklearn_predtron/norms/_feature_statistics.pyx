@@ -89,12 +89,15 @@ cdef class FeatureStatistics:
         """Take over the values of a saved state."""
         restore(self.values, saved)
 
-    cdef void keep(self) noexcept:
-        """Keep what a round is about to change before it is known to end."""
+    def make_room_to_keep(self):
+        """Get ready for `keep`."""
         if self.before.shape[0] == 0:
             self.before = np.empty(self.values.shape[0])
+
+    cdef void keep(self) noexcept nogil:
+        """Keep what a round is about to change before it is known to end."""
         memcpy(&self.before[0], &self.values[0], self.nbytes)
 
-    cdef void go_back(self) noexcept:
+    cdef void go_back(self) noexcept nogil:
         """Take back what has changed since."""
         memcpy(&self.values[0], &self.before[0], self.nbytes)

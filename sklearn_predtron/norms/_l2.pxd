@@ -30,5 +30,7 @@ cdef class L2Weights(AveragedWeights):
     cdef void multiply_out(self, double[::1] data, bint offsets) noexcept nogil
     cdef void multiply_block(self, double* data, Py_ssize_t first, Py_ssize_t n, bint offsets) noexcept nogil
     cdef void clear(self) noexcept nogil
+    cdef double length2_of_sum(self, View* x, const ScoreGradient* g, double* z) noexcept nogil
+    cdef void sum_rows(self, View* x, const ScoreGradient* g, double* z) noexcept nogil
     cdef take_over(self, L2Weights other, places)
     cdef lay(self, Matrix* M, double[::1] data, double[::1] offset)

@@ -1,8 +1,10 @@
 """Weights under the Frobenius norm."""
+from libc.string cimport memset
+
 import numpy as np
 
-from sklearn_predtron._core.rows cimport Rows, View, largest_norm, squared_norm
-from sklearn_predtron._core.score_map cimport ScoreMap
+from sklearn_predtron._core.rows cimport Rows, View, largest_norm, squared_norm, take_row
+from sklearn_predtron._core.score_map cimport ScoreMap, cancelled
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, Matrix
 from sklearn_predtron.norms._ahead cimport Ahead
 from sklearn_predtron.norms._averaged cimport AVERAGES, AveragedWeights
@@ -287,6 +289,30 @@ cdef class L2Weights(AveragedWeights):
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         r.radius2 = self.radius2
         r.update_norm2 = self.score_map.norm2(x, g, self.intercept.r2())
+
+    cdef double length2_of_sum(self, View* x, const ScoreGradient* g, double* z) noexcept nogil:
+        """The squared length of the sum of the rows g.at[i] times g.value[i]; z is scratch, zeros before and after."""
+        cdef Py_ssize_t i
+        cdef double square = 0
+        cdef View row
+        if g.n == 1:
+            take_row(x, g.at[0], &row)
+            return g.value[0] * g.value[0] * x.k.norm2(&row.first)
+        self.sum_rows(x, g, z)
+        for i in range(g.n if x.start != NULL else 1):
+            take_row(x, g.at[i], &row)
+            square += x.k.take_norm2(1, &row.first, row.start, &g.value[i], z)
+        if x.start == NULL:
+            memset(z, 0, self.p * sizeof(double))
+        return square if square > cancelled(x, g) else 0
+
+    cdef void sum_rows(self, View* x, const ScoreGradient* g, double* z) noexcept nogil:
+        """z += the sum of the rows g.at[i] times g.value[i]."""
+        cdef Py_ssize_t i
+        cdef View row
+        for i in range(g.n):
+            take_row(x, g.at[i], &row)
+            x.k.combine(1, &row.first, row.start, 1, &g.value[i], z)
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
         cdef double change = -size / self.scale

@@ -2,13 +2,14 @@
 from libc.float cimport DBL_EPSILON
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from sklearn_predtron._core.score_map cimport BatchMap, ScoreMap, sum_of
+from sklearn_predtron._core.score_map cimport BatchMap, ScoreMap, row_number, sum_of
 from sklearn_predtron._core.simd cimport ScoreGradient, RowOps, Matrix, Row
 from sklearn_predtron.problems._base cimport Round
-from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm
+from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm, take_row
 from sklearn_predtron.norms.scaling cimport (
     Found,
     Scaling,
@@ -39,6 +40,12 @@ cdef double CANCELLED = 1e-15   # of the terms of a squared length: what roundin
 cdef double LOST = 1e-6         # a running sum that fell below so much of itself is computed anew
 
 
+cdef struct Before:
+    bint known, following, may_step
+    Py_ssize_t seen, dense_rows, exponent, rows
+    double D, largest, mantissa
+
+
 cdef class ScaledWeights(L2Weights):
     """The scores theta . (x - mean) / variance, with theta - mean beta in the place of theta where there is a centre.
 
@@ -58,7 +65,8 @@ cdef class ScaledWeights(L2Weights):
     cdef bint is_applied                # whether z is the row at hand
     cdef Row applied                    # the row that z is
     cdef bint fresh, undo_needed        # whether rows are new, and so enter the statistics; whether rounds may be abandoned
-    cdef object saved
+    cdef Before before                  # the round, where it may be abandoned
+    cdef double[:, ::1] C_before        # C, and that of each sum
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept, bint sparse=False, int averaging=True,
                  ScoreMap score_map=None):
@@ -162,6 +170,9 @@ cdef class ScaledWeights(L2Weights):
 
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
         self.fresh, self.undo_needed = fresh, undo_needed
+        if undo_needed:
+            self.statistics.make_room_to_keep()
+            self.C_before = np.empty((1 + self.averaging, self.d))
 
     @property
     def no_theorem_because(self):
@@ -177,8 +188,7 @@ cdef class ScaledWeights(L2Weights):
         if not squared_norm(x) < LARGEST:
             return False
         if self.undo_needed:
-            with gil:
-                self.save()
+            self.keep()
         for r in range(x.m):
             self.meet_row(row_of(x, r, &spare), x.k)
         return True
@@ -309,21 +319,30 @@ cdef class ScaledWeights(L2Weights):
         else:
             self.radius2 = max(self.radius2, total + x.m * self.intercept.r2())
 
-    def save(self):
+    cdef void keep(self) noexcept nogil:
         """Keep what the round is about to change before it is known to end."""
+        cdef Before* b = &self.before
+        cdef int which
         self.statistics.keep()
-        self.saved = self._counted(), [np.array(C) for *_, C in self.totals], self.intercept.__reduce__()[2]
+        b.known, b.following, b.may_step = self.known, self.following, self.may_step
+        b.seen, b.dense_rows, b.D, b.largest = self.seen, self.dense_rows, self.D, self.largest
+        b.mantissa, b.exponent, b.rows = self.intercept.mantissa, self.intercept.exponent, self.intercept.count
+        memcpy(&self.C_before[0, 0], &self.C[0], self.d * sizeof(double))
+        for which in range(self.averaging):
+            memcpy(&self.C_before[1 + which, 0], self.C_total[which], self.d * sizeof(double))
 
     cdef void abandon_round(self) noexcept nogil:
-        if self.undo_needed and self.fresh:
-            with gil:
-                counted, C_totals, intercept = self.saved
-                self.statistics.go_back()
-                self._set_counted(counted)
-                for (*_, own), C in zip(self.totals, C_totals, strict=True):
-                    own[:] = C
-                self.intercept.__setstate__(intercept)
-                self.intercept.known_at = -1
+        cdef const Before* b = &self.before
+        cdef int which
+        if not (self.undo_needed and self.fresh):
+            return
+        self.statistics.go_back()
+        self.known, self.following, self.may_step = b.known, b.following, b.may_step
+        self.seen, self.dense_rows, self.D, self.largest = b.seen, b.dense_rows, b.D, b.largest
+        self.intercept.go_back(b.mantissa, b.exponent, b.rows)
+        memcpy(&self.C[0], &self.C_before[0, 0], self.d * sizeof(double))
+        for which in range(self.averaging):
+            memcpy(self.C_total[which], &self.C_before[1 + which, 0], self.d * sizeof(double))
 
     # ----------------------------------------------------------------------------------------------------------- scores
 
@@ -453,6 +472,23 @@ cdef class ScaledWeights(L2Weights):
             g2 += g.value[i] * g.value[i]
         r.update_norm2 = g2 * (self.squared_length + self.intercept.r2())
 
+    cdef double length2_of_sum(self, View* x, const ScoreGradient* g, double* z) noexcept nogil:
+        cdef View row
+        cdef double square, along = sum_of(g)
+        if g.n == 1:
+            take_row(x, g.at[0], &row)
+            self.be_applied(&row)
+            return g.value[0] * g.value[0] * self.squared_length
+        self.sum_rows(x, g, z)
+        if x.start != NULL:
+            self.recount()
+        square = self.take_length2(x, g, z)
+        if x.start == NULL:
+            memset(z, 0, self.p * sizeof(double))
+        elif square < CANCELLED * along * along * self.D:
+            return 0
+        return square if square > self.cancelled(x, g) else 0
+
     cdef double take_length2(self, const View* x, const ScoreGradient* g, double* pulled_back) noexcept nogil:
         """The squared length of the combined rows, less their centres, which are zeros again where they are sparse."""
         cdef Py_ssize_t r, i, j
@@ -463,9 +499,9 @@ cdef class ScaledWeights(L2Weights):
             for j in range(self.p):
                 length2 += (pulled_back[j] - along * self.S.mean[j * self.S.step]) ** 2 * self.S.inverse[j * self.S.step]
             return length2
-        for r in range(x.m):
+        for r in range(g.n):
             if g.value[r] != 0:
-                row = row_of(x, r, &spare)
+                row = row_of(x, row_number(g, r), &spare)
                 self.read(row, x.k)
                 for i in range(row.n):
                     j = self.at[i]
@@ -481,9 +517,9 @@ cdef class ScaledWeights(L2Weights):
         cdef const double* value
         cdef const Row* row
         cdef Row spare
-        for r in range(x.m):
+        for r in range(g.n):
             if g.value[r] != 0:
-                row = row_of(x, r, &spare)
+                row = row_of(x, row_number(g, r), &spare)
                 value = self.read(row, x.k)
                 square = 0
                 for i in range(row.n):

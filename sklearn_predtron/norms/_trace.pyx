@@ -1,6 +1,7 @@
 """Linear predictors under the trace norm: a Schatten norm of the weights, by the eigenvectors of a d x d matrix."""
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.math cimport INFINITY, NAN, isfinite, sqrt
+from libc.string cimport memcpy
 
 import numpy as np
 from scipy.linalg.cython_blas cimport dgemm, dsyrk
@@ -298,7 +299,7 @@ cdef class TraceWeights(L2Weights):
             self.peak = trace = self.trace()
         self.peak = max(self.peak, trace)
         if isfinite(trace):
-            self.vectors[:] = self.K
+            memcpy(&self.vectors[0], &self.K[0], self.K.shape[0] * sizeof(double))
             dsyevd(b"V", b"L", &d, &self.vectors[0], &d, &self.values[0], &self.work[0], &lwork, &self.iwork[0], &liwork, &info)
         if not isfinite(trace) or info != 0:
             self.M[:] = NAN         # the next score says so

@@ -114,7 +114,7 @@ cdef class ChainProblem(Problem):
         own.C_L = own.largest_loss(T)
         return own
 
-    cdef double largest_loss(self, Py_ssize_t T) noexcept:
+    cdef double largest_loss(self, Py_ssize_t T) except -1:
         return 1
 
     @property
@@ -365,7 +365,7 @@ cdef class HammingChain(ChainProblem):
     def __reduce__(self):
         return type(self), (self.d, self.score_map.transition_scaling, self.allowed, self.cost_matrix)
 
-    cdef double largest_loss(self, Py_ssize_t T) noexcept:
+    cdef double largest_loss(self, Py_ssize_t T) except -1:
         return np.max(self.cost) * T
 
     @property

@@ -1,5 +1,6 @@
 """Problems written in Python whose features depend on the prediction as well."""
 from libc.math cimport fabs, isfinite, sqrt
+from libc.string cimport memcpy, memset
 
 import numpy as np
 from scipy import sparse
@@ -244,8 +245,8 @@ cdef class PythonJointProblem(UserProblem):
     cdef void gather_all(self) noexcept nogil:
         """Move the differences at all features."""
         self.n = self.n_features
-        self.value[:] = self.total
-        self.total[:] = 0
+        memcpy(&self.value[0], &self.total[0], self.n * sizeof(double))
+        memset(&self.total[0], 0, self.n * sizeof(double))
 
     cdef void sum_up(self, const double[::1] w) noexcept nogil:
         cdef Py_ssize_t k

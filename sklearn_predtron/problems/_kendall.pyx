@@ -1,4 +1,6 @@
 """Kendall's tau by hinges on pairs (UML 17.4), which no sum over positions is."""
+from libc.string cimport memset
+
 import numpy as np
 
 from sklearn_predtron._core.simd cimport ScoreGradient
@@ -53,7 +55,7 @@ cdef class KendallTauProblem(RankingProblem):
             self.worst_maximiser_loss(t, r)
             self.compare(t, 1, r)
         else:
-            self.delta[:self.n] = 0
+            memset(&self.delta[0], 0, self.n * sizeof(double))
 
     cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i
@@ -65,7 +67,7 @@ cdef class KendallTauProblem(RankingProblem):
     cdef void compare(self, const double* t, double target, Round* r) noexcept nogil:
         """The pairs whose lead is short of the target, the direction and the gap."""
         cdef Py_ssize_t i
-        self.delta[:self.n] = 0
+        memset(&self.delta[0], 0, self.n * sizeof(double))
         r.competitor_loss = self.scale * self.active(target, True)
         self.behind(target)
         r.score_gap = 0
@@ -82,7 +84,7 @@ cdef class KendallTauProblem(RankingProblem):
     cdef Py_ssize_t active(self, double target, bint noted) noexcept nogil:
         """The number of pairs that are short of the target; delta of the more relevant items falls by theirs if `noted`."""
         cdef Py_ssize_t x, count, passed = 0, total = 0, G = self.y.n_grades
-        self.seen[:G + 1] = 0
+        memset(&self.seen[0], 0, (G + 1) * sizeof(Py_ssize_t))
         for x in range(self.n):         # less relevant items come in as the more relevant one gets worse
             while passed < self.n and self.near(x, passed, target):
                 self.add(G - 1 - self.y.grade[self.order[passed].at])
@@ -96,7 +98,7 @@ cdef class KendallTauProblem(RankingProblem):
     cdef void behind(self, double target) noexcept nogil:
         """Raise delta of the less relevant items by the number of their pairs."""
         cdef Py_ssize_t x, passed = self.n - 1
-        self.seen[:self.y.n_grades + 1] = 0
+        memset(&self.seen[0], 0, (self.y.n_grades + 1) * sizeof(Py_ssize_t))
         for x in range(self.n - 1, -1, -1):
             while passed >= 0 and self.near(passed, x, target):
                 self.add(self.y.grade[self.order[passed].at])

@@ -1,4 +1,4 @@
-from libc.math cimport INFINITY, NAN, fabs, sqrt
+from libc.math cimport INFINITY, NAN, fabs, pow, sqrt
 from libc.string cimport memcpy, memset
 
 from copy import copy
@@ -191,8 +191,8 @@ cdef class LabelSets(Problem):
         if self.n_labels == 0:
             self.weight_on = self.weight_off = 2 / sqrt(self.n)
         if self.balance > 0 and self.P > 0 and self.N > 0:
-            self.weight_on *= (self.n / (2.0 * self.P)) ** self.balance
-            self.weight_off *= (self.n / (2.0 * self.N)) ** self.balance
+            self.weight_on *= pow(self.n / (2.0 * self.P), self.balance)
+            self.weight_off *= pow(self.n / (2.0 * self.N), self.balance)
 
     cdef void worst_maximiser_loss(self, const double* t, const unsigned char* y, Py_ssize_t m, Round* r) noexcept nogil:
         """The loss of the worst maximiser of the score, which becomes the competitor."""

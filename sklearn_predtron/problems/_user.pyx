@@ -149,7 +149,7 @@ cdef class UserProblem(Problem):
 cdef class PythonProblem(UserProblem):
     """Asks a `sklearn_predtron.Problem`."""
     cdef double squared_diameter
-    cdef object change              # rep(competitor) - rep(sigma_y) of the round
+    cdef const double[::1] change   # rep(competitor) - rep(sigma_y) of the round
 
     def __init__(self, inner, bint checked=True):
         UserProblem.__init__(self, inner, checked)
@@ -198,14 +198,12 @@ cdef class PythonProblem(UserProblem):
 
     cdef check_distance(self, competitor, right):
         """Raise ValueError where two representations are further apart than D2 states."""
-        cdef const double[::1] change
         cdef double square = 0
         cdef Py_ssize_t c
         if isnan(self.squared_diameter):
             return
-        change = self.change
         for c in range(self.d):
-            square += change[c] * change[c]
+            square += self.change[c] * self.change[c]
         if square > self.squared_diameter * (1 + UNIT):
             raise ValueError(
                 f"{self.name}.D2 = {self.squared_diameter:g} is stated as the largest |rep(sigma) - rep(sigma')|^2; that of "
@@ -239,9 +237,8 @@ cdef class PythonProblem(UserProblem):
             f"{self.name}.representation({shortened(prediction)}) returned {found}; accepted is an array of finite numbers of "
             f"shape (n_scores,) = ({self.d},) and of length 1 (to within {UNIT:g}).")
 
-    cdef double score(self, array, const double* t) except? -1:
+    cdef double score(self, const double[::1] rep, const double* t) except? -1:
         """<rep, t>."""
-        cdef const double[::1] rep = array
         cdef double score = 0
         cdef Py_ssize_t c
         for c in range(self.d):
@@ -285,15 +282,10 @@ cdef class PythonProblem(UserProblem):
 
     cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t c
-        cdef const double[::1] change
-        with gil:
-            g.at = NULL
-            g.n = 0 if self.failed else self.d      # a round that failed is called off
-            if self.failed:
-                return
-            change = self.change
-            for c in range(self.d):
-                g.value[c] = change[c]
+        g.at = NULL
+        g.n = 0 if self.failed else self.d      # a round that failed is called off
+        for c in range(g.n):
+            g.value[c] = self.change[c]
 
     def decode(self, const double[:, ::1] scores):
         """The prediction for each row of scores, as a list."""
