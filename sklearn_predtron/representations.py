@@ -130,7 +130,7 @@ def checked_code(representation: CodeRepresentation, found: Any, k: int) -> NDAr
     if not np.isfinite(code).all():
         row, column = np.argwhere(~np.isfinite(code))[0]
         raise bad_code(representation, k, f"{code[row, column]} in row {row}, column {column}")
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         length = np.linalg.norm(code, axis=1)
     worst = np.abs(length - 1).argmax()
     if abs(length[worst] - 1) > UNIT:
@@ -526,7 +526,7 @@ class PowerRank(RankingRepresentation):
 
     def values(self, m: int) -> NDArray:
         self._validate_params()
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", under="ignore"):
             return -(positions(m) ** self.alpha)
 
 
@@ -636,7 +636,7 @@ def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
         raise ValueError(f"representation={representation!r} must give an array of numbers; it gives {shortened(values)}.")
     if f.shape != (m,):
         raise ValueError(f"representation={representation!r} gives shape {f.shape} for {m} positions; it must give ({m},).")
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = np.cumsum(np.square(f))
     if not np.isfinite(squares[-1]):
         raise ValueError(

@@ -5,6 +5,8 @@ from libc.stdlib cimport free, malloc
 
 from functools import partial
 
+import numpy as np
+
 from sklearn_predtron._core.averages cimport CANDIDATES
 from sklearn_predtron._core.rows cimport of_doubles, takes
 
@@ -200,7 +202,8 @@ cdef class Learner:
         cdef int _
         for _ in range(READINGS):
             before = self.t
-            found = reader(self.weights)
+            with np.errstate(under="ignore"):
+                found = reader(self.weights)
             if self.t - before < FEW_ROUNDS:
                 break
         return found

@@ -119,7 +119,7 @@ cdef class MarginHistogram(Observer):
         seen, losses = np.asarray(self.seen), np.asarray(self.losses)
         count, trust = seen.sum(axis=1), self.trust_in_curve()
         if trust > 0:
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", under="ignore"):
                 expected = self.problem.C_L * count / (1 + np.exp(self.slope(count) * MIDDLES))
             losses = trust * expected + (1 - trust) * losses
         rejected = np.append(0, np.cumsum(seen @ beta))

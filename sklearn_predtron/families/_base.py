@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._compat import with_callbacks
@@ -98,7 +99,7 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
 
     def _fit(self, X: Any, y: Any, **given: Any) -> Self:
         """Fit, unless another call learns."""
-        with self._busy:
+        with self._busy, np.errstate(under="ignore"):  # 0 is what is meant where numbers underflow, and range is checked
             return self._fit_alone(X, y, **given)
 
     def _fit_alone(self, X: Any, y: Any, **given: Any) -> Self:
@@ -175,7 +176,7 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
 
     def _partial_fit(self, X: Any, y: Any, **given: Any) -> Self:
         """Learn from a batch, unless another call learns."""
-        with self._busy:
+        with self._busy, np.errstate(under="ignore"):
             return self._partial_fit_alone(X, y, **given)
 
     def _partial_fit_alone(self, X: Any, y: Any, **given: Any) -> Self:

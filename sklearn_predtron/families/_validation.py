@@ -101,7 +101,8 @@ class Validated:
     def _check_finite(self, X: Any, rows: Rows) -> None:
         """Refuse NaN and infinity."""
         if not rows.finite():
-            assert_all_finite(X.data if sparse.issparse(X) else X, estimator_name=type(self).__name__, input_name="X")
+            with np.errstate(invalid="ignore"):  # it adds up all values first
+                assert_all_finite(X.data if sparse.issparse(X) else X, estimator_name=type(self).__name__, input_name="X")
 
     def _check_rows(self, X: Any, rows: Rows) -> None:
         """Refuse rows that cannot be learned from, whatever the weights."""

@@ -90,8 +90,9 @@ def scaled_gains(lists: Lists, gain: str) -> Floats:
     largest = np.maximum.reduceat(gathered, lists.starts)[lists.query]
     if gain == "linear":
         return divide(lists.relevance, largest, otherwise=0.0)
-    # (2^y - 1) / 2^max, without the difference of two numbers that are nearly equal for small y.
-    return -np.expm1(-lists.relevance * np.log(2)) * np.exp2(lists.relevance - largest)
+    with np.errstate(under="ignore"):  # beside a far larger gain
+        # (2^y - 1) / 2^max, without the difference of two numbers that are nearly equal for small y.
+        return -np.expm1(-lists.relevance * np.log(2)) * np.exp2(lists.relevance - largest)
 
 
 def dcg(lists: Lists, gains: Floats, by: Floats, k: int | None) -> Floats:

@@ -18,7 +18,10 @@ def euclidean_length(values):
     """The Euclidean length of all values, of which no square over- or underflows."""
     values = np.asarray(values)
     largest = float(np.abs(values).max(initial=0))
-    return largest * float(np.sqrt(((values / largest) ** 2).sum())) if 0 < largest < INFINITY else largest
+    if not 0 < largest < INFINITY:
+        return largest
+    with np.errstate(under="ignore"):
+        return largest * float(np.sqrt(((values / largest) ** 2).sum()))
 
 
 def check_sizes(Py_ssize_t d, Py_ssize_t p):

@@ -30,7 +30,7 @@ class Kernel:
 
     def __call__(self, A: Any, B: Any) -> NDArray:
         """The kernel of each row of A and each of B, of shape (len(A), len(B)); what overflows is not finite."""
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return self._of_rows(A, B)
 
     def _of_rows(self, A: Any, B: Any) -> NDArray:

@@ -515,7 +515,7 @@ def sized(kernels, Py_ssize_t rows, Py_ssize_t columns):
 def expanded(kernels, Py_ssize_t m, coefficients):
     """The sums over all rows kept, with these coefficients, at m rows whose kernels with the rows begin to end are computed."""
     total = np.zeros((m, coefficients.shape[1]))
-    with np.errstate(over="ignore", invalid="ignore"):      # of rows without a finite kernel, which are refused
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):      # of rows without a finite kernel, which are refused
         for begin in range(0, len(coefficients), TILE):
             end = min(begin + TILE, len(coefficients))
             add_products(np.ascontiguousarray(kernels(begin, end), dtype=np.float64), coefficients[begin:end], total)

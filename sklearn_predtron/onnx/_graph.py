@@ -40,7 +40,7 @@ class Graph:
         from onnx.helper import np_dtype_to_tensor_dtype
 
         values = np.asarray(values)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", under="ignore"):
             held = values.astype(dtype)
         if held.dtype.kind == "f" and not np.isfinite(held).all():
             raise ValueError(

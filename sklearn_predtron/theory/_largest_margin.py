@@ -145,7 +145,7 @@ def vectors(data: Described) -> Vectors:
         X = np.column_stack([X, np.ones(len(X))])
     elif data.feature > 0:
         X = np.column_stack([X, np.full(len(X), data.feature)])
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         leads = problem.leads(data.labels, data.pairwise, problem.d * X.shape[1])
         found, terms = products(leads, X)
         loses = leads.loses

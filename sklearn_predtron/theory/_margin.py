@@ -67,7 +67,7 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
     if size == 0:
         raise ValueError("coef is zero; weights of a positive length have a margin.")
     W, b = W / size, b / size  # no square over- or underflows
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         scores = np.ascontiguousarray(data.X @ W.T + b, dtype=np.float64)
     if not np.isfinite(scores).all():
         raise ValueError(OVERFLOW)

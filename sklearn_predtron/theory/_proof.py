@@ -95,7 +95,7 @@ def margin_of(programme: Programme, w: NDArray) -> float:
     losing, c = leads[programme.loses], programme.c[programme.loses]
     if (leads < 0).any() or not losing.all():
         return 0.0
-    with np.errstate(divide="ignore"):  # c of the longest vectors may underflow
+    with np.errstate(divide="ignore", under="ignore"):  # c of the longest vectors may underflow
         return float((losing / c).min() / np.linalg.norm(w, LENGTH[programme.norm]))
 
 

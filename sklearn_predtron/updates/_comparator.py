@@ -43,7 +43,7 @@ class Comparator:
         if b.any() and feature == 0:
             raise ValueError("comparator must have no intercept, or zeros: the estimator has none.")
         problem.prepare(labels)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             scores = problem.scores_under(W, b, X)
         if not np.isfinite(scores).all():
             raise ValueError(OVERFLOW)

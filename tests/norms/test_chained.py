@@ -1,6 +1,6 @@
 """Steps along sequences, whose tokens share features: a step that meets a target margin ends just there."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def scores_of(model, X, paths):
             sum(tokens[t, k] for t, k in enumerate(path))
             + first[path[0]]
             + last[path[-1]]
-            + sum(pairs[j, k] for j, k in zip(path, path[1:], strict=False))
+            + sum(pairs[j, k] for j, k in pairwise(path))
             for path in paths
         ]
     )
