@@ -55,9 +55,7 @@ def find_classes(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]
         raise ValueError("y is empty; it must have a label for each row of X.")
     if y.dtype.kind not in "iub":
         with np.errstate(invalid="ignore"):  # nan, which is refused
-            check_classification_targets(
-                y if targets else np.repeat(y, 3)
-            )  # that no label comes twice is no sign of a regression
+            check_classification_targets(y if targets else np.repeat(y, 3))  # no label twice: no regression
     if y.dtype.kind in "OUST":
         return _find_hashed(y)
     lowest, highest = y.min(), y.max()

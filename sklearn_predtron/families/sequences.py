@@ -35,7 +35,7 @@ from sklearn_predtron.families._validation import Batch, MissingClasses, check_l
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._chain import ChainProblem, TokenCodes
-from sklearn_predtron.updates import LossDriven, PerceptronUpdate, Update
+from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
     from sklearn_predtron._typing import Self
@@ -534,8 +534,9 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
         float
             What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem, in which
             D^2 R^2 = T^2 q with q = 2 radius^2 + 8 transition_scaling intercept_scaling^2, T the longest sequence that took a
-            step.  With a unit margin g the bound of the perceptron is q C_L / (c_L g)^2, and those of the others have 1 / g in
-            the place of C_L / margin.
+            step.  With a unit margin g the bound of the perceptron is T q / (c_L g^2) where each wrong token costs c_L or more,
+            and T^2 q / (c_L g^2) for other losses; those of the other updates have 1 / g in the place of C_L / margin, and with
+            target="constant" it is delta / (c_L g^2 eta).
 
         Examples
         --------
@@ -549,14 +550,11 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
             return self._loss_bound(margin, radius, c_L, None, None, None)
         if margin is not None:
             raise ValueError(f"loss_bound takes margin={margin} or unit_margin={unit_margin}, not both.")
-        rate, problem = positive(unit_margin, "unit_margin"), self._problem_of_bounds()
-        update = resolve(Update, self.update, "update")
-        if isinstance(update, LossDriven):
-            raise ValueError(f"No loss bound by a unit margin is proven for update={self.update!r}; pass a margin.")
-        bound = self._loss_bound(rate * problem.C_L, radius, c_L, None, None, None)
-        if isinstance(update, PerceptronUpdate):
-            bound *= (problem.C_L / (max(self._learner.weights.longest, 1) * problem.c_L)) ** 2
-        return bound
+        self._theorem()
+        rate, radius = positive(unit_margin, "unit_margin"), None if radius is None else positive(radius, "radius")
+        radius, c_L = np.float64(self._effective_radius(radius)), self._least_loss(c_L)
+        with np.errstate(all="ignore"):  # a bound whose squares overflow is infinite
+            return float(resolve(Update, self.update, "update").unit_margin_bound(self._problem_of_bounds(), rate, radius, c_L))
 
     def _problem_of_bounds(self) -> Any:
         return self._learner.problem.of_length(max(self._learner.weights.longest, 1))

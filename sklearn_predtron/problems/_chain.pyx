@@ -86,6 +86,7 @@ cdef class ChainProblem(Problem):
     cdef Py_ssize_t[::1] competitor
     cdef Py_ssize_t[::1] slot              # where g has an entry of the table
     cdef Py_ssize_t room                   # tokens of a sequence that there is room for
+    cdef readonly Py_ssize_t parts         # that the loss adds up over, each of which costs c_L or more where it is wrong
 
     def __init__(self, Py_ssize_t K, double transition_scaling, allowed=None):
         if not 0 < K < MOST // 64 // (K + 16):
@@ -93,6 +94,7 @@ cdef class ChainProblem(Problem):
         self.d = K
         self.score_map = ChainMap(K, transition_scaling)
         self.check_all_scores = True
+        self.parts = 1
         self.c.K, self.c.stride = K, padded(K)
         self.walls = None
         if allowed is not None:
@@ -112,9 +114,14 @@ cdef class ChainProblem(Problem):
         make, arguments = self.__reduce__()
         cdef ChainProblem own = make(*arguments)
         own.C_L = own.largest_loss(T)
+        own.parts = own.parts_of(T)
         return own
 
     cdef double largest_loss(self, Py_ssize_t T) except -1:
+        return 1
+
+    def parts_of(self, T):
+        """Return over how many parts the loss of T tokens adds up, each of which costs c_L or more where it is wrong."""
         return 1
 
     @property
@@ -367,6 +374,10 @@ cdef class HammingChain(ChainProblem):
 
     cdef double largest_loss(self, Py_ssize_t T) except -1:
         return np.max(self.cost) * T
+
+    def parts_of(self, T):
+        wrong = ~np.eye(self.d, dtype=bool)
+        return T if np.asarray(self.cost)[wrong].all() else 1
 
     @property
     def cost_matrix(self):

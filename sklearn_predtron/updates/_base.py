@@ -99,6 +99,27 @@ class Update(Part):
         """
         raise TypeError(f"{type(self).__name__} does not define loss_bound(); an update with a theorem must.")
 
+    def unit_margin_bound(self, problem: Problem, unit_margin: float, radius: float, c_L: float) -> float:
+        """Bound the loss suffered online on data that are separable with a margin for each unit of loss.
+
+        Parameters
+        ----------
+        problem : Problem
+            The compiled problem.
+        unit_margin : float
+            The margin g of unit-norm weights W, which have S(y) - S(sigma) >= g L(sigma, y): U = W / g has no surrogate loss.
+        radius : float
+            The largest length R of an input, with its intercept feature.
+        c_L : float
+            The least positive loss, not finite where it is not known.
+
+        Returns
+        -------
+        float
+            What the sum of the losses cannot exceed.
+        """
+        raise ValueError(f"No loss bound by a unit margin is proven for update={self}; pass a margin.")
+
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
         """Bound the loss suffered online on any data by that of given weights, where such a bound is proven.
 

@@ -86,6 +86,9 @@ class LossAugmented(Update):
         c = least_loss(problem, c_L)
         return bound_of_step(self.eta, c, C, margin, problem.D2 * radius**2)
 
+    def unit_margin_bound(self, problem: Problem, unit_margin: float, radius: float, c_L: float) -> float:
+        return bound_of_step(self.eta, least_loss(problem, c_L), 1.0, unit_margin, problem.D2 * radius**2)
+
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
         check_fixed_competitor(self, problem)
         check_fixed_step(self)
@@ -195,6 +198,12 @@ class PerceptronUpdate(Update):
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
         return problem.D2 * radius**2 / margin**2 * (1 / problem.d if counts_thresholds(problem) else problem.C_L)
 
+    def unit_margin_bound(self, problem: Problem, unit_margin: float, radius: float, c_L: float) -> float:
+        # The squared length of a step for each unit of its loss L: at most (D R)^2 / c_L, and where h of T parts are wrong, which
+        # cost c_L or more each, (h D R / T)^2 / L, the most of it where h = T.
+        per_loss = min(1 / least_loss(problem, c_L), 1 / (problem.parts * problem.c_L))
+        return problem.D2 * radius**2 * per_loss / unit_margin**2
+
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
         check_fixed_competitor(self, problem)
         excess = float(against.shortfalls().sum())
@@ -283,10 +292,19 @@ class PassiveAggressive(Update):
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
         C, constant = problem.C_L, self.target == "constant"
-        h = self.delta * (1.0 if constant else least_loss(problem, c_L))  # of a mistake, at least
+        return self.delta * C * (1 if constant else C) / (margin**2 * self._least_step(problem, radius, c_L))
+
+    def unit_margin_bound(self, problem: Problem, unit_margin: float, radius: float, c_L: float) -> float:
+        # A constant target is met on mistakes, which lead by g c_L or more, by U = (delta / c_L) W / g; with a step of size s it
+        # comes nearer by s (2 delta L / c_L - delta) or more, which is at least s delta L / c_L.
+        unit = least_loss(problem, c_L) if self.target == "constant" else 1.0
+        return self.delta / (unit * unit_margin**2 * self._least_step(problem, radius, c_L))
+
+    def _least_step(self, problem: Problem, radius: float, c_L: float) -> float:
+        """Return the least step of a mistake."""
+        h = self.delta * (1.0 if self.target == "constant" else least_loss(problem, c_L))
         longest2 = problem.D2 * radius**2  # of a change of the weights by a step of 1
-        step = h / (longest2 + 1 / (2 * self.C)) if self.variant == "pa2" else min(self.C, h / longest2)
-        return self.delta * C * (1 if constant else C) / (margin**2 * step)
+        return h / (longest2 + 1 / (2 * self.C)) if self.variant == "pa2" else min(self.C, h / longest2)
 
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
         if (self.target, self.delta) != ("loss", 1.0) or self.variant == "pa" or not np.isfinite(self.C):
@@ -343,8 +361,11 @@ class Adaptive(Update):
         return "the adaptive update's bound"
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
+        return problem.C_L**2 * self.unit_margin_bound(problem, margin, radius, c_L)
+
+    def unit_margin_bound(self, problem: Problem, unit_margin: float, radius: float, c_L: float) -> float:
         kappa = min(1.0, self._factor(problem))
-        return problem.D2 * radius**2 * problem.C_L**2 / (kappa * least_loss(problem, c_L) * margin**2)
+        return problem.D2 * radius**2 / (kappa * least_loss(problem, c_L) * unit_margin**2)
 
 
 class Subgradient(Update):

@@ -101,6 +101,54 @@ def test_unit_margins_are_those_of_the_list(loss):
         assert_allclose(model.margin(X, y, sid=sid), min(gaps) / squares**0.5, rtol=1e-9, atol=1e-12)
 
 
+def test_a_step_may_be_long_where_the_loss_is_one():
+    """A long sequence of equal tokens, and a short one, push to and fro: the step of the long one is T sqrt(q) long."""
+    T, q = 400, 2.0 + 8e-9
+    long, short = np.tile([[1.0, 0.0]], (T, 1)), np.array([[-0.9, 0.4]])
+    how = {"intercept_scaling": 1e-3, "transition_scaling": 1e-3, "average": False}
+    model = PredtronSequenceTagger(loss="zero_one", update="perceptron", **how)
+    model.partial_fit(long, np.ones(T, int), classes=[0, 1], sid="one")
+    for _ in range(300):
+        model.partial_fit(short, [1], sid="one").partial_fit(long, np.ones(T, int), sid="one")
+    w = np.array([1.0, 3.0]) / 10**0.5
+    g = min(2 * (x @ w) / 2**0.5 for x in (long[0], short[0]))  # of weights by hand, rows -w and w over the length of both
+    assert q / g**2 < model.cumulative_loss_ <= model.loss_bound(unit_margin=g, radius=1.0)
+    assert model.loss_bound(unit_margin=g, radius=1.0) == pytest.approx(model.loss_bound(margin=g, radius=1.0))
+
+
+@pytest.mark.parametrize(
+    ("costs", "least"), [(None, 1.0), ([[0, 3], [0.5, 0]], 0.5), ([[0, 3], [0, 0]], None)], ids=["one", "costs", "free"]
+)
+def test_perceptron_bound_is_the_longest_step_for_a_unit_of_loss(costs, least):
+    """max |Delta|^2 / L over h wrong tokens, that cost what they must at least: T of them, but where some are free."""
+    T, q, g = 7, 2.0 + 8e-9, 0.3
+    how = {"intercept_scaling": 1e-3, "transition_scaling": 1e-3}
+    model = PredtronSequenceTagger(loss=SequenceHamming(costs), update="perceptron", **how)
+    model.partial_fit(np.eye(T), np.arange(T) % 2, classes=[0, 1], sid="one")
+    longest = T**2 * q if least is None else max(h**2 * q / max(h * least, least) for h in range(1, T + 1))
+    bound = model.loss_bound(unit_margin=g, radius=1.0)
+    assert bound == pytest.approx(longest / (3.0 if least is None else 1.0) / g**2)
+
+
+def test_a_constant_target_is_bounded_by_the_least_loss():
+    """k long sequences are learned by tiny steps; each of N single tokens, mostly of a feature of its own, undoes them all."""
+    T, a, N = 100, 0.1, 40
+    k, e = int((a * T) ** 2 * 0.9), (1 - a * a) ** 0.5
+    p = k + N
+    how = {"intercept_scaling": 1e-5, "transition_scaling": 1e-6, "average": False}
+    model = PredtronSequenceTagger(update=PassiveAggressive(competitor="predicted", target="constant"), **how)
+    longs, ids = np.repeat(np.eye(k, p), T, axis=0), np.repeat(np.arange(k), T)
+    for j in range(N):
+        model.partial_fit(longs, np.ones(k * T, int), classes=[0, 1], sid=ids)
+        x = np.zeros((1, p))
+        x[0, :k], x[0, k + j] = -a / k**0.5, e
+        model.partial_fit(x, [1], sid="one")
+    v = (1 + a * k**0.5) / (2 * e)  # weights by hand, of rows -w and w: each token leads by g
+    g = 1 / (2 * (k / 4 + N * v * v)) ** 0.5
+    bound = model.loss_bound(unit_margin=g, radius=1 + 1e-9)
+    assert bound / T < model.cumulative_loss_ <= bound  # by the largest loss in the place of the least it would be exceeded
+
+
 def test_labels_that_cost_nothing_but_score_more_leave_no_unit_margin():
     """No g > 0 has S(y) - S(sigma) >= g L(sigma, y) for such a sigma, however far y leads those that lose."""
     X, y, sid = [[1.0], [-1.0], [1.0], [-1.0]], [0, 1, 1, 0], [0, 0, 1, 1]
