@@ -36,8 +36,8 @@ cdef class Average:
         """By what a round multiplies what an observer has seen of those before it."""
         return self.keep
 
-    def mass(self, Py_ssize_t t):
-        """Return what t rounds of weight 1 weigh together, relative to the next ones."""
+    def mass(self, Py_ssize_t t, Py_ssize_t before=0):
+        """Return what t rounds of weight 1 weigh together after those before them, relative to the next ones."""
         return t if self.keep == 1 else (1 - self.keep ** t) / (1 - self.keep)
 
     def mean_loss(self):
@@ -67,8 +67,8 @@ cdef class LinearAverage(Average):
     cdef double weight(self, int which, const Round* r) noexcept nogil:
         return r.weight * r.t
 
-    def mass(self, Py_ssize_t t):
-        return t * (t + 1) / 2
+    def mass(self, Py_ssize_t t, Py_ssize_t before=0):
+        return t * (t + 1) / 2 + t * before
 
 
 cdef class ChoosingAverage(LinearAverage):

@@ -264,7 +264,7 @@ cdef class Learner:
         """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i, `usual` to all where weight is None.
 
         Only rows that are `fresh` count in the statistics of norm="scaled", and the observer sees them if they are to be
-        `observed`; counts[i] is how often it counts the i-th round.
+        `observed`, as they weigh in the average; or, given counts, counts[i] times the i-th round, all as one epoch weighs.
 
         Returns -1, or the row whose scores or step were not finite, before which it stopped; rows that are `unchecked` also stop
         it where their lengths are out of range.  An exception (an interrupt, or the user's own problem's) leaves the state of
@@ -276,6 +276,8 @@ cdef class Learner:
         self.refused = self.overstepped = False
         try:
             self.check_rounds(rows, labels, order, weight, counts)
+            if counts is not None:
+                counts = np.asarray(counts) * (self.average.mass(counts.shape[0], self.t) / np.sum(counts))
             return self.learn_rounds(rows, labels, order, weight, usual, fresh, counts, unchecked, observed)
         finally:
             self.busy.release()
@@ -298,8 +300,8 @@ cdef class Learner:
         self.problem.check(rows, labels)
         if weight is not None and weight.shape[0] != rows.n:
             raise ValueError(f"there are {rows.n} rounds and {weight.shape[0]} weights; both must be the same number.")
-        if counts is not None and counts.shape[0] != (rows.n if order is None else order.shape[0]):
-            raise ValueError("counts must have a number for each round.")
+        if counts is not None and (counts.shape[0] != (rows.n if order is None else order.shape[0]) or not np.any(counts)):
+            raise ValueError("counts must have a number for each round, not all of them 0.")
         if order is not None:
             for i in range(order.shape[0]):
                 if not 0 <= order[i] < rows.n:
@@ -353,7 +355,7 @@ cdef class Learner:
         cdef double* t = scratch
         cdef double* of_average = scratch + 2 * (rows.longest * d + extra)
         cdef double losses[CANDIDATES]
-        cdef bint stepping, charged = False
+        cdef bint stepping, shown, charged = False
         cdef View x
         cdef Round r
         cdef int which
@@ -402,7 +404,8 @@ cdef class Learner:
             losses[0] = r.loss + r.unavoidable_loss
             if stepping:
                 self.problem.fill_input(&x)
-            if observed:
+            shown = observed and (counts is None or counts[i] > 0)
+            if shown:
                 self.weights.mean_scores(&x, self.weights.predicting(True), of_average)
             if self.weights.observing:
                 self.weights.update_statistics(&x)
@@ -412,9 +415,10 @@ cdef class Learner:
                 self.weights.abandon_round()
                 self.intercept.go_back(mantissa, exponent, rows_seen)
                 return row
-            if observed:
-                given = 1 if counts is None else counts[i]
-                self.observer.record(of_average, y, x.m, given * self.average.weight(1, &r), self.average.keep_seen())
+            if shown and counts is None:
+                self.observer.record(of_average, y, x.m, self.average.weight(1, &r), self.average.keep_seen())
+            elif shown:
+                self.observer.record(of_average, y, x.m, counts[i], 1)
             if self.update.shrinking:
                 self.weights.shrink(self.update.shrinkage(&r))
             if size > 0:

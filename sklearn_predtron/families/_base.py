@@ -61,6 +61,10 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
     def _after_shards(self) -> None:
         """Say what is not chosen where no data set is there as a whole."""
 
+    def _holds_out(self, batch: Batch) -> bool:
+        """Return whether a fit is to end with folds that show the rows as held out; else its first epoch does."""
+        return False
+
     def _hold_out(self, batch: Batch) -> None:
         """Give the learner of a data set, new until then, an observer that is shown the rows as held out."""
 
@@ -122,9 +126,10 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
             learner, rounds = self._learner, self._learner.t
             metadata = self._shown_to_callbacks(given) or None
             if mixing is None:
-                self._run_epochs(batch, y, metadata, unchecked=unchecked)
+                folds = fresh and self._holds_out(batch)
+                self._run_epochs(batch, y, metadata, unchecked=unchecked, folds=folds)
                 done = True
-                if fresh:
+                if folds:
                     self._hold_out(batch)
             else:
                 mixing(self, batch)

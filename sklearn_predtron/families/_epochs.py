@@ -29,10 +29,10 @@ class Trained:
     shuffle: bool
     random_state: Any
 
-    def _run_epochs(self, batch: Batch, y: Any, metadata: dict[str, Any] | None, *, unchecked: bool) -> None:
+    def _run_epochs(self, batch: Batch, y: Any, metadata: dict[str, Any] | None, *, unchecked: bool, folds: bool) -> None:
         """Learn epoch by epoch until nothing more is gained, under the eyes of the callbacks, the first under the observer's.
 
-        `unchecked` says that the learner finds rows of no good.
+        `unchecked` says that the learner finds rows of no good, `folds` that others are going to show rows to the observer.
         """
         X, rows, _, weight, order = batch
         learner, patience = self._learner, checked_patience(self.tol)
@@ -48,7 +48,7 @@ class Trained:
             epoch = task.subcontext(task_name="epoch")
             epoch.call_on_fit_task_begin(estimator=self, **data)
             steps, new = learner.n_updates, number == 0
-            drawn = rounds.draw(counted=new and learner.observer is not None)
+            drawn = rounds.draw(half_held_out=new and learner.observer is not None and not folds)
             loss = self._learn_epoch(learner, batch, drawn, fresh=new, unchecked=unchecked and new)
             self.n_iter_ += 1
             self.loss_curve_.append(loss)
@@ -62,7 +62,7 @@ class Trained:
         rounds = Epochs(batch.rows.n, batch.order, batch.weight, random)
         for number in range(epochs):
             steps = learner.n_updates
-            self._learn_epoch(learner, batch, rounds.draw(counted=False), fresh=number == 0)
+            self._learn_epoch(learner, batch, rounds.draw(), fresh=number == 0)
             if learner.n_updates == steps:
                 break
         learner.weights.close_fit()
@@ -137,13 +137,26 @@ class Epochs:
             np.minimum(self.ends, len(weight), out=self.ends)  # rounding
             self.ends[-1] = len(weight)
 
-    def draw(self, *, counted: bool) -> dict[str, Any]:
-        """Return the arguments of the learner for the next epoch; `counted` says that rows count once for the observer."""
+    def draw(self, *, half_held_out: bool = False) -> dict[str, Any]:
+        """Return the arguments of the learner for the next epoch.
+
+        Where rows repeat, which then are no longer new, an observer sees none of them; or, if half of them are `half_held_out`,
+        that half, which comes after all of the other: each row once, before it is learned, for as often as it is there.
+        """
         if self.random is None:
             return {"order": self.there, "weight": self.weight}
         order = self.random.permutation(self._sample(self.random)).astype(np.intp, copy=False)
-        first = first_appearances(order) if counted and self.ends is not None else None
-        return {"order": order, "usual": self.usual, "counts": first}
+        if self.ends is None:
+            return {"order": order, "usual": self.usual}
+        if not half_held_out:
+            return {"order": order, "usual": self.usual, "observed": False}
+        # Drawn by row: among the first appearances of a whole epoch rows of large weight would be early, when little is learned.
+        last = (self.random.random(order.max() + 1) < 0.5)[order]
+        last |= not last.any()
+        order = np.concatenate([order[~last], order[last]])
+        counts = first_appearances(order)
+        counts[: np.count_nonzero(~last)] = 0
+        return {"order": order, "usual": self.usual, "counts": counts}
 
     def _sample(self, random: np.random.Generator) -> NDArray:
         """Return the rows of an epoch."""

@@ -27,10 +27,8 @@ class HeldOut(BasePredtron):
     """
 
     def _hold_out(self, batch: Batch) -> None:
-        rows, (problem, update, average, of_first_epoch) = batch.rows, self._learner.parts()
+        rows, (problem, update, average, _) = batch.rows, self._learner.parts()
         there = np.arange(rows.n) if batch.order is None else batch.order
-        if of_first_epoch is None or not self._affords_folds(batch.X, len(there)):
-            return
         epochs = self._learner.t // len(there)  # a callback may have gone back to an earlier one
         random = self._fold_generator()
         fold = folds_of(self._strata(batch.labels)[there], random)
@@ -54,7 +52,10 @@ class HeldOut(BasePredtron):
         """Return the number of the stratum of each row, of which all folds have as many."""
         return labels.array
 
-    def _affords_folds(self, X: Any, n: int) -> bool:
+    def _holds_out(self, batch: Batch) -> bool:
+        X, n = batch.X, batch.rows.n if batch.order is None else len(batch.order)
+        if self._learner.observer is None:
+            return False
         work = (X.nnz if sparse.issparse(X) else X.size) * self._learner.problem.d
         most = MOST_ROWS if self._learner.weights.expansion is None else MOST_KERNEL_ROWS
         return 1 < n <= most and work <= MOST_WORK

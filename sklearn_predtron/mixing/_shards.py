@@ -169,7 +169,8 @@ def learn_batch(model: BasePredtron, learner: Learner, batch: Batch, random: np.
     """Let a learner take a pass over a batch, whose rows it has not seen before if they are fresh."""
     if batch.rows.n == 0 or (batch.order is not None and len(batch.order) == 0):
         return
-    drawn = Epochs(batch.rows.n, batch.order, batch.weight, random).draw(counted=fresh and learner.observer is not None)
+    rounds = Epochs(batch.rows.n, batch.order, batch.weight, random)
+    drawn = rounds.draw(half_held_out=fresh and learner.observer is not None)
     model._learn_epoch(learner, batch, drawn, fresh=fresh)
 
 

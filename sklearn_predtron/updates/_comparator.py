@@ -42,6 +42,11 @@ class Comparator:
         b = np.zeros(d) if offset is None else as_weights(offset, "comparator", (d,))
         if b.any() and feature == 0:
             raise ValueError("comparator must have no intercept, or zeros: the estimator has none.")
+        if problem.score_map.offsets_apart and (np.diff(b) > 0).any():
+            raise ValueError(
+                f"comparator has the thresholds {(-b).tolist()} (minus its intercept); accepted with representation='shared' are "
+                "thresholds that do not fall, for the bound is against predictions by thresholds in order."
+            )
         problem.prepare(labels)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             scores = problem.scores_under(W, b, X)

@@ -5,7 +5,7 @@ import pytest
 from cases import make_data, needs_callbacks
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, make_classification
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron._core.margin_histogram import MarginHistogram
@@ -14,6 +14,7 @@ from sklearn_predtron.families import _epochs, _held_out
 from sklearn_predtron.families._held_out import FOLDS, folds_of
 from sklearn_predtron.families._saved import completed
 from sklearn_predtron.losses import Reject
+from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._finite import OneHotProblem
@@ -198,3 +199,53 @@ def test_callbacks_see_nothing_of_the_folds():
         for reject in (None, ASK)
     ]
     np.testing.assert_array_equal(*curves)
+
+
+def weighted_rows(n):
+    """Noisy rows of which few are positive, and weigh as much as all others."""
+    X, y = make_classification(2 * n, n_informative=8, weights=[0.95], class_sep=0.7, random_state=0)
+    return X, y, np.where(y, 20.0, 1.0), slice(n), slice(n, None)
+
+
+def shares(model):
+    """What of all that was seen is of each class."""
+    seen = seen_by(model)
+    by_class = seen.sum(axis=0) if seen.ndim == 2 else seen[0].sum(axis=0)
+    return by_class / by_class.sum()
+
+
+@pytest.mark.parametrize("how", [{"threshold": "cost"}, {"reject": ASK}], ids=str)
+def test_rows_that_weigh_much_are_shown_as_late_as_others(monkeypatch, how):
+    """A large fit goes by its first epoch, and by rows that were not learned in it, whatever they weigh."""
+    X, y, weight, first, rest = weighted_rows(6000)
+    losses = []
+    for most in (6000, 5999):
+        monkeypatch.setattr(_held_out, "MOST_ROWS", most)
+        model = PredtronBinaryClassifier(random_state=0, **how).fit(X[first], y[first], sample_weight=weight[first])
+        predicted = model.predict(X[rest])
+        losses.append(np.average(np.where(predicted == -1, 0.1, predicted != y[rest]), weights=weight[rest]))
+        expected = np.bincount(y[first], weights=weight[first])
+        np.testing.assert_allclose(shares(model), expected / expected.sum(), atol=0.05)
+    assert losses[1] < 1.1 * losses[0]
+
+
+@pytest.mark.parametrize("how", [{"threshold": "cost"}, {"reject": ASK}], ids=str)
+def test_shards_show_rows_that_weigh_much_as_late_as_others(how):
+    X, y, weight, first, rest = weighted_rows(6000)
+    mixture = ParameterMixing(PredtronBinaryClassifier(**how), shards=2, rounds=3, random_state=0)
+    model = mixture.fit(X[first], y[first], sample_weight=weight[first]).estimator_
+    expected = np.bincount(y[first], weights=weight[first])
+    np.testing.assert_allclose(shares(model), expected / expected.sum(), atol=0.05)
+    whole = PredtronBinaryClassifier(random_state=0, **how).fit(X[first], y[first], sample_weight=weight[first])
+    mixed, alone = (np.average(m.predict(X[rest]) != y[rest], weights=weight[rest]) for m in (model, whole))
+    assert mixed < 1.15 * alone
+
+
+def test_a_fit_is_the_same_with_a_cut_where_rows_that_weigh_much_are_held_out_by_folds():
+    X, y, weight, first, _ = weighted_rows(1000)
+    fits = [
+        PredtronBinaryClassifier(random_state=0, **how).fit(X[first], y[first], sample_weight=weight[first])
+        for how in ({}, {"threshold": "cost"}, {"reject": ASK})
+    ]
+    for fit in fits[1:]:
+        np.testing.assert_array_equal(fit.coef_, fits[0].coef_)

@@ -120,6 +120,9 @@ def test_prank_against_ordered_thresholds():
         model = learned(model, X, y)
         for s in (0.1, 0.5, 2.0):
             assert 5 < model.cumulative_loss_ <= model.loss_bound(comparator=(s * W[:1], [s, -s]), X=X, y=y)
+        assert model.loss_bound(comparator=(W[:1], [0.5, 0.5]), X=X, y=y) > 0
+        with pytest.raises(ValueError, match=r"comparator has the thresholds \[0\.5, -0\.5\] .* thresholds that do not fall"):
+            model.loss_bound(comparator=(W[:1], [-0.5, 0.5]), X=X, y=y)
 
 
 @pytest.mark.parametrize("update", [MaxPair(), MaxPair(weighted=False), Slam(eta=2e-4)], ids=str)
