@@ -35,7 +35,7 @@ def weights(n, seed=0):
 
 def draws(n, there, weight, epochs=400):
     rounds = Epochs(n, there, weight, np.random.default_rng(0))
-    return [rounds.draw(counted=False)["order"] for _ in range(epochs)]
+    return [rounds.draw()["order"] for _ in range(epochs)]
 
 
 def test_an_epoch_is_a_systematic_sample():
@@ -130,7 +130,7 @@ def test_shuffled_epochs_learn_rows_as_often_as_they_weigh(norm):
     weight = weights(len(y))
     model = PredtronClassifier(norm=norm, max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
     rounds = Epochs(len(y), np.flatnonzero(weight), weight, model._generator())
-    order = rounds.draw(counted=False)["order"]
+    order = rounds.draw()["order"]
     assert len(order) == np.count_nonzero(weight) > len(np.unique(order))
     again = PredtronClassifier(norm=norm, average="linear").partial_fit(X[order], y[order], classes=[0, 1, 2])
     assert model.t_ == again.t_ and not model._learner.weighted
@@ -182,22 +182,33 @@ def test_weights_that_overflow_are_refused():
         assert np.isfinite(coef).all()
 
 
-def test_the_reject_rule_sees_each_row_once_at_its_weight(monkeypatch):
-    """In the first epoch of a fit too large for folds."""
+def test_the_reject_rule_sees_half_of_the_rows_once_at_their_weight(monkeypatch):
+    """In the first epoch of a fit too large for folds, which ends with that half."""
     monkeypatch.setattr(_held_out, "MOST_ROWS", 0)
     X, y = make_data(3, noise=2.0)
-    weight = np.where(y == 0, 9.0, 1.0)
+    n, weight = len(y), np.where(y == 0, 9.0, 1.0)
     model = PredtronClassifier(reject=Reject(0.3, -1), max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
     seen = np.asarray(model._learner.observer.__reduce__()[2][0]).sum(axis=0)
-    order = Epochs(len(y), None, weight, model._generator()).draw(counted=False)["order"]
-    expected, known = np.zeros(3), set()
-    for t, row in enumerate(order.tolist(), start=1):  # round t weighs t in the average
-        expected[y[row]] += 0 if row in known else t * np.sum(order == row)
-        known.add(row)
-    assert len(known) < len(order)
-    np.testing.assert_allclose(seen, expected)
+    drawn = Epochs(n, None, weight, model._generator()).draw(half_held_out=True)
+    order, counts = drawn["order"], drawn["counts"]
+    shown = np.flatnonzero(counts)
+    assert len(set(order[shown])) == len(shown)
+    assert set(order[: shown[0]]).isdisjoint(order[shown[0] :])
+    assert set(order[shown]) == set(order[shown[0] :])
+    np.testing.assert_array_equal(counts[shown], [np.sum(order == row) for row in order[shown]])
+    assert 0.3 * n < counts.sum() < 0.7 * n
+    expected = np.bincount(y[order], counts, minlength=3)
+    np.testing.assert_allclose(seen, expected * (n * (n + 1) / 2 / expected.sum()))  # as round t weighs t in the average
     order = np.array([4, 2, 4, 4, 0])
     np.testing.assert_array_equal(first_appearances(order), [3, 1, 0, 0, 1])
+
+
+def test_rows_that_repeat_are_not_shown_where_folds_are():
+    """What is there after an interrupt has seen no row that was learned."""
+    weight = np.array([9.0, 1.0, 1.0, 1.0])
+    assert Epochs(4, None, weight, np.random.default_rng(0)).draw()["observed"] is False
+    for weights in (None, np.full(4, 3.0)):
+        assert "observed" not in Epochs(4, None, weights, np.random.default_rng(0)).draw(half_held_out=True)
 
 
 @pytest.mark.parametrize("load", [load_iris, load_digits, load_breast_cancer])
