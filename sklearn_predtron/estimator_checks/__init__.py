@@ -5,7 +5,8 @@ may be split anywhere, calls that fail without a trace, pickles that go on, rows
 `sklearn_predtron`'s estimators in any configuration, and for what others derive from them.  Labels are 0, 1, ... (what the
 problem itself predicts, for `Predtron`); if the rounds are queries, streams are split between them.
 
-Parts that a user writes have checks of their own: `check_problem`, `check_loss` and `check_representation`.
+Parts that a user writes have checks of their own: `check_problem`, `check_loss` and `check_representation`.  Of scikit-learn's
+checks a few ask for what an estimator is not: `expected_failed_checks` says which, and why, by its parameters.
 """
 
 from sklearn_predtron.estimator_checks._comparisons import assert_same as assert_same
@@ -13,6 +14,7 @@ from sklearn_predtron.estimator_checks._comparisons import assert_same_bits as a
 from sklearn_predtron.estimator_checks._comparisons import frozen as frozen
 from sklearn_predtron.estimator_checks._comparisons import is_same as is_same
 from sklearn_predtron.estimator_checks._comparisons import scores_of as scores_of
+from sklearn_predtron.estimator_checks._expected import expected_failed_checks
 from sklearn_predtron.estimator_checks._failures import check_bad_input_to_predict as check_bad_input_to_predict
 from sklearn_predtron.estimator_checks._failures import check_bad_parameters_change_nothing as check_bad_parameters_change_nothing
 from sklearn_predtron.estimator_checks._failures import check_failing_fit_changes_nothing as check_failing_fit_changes_nothing
@@ -47,7 +49,14 @@ from sklearn_predtron.estimator_checks._streams import check_pickled_in_mid_stre
 from sklearn_predtron.estimator_checks._streams import check_set_params_in_mid_stream as check_set_params_in_mid_stream
 from sklearn_predtron.estimator_checks._streams import check_single_rounds_by_any_way as check_single_rounds_by_any_way
 
-__all__ = ["all_checks", "check_loss", "check_predtron_estimator", "check_problem", "check_representation"]
+__all__ = [
+    "all_checks",
+    "check_loss",
+    "check_predtron_estimator",
+    "check_problem",
+    "check_representation",
+    "expected_failed_checks",
+]
 
 # Pickles name these by the public path, whatever module defines them.
 for name in __all__:

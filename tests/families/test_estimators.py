@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cases import Hours, kinds_of_updates
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
 import sklearn_predtron
 from sklearn_predtron import (
@@ -24,7 +24,7 @@ from sklearn_predtron import (
     estimator_checks,
 )
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.estimator_checks import all_checks
+from sklearn_predtron.estimator_checks import all_checks, expected_failed_checks
 from sklearn_predtron.losses import (
     NDCG,
     CountLoss,
@@ -93,33 +93,6 @@ REQUIRED = {"Predtron": {"problem": Side()}}
 ESTIMATORS = [
     kind(**REQUIRED.get(name, {})) for name in sklearn_predtron.__all__ if hasattr(kind := getattr(sklearn_predtron, name), "fit")
 ]
-
-ROUNDS = "a row of weight 2 is one round, with a step twice as long; the same row given twice is two rounds"
-EXPECTED_FAILURES = {
-    name: {
-        "check_sample_weight_equivalence_on_dense_data": ROUNDS,
-        "check_sample_weight_equivalence_on_sparse_data": ROUNDS,
-    }
-    for name in [
-        "Predtron",
-        "PredtronBinaryClassifier",
-        "PredtronBipartiteClassifier",
-        "PredtronClassifier",
-        "PredtronMultilabelClassifier",
-        "PredtronOrdinalClassifier",
-        "PredtronRanker",
-    ]
-}
-
-ONE = "rows without ids are the tokens of one sequence, whose labels depend on their neighbours'"
-EXPECTED_FAILURES["PredtronSequenceTagger"] = {
-    "check_sample_weight_equivalence_on_dense_data": "a sequence weighs as one, and the rows are one",
-    "check_sample_weight_equivalence_on_sparse_data": "a sequence weighs as one, and the rows are one",
-    "check_sample_weights_not_overwritten": "a sequence weighs as one, and the rows are one",
-    "check_methods_sample_order_invariance": ONE,
-    "check_methods_subset_invariance": ONE,
-    "check_n_features_in_after_fitting": "it gives the classes of partial_fit to classifiers alone",
-}
 
 ALIASES = [kind.alias for kind in kinds_of_updates()]
 IN_TURN = [*zip(ALIASES, cycle(["linear", "uniform", False, 7.0]))]
@@ -247,8 +220,7 @@ CONFIGURATIONS += [
 
 
 def checks_of_scikit_learn(estimator):
-    failures = EXPECTED_FAILURES.get(type(estimator).__name__, {})
-    return list(estimator_checks_generator(estimator, expected_failed_checks=failures, mark="xfail"))
+    return list(estimator_checks_generator(estimator, expected_failed_checks=expected_failed_checks(estimator), mark="xfail"))
 
 
 def own_checks(estimator):
@@ -286,14 +258,35 @@ def test_checks_of_scikit_learn(estimator, check):
 
 
 def test_expected_failures_are_those_of_the_perceptron():
-    for name, failures in EXPECTED_FAILURES.items():
-        if name == "PredtronSequenceTagger":
-            continue
-        assert set(failures) <= {
-            "check_sample_weight_equivalence_on_dense_data",
-            "check_sample_weight_equivalence_on_sparse_data",
-        }
-    assert set(EXPECTED_FAILURES) <= {type(estimator).__name__ for estimator in ESTIMATORS}
+    for estimator in ESTIMATORS:
+        if type(estimator).__name__ != "PredtronSequenceTagger":
+            assert set(expected_failed_checks(estimator)) <= {
+                "check_sample_weight_equivalence_on_dense_data",
+                "check_sample_weight_equivalence_on_sparse_data",
+            }
+
+
+# Parameters by which predictions are not those of the largest scores, or that are for data sets alone.
+DECLARED = [
+    PredtronBinaryClassifier(threshold="f1"),
+    PredtronBinaryClassifier(threshold=FBeta(beta=2.0)),
+    PredtronClassifier(reject=Reject(cost=0.2, label=-1)),
+    PredtronOrdinalClassifier(representation="shared"),
+    PredtronMultilabelClassifier(loss=RecallAtK(k=1), threshold=None),
+    PredtronBipartiteClassifier(loss=PrecisionAtK(k=5)),
+    PredtronClassifier(class_weight="balanced"),
+    PredtronSequenceTagger(constraint="observed"),
+]
+
+
+@pytest.mark.parametrize("estimator", DECLARED, ids=repr)
+def test_what_fails_by_parameters_is_declared(estimator):
+    """And fails: what is declared for a parameter is not what would pass."""
+    declared = expected_failed_checks(estimator)
+    results = check_estimator(estimator, expected_failed_checks=declared, on_skip=None, on_fail=None)
+    assert [result["check_name"] for result in results if result["status"] == "failed"] == []
+    by_parameter = set(declared) - set(expected_failed_checks(type(estimator)()))
+    assert by_parameter & {result["check_name"] for result in results if result["status"] == "xfail"}
 
 
 # What a configuration keeps from call to call is its own; the other checks meet every family and norm, not every configuration.

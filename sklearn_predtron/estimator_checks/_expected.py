@@ -1,0 +1,103 @@
+"""Which of scikit-learn's checks an estimator cannot pass, and why: what it is asked for is something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_predtron._parts import resolve
+from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
+from sklearn_predtron.families.label_ranking import PredtronLabelRanker
+from sklearn_predtron.families.sequences import PredtronSequenceTagger
+from sklearn_predtron.losses import SubsetLoss
+from sklearn_predtron.losses.subset import AtK
+
+WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+ROUNDS = "a row of weight 2 is one round, with a step twice as long; the same row given twice is two rounds"
+SEQUENCE = "a sequence weighs as one, and the rows are one"
+ONE = "rows without ids are the tokens of one sequence, whose labels depend on their neighbours'"
+OF_SEQUENCES = {
+    **dict.fromkeys([*WEIGHTS, "check_sample_weights_not_overwritten"], SEQUENCE),
+    **dict.fromkeys(["check_methods_sample_order_invariance", "check_methods_subset_invariance"], ONE),
+    "check_n_features_in_after_fitting": "it gives the classes of partial_fit to classifiers alone",
+}
+PREDICTIONS = ("check_classifiers_classes", "check_classifiers_train")
+PARTIAL = ("check_fit_score_takes_y", "check_n_features_in_after_fitting", "check_estimators_partial_fit_n_features")
+
+
+def expected_failed_checks(estimator: Any) -> dict[str, str]:
+    """Say which of scikit-learn's checks an estimator cannot pass, by its class and its parameters.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        An estimator of `sklearn_predtron`.  Its loss must take any classes: the checks have two, three and four.
+
+    Returns
+    -------
+    dict
+        The reason by the name of the check, as `check_estimator` of scikit-learn takes it.
+
+    See Also
+    --------
+    check_predtron_estimator : Checks the promises of this package.
+    sklearn.utils.estimator_checks.check_estimator : Runs the checks of scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.utils.estimator_checks import check_estimator
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.estimator_checks import expected_failed_checks
+    >>> model = PredtronBinaryClassifier(threshold="f1")
+    >>> sorted(set(expected_failed_checks(model)) - set(expected_failed_checks(PredtronBinaryClassifier())))
+    ['check_class_weight_classifiers']
+    >>> results = check_estimator(model, expected_failed_checks=expected_failed_checks(model), on_skip=None)
+    """
+    expected = {} if isinstance(estimator, PredtronLabelRanker) else dict.fromkeys(WEIGHTS, ROUNDS)
+    if isinstance(estimator, PredtronSequenceTagger):
+        expected |= OF_SEQUENCES
+    for found in (_of_predictions, _of_streams):
+        expected |= found(estimator, estimator.get_params(deep=False))
+    return expected
+
+
+def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
+    """Return what fails where predictions are not those of the largest scores."""
+    expected: dict[str, str] = {}
+    if given.get("reject") is not None:
+        expected |= dict.fromkeys(PREDICTIONS, "rows may be rejected, whose label is no class")
+    if "class_weight" in given and _cuts_by_a_measure(given.get("threshold")):
+        expected["check_class_weight_classifiers"] = "the cut takes back what the weights of the classes add to the scores"
+    if given.get("representation") == "shared":
+        expected["check_classifiers_train"] = "decision_function is that of one direction, whatever the thresholds"
+        expected["check_sparsify_coefficients"] = "one direction is not kept sparse"
+        expected["check_class_weight_classifiers"] = "ranks that lie between others on one direction stay there"
+    if _takes_the_first_k(given.get("loss")):
+        expected |= dict.fromkeys([*PREDICTIONS, "check_classifier_multioutput"], "k are predicted, whatever the signs of scores")
+        if isinstance(estimator, PredtronBipartiteClassifier):
+            expected["check_methods_subset_invariance"] = "the first k of the rows given are predicted, and depend on the others"
+    return expected
+
+
+def _of_streams(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
+    """Return what fails where a parameter is for data sets alone."""
+    expected: dict[str, str] = {}
+    if given.get("class_weight") == "balanced":
+        expected |= dict.fromkeys(PARTIAL, "class_weight='balanced' is refused by partial_fit, which sees a part of the data")
+    if given.get("constraint") == "observed":
+        expected |= dict.fromkeys(PARTIAL, "constraint='observed' is refused by partial_fit, which sees a part of the data")
+    if given.get("warm_start"):
+        expected["check_supervised_y_2d"] = "the second fit goes on from the first"
+    return expected
+
+
+def _cuts_by_a_measure(threshold: Any) -> bool:
+    """Return whether a cut is chosen by a measure of all rows."""
+    return isinstance(threshold, (str, SubsetLoss)) or callable(threshold)
+
+
+def _takes_the_first_k(loss: Any) -> bool:
+    """Return whether a loss is of the first k."""
+    try:
+        return isinstance(resolve(SubsetLoss, loss, "loss"), AtK)
+    except (TypeError, ValueError):
+        return False
