@@ -175,9 +175,9 @@ def shortened(case: Case, rounds: int) -> Any:
     left = rounds
 
     class Some(Epochs):
-        def draw(self, *, counted: bool) -> dict[str, Any]:
+        def draw(self, **how: Any) -> dict[str, Any]:
             nonlocal left
-            found = super().draw(counted=counted)
+            found = super().draw(**how)
             order = self.rows if found["order"] is None else found["order"]
             found["order"] = order[:left]
             if found.get("counts") is not None:
