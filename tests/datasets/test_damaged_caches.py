@@ -1,12 +1,11 @@
 """Caches of svmlight files that are damaged, or that somebody else has written: refused, and never read as other rows."""
 
 import itertools
-import json
 import struct
-import zlib
 
 import numpy as np
 import pytest
+from fuzz.forgery import Forgery
 
 from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.datasets._cache import Place
@@ -110,41 +109,6 @@ def test_words_that_change_places_are_refused(cached):
 
 
 # --------------------------------------------------------------------------------------------------------------- forgery
-
-
-class Forgery:
-    """A cache taken apart, to be changed and written with right check sums."""
-
-    def __init__(self, path):
-        self.path, self.data = path, bytearray(path.read_bytes())
-        self.offset = int.from_bytes(self.data[32:40], "little")
-        line, _, table = bytes(self.data[self.offset :]).partition(b"\n")
-        self.index = json.loads(line)
-        self.places = [Place(*row) for row in np.frombuffer(table, np.int64).reshape(-1, len(Place._fields)).tolist()]
-
-    def array(self, which, place):
-        """An array of a chunk, to be changed in place."""
-        n = place.rows + 1
-        kinds = [(f"f{place.value_bytes}", place.entries), ("i4", place.entries), ("i4", n), ("f8", place.labels), ("i8", n)]
-        at = place.offset
-        for i, (dtype, size) in enumerate(kinds):
-            if i == which:
-                return np.frombuffer(self.data, dtype, size, at)
-            at += -(-size * np.dtype(dtype).itemsize // 64) * 64
-        return None
-
-    def write(self):
-        data = bytes(self.data[: self.offset])
-        places = []
-        for place in self.places:
-            inside = place.offset >= 0 and place.length >= 0 and place.offset + place.length <= len(data)
-            part = data[place.offset : place.offset + place.length] if inside else b""
-            places.append(place._replace(check=check_sum([part])))
-        table = b"".join(struct.pack(f"={len(place)}q", *place) for place in places)
-        line = self.index if isinstance(self.index, bytes) else json.dumps(self.index).encode()
-        index = line + b"\n" + table
-        start = data[:28] + struct.pack("<IQQ12x", zlib.crc32(index), len(data), len(index))
-        self.path.write_bytes(start + struct.pack("<I", zlib.crc32(start)) + data[64:] + index)
 
 
 def test_a_forgery_without_a_change_is_read(cached):
