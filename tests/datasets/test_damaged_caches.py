@@ -5,6 +5,7 @@ import struct
 
 import numpy as np
 import pytest
+from fuzz.damage import check_matrix, check_rows
 from fuzz.forgery import Forgery
 
 from sklearn_predtron.datasets import SvmlightReader
@@ -32,9 +33,11 @@ def rows(how):
     """All rows, labels and what comes with them; X and y are well formed."""
     found = []
     for X, y, more in SvmlightReader(**how):
-        for matrix in [X, y] if how.get("multilabel") else [X]:
-            matrix.check_format(full_check=True)
-        found.append((X.toarray().tolist(), (y.toarray() if how.get("multilabel") else y).tolist(), np.asarray(more).tolist()))
+        if how.get("multilabel"):
+            check_matrix(y)
+            y = y.toarray()
+        check_rows(X, y, more if how.get("query_id") else None)
+        found.append((X.toarray().tolist(), y.tolist(), np.asarray(more).tolist()))
     return found
 
 
@@ -158,19 +161,44 @@ def test_labels_that_are_none_are_refused(cached, value):
 def test_places_that_are_none_are_refused(cached):
     """Whatever the numbers of a place are, what is read is well formed, or refused."""
     how, cache = cached
-    whole, ends = cache.read_bytes(), set()
-    for k, name in itertools.product(range(2), set(Place._fields) - {"check"}):
-        for change in (-1, 1, 7, 8, 64, -64, 4096, 2**31, 2**32, 2**62, -(2**62), None):
-            forgery = Forgery(cache)
-            place = forgery.places[k]
-            forgery.places[k] = place._replace(**{name: 0 if change is None else getattr(place, name) + change})
-            forgery.write()
-            try:
-                rows(how)
-            except ValueError as error:
-                ends.add("is damaged" in str(error))
+    whole, n_refused = cache.read_bytes(), 0
+    changes = [(1, more) for more in (-1, 1, 7, 8, 64, -64, 4096, 2**31, 2**32, 2**62, -(2**62))] + [(0, 0), (0, -1)]
+    for k, name, (times, more), is_long in itertools.product(range(2), Place._fields, changes, [False, True]):
+        forgery = Forgery(cache)
+        place = forgery.places[k]
+        place = place._replace(**{name: times * getattr(place, name) + more})
+        forgery.places[k] = place._replace(length=length(place, how)) if is_long else place
+        forgery.write()
+        try:
+            rows(how)
+        except ValueError as error:
+            assert "rows.svm" in str(error)
+            n_refused += "is damaged" in str(error)
         cache.write_bytes(whole)
-    assert True in ends
+    assert n_refused > 200
+
+
+def length(place, how):
+    """How long the arrays of a chunk are that has such numbers."""
+    n = place.rows + 1
+    sizes = [place.value_bytes * place.entries, 4 * place.entries, 4 * n, 8 * place.labels]
+    sizes += [8 * n * how.get("multilabel", False), 8 * place.rows * how.get("query_id", False)]
+    at = place.offset
+    for size in sizes:
+        at = -(-(at + size) // 64) * 64
+    return max(-(2**63), min(at - place.offset, 2**63 - 1))
+
+
+def test_rows_beyond_the_end_are_refused(cached):
+    """Whose check sum is that of what is there."""
+    how, cache = cached
+    forgery = Forgery(cache)
+    for offset in (len(cache.read_bytes()) // 64 * 64, 2**40):
+        place = forgery.places[1]._replace(offset=offset)
+        there = cache.read_bytes()[offset:]
+        forgery.places[1] = place._replace(check=check_sum([there]))
+        forgery.write()
+        refused(how, "have no place")
 
 
 @pytest.mark.parametrize(
