@@ -61,7 +61,8 @@ class ParquetReader:
     of each row, and X is a CSR matrix whose arrays are those of the file, read-only, if they have its types.
 
     Files are read in order, and in each the row groups (record batches) in order.  A null, a number that is not finite, an index
-    beyond `n_features`, and lists of different lengths are refused by row and column, with the chunk that they are in.
+    beyond `n_features`, and lists of different lengths are refused by row and column, with the chunk that they are in.  A damaged
+    file is refused by its name, and whatever pyarrow raises of it is a ValueError; check sums of Parquet pages are verified.
 
     Parameters
     ----------

@@ -97,8 +97,9 @@ class SvmlightReader:
         file that is none, are refused and stay as they are.
     part : tuple of int, default=None
         (i, n) is the part i of n, counted from 0, of about as many bytes each: the rows, or with ids the whole queries or
-        sequences, of all parts are those of the file, none twice, so that several readers can share it.  Only what lies near
-        the part is read.  Lines are counted from the start of the part, and in errors from that of the file.  Not of a pipe or
+        sequences, of all parts are those of the file, none twice, so that several readers can share it; if a line cannot be
+        read, those of the parts up to the one with that line are those of the file before it.  Only what lies near the part is
+        read.  Lines are counted from the start of the part, and in errors from that of the file.  Not of a pipe or
         a compressed file, and not with `cache`.
 
     Attributes
