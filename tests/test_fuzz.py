@@ -4,19 +4,21 @@ import signal
 
 import numpy as np
 import pytest
-from fuzz import child, files, interrupts, learning, mixing, models, promises, runner
+from fuzz import child, damage, files, interrupts, learning, mixing, models, promises, runner
 from fuzz.__main__ import main
 from fuzz.lessons import Count, Lesson
 from fuzz.models import Case
 from fuzz.problems import FORMS, Circle, JointCircle, RolledCircle
 from fuzz.seeds import SEEDS
+from scipy import sparse
 
 from sklearn_predtron import Predtron, PredtronClassifier
-from sklearn_predtron.datasets import _cache
+from sklearn_predtron.datasets import _arrow, _cache
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.mixing._checkpoint import Checkpoint
 
 FEW = {"learning": 50, "mixing": 10, "files": 20, "interrupts": 8, "threads": 2, "states": 15, "pickles": 15}
+FEW |= {"caches": 40, "arrow": 40, "parquet": 40}
 
 
 class SplitMatters(PredtronClassifier):
@@ -208,6 +210,61 @@ def test_a_cache_that_differs_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(_cache, "narrowed", lambda values: values.astype(np.float32))
     with pytest.raises(AssertionError, match="data of X differ without a cache"):
         files.check_cache(np.random.default_rng(0), str(path), how)
+
+
+@pytest.mark.parametrize("part", ["caches", "arrow", "parquet"])
+def test_some_damaged_files(part):
+    """In a process that they might end."""
+    if part != "caches":
+        pytest.importorskip("pyarrow")
+    report = runner.run_part(part, 0, cases=FEW[part])
+    assert not report.findings, "\n".join(runner.describe(finding) for finding in report.findings)
+    assert 0 < report.refused < report.cases == FEW[part]
+
+
+def find(part, seeds=300):
+    """Run cases in this process until one finds something."""
+    for seed in range(seeds):
+        child.load(part).run(seed)
+
+
+def test_caches_that_are_damaged_unseen_are_found(monkeypatch):
+    """As by a check sum that is a sum of words, which may change places."""
+
+    def plain_sum(parts):
+        data = b"".join(bytes(part) + bytes(-len(part) % 64) for part in parts)
+        return int(np.frombuffer(data, np.int64).sum())
+
+    monkeypatch.setattr(_cache, "check_sum", plain_sum)
+    with pytest.raises(AssertionError, match="before the damage"):
+        find("caches", 2000)
+
+
+def test_rows_that_compiled_code_may_not_trust_are_found():
+    X, y = sparse.random(5, 4, 0.5, format="csr", random_state=0), np.zeros(5)
+    damage.check_rows(X, y)
+    for part, at, value in (("indices", 0, 4), ("indices", -1, -1), ("indptr", 2, 99), ("indptr", -1, X.nnz + 1)):
+        other = X.copy()
+        getattr(other, part)[at] = value
+        with pytest.raises(AssertionError, match="a matrix that is none"):
+            damage.check_rows(other, y)
+    for rows in [(X, y[1:]), (X, y, y[1:]), (X, np.frombuffer(bytes(50), np.float64, 5, 3))]:
+        with pytest.raises(AssertionError):
+            damage.check_rows(*rows)
+
+
+def test_columns_of_a_file_that_is_not_named_are_found(monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(_arrow, "unreadable", lambda path, error, column=None: ValueError(str(error)))
+    with pytest.raises(AssertionError, match="the file is not named"):
+        find("arrow")
+
+
+def test_what_is_not_installed_is_left_out(capsys, monkeypatch):
+    monkeypatch.setattr(child.load("columns").importlib.util, "find_spec", lambda name: None)
+    assert main(["--only", "arrow", "parquet", "--seed", "0", "--cases", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "arrow is left out: pyarrow is not installed" in out and "parquet is left out" in out
 
 
 @pytest.mark.parametrize(("part", "seed", "what"), SEEDS)

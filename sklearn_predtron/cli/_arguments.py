@@ -6,7 +6,6 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Sequence
-from itertools import product
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,9 +20,10 @@ from sklearn_predtron.cli._files import run_files
 from sklearn_predtron.cli._growing import LeftOut
 from sklearn_predtron.cli._learner import RANKING_UPDATES, learner_parameters
 from sklearn_predtron.cli._mixing import check_mixing
-from sklearn_predtron.cli._paths import can_be_read, can_be_written, same_file, same_pipe
-from sklearn_predtron.cli._predictions import typed_label, typed_labels
+from sklearn_predtron.cli._paths import can_be_read, can_be_written, same_pipe
+from sklearn_predtron.cli._predictions import is_line, typed_label, typed_labels
 from sklearn_predtron.cli._report import as_json
+from sklearn_predtron.cli._used_files import check_uses
 from sklearn_predtron.datasets._blocks import MOST_BYTES
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 from sklearn_predtron.norms import Norm
@@ -31,9 +31,6 @@ from sklearn_predtron.representations import Pairwise, RankingRepresentation
 from sklearn_predtron.updates import MMP, PRank, Update
 
 DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare", "json", "quiet"]
-# What is written, and what it may not be written over.
-NEVER_THE_SAME = [*product(["save"], ["train", "test"]), *product(["predictions"], ["train", "test", "load", "save"])]
-NEVER_THE_SAME += product(["checkpoint"], ["train", "test", "save", "predictions"])
 EPILOG = (
     "Without files the job learns data that scikit-learn bundles, words of its digits, and generated queries and rows. "
     "Files are read in chunks, so that memory does not grow with them; a first pass over TRAIN finds width and labels unless "
@@ -97,9 +94,9 @@ def integer(least: int, most: int | None = None) -> Callable[[str], int]:
 
 
 def label(text: str) -> str:
-    """Return a label from the command line: a finite number, or a word."""
+    """Return a label from the command line: a finite number, or what predictions can have in a line."""
     value = typed_label(text, None)
-    if not (isinstance(value, str) or np.isfinite(value)):
+    if not (text.strip() and is_line(text) if isinstance(value, str) else np.isfinite(value)):
         raise argparse.ArgumentTypeError(f"{text!r} must be a finite number, or a word")
     return text
 
@@ -260,10 +257,7 @@ def check_files(args: argparse.Namespace) -> None:
         for path in paths[name]:
             if not (name == "predictions" and path == STANDARD) and not can_be_written(path, replaced=name != "predictions"):
                 raise UsageError(f"{option(name)}={path!r} is not a file that can be written")
-    for name, other in NEVER_THE_SAME:
-        for path, second in product(paths[name], paths[other]):
-            if STANDARD not in (path, second) and same_file(path, second):
-                raise UsageError(f"{option(name)} and {option(other)} are the same file {path!r}")
+    check_uses(args)
     read = [(option(name), path) for name in ("train", "test") for path in paths[name]]
     for i, (name, path) in enumerate(read):
         for other, second in read[:i]:

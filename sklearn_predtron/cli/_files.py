@@ -17,9 +17,10 @@ from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader,
 from sklearn_predtron.cli._demo import TASKS, Bar, Task, start_comparison, start_lines
 from sklearn_predtron.cli._format import FileFormat, Files, find_format, known_task, task_of
 from sklearn_predtron.cli._growing import HeldBack, LeftOut, grow, widest
+from sklearn_predtron.cli._labels import are_words
 from sklearn_predtron.cli._learner import build_model, check_options, load_model, save_model
 from sklearn_predtron.cli._mixing import check_names, check_shards, learn_mixture, mixing_option
-from sklearn_predtron.cli._predictions import format_predictions, format_scores, lines_to
+from sklearn_predtron.cli._predictions import format_predictions, format_scores, is_line, lines_to
 from sklearn_predtron.cli._report import Outcome, report_outcome
 from sklearn_predtron.datasets import BrokenLineError
 
@@ -39,7 +40,7 @@ def run_files(args: argparse.Namespace, bar: Bar) -> int:
             files = Files.of(args, loaded, stack)
             if loaded is not None and files.nothing and not (args.save or args.predictions or args.json):
                 return report("" if args.quiet else "no rows came, to learn from or to predict\n", beside=True)
-            check_predictions(args, files)
+            check_predictions(args, files, loaded)
             task = known_task(args, files) if loaded is None else task_of(loaded)
             if task is not None:
                 check_options(args, task)
@@ -93,12 +94,17 @@ def learn_save_score(
     return Outcome(results, left_out, errors, predictions_to(args, files), files.only_predicted)
 
 
-def check_predictions(args: argparse.Namespace, files: Files) -> None:
-    """Refuse predictions of nothing, and scores that go nowhere."""
+def check_predictions(args: argparse.Namespace, files: Files, loaded: Any) -> None:
+    """Refuse predictions of nothing, scores that go nowhere, and labels that would be more than a line."""
     if args.predictions and not files.test:
         raise UsageError("--predictions needs --test, or rows without labels")
     if args.scores and not (args.predictions or any(file.is_pipe or not file.labelled for file in files.test)):
         raise UsageError("--scores needs --predictions, or rows without labels")
+    labels: Any = getattr(loaded, "svmlight_labels_", getattr(loaded, "classes_", None))
+    if predictions_to(args, files) and not args.scores and are_words(labels):
+        for label in labels.tolist():
+            if not is_line(label):
+                raise UsageError(f"--load={args.load!r} has the label {label!r}, which a line of predictions cannot hold")
 
 
 def predictions_to(args: argparse.Namespace, files: Files) -> str | None:

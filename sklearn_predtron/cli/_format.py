@@ -14,7 +14,7 @@ import numpy as np
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FileError, FirstReader, Room, count_from
 from sklearn_predtron.cli._demo import TASKS, Bar, Task
-from sklearn_predtron.cli._labels import Words, are_words, decode_word, is_number
+from sklearn_predtron.cli._labels import READABLE, Words, are_words, can_be_read, decode_word, is_number
 from sklearn_predtron.datasets import SvmlightSummary
 from sklearn_predtron.datasets._blocks import rows_of
 from sklearn_predtron.datasets._compressed import decompressed
@@ -216,6 +216,8 @@ def find_format(args: argparse.Namespace, files: Files, loaded: Any, task: Task 
             file_format.zero_based = getattr(loaded, "svmlight_zero_based_", None)
     elif args.grow or (file_format.n_features is not None and (file_format.query_id or file_format.classes is not None)):
         file_format.zero_based = bool(args.zero_based)
+    if are_words(file_format.classes) and any(file.labelled for file in [*files.train, *files.test]):
+        check_words("--classes" if loaded is None else f"--load={args.load!r}", file_format)
     file_format.words = find_words(file_format, files, task)
     if file_format.cache:
         check_cache(files, file_format)
@@ -237,6 +239,15 @@ def check_cache(files: Files, file_format: FileFormat) -> None:
             raise UsageError(f"--cache is for files, and {name}={file.path!r} is none")
         if file_format.words is not None or not file.labelled:
             raise UsageError(f"--cache is for labels that are numbers, and those of {name}={file.path!r} are not")
+
+
+def check_words(source: str, file_format: FileFormat) -> None:
+    """Refuse classes that no row of a file can begin with: a blank line would be a row of the empty one."""
+    several = file_format.multilabel
+    for name in file_format.classes.tolist():
+        if not can_be_read(name, several=several):
+            accepted = READABLE.replace(" and", ", commas and") if several else READABLE
+            raise UsageError(f"{source} has the label {name!r}, which no row can begin with; accepted are {accepted}")
 
 
 def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Words | None:

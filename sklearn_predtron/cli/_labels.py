@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FIRST_FIELD = re.compile(rb"(\s*)([^\s#]+)")
+READABLE = "words without white space, #, : and NUL"
 UNKNOWN = b"label?"  # before a label that the parser is to refuse
 
 
@@ -26,6 +27,11 @@ def is_number(label: bytes | str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def can_be_read(label: str, *, several: bool) -> bool:
+    """Return whether a row of a file can begin with a label that is a word, alone or as one of several."""
+    return label != "" and not re.search(r"[\s#:\0]", label, re.ASCII) and not (several and "," in label)
 
 
 def are_words(labels: NDArray | None) -> bool:
@@ -52,7 +58,7 @@ class Words:
     Parameters
     ----------
     names : iterable of str
-        The words that are known; their numbers count from 0.
+        The words that are known, each of which a row can begin with; their numbers count from 0.
     grows : bool
         Whether words that are not known become known as they are read.
     several : bool
@@ -90,7 +96,7 @@ class Words:
 
     def _new(self, word: bytes) -> bytes:
         """Return the number of a word that is not known yet, or what the parser refuses."""
-        if self.grows and word and b"," not in word:
+        if self.grows and word and b"," not in word and b"\0" not in word:
             self.names.append(decode_word(word))
             return self._numbers.setdefault(word, b"%d" % len(self._numbers))
         return self._refused(word)
@@ -106,6 +112,8 @@ class Words:
             return reason
         if not self.unknown:
             return "a label is empty, before or after a comma"
+        if "\0" in self.unknown:
+            return f"at {self.unknown!r}: a label has no NUL byte"
         if self.unknown.endswith("#"):
             return f"at {self.unknown!r}: a label has no #, and a comment after a word has a space before it"
         if self.grows:

@@ -29,13 +29,6 @@ def can_be_written(path: str, *, replaced: bool) -> bool:
     return os.access(path, os.W_OK) and (folder and os.path.isfile(path) if replaced else not os.path.isdir(path))
 
 
-def same_file(path: str, other: str) -> bool:
-    """Return whether two names are of one regular file, be it one that is not there yet."""
-    if os.path.exists(path) and os.path.exists(other):
-        return os.path.isfile(path) and os.path.samefile(path, other)
-    return os.path.realpath(path) == os.path.realpath(other)
-
-
 def same_pipe(path: str, other: str) -> bool:
     """Return whether two names are of one file that can be read once; that standard input is two things is refused, too."""
     if STANDARD in (path, other) and path == other:

@@ -82,6 +82,11 @@ def format_label(label: str | float) -> str:
     return label if isinstance(label, str) else f"{label:.17g}"
 
 
+def is_line(label: str) -> bool:
+    """Return whether a line can show a label that is text."""
+    return "\n" not in label and "\r" not in label
+
+
 def typed_label(text: str, like: NDArray | None) -> str | float:
     """Return a label of the command line, of the type of the labels that are known; words are tried last otherwise."""
     if like is not None and like.dtype.kind in "UO":

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
+LONGEST_REASON = 300  # signs of an error of pyarrow, which may quote the file
 BUFFER = 2**16  # bytes that are read of a column at once; without a buffer it is the column of a whole row group
 
 
@@ -24,8 +25,30 @@ def import_arrow() -> Any:
     return pyarrow
 
 
+def unreadable(path: str, error: Exception | str, column: str | None = None) -> ValueError:
+    """Return what to raise for an error that something damaged in a file has raised, which may be of any kind."""
+    about, reason = "" if column is None else f"column {column!r}: ", " ".join(str(error).split()) or repr(error)
+    shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in reason[:LONGEST_REASON])
+    return ValueError(f"path={path!r} cannot be read: {about}{shown}")
+
+
 class ArrowFile:
-    """A Parquet file or an Arrow file, told by its first bytes."""
+    """A Parquet file or an Arrow file, told by its first bytes.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+
+    Attributes
+    ----------
+    names : list of str
+        The columns.
+    types : dict
+        The type of each.
+    n_rows : int
+        Rows.
+    """
 
     def __init__(self, path: str):
         self.path = path
@@ -36,27 +59,57 @@ class ArrowFile:
             raise ValueError(f"path={path!r} is neither a Parquet file nor an Arrow file.")
         try:
             if start[:4] == b"PAR1":
-                self._parquet = pyarrow.parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False)
-                self.schema, self.n_rows = self._parquet.schema_arrow, self._parquet.metadata.num_rows
+                how = {"buffer_size": BUFFER, "pre_buffer": False, "page_checksum_verification": True}
+                self._parquet = pyarrow.parquet.ParquetFile(path, **how)
+                schema, self.n_rows = self._parquet.schema_arrow, self._parquet.metadata.num_rows
             else:
                 self._parquet, self._arrow = None, pyarrow.ipc.open_file(pyarrow.memory_map(path))
-                self.schema = self._arrow.schema
+                schema = self._arrow.schema
                 self.n_rows = sum(self._arrow.get_batch(i).num_rows for i in range(self._arrow.num_record_batches))
-        except (pyarrow.ArrowException, OSError) as error:
-            raise ValueError(f"path={path!r} cannot be read: {error}") from None
+            self.names = schema.names
+            self.types = dict(zip(self.names, schema.types, strict=True))
+        except Exception as error:
+            raise unreadable(path, error) from None
 
     def batches(self, columns: list[str], most: int) -> Iterator[Any]:
-        """Yield batches of some columns, of at most so many rows."""
-        pyarrow = import_arrow()
+        """Yield batches of some columns, of at most so many rows, of which nothing lies outside of the file."""
+        read, batches = 0, self._batches(columns, most)
+        while (batch := self._next(batches)) is not None:
+            read += batch.num_rows
+            if read > self.n_rows:
+                break
+            yield from (batch.slice(begin, most) for begin in range(0, batch.num_rows, most))
+        if read != self.n_rows:
+            raise unreadable(self.path, f"it should have {self.n_rows:,} rows, and its columns have more or fewer")
+
+    def _next(self, batches: Iterator[Any]) -> Any:
+        """Return the next batch, or None; pyarrow does not look where offsets and indices of a file lead before it goes there."""
+        batch = None
         try:
-            if self._parquet is not None:
-                yield from self._parquet.iter_batches(batch_size=most, columns=columns)
-                return
+            batch = next(batches, None)
+            if batch is not None:
+                batch.validate(full=True)
+        except Exception as error:
+            raise unreadable(self.path, *(error, None) if batch is None else blamed(batch, error)) from None
+        return batch
+
+    def _batches(self, columns: list[str], most: int) -> Iterator[Any]:
+        """Yield batches as they are in the file, those of an Arrow file whole."""
+        if self._parquet is not None:
+            yield from self._parquet.iter_batches(batch_size=most, columns=columns)
+        else:
             for i in range(self._arrow.num_record_batches):
-                batch = self._arrow.get_batch(i).select(columns)
-                yield from (batch.slice(begin, most) for begin in range(0, batch.num_rows, most))
-        except (pyarrow.ArrowException, OSError) as error:
-            raise ValueError(f"path={self.path!r} cannot be read: {error}") from None
+                yield self._arrow.get_batch(i).select(columns)
+
+
+def blamed(batch: Any, error: Exception) -> tuple[Exception, str | None]:
+    """Return the error of the first column that has one of its own, and its name, or what is known without."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except Exception as own:
+            return own, name
+    return error, None
 
 
 def is_number(kind: Any) -> bool:
@@ -113,14 +166,24 @@ class Batch(NamedTuple):
         """Return a column, which must have all its values."""
         column = self.columns.column(name)
         if import_arrow().types.is_dictionary(column.type):
-            column = column.dictionary_decode()  # which shows the nulls that a dictionary holds
+            try:
+                column = column.dictionary_decode()  # which shows the nulls that a dictionary holds
+            except Exception as error:
+                raise unreadable(self.path, error, name) from None
         if column.null_count:
             self.refuse(column.is_null().to_numpy(zero_copy_only=False), f"{name!r} is null")
         return column
 
+    def _array(self, name: str, values: Any) -> NDArray:
+        """Return values of a column as an array."""
+        try:
+            return values.to_numpy(zero_copy_only=False)
+        except Exception as error:
+            raise unreadable(self.path, error, name) from None
+
     def values(self, name: str) -> NDArray:
         """Return a column of numbers, or of strings as objects."""
-        return self.column(name).to_numpy(zero_copy_only=False)
+        return self._array(name, self.column(name))
 
     def labels(self, name: str) -> NDArray:
         """Return the labels."""
@@ -144,13 +207,13 @@ class Batch(NamedTuple):
     def lists(self, name: str) -> tuple[NDArray, NDArray]:
         """Return the values of a column of lists, one list after the other, and where each begins; no copy is made."""
         column = self.column(name)
-        starts = column.offsets.to_numpy()
+        starts = self._array(name, column.offsets)
         values = column.values.slice(starts[0], starts[-1] - starts[0])
         starts = starts - starts[0]
         if values.null_count:
             at = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
             self.refuse(starts[1:] > at, f"{name!r} holds a null")
-        return values.to_numpy(zero_copy_only=False), starts
+        return self._array(name, values), starts
 
     def indices(self, name: str, width: int) -> tuple[NDArray[np.int32], NDArray]:
         """Return lists of indices, which must be less than the width."""

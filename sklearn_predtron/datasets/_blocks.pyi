@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 MOST_BYTES: int
 
+def query_id(field: bytes) -> int | None: ...
 def rows_of(file: IO[bytes], size: int) -> Iterator[list[bytes]]: ...
 
 class Block:

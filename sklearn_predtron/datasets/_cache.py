@@ -13,7 +13,7 @@ import struct
 import sys
 import tempfile
 import zlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from mmap import ACCESS_COPY, ALLOCATIONGRANULARITY, mmap
@@ -24,15 +24,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_predtron.datasets._broken_lines import LineRules
+from sklearn_predtron.datasets._check_sum import BLOCK_BYTES, check_sum
 from sklearn_predtron.datasets._rows import Chunk, RowLabels
 from sklearn_predtron.datasets._summary import RunningSummary
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
-FORMAT = 2
+FORMAT = 3
 MAGIC = b"predtron svmlight cache\n"
-START = struct.Struct("<24sIIQQ")  # magic, format, check sum of the index, where it begins and how long it is
+START = struct.Struct("<24sIIQQ12x")  # magic, format, check sum of the index, where it begins and how long it is
 SUM = struct.Struct("<I")  # of the start
-ALIGNMENT = 64
+ALIGNMENT = START.size + SUM.size
+assert ALIGNMENT == BLOCK_BYTES == 64  # so that zeros between arrays are those of the check sum
 WINDOW = 2**26  # bytes that are mapped at once: a map costs an open file, and a map of all counts as memory
 MOST_CLASSES = 100_000  # that a cache remembers
 
@@ -42,7 +44,7 @@ Parsed = Generator[tuple[Chunk, "float | None"], None, None]
 class Place(NamedTuple):
     """Where a chunk is, and what it holds; `lowest` and `largest` are indices of the text, which counts from `base` in it.
 
-    Its arrays are `length` bytes, whose words of 64 bits add up to `check`.
+    Its arrays are `length` bytes with the sum `check`.
     """
 
     offset: int
@@ -88,9 +90,10 @@ class ChunkCache:
                 yield from self._write(rules, parsed)
                 return
             for i, place in enumerate(found.places):
-                if not found.is_whole(place):
-                    raise self._damaged(f"the check sum of the rows from line {place.first} on differs")
-                chunk = found.chunk(place, rules)
+                try:
+                    chunk = found.chunk(place, rules)
+                except DamageError as error:
+                    raise self._damaged(str(error)) from None
                 if chunk is None:  # These rules refuse a line, which only the text can show.
                     yield from islice(parsed, i, None)
                     return
@@ -127,12 +130,16 @@ class ChunkCache:
             raise ValueError(f"cache={self.path!r} is no file.")
         with open(self.path, "rb") as file:
             line, _, table = self._index(file).partition(b"\n")
-            found = json.loads(line)
-            if found.get("about") == about:
-                rows = np.frombuffer(table, dtype=np.int64).reshape(-1, len(Place._fields)).tolist()
-                yield MappedChunks(file, [Place(*row) for row in rows], RunningSummary.of(found["summary"]), about)
-                return
-        yield None
+            try:
+                found = json.loads(line)
+                if found.get("about") == about:
+                    rows = np.frombuffer(table, dtype=np.int64).reshape(-1, len(Place._fields)).tolist()
+                    mapped = MappedChunks(file, [Place(*row) for row in rows], RunningSummary.of(found["summary"]), about)
+                else:
+                    mapped = None
+            except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):  # somebody's own index
+                raise self._damaged("its index is none") from None
+            yield mapped
 
     def _index(self, file: IO[bytes]) -> bytes:
         """Return the index, or one that is about nothing if the cache is of another format."""
@@ -215,12 +222,12 @@ class CacheWriter:
         sizes = X.shape[0], len(labels.values), X.nnz
         indices = X.indices.astype(np.int32, copy=False)
         arrays = [values, indices if kept == base else indices + np.int32(base - kept), X.indptr, labels.values]
-        arrays += [labels.start] if labels.start is not None else []
+        arrays += [labels.start.astype(np.int64, copy=False)] if labels.start is not None else []
         arrays += [chunk.qid] if chunk.qid is not None else []
-        offset, data = self._file.tell(), [np.ascontiguousarray(array).data for array in arrays]
+        offset, data = self._file.tell(), [np.ascontiguousarray(array).view(np.uint8) for array in arrays]
         for part in data:
             self._write(part)
-        where = offset, self._file.tell() - offset, sum_of_words(data)
+        where = offset, self._file.tell() - offset, check_sum(data)
         self._summary.add(chunk, base)
         self._places.append(Place(*where, chunk.first, *sizes, lowest, largest, kept, values.itemsize))
 
@@ -239,6 +246,10 @@ class CacheWriter:
             os.replace(self._part, self._path)
 
 
+class DamageError(Exception):
+    """What is in the place of a chunk is none."""
+
+
 class MappedChunks:
     """The chunks of a cache that is open."""
 
@@ -249,31 +260,30 @@ class MappedChunks:
         self._map: mmap | None = None
         self._begin = self._end = 0
 
-    def is_whole(self, place: Place) -> bool:
-        """Return whether the bytes of a chunk are those that were written."""
-        window = memoryview(self._window(place.offset, place.offset + place.length))
-        begin = place.offset - self._begin
-        return sum_of_words([window[begin : begin + place.length]]) == place.check
-
     def chunk(self, place: Place, rules: LineRules) -> Chunk | None:
         """Return a chunk; None if the rules refuse one of its lines."""
+        values, indices, starts, labels, label_starts, ids = self._arrays(place)
         base = 1 - rules.zero_based
         width = max(1, place.largest + 1 - base)
         if place.lowest < base or width > (rules.n_features or MOST_FEATURES):
             return None
-        values, indices, starts, labels, label_starts, ids = self._arrays(place)
         # Only the rows are mapped: who keeps all labels would keep all maps.
         values_of_labels = labels.copy()
         if rules.classes is not None and not np.isin(values_of_labels, rules.classes).all():
             return None
         if base != place.base:
             indices = indices + np.int32(place.base - base)
+        sound = are_starts(starts, place.entries) and (not rules.multilabel or are_starts(label_starts, place.labels))
+        sound = sound and indices.view(np.uint32).max(initial=0) < width  # as which a negative index is huge
+        if not sound or not np.isfinite(values_of_labels).all():
+            # Though the check sum is right: what has written them is not this package.
+            raise DamageError(f"the rows from line {place.first} on are none")
         X = sparse.csr_matrix(
             (values.astype(rules.dtype, copy=False), indices, starts), shape=(place.rows, rules.n_features or width)
         )
         return Chunk(
             X,
-            RowLabels(values_of_labels, label_starts.copy() if rules.multilabel else None),
+            RowLabels(values_of_labels, label_starts.astype(np.intp) if rules.multilabel else None),
             ids.copy() if self._has_ids else None,
             place.first,
             None,
@@ -285,22 +295,32 @@ class MappedChunks:
 
     def _arrays(self, place: Place) -> list[NDArray]:
         """Return the arrays of a chunk: their pages are read when they are touched, and a write to them changes a copy."""
-        rows, offset = place.rows, place.offset
-        counts: Iterable[tuple[Any, int]] = (
+        sizes, at, parts = (place.rows, place.labels, place.entries), place.offset, []
+        if min(sizes) < 0 or at < ALIGNMENT or at % ALIGNMENT or place.base not in (0, 1):
+            raise DamageError(f"the rows from line {place.first} on have no place")
+        for dtype, n in self._layout(place):
+            parts.append((dtype, n, at))
+            at += n * np.dtype(dtype).itemsize
+            at += -at % ALIGNMENT
+        labelled = self._about["multilabel"] or place.labels == place.rows
+        if at != place.offset + place.length or at > self._size or not labelled:
+            raise DamageError(f"the rows from line {place.first} on have no place")
+        window = self._window(place.offset, at)
+        begin = place.offset - self._begin
+        if check_sum([memoryview(window)[begin : begin + place.length]]) != place.check:
+            raise DamageError(f"the check sum of the rows from line {place.first} on differs")
+        return [np.frombuffer(window, dtype, n, at - self._begin) if n else np.empty(0, dtype) for dtype, n, at in parts]
+
+    def _layout(self, place: Place) -> list[tuple[Any, int]]:
+        """Return the types and lengths of a chunk's arrays."""
+        return [
             (np.float32 if place.value_bytes == 4 else np.float64, place.entries),
             (np.int32, place.entries),
-            (np.int32 if place.entries <= MOST_FEATURES else np.intp, rows + 1),
+            (np.int32 if place.entries <= MOST_FEATURES else np.int64, place.rows + 1),
             (np.float64, place.labels),
-            (np.intp, (rows + 1) * self._about["multilabel"]),
-            (np.int64, rows * self._has_ids),
-        )
-        parts = []
-        for dtype, n in counts:
-            parts.append((dtype, n, offset))
-            offset += n * np.dtype(dtype).itemsize
-            offset += -offset % ALIGNMENT
-        window = self._window(place.offset, offset)
-        return [np.frombuffer(window, dtype, n, at - self._begin) if n else np.empty(0, dtype) for dtype, n, at in parts]
+            (np.int64, (place.rows + 1) * self._about["multilabel"]),
+            (np.int64, place.rows * self._has_ids),
+        ]
 
     def _window(self, begin: int, end: int) -> mmap:
         """Return a map of a part of the file."""
@@ -311,15 +331,9 @@ class MappedChunks:
         return self._map
 
 
-def sum_of_words(parts: Iterable[memoryview]) -> int:
-    """Return the sum of words of 64 bits, modulo 2**64 and with a sign; each part begins with a word, and zeros follow it."""
-    total = 0
-    for part in parts:
-        data = part.cast("B")
-        n = len(data) // 8 * 8
-        total += int(np.frombuffer(data[:n], np.uint64).sum()) if n else 0
-        total += int.from_bytes(bytes(data[n:]).ljust(8, b"\0"), sys.byteorder)
-    return (total + 2**63) % 2**64 - 2**63
+def are_starts(starts: NDArray, end: int) -> bool:
+    """Return whether parts may begin there that lie one after the other, the first at 0, and of which the last ends at `end`."""
+    return bool(starts[0] == 0 and starts[-1] == end and (starts[1:] >= starts[:-1]).all())
 
 
 def narrowed(values: NDArray) -> NDArray:

@@ -7,7 +7,7 @@ from io import DEFAULT_BUFFER_SIZE
 from numbers import Integral
 from typing import IO, Any
 
-from sklearn_predtron.datasets._blocks import BlockCutter
+from sklearn_predtron.datasets._blocks import query_id
 
 LINES_AT_ONCE = 2**20  # bytes in which lines are counted
 
@@ -42,13 +42,37 @@ def cut_at(file: IO[bytes], place: int, size: int, group: str | None, longest: i
     if place in (0, size):
         return place
     file.seek(place - 1)
+    skip_line(file)
+    return file.tell() if group is None else next_query(file, longest)
+
+
+def skip_line(file: IO[bytes]) -> None:
+    """Read up to the end of a line, whatever its length."""
     while (rest := file.readline(DEFAULT_BUFFER_SIZE)) and not rest.endswith(b"\n"):
         pass
-    if group is None:
-        return file.tell()
-    # Twice, for then a query that is too long is not cut before it is too long.
-    query = next(BlockCutter(file, 1, 1, longest=2 * longest, group=group, at_once=DEFAULT_BUFFER_SIZE, before=0))
-    return file.tell() - query.unread
+
+
+def next_query(file: IO[bytes], longest: int) -> int:
+    """Return where a row begins that has another id than the row before it, or where the file ends.
+
+    Both rows must have an id that can be read: only then a reader of the whole file knows that a query ends there.
+    """
+    before, length = None, 0  # of the rows in a row with that id, or none, as far as they were read here
+    while line := file.readline(longest + 1):
+        begin = file.tell() - len(line)
+        is_long = len(line) > longest
+        if is_long and not line.endswith(b"\n"):
+            skip_line(file)
+        fields = line.partition(b"#")[0].split(maxsplit=2)
+        if not fields and not is_long:
+            continue
+        qid = query_id(fields[1]) if len(fields) > 1 and not is_long else None
+        length = len(line) + (length if qid == before else 0)
+        # Twice, for then a query that is too long is not cut before it is too long.
+        if length > 2 * longest or (None not in (qid, before) and qid != before):
+            return begin
+        before = qid
+    return file.tell()
 
 
 def count_lines(file: IO[bytes], end: int) -> int:

@@ -61,7 +61,8 @@ class ParquetReader:
     of each row, and X is a CSR matrix whose arrays are those of the file, read-only, if they have its types.
 
     Files are read in order, and in each the row groups (record batches) in order.  A null, a number that is not finite, an index
-    beyond `n_features`, and lists of different lengths are refused by row and column, with the chunk that they are in.
+    beyond `n_features`, and lists of different lengths are refused by row and column, with the chunk that they are in.  A damaged
+    file is refused by its name, and whatever pyarrow raises of it is a ValueError; check sums of Parquet pages are verified.
 
     Parameters
     ----------
@@ -257,7 +258,7 @@ class ParquetReader:
             return [self.indices, self.values]
         names = self.features
         if names is None:
-            names = [name for name in file.schema.names if name not in (self.label, self.qid)]
+            names = [name for name in file.names if name not in (self.label, self.qid)]
         if not names:
             raise ValueError(f"features={self.features!r} of {file.path!r} holds no column; at least one is needed.")
         return names
@@ -289,7 +290,7 @@ class ParquetReader:
 
 def check_no_more(file: ArrowFile, first: ArrowFile) -> None:
     """Refuse columns that the first file has not, which would be left out."""
-    more = [name for name in file.schema.names if name not in first.schema.names]
+    more = [name for name in file.names if name not in first.names]
     if more:
         raise ValueError(
             f"features=None is all columns of {first.path!r}, and {file.path!r} has {', '.join(map(repr, more[:20]))}, too; "
@@ -299,7 +300,7 @@ def check_no_more(file: ArrowFile, first: ArrowFile) -> None:
 
 def check_labels_alike(name: str, file: ArrowFile, first: ArrowFile) -> None:
     """Refuse labels that are strings in one file and numbers in another."""
-    kind, before = (found.schema.field(name).type for found in (file, first))
+    kind, before = (found.types[name] for found in (file, first))
     if is_word(kind) != is_word(before):
         raise ValueError(
             f"label={name!r} is a column of {kind} in {file.path!r} and of {before} in {first.path!r}; accepted are numbers in "
@@ -309,12 +310,12 @@ def check_labels_alike(name: str, file: ArrowFile, first: ArrowFile) -> None:
 
 def check_column(file: ArrowFile, parameter: str, name: Any, holds: Callable[[Any], bool], accepted: str) -> None:
     """Refuse a column that is not there, or of another type."""
-    found = file.schema.names.count(name)
+    found = file.names.count(name)
     if found != 1:
-        names = ", ".join(map(repr, file.schema.names[:20])) + (", ..." if len(file.schema.names) > 20 else "")
+        names = ", ".join(map(repr, file.names[:20])) + (", ..." if len(file.names) > 20 else "")
         are = "no column" if found == 0 else f"{found} columns"
         raise ValueError(f"{parameter}={name!r} is {are} of {file.path!r}, which has {names}.")
-    kind = file.schema.field(name).type
+    kind = file.types[name]
     if not holds(kind):
         raise ValueError(f"{parameter}={name!r} is a column of {kind} in {file.path!r}; accepted are {accepted}.")
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from sklearn_predtron._queries import shortened
 from sklearn_predtron.datasets._ahead import count_threads, map_ahead
 from sklearn_predtron.datasets._blocks import MOST_BYTES, Block, BlockCutter
 from sklearn_predtron.datasets._broken_lines import BrokenLineError, LineRules
@@ -23,6 +24,17 @@ from sklearn_predtron.datasets._file_part import FilePart, check_part, count_lin
 from sklearn_predtron.datasets._rows import Chunk, RowParser
 from sklearn_predtron.datasets._summary import RunningSummary, SvmlightSummary
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
+
+
+def read_classes(classes: ArrayLike) -> NDArray[np.float64]:
+    """Return the labels that may occur, sorted."""
+    try:
+        found = np.unique(np.asarray(classes, dtype=np.float64))
+    except (TypeError, ValueError):
+        found = np.array([np.nan])
+    if not np.isfinite(found).all():
+        raise ValueError(f"classes={shortened(classes)} is not accepted; accepted are None and finite numbers.")
+    return found
 
 
 class SvmlightReader:
@@ -85,8 +97,9 @@ class SvmlightReader:
         file that is none, are refused and stay as they are.
     part : tuple of int, default=None
         (i, n) is the part i of n, counted from 0, of about as many bytes each: the rows, or with ids the whole queries or
-        sequences, of all parts are those of the file, none twice, so that several readers can share it.  Only what lies near
-        the part is read.  Lines are counted from the start of the part, and in errors from that of the file.  Not of a pipe or
+        sequences, of all parts are those of the file, none twice, so that several readers can share it; if a line cannot be
+        read, those of the parts up to the one with that line are those of the file before it.  Only what lies near the part is
+        read.  Lines are counted from the start of the part, and in errors from that of the file.  Not of a pipe or
         a compressed file, and not with `cache`.
 
     Attributes
@@ -205,7 +218,7 @@ class SvmlightReader:
         check_part(part, self.path, cache)
         self.n_features = n_features
         self.zero_based = zero_based
-        self.classes = None if classes is None else np.unique(np.asarray(classes, dtype=np.float64))
+        self.classes = None if classes is None else read_classes(classes)
         self.multilabel = bool(multilabel)
         self.chunk_rows = chunk_rows
         self.chunk_bytes = chunk_bytes

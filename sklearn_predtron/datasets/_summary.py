@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,10 @@ class RunningSummary:
 
     @classmethod
     def of(cls, state: dict[str, Any]) -> RunningSummary:
-        """Return the summary of a state."""
-        summary = cls(state["most_classes"])
-        vars(summary).update(state, classes=np.array(state["classes"], dtype=np.float64))
+        """Return the summary of a state; a ValueError, KeyError or TypeError if it is of none."""
+        summary = cls(0)
+        classes, counts = np.array(state["classes"], dtype=np.float64), set(vars(summary)) - {"classes"}
+        vars(summary).update({name: index(state[name]) for name in counts}, classes=classes)
+        if classes.ndim != 1 or not np.isfinite(classes).all() or (np.diff(classes) <= 0).any():
+            raise ValueError(f"classes={classes} are not sorted")
         return summary

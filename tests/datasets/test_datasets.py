@@ -274,6 +274,9 @@ def test_too_many_labels(tmp_path):
         ({"n_features": 2**31}, "n_features=2147483648 must be at most 2147483647"),
         ({"zero_based": "yes"}, "zero_based='yes' is not known; accepted are True, False and 'auto'"),
         ({"multilabel": "no"}, "multilabel='no' is not known; accepted are True and False"),
+        ({"classes": ["", "1"]}, r"classes=\['', '1'\] is not accepted; accepted are None and finite numbers"),
+        ({"classes": [0.0, np.nan]}, r"classes=\[0.0, nan\] is not accepted"),
+        ({"classes": [[0], [1, 2]]}, r"classes=\[\[0\], \[1, 2\]\] is not accepted"),
         ({"dtype": int}, "accepted are float64 and float32"),
     ],
 )

@@ -137,3 +137,46 @@ def test_sets_of_labels(tmp_path):
     how = {**HOW, "multilabel": True, "classes": [1, 3]}
     parts = sparse.vstack([y for i in range(7) for _, y, _ in SvmlightReader(path, part=(i, 7), **how)])
     np.testing.assert_array_equal(parts.toarray(), whole.toarray())
+
+
+# ------------------------------------------------------------------------------------------------------ brute force
+
+ODD_LINES = ["# a comment\n", "\n", "1 1:3\n", "1 qid:x 1:3\n", "1 qid:2 1:x\n", "1\n", "1 qid:9223372036854775808\n"]
+ODD_LINES += ["\ufeff1 qid:2 1:1\n", f"1 qid:2 1:1{' ' * 60}\n", f"1 qid:3 1:1{' ' * 130}\n", f"# {'-' * 70}\n"]
+
+
+def read_until_broken(path, **how):
+    """Return the rows before the first broken line as (label, id), and what is said of it."""
+    found = []
+    try:
+        for _, y, ids in SvmlightReader(path, **how):
+            found += zip(y.tolist(), ids.tolist(), strict=True)
+    except BrokenLineError as error:
+        return found, str(error)
+    return found, None
+
+
+@pytest.mark.parametrize("name", ["query_id", "sequence_id"])
+def test_parts_up_to_a_broken_line_are_the_file_up_to_it(tmp_path, name):
+    """Wherever they are cut: n parts of n bytes are cut at each of them."""
+    path, random, broken = tmp_path / "rows.svm", np.random.default_rng(0), 0
+    how = {**HOW, name: True, "chunk_bytes": 60, "chunk_rows": 2}  # some of the lines are longer, and some of the queries
+    for _ in range(60):
+        lines, ids = [], np.cumsum(random.random(12) < 0.4) % 3
+        for i, qid in enumerate(ids):
+            lines.append(f"{i} qid:{qid} 1:1\n")
+            if random.random() < 0.15:
+                lines.append(ODD_LINES[random.integers(len(ODD_LINES))])
+        path.write_bytes("".join(lines).encode()[: -1 if random.random() < 0.5 else None])
+        expected, n = read_until_broken(path, **how), path.stat().st_size
+        broken += expected[1] is not None
+        parts = [read_until_broken(path, part=(i, n), **how) for i in range(n)]
+        check_first(expected, parts)
+        check_first(expected, [read_until_broken(path, part=(i, 3), **how) for i in range(3)])
+    assert 20 < broken < 58
+
+
+def check_first(expected, parts):
+    """Check that the parts up to the first with a broken line have what the file has up to it."""
+    first = next((i for i, part in enumerate(parts) if part[1] is not None), len(parts) - 1)
+    assert ([row for rows, _ in parts[: first + 1] for row in rows], parts[first][1]) == expected

@@ -26,6 +26,14 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def leave_out(parts: list[str]) -> list[str]:
+    """Return the parts that can run here, and say why others cannot."""
+    reasons = {part: reason for part in parts if (reason := getattr(load(part), "left_out", lambda: None)()) is not None}
+    for part, reason in reasons.items():
+        print(f"{part} is left out: {reason}", flush=True)
+    return [part for part in parts if part not in reasons]
+
+
 def replay(part: str, seed: int) -> None:
     """Run one case in this process."""
     module = load(part)
@@ -49,6 +57,7 @@ def run(options: argparse.Namespace, seed: int) -> list[Report]:
 def main(arguments: list[str] | None = None) -> int:
     """Run what the command line asks for; 1 if anything was found."""
     options = parse(arguments)
+    options.only = leave_out(options.only)
     seed = time.time_ns() // 10**6 % 10**9 * 1000 if options.seed is None else options.seed
     if options.cases == 1 and len(options.only) == 1:
         replay(options.only[0], seed)

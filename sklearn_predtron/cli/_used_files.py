@@ -1,0 +1,62 @@
+"""One file is one thing: what is written is written over nothing else that the job uses."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import stat
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._data_files import STANDARD
+
+ALLOWED = {("save", "load"), ("cache", "cache")}  # a model that learns on takes its own place; a file may be used twice
+
+
+class Use(NamedTuple):
+    """A file that the job reads or writes: as what, how messages call that, and its name, or number if it is open."""
+
+    name: str
+    said: str
+    path: str | int
+    is_written: bool
+
+
+def check_uses(args: argparse.Namespace) -> None:
+    """Refuse a file that is written and used as something else, too, by whatever names."""
+    same = defaultdict(list)
+    for use in uses_of(args):
+        same[identity(use.path)].append(use)
+    for uses in [uses for known, uses in same.items() if known is not None]:
+        for one, other in combinations(uses, 2):
+            if one.is_written and (one.name, other.name) not in ALLOWED:
+                path = other.path if isinstance(one.path, int) else one.path
+                raise UsageError(f"{one.said} and {other.said} are the same file {path!r}")
+
+
+def uses_of(args: argparse.Namespace) -> Iterator[Use]:
+    """Yield what is written, then what is read."""
+    yield Use("output", "standard output", 1, True)
+    for name in ("checkpoint", "predictions", "save"):
+        if getattr(args, name) and getattr(args, name) != STANDARD:
+            yield Use(name, f"--{name}", getattr(args, name), True)
+    data = [("TRAIN", path) for path in args.train] + [("--test", path) for path in [args.test] if path]
+    for said, path in data:
+        if args.cache and path != STANDARD:
+            yield Use("cache", f"the cache of {said}={path!r}", f"{path}.cache", True)
+    for said, path in data:
+        yield Use("data", said, 0 if path == STANDARD else path, False)
+    if args.load:
+        yield Use("load", "--load", args.load, False)
+
+
+def identity(path: str | int) -> Any:
+    """Return what two names of one regular file share, be it one that is not there yet; None of anything else."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return os.path.realpath(path) if isinstance(path, str) else None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None

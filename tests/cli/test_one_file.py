@@ -1,0 +1,119 @@
+"""What the job writes is written over nothing that it uses as something else; refused before anything is read."""
+
+import os
+import subprocess
+
+import pytest
+
+from tests.cli_cases import PROGRAM, run, usage_error
+
+ROWS = "1 1:1\n-1 2:1\n" * 20
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Files of data, and names for one of them: a copy of its name, a link, a hard link, a way through another folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("t", "u"):
+        (tmp_path / name).write_text(ROWS)
+    (tmp_path / "link").symlink_to("t")
+    os.link(tmp_path / "t", tmp_path / "hard")
+    (tmp_path / "here").symlink_to(".")
+    return tmp_path
+
+
+def contents(folder):
+    return {name: (folder / name).read_bytes() for name in os.listdir(folder) if (folder / name).is_file()}
+
+
+OUTPUTS = {
+    "--save": ["t"],
+    "--predictions": ["t", "--test", "u"],
+    "--checkpoint": ["t", "--jobs", 1],
+}
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("name", ["t.cache", "./t.cache", "here/t.cache", "linked"])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_the_cache_of_train(capsys, folder, option, name, is_there):
+    if is_there:
+        assert run(capsys, "t", "--cache", "--quiet", "--no-compare")[0] == 0
+    (folder / "linked").symlink_to("t.cache")
+    before = contents(folder)
+    err = usage_error(capsys, *OUTPUTS[option], "--cache", option, name)
+    assert f"{option} and the cache of TRAIN='t' are the same file {name!r}" in err
+    assert contents(folder) == before
+
+
+def test_the_cache_of_test(capsys, folder):
+    for option in ("--save", "--predictions"):
+        err = usage_error(capsys, "t", "--cache", "--test", "u", option, "u.cache")
+        assert f"{option} and the cache of --test='u' are the same file 'u.cache'" in err
+    assert run(capsys, "t", "--no-compare", "--quiet", "--save", "t.cache")[0] == 0  # a name like any other without --cache
+    before = contents(folder)
+    err = usage_error(capsys, "u", "--cache", "--load", "t.cache", "--test", "t")
+    assert "the cache of --test='t' and --load are the same file 't.cache'" in err
+    assert contents(folder) == before
+
+
+def test_the_cache_of_one_file_that_is_another(capsys, folder):
+    os.rename("u", "t.cache")
+    assert "the cache of TRAIN='t' and TRAIN are the same file 't.cache'" in usage_error(capsys, "t", "t.cache", "--cache")
+    assert "the cache of TRAIN='t' and --test are the same file" in usage_error(capsys, "t", "--cache", "--test", "t.cache")
+    os.rename("t.cache", "u")
+    assert run(capsys, "t", "t", "--cache", "--no-compare", "--quiet", "--test", "t")[0] == 0
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("name", ["t", "./t", "link", "hard", "here/t", "here/hard"])
+def test_the_data_by_any_name(capsys, folder, option, name):
+    before = contents(folder)
+    assert f"{option} and TRAIN are the same file {name!r}" in usage_error(capsys, *OUTPUTS[option], option, name)
+    if option != "--checkpoint":
+        err = usage_error(capsys, "u", "--test", "t", option, name)
+        assert f"{option} and --test are the same file {name!r}" in err
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["t", "--test", "u", "--save", "new", "--predictions", "here/new"], "--predictions and --save"),
+        (["t", "--jobs", 1, "--save", "new", "--checkpoint", "here/new"], "--checkpoint and --save"),
+        (["t", "--jobs", 1, "--test", "u", "--predictions", "new", "--checkpoint", "./new"], "--checkpoint and --predictions"),
+        (["t", "--load", "m", "--test", "u", "--predictions", "here/m"], "--predictions and --load"),
+    ],
+)
+def test_two_outputs(capsys, folder, arguments, message):
+    run(capsys, "t", "--no-compare", "--save", "m")
+    before = contents(folder)
+    assert f"{message} are the same file" in usage_error(capsys, *arguments)
+    assert contents(folder) == before
+
+
+def test_what_is_one_file_by_right(capsys, folder):
+    assert run(capsys, "t", "t", "--test", "t", "--no-compare", "--save", "m", "--quiet")[0] == 0
+    os.symlink("m", "model")
+    assert run(capsys, "t", "--load", "m", "--save", "model", "--quiet")[0] == 0
+    assert run(capsys, "t", "--no-compare", "--test", "u", "--predictions", "/dev/null", "--quiet")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("- --save t --features 2 --classes -1 1 < t", "--save and TRAIN are the same file 't'"),
+        ("u --test - --predictions link < t", "--predictions and --test are the same file 'link'"),
+        ("t >> t", "standard output and TRAIN are the same file 't'"),
+        ("t --test u --predictions - >> u", "standard output and --test are the same file 'u'"),
+        ("t --test u --save m >> m", "standard output and --save are the same file 'm'"),
+    ],
+)
+def test_what_the_shell_opens(folder, command, message):
+    before = {**contents(folder), **({"m": b""} if ">> m" in command else {})}
+    arguments, sign, path = command.rpartition(" < " if "<" in command else " >> ")[::1]
+    with open(path, "rb" if "<" in sign else "ab") as file:
+        streams = {"stdin": file} if "<" in sign else {"stdout": file}
+        done = subprocess.run([*PROGRAM, *arguments.split()], stderr=subprocess.PIPE, text=True, **streams)
+    assert done.returncode == 2 and message in done.stderr
+    assert contents(folder) == before
