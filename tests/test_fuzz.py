@@ -74,7 +74,7 @@ class TracedMixing(ParameterMixing):
         ((None, TracedMixing), mixing.failures_leave_no_trace, None),
         ((None, TracedMixing), mixing.failures_leave_no_trace, (3, 7)),
         (
-            ("_progress", lambda of: lambda self, found: of(self, found)._replace(mixed_loss=0.0)),
+            ("load", lambda of: lambda self, *given: (found := of(self, *given)) and found._replace(mixed_loss=0.0)),
             mixing.checkpoints_are_gone_on_from,
             None,
         ),
