@@ -13,8 +13,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 import sklearn_predtron
+from sklearn_predtron._one_line import one_line
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.cli._console import UsageError, complain, report, terminable
+from sklearn_predtron.cli._console import UsageError, complain, report, terminable, warnings_in_a_line
 from sklearn_predtron.cli._data_files import STANDARD
 from sklearn_predtron.cli._demo import DEMOS, TASKS, Bar, demos_for, legend, run_demo, table
 from sklearn_predtron.cli._files import run_files
@@ -51,7 +52,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that says in one line what is wrong."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {' '.join(message.split())} (--help shows the options)\n")
+        self.exit(2, f"{self.prog}: error: {one_line(message)} (--help shows the options)\n")
 
 
 def average(text: str) -> Any:
@@ -286,7 +287,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise SystemExit(report("") or stop.code) from None
     try:
         check_arguments(args)
-        with terminable():
+        with terminable(), warnings_in_a_line(bar.clear):
             return run_files(args, bar) if args.train or args.load else demo(args, bar)
     except UsageError as error:
         bar.clear()

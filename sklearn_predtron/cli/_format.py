@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_predtron._queries import shortened
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FileError, FirstReader, Room, count_from
 from sklearn_predtron.cli._demo import TASKS, Bar, Task
-from sklearn_predtron.cli._labels import Words, are_words, decode_word, is_number
+from sklearn_predtron.cli._labels import Words, are_words, decode_word, is_number, shortened_labels
 from sklearn_predtron.datasets import SvmlightSummary
 from sklearn_predtron.datasets._blocks import rows_of
 from sklearn_predtron.datasets._compressed import decompressed
@@ -247,7 +248,7 @@ def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Word
         return Words(file_format.classes.tolist(), grows=grows, several=several) if are_words(file_format.classes) else None
     if label is None or all(is_number(part) for part in (label.split(b",") if several else [label])):
         return None
-    named = f"the first row of TRAIN has the label {decode_word(label)!r}"
+    named = f"the first row of TRAIN has the label {shortened(decode_word(label))}"
     if file_format.query_id:
         raise UsageError(f"{named}; accepted are numbers, which relevances are")
     if task is not None and task.ranks:
@@ -283,7 +284,7 @@ def scan_files(args: argparse.Namespace, files: Files, file_format: FileFormat, 
     if classes is None:
         classes = np.unique(np.concatenate([summary.classes for summary in found]) if words is None else words.names)
     if len(classes) < 2:
-        raise error or UsageError(f"{name} has the labels {classes.tolist()}; at least two are needed, or --classes")
+        raise error or UsageError(f"{name} has the labels {shortened_labels(classes)}; at least two are needed, or --classes")
     if words is not None:
         words = Words(classes.tolist(), grows=False, several=file_format.multilabel)
     return {**form, "classes": classes, "words": words}
