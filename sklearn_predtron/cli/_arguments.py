@@ -19,7 +19,7 @@ from sklearn_predtron.cli._console import UsageError, complain, report, terminab
 from sklearn_predtron.cli._data_files import STANDARD
 from sklearn_predtron.cli._demo import DEMOS, TASKS, Bar, demos_for, legend, run_demo, table
 from sklearn_predtron.cli._files import run_files
-from sklearn_predtron.cli._growing import LeftOut
+from sklearn_predtron.cli._growing import MOST_CLASSES, LeftOut
 from sklearn_predtron.cli._learner import RANKING_UPDATES, learner_parameters
 from sklearn_predtron.cli._mixing import check_mixing
 from sklearn_predtron.cli._paths import can_be_read, can_be_written, same_file, same_pipe
@@ -197,6 +197,13 @@ def build_parser() -> Parser:
     stream.add_argument("--features", type=integer(1, MOST_FEATURES), metavar="P", help="width of the data")
     stream.add_argument(
         "--classes", type=label, nargs="+", metavar="LABEL", help="all labels, for ranks that are words in their order"
+    )
+    stream.add_argument(
+        "--max-classes",
+        type=integer(2),
+        metavar="N",
+        help=f"distinct labels that --grow, or a first pass, may find in TRAIN (default {MOST_CLASSES}): ids and measurements "
+        "that are read as labels end the job, before they fill the memory",
     )
     stream.add_argument("--zero-based", action=switch, help="whether indices count from 0 (default: whether the index 0 occurs)")
     stream.add_argument(

@@ -13,6 +13,7 @@ import numpy as np
 from joblib import hash as hash_of
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._one_line import one_line
 from sklearn_predtron._queries import shortened
 from sklearn_predtron._warning import warn
 from sklearn_predtron.mixing._algebra import MADE_BY
@@ -21,6 +22,7 @@ from sklearn_predtron.mixing._rounds import Progress
 from sklearn_predtron.mixing._state_file import NoStateError, read_state, write_state
 
 ANEW = "delete the file to begin anew"
+LONGEST_REASON = 200  # characters: it may repeat what the file says
 
 
 def described(value: Any) -> Any:
@@ -97,7 +99,7 @@ class Checkpoint:
             raise ValueError(f"checkpoint={self.path!r} cannot be read: {error.strerror or error}.") from None
         except Exception as error:  # whatever a file brings about that was made to be wrong
             reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
-            raise ValueError(f"checkpoint={self.path!r} is damaged: {shortened(reason)}; {ANEW}.") from None
+            raise ValueError(f"checkpoint={self.path!r} is damaged: {one_line(reason, LONGEST_REASON)}; {ANEW}.") from None
 
     def _compare(self, fit: dict[str, Any]) -> None:
         """Refuse a file about something else by the first thing that differs."""

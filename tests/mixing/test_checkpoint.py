@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -270,6 +271,16 @@ def test_a_full_disk_costs_no_round(tmp_path, monkeypatch, last):
     assert rounds_in(path) == (5 if last == 2 else 1) and os.listdir(tmp_path) == ["state"]
     monkeypatch.undo()
     assert bits(mixture(path).fit(X, Y)) == found
+
+
+def test_fits_of_one_checkpoint_at_once(tmp_path):
+    """None is in another's way, and what they leave is one of theirs."""
+    path = tmp_path / "state"
+    expected = bits(mixture(path, checkpoint=None, rounds=20).fit(X, Y))
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda _: bits(mixture(path, rounds=20).fit(X, Y)), range(4))
+        assert all(one == expected for one in found)
+    assert os.listdir(tmp_path) == ["state"] and rounds_in(path) == 20
 
 
 def test_a_checkpoint_through_a_link(tmp_path):
