@@ -4,7 +4,7 @@ import signal
 
 import numpy as np
 import pytest
-from fuzz import child, files, interrupts, learning, mixing, models, promises, runner
+from fuzz import checkpoints, child, files, interrupts, learning, mixing, models, promises, runner
 from fuzz.__main__ import main
 from fuzz.lessons import Count, Lesson
 from fuzz.models import Case
@@ -13,10 +13,10 @@ from fuzz.seeds import SEEDS
 
 from sklearn_predtron import Predtron, PredtronClassifier
 from sklearn_predtron.datasets import _cache
-from sklearn_predtron.mixing import ParameterMixing
+from sklearn_predtron.mixing import ParameterMixing, _state_file
 from sklearn_predtron.mixing._checkpoint import Checkpoint
 
-FEW = {"learning": 50, "mixing": 10, "files": 20, "interrupts": 8, "threads": 2, "states": 15, "pickles": 15}
+FEW = {"learning": 50, "mixing": 10, "files": 20, "interrupts": 8, "threads": 2, "states": 15, "pickles": 15, "checkpoints": 200}
 
 
 class SplitMatters(PredtronClassifier):
@@ -132,6 +132,18 @@ def test_some_cases_in_this_process(part):
     outcomes = {child.load(part).run(seed) for seed in range(FEW[part])}
     assert outcomes & {"checked", "read", "interrupted"}
     assert Count.learned > before or part == "files"
+
+
+def test_some_checkpoints_in_this_process(monkeypatch):
+    """All that may come of a damaged file comes, and a sum that is not looked at is found."""
+    outcomes = {checkpoints.run(seed) for seed in range(FEW["checkpoints"])}
+    assert outcomes >= {"refused by name", "gone on from", "taken"}
+    monkeypatch.setattr(_state_file, "sum_of", lambda parts: bytes(_state_file.SUM))
+    checkpoints.kept_of.cache_clear()
+    with pytest.raises(AssertionError, match="another result than that of the whole file"):
+        for seed in range(FEW["checkpoints"]):
+            checkpoints.run(seed)
+    checkpoints.kept_of.cache_clear()
 
 
 @pytest.mark.parametrize("part", ["threads", "states", "pickles"])

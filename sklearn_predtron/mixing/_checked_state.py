@@ -12,6 +12,8 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.mixed import KINDS, Moments, State
 from sklearn_predtron.mixing._state_file import Arrays
 
+ROUNDING, TINY = 1e-6, 1e-290  # of sums that were divided and multiplied by a mass
+
 
 def arrays_of(state: State) -> Arrays:
     """Return the fields of a state as arrays, by their kinds and names."""
@@ -47,8 +49,8 @@ def state_of(arrays: Arrays) -> State:
 def adoptable(learner: Learner, arrays: Arrays) -> State:
     """Return the state that arrays are the fields of, if a learner, of no rounds, can go on from it; raise an error if not.
 
-    The fields are those that a learner has: of no rounds, and of those that the state says; and they stand the checks of a saved
-    learner, which are made as it is copied.
+    The fields are those that a learner has: of no rounds, and of those that the state says, to which it gives back what it was
+    given; and they stand the checks of a saved learner, which are made as it is copied.
     """
     expected = arrays_of(learner.export())
     for name in expected:
@@ -63,6 +65,8 @@ def adoptable(learner: Learner, arrays: Arrays) -> State:
         found = arrays_of(other.export())
         for name in {**arrays, **found}:
             check_form(name, arrays.get(name), found.get(name))
+            if not same_but_for_rounding(arrays[name], found[name]):
+                raise ValueError(f"{name} does not go with the other fields")
         if not all(np.isfinite(array).all() for array in (*other.weights.last(), *other.weights.mean())):
             raise ValueError("its weights are not finite")
     return state
@@ -76,6 +80,14 @@ def check_form(name: str, found: np.ndarray | None, expected: np.ndarray | None)
         raise ValueError(
             f"{name} has type {found.dtype} and shape {found.shape}, and should have {expected.dtype} and {expected.shape}"
         )
+
+
+def same_but_for_rounding(found: np.ndarray, expected: np.ndarray) -> bool:
+    """Return whether the values of two arrays are the same for numbers of their size."""
+    if found.dtype.kind != "f":
+        return np.array_equal(found, expected)
+    size = np.abs(expected, where=np.isfinite(expected), out=np.zeros_like(expected)).max(initial=TINY)
+    return bool(np.isclose(found, expected, rtol=0, atol=ROUNDING * size).all())
 
 
 def finite_numbers(values: Any) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,8 @@ def write_state(path: str, about: Any, arrays: Arrays) -> None:
     table = [[name, array.dtype.str, array.shape] for name, array in kept.items()]
     line = json.dumps({"about": about, "arrays": table}).encode() + b"\n"
     parts: list[bytes | memoryview] = [line, *(array.reshape(-1).view(np.uint8).data for array in kept.values())]
-    check = hashlib.blake2b(digest_size=SUM)
-    for part in parts:
-        check.update(part)
     with replacing(path) as file:
-        file.write(MAGIC + check.digest())
+        file.write(MAGIC + sum_of(parts))
         for part in parts:
             file.write(part)
 
@@ -48,12 +46,20 @@ def read_state(path: str) -> tuple[Any, Arrays] | None:
         if not MAGIC.startswith(start[: len(MAGIC)]):
             raise NoStateError
         content = file.read()
-    if hashlib.blake2b(content, digest_size=SUM).digest() != start[len(MAGIC) :]:
+    if sum_of([content]) != start[len(MAGIC) :]:
         raise ValueError("its check sum is another")
     try:
         return parsed(content)
     except Exception as error:  # what a file may say whose sum was made to be right
         raise ValueError(f"{type(error).__name__}: {error}") from None
+
+
+def sum_of(parts: Iterable[bytes | memoryview]) -> bytes:
+    """Return the sum of bytes in their order."""
+    found = hashlib.blake2b(digest_size=SUM)
+    for part in parts:
+        found.update(part)
+    return found.digest()
 
 
 def parsed(content: bytes) -> tuple[Any, Arrays]:
