@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -223,6 +224,12 @@ def shortened(value: Any) -> str:
     """A value for a message."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def shortened_list(values: Iterable[Any]) -> str:
+    """The first ten of some values for a message."""
+    found = [shortened(value) for value in islice(values, 11)]
+    return f"[{', '.join(found[:10])}{', ...' if len(found) > 10 else ''}]"
 
 
 def sequences_of(sid: Any, n: int, name: str) -> Queries:

@@ -4,7 +4,7 @@ import signal
 
 import numpy as np
 import pytest
-from fuzz import child, damage, files, interrupts, learning, mixing, models, promises, runner
+from fuzz import checkpoints, child, damage, files, interrupts, learning, mixing, models, promises, runner
 from fuzz.__main__ import main
 from fuzz.lessons import Count, Lesson
 from fuzz.models import Case
@@ -14,11 +14,11 @@ from scipy import sparse
 
 from sklearn_predtron import Predtron, PredtronClassifier
 from sklearn_predtron.datasets import _arrow, _cache
-from sklearn_predtron.mixing import ParameterMixing
+from sklearn_predtron.mixing import ParameterMixing, _state_file
 from sklearn_predtron.mixing._checkpoint import Checkpoint
 
 FEW = {"learning": 50, "mixing": 10, "files": 20, "interrupts": 8, "threads": 2, "states": 15, "pickles": 15}
-FEW |= {"caches": 40, "arrow": 40, "parquet": 40}
+FEW |= {"caches": 40, "arrow": 40, "parquet": 40, "checkpoints": 200}
 
 
 class SplitMatters(PredtronClassifier):
@@ -76,7 +76,7 @@ class TracedMixing(ParameterMixing):
         ((None, TracedMixing), mixing.failures_leave_no_trace, None),
         ((None, TracedMixing), mixing.failures_leave_no_trace, (3, 7)),
         (
-            ("_progress", lambda of: lambda self, found: of(self, found)._replace(mixed_loss=0.0)),
+            ("load", lambda of: lambda self, *given: (found := of(self, *given)) and found._replace(mixed_loss=0.0)),
             mixing.checkpoints_are_gone_on_from,
             None,
         ),
@@ -134,6 +134,18 @@ def test_some_cases_in_this_process(part):
     outcomes = {child.load(part).run(seed) for seed in range(FEW[part])}
     assert outcomes & {"checked", "read", "interrupted"}
     assert Count.learned > before or part == "files"
+
+
+def test_some_checkpoints_in_this_process(monkeypatch):
+    """All that may come of a damaged file comes, and a sum that is not looked at is found."""
+    outcomes = {checkpoints.run(seed) for seed in range(FEW["checkpoints"])}
+    assert outcomes >= {"refused by name", "gone on from", "taken"}
+    monkeypatch.setattr(_state_file, "sum_of", lambda parts: bytes(_state_file.SUM))
+    checkpoints.kept_of.cache_clear()
+    with pytest.raises(AssertionError, match="another result than that of the whole file"):
+        for seed in range(FEW["checkpoints"]):
+            checkpoints.run(seed)
+    checkpoints.kept_of.cache_clear()
 
 
 @pytest.mark.parametrize("part", ["threads", "states", "pickles"])

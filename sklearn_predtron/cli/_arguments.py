@@ -12,12 +12,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 import sklearn_predtron
+from sklearn_predtron._one_line import one_line
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.cli._console import UsageError, complain, report, terminable
+from sklearn_predtron.cli._console import UsageError, complain, report, terminable, warnings_in_a_line
 from sklearn_predtron.cli._data_files import STANDARD
 from sklearn_predtron.cli._demo import DEMOS, TASKS, Bar, demos_for, legend, run_demo, table
 from sklearn_predtron.cli._files import run_files
-from sklearn_predtron.cli._growing import LeftOut
+from sklearn_predtron.cli._growing import MOST_CLASSES, LeftOut
 from sklearn_predtron.cli._learner import RANKING_UPDATES, learner_parameters
 from sklearn_predtron.cli._mixing import check_mixing
 from sklearn_predtron.cli._paths import can_be_read, can_be_written, same_pipe
@@ -48,7 +49,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that says in one line what is wrong."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {' '.join(message.split())} (--help shows the options)\n")
+        self.exit(2, f"{self.prog}: error: {one_line(message)} (--help shows the options)\n")
 
 
 def average(text: str) -> Any:
@@ -194,6 +195,13 @@ def build_parser() -> Parser:
     stream.add_argument(
         "--classes", type=label, nargs="+", metavar="LABEL", help="all labels, for ranks that are words in their order"
     )
+    stream.add_argument(
+        "--max-classes",
+        type=integer(2),
+        metavar="N",
+        help=f"distinct labels that --grow, or a first pass, may find in TRAIN (default {MOST_CLASSES}): ids and measurements "
+        "that are read as labels end the job, before they fill the memory",
+    )
     stream.add_argument("--zero-based", action=switch, help="whether indices count from 0 (default: whether the index 0 occurs)")
     stream.add_argument(
         "--chunk",
@@ -280,7 +288,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise SystemExit(report("") or stop.code) from None
     try:
         check_arguments(args)
-        with terminable():
+        with terminable(), warnings_in_a_line(bar.clear):
             return run_files(args, bar) if args.train or args.load else demo(args, bar)
     except UsageError as error:
         bar.clear()

@@ -6,9 +6,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, TextIO
+
+from sklearn_predtron._one_line import one_line
 
 INTERRUPTED, NOBODY_READS, TERMINATED = 128 + 2, 128 + 13, 128 + 15  # what a shell says of a program that a signal ended
 
@@ -60,8 +63,27 @@ def complain(error: BaseException | str, rest: str = "") -> int:
     stopped = isinstance(error, KeyboardInterrupt)
     message = str(error) or ("stopped from the keyboard" if stopped else "")
     with suppress(OSError):  # The exit code says it too.
-        emit(f"error: {'; '.join(filter(None, [message, rest]))}\n", sys.stderr)
+        say("error", "; ".join(filter(None, [message, rest])))
     return (TERMINATED if isinstance(error, Terminated) else INTERRUPTED) if stopped else 1
+
+
+def say(kind: str, message: str) -> None:
+    """Write a message to standard error, in one line."""
+    emit(f"{kind}: {one_line(message)}\n", sys.stderr)
+
+
+@contextmanager
+def warnings_in_a_line(clear: Callable[[], None]) -> Iterator[None]:
+    """Let warnings be messages like others, after a bar is cleared."""
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        with suppress(OSError):
+            clear()
+            say("warning", str(message))
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def emit(text: str, stream: TextIO | None) -> None:

@@ -15,6 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from sklearn_predtron._one_line import one_line
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron.cli._baselines import (
     Baseline,
@@ -98,6 +99,7 @@ class Task:
         return not self.sequence or "norm" not in parameters or resolve(Norm, parameters["norm"], "norm").of_sequences
 
 
+LONGEST_NAME = 60  # of a file, in a line with other things
 HEADER = [
     "data",
     "learner",
@@ -128,6 +130,7 @@ def top_table(results: Sequence[ResultRow]) -> str:
 
 def aligned(lines: list[list[str]]) -> str:
     """Return cells as text, the first two of a line to the left; the first line is the header."""
+    lines = [[one_line(cell, LONGEST_NAME) for cell in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines = [lines[0], ["-" * width for width in widths], *lines[1:]]
     return "\n".join(
@@ -159,7 +162,7 @@ class Bar:
         self.drawn = monotonic()
         done = "" if fraction is None else f" [{'#' * round(20 * fraction):20}] {fraction:4.0%}"
         loss = f"  {result.rounds:,} rounds, loss {result.mean_loss(result.loss)}" if result else ""
-        self.stream.write(f"\r{label}{done}{loss}\x1b[K")
+        self.stream.write(f"\r{one_line(label, LONGEST_NAME)}{done}{loss}\x1b[K")
         self.stream.flush()
 
     def clear(self) -> None:

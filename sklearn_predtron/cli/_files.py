@@ -165,7 +165,7 @@ def learn_file(
     for X, y, place in chunks(reader, (lambda X: widest(X, model, args.features)) if args.grow else None):
         check_lengths(comparison, X, place)
         if args.grow:
-            grow_for(comparison, X, y, place)
+            grow_for(comparison, X, y, place, args.max_classes)
             now = held.take(comparison, X, y)
             if now is None:
                 bar("one label", reader.fraction_read)
@@ -194,10 +194,10 @@ def check_lengths(comparison: Comparison, X: Any, place: str) -> None:
         raise refused(place, ValueError(reason))
 
 
-def grow_for(comparison: Comparison, X: Any, y: Any, place: str) -> None:
+def grow_for(comparison: Comparison, X: Any, y: Any, place: str, most: int | None) -> None:
     """Let the estimator know of the features and labels of a chunk; a refusal is the chunk's fault."""
     try:
-        grow(comparison, task_of(comparison.contestants[0].estimator), X, y)
+        grow(comparison, task_of(comparison.contestants[0].estimator), X, y, most)
     except (ValueError, MemoryError) as error:
         raise refused(place, error) from None
 

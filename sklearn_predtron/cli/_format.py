@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_predtron._queries import shortened
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FileError, FirstReader, Room, count_from
 from sklearn_predtron.cli._demo import TASKS, Bar, Task
-from sklearn_predtron.cli._labels import READABLE, Words, are_words, can_be_read, decode_word, is_number
+from sklearn_predtron.cli._growing import MOST_CLASSES, check_number
+from sklearn_predtron.cli._labels import READABLE, Words, are_words, can_be_read, decode_word, is_number, shortened_labels
 from sklearn_predtron.datasets import SvmlightSummary
 from sklearn_predtron.datasets._blocks import rows_of
 from sklearn_predtron.datasets._compressed import decompressed
@@ -258,7 +260,7 @@ def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Word
         return Words(file_format.classes.tolist(), grows=grows, several=several) if are_words(file_format.classes) else None
     if label is None or all(is_number(part) for part in (label.split(b",") if several else [label])):
         return None
-    named = f"the first row of TRAIN has the label {decode_word(label)!r}"
+    named = f"the first row of TRAIN has the label {shortened(decode_word(label))}"
     if file_format.query_id:
         raise UsageError(f"{named}; accepted are numbers, which relevances are")
     if task is not None and task.ranks:
@@ -275,7 +277,8 @@ def scan_files(args: argparse.Namespace, files: Files, file_format: FileFormat, 
         found = scan_shards(args, files, file_format)
     else:
         room = Room()
-        found = [scan_file(file, file_format, room, bar) for file in files.train or files.test]
+        most = None if file_format.query_id else args.max_classes or MOST_CLASSES
+        found = [scan_file(file, file_format, room, bar, most) for file in files.train or files.test]
     name = "TRAIN=" + ", ".join(repr(file.path) for file in files.train) if files.train else f"--test={files.test[0].path!r}"
     zero_based = any(summary.zero_based for summary in found)
     width = max(summary.n_features + (zero_based and not summary.zero_based) for summary in found)
@@ -293,8 +296,9 @@ def scan_files(args: argparse.Namespace, files: Files, file_format: FileFormat, 
     classes, words = file_format.classes, file_format.words
     if classes is None:
         classes = np.unique(np.concatenate([summary.classes for summary in found]) if words is None else words.names)
+        refuse_too_many(len(classes), args)
     if len(classes) < 2:
-        raise error or UsageError(f"{name} has the labels {classes.tolist()}; at least two are needed, or --classes")
+        raise error or UsageError(f"{name} has the labels {shortened_labels(classes)}; at least two are needed, or --classes")
     if words is not None:
         words = Words(classes.tolist(), grows=False, several=file_format.multilabel)
     return {**form, "classes": classes, "words": words}
@@ -314,11 +318,20 @@ def scan_shards(args: argparse.Namespace, files: Files, file_format: FileFormat)
         raise UsageError(str(error)) from None
 
 
-def scan_file(file: DataFile, file_format: FileFormat, room: Room, bar: Bar) -> SvmlightSummary:
-    """Return the first pass over one file."""
+def refuse_too_many(n: int, args: argparse.Namespace) -> None:
+    """Refuse more labels than there may be."""
+    try:
+        check_number(n, args.max_classes)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def scan_file(file: DataFile, file_format: FileFormat, room: Room, bar: Bar, most: int | None) -> SvmlightSummary:
+    """Return the first pass over one file, in which there may be so many labels."""
     file.keep(bar)
     reader = file_format.scanner(file, room)
     try:
-        return reader.scan(callback=lambda: bar("first pass", reader.fraction_read))
+        limit = {} if most is None else {"max_classes": most}
+        return reader.scan(callback=lambda: bar("first pass", reader.fraction_read), **limit)
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(str(error).replace("max_classes=", "--max-classes ")) from None

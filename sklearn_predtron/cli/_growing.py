@@ -12,6 +12,8 @@ from sklearn_predtron.cli._compare import ByQuery, Comparison
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._demo import Task
 
+MOST_CLASSES = 10_000  # unless another number is asked for
+
 
 def widest(X: Any, model: Any, n_features: int | None) -> Any:
     """Return rows at least as wide as the estimator."""
@@ -20,16 +22,31 @@ def widest(X: Any, model: Any, n_features: int | None) -> Any:
     return X
 
 
-def grow(comparison: Comparison, task: Task, X: Any, y: Any) -> None:
-    """Let the estimator know of the features and labels of a chunk."""
+def check_number(n: int, most: int | None) -> None:
+    """Refuse more labels than there may be: who reads ids or measurements as labels would fill the memory with weights."""
+    most = MOST_CLASSES if most is None else most
+    if n > most:
+        raise ValueError(
+            f"TRAIN has {n:,} distinct labels so far, and --max-classes is {most}; labels are classes, and a larger "
+            "--max-classes takes more of them"
+        )
+
+
+def grow(comparison: Comparison, task: Task, X: Any, y: Any, most: int | None) -> None:
+    """Let the estimator know of the features and labels of a chunk, of which there may be so many in all."""
     contestant = comparison.contestants[0]
     rows, labels = (X.values, y.values) if isinstance(X, ByQuery) else (X, y)
     labelled, model = not (task.rank or task.multilabel), contestant.estimator
     if not model.__sklearn_is_fitted__():
         if labelled:
-            contestant.classes = np.unique(labels) if contestant.classes is None else np.union1d(contestant.classes, labels)
+            found = np.unique(labels) if contestant.classes is None else np.union1d(contestant.classes, labels)
+            if contestant.classes is None or len(found) > len(contestant.classes):
+                check_number(len(found), most)
+            contestant.classes = found
         return
     new = np.setdiff1d(labels, model.classes_) if labelled else np.empty(0)
+    if len(new):
+        check_number(len(model.classes_) + len(new), most)
     model.widen(rows.shape[1], new if len(new) else None)
 
 

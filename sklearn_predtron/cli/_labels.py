@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._one_line import one_line
+from sklearn_predtron._queries import shortened
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FIRST_FIELD = re.compile(rb"(\s*)([^\s#]+)")
 READABLE = "words without white space, #, : and NUL"
+LONGEST_LABEL = 40  # of several in a message
 UNKNOWN = b"label?"  # before a label that the parser is to refuse
 
 
@@ -113,12 +118,12 @@ class Words:
         if not self.unknown:
             return "a label is empty, before or after a comma"
         if "\0" in self.unknown:
-            return f"at {self.unknown!r}: a label has no NUL byte"
+            return f"at {shortened(self.unknown)}: a label has no NUL byte"
         if self.unknown.endswith("#"):
-            return f"at {self.unknown!r}: a label has no #, and a comment after a word has a space before it"
+            return f"at {shortened(self.unknown)}: a label has no #, and a comment after a word has a space before it"
         if self.grows:
-            return f"at {self.unknown!r}: the label has a comma; --task multilabel is for several labels in a row"
-        return f"at {self.unknown!r}: the label is not one of the classes {shortened_labels(self.names)}"
+            return f"at {shortened(self.unknown)}: the label has a comma; --task multilabel is for several labels in a row"
+        return f"at {shortened(self.unknown)}: the label is not one of the classes {shortened_labels(self.names)}"
 
     def of(self, numbers: NDArray) -> NDArray:
         """Return the words that numbers stand for."""
@@ -127,7 +132,7 @@ class Words:
 
 def shortened_labels(labels: Iterable[str | float]) -> str:
     """Return labels for a message, the first ten of them."""
-    found = [label if isinstance(label, str) else f"{label:g}" for label in labels]
+    found = [one_line(label, LONGEST_LABEL) if isinstance(label, str) else f"{label:g}" for label in islice(labels, 11)]
     return f"[{', '.join(found[:10])}{', ...' if len(found) > 10 else ''}]"
 
 

@@ -9,12 +9,12 @@ import joblib
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_predtron._replacing import replacing
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import FileError, named
 from sklearn_predtron.cli._demo import TASKS, Task
 from sklearn_predtron.cli._format import FileFormat, task_of
 from sklearn_predtron.cli._labels import are_words, shortened_labels
-from sklearn_predtron.cli._paths import replacing
 from sklearn_predtron.cli._predictions import typed_label
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.updates import ListNet, MaxPair, Slam

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from math import nan
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from sklearn_predtron._warning import warn
 from sklearn_predtron.cli._compare import Comparison
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import STANDARD, FileError
@@ -90,8 +92,12 @@ def learn_mixture(
     )
     start, stopped = perf_counter(), None
     known = {"classes": None if task.rank else contestant.classes, "n_features": file_format.n_features}
+    if task.batch:
+        warn(f"{mixing_option(args)} leaves the threshold of --task bipartite at 0: it is chosen on rows in memory")
     try:
-        mixing.fit(shards_of(files, file_format), **known, zero_based=bool(file_format.zero_based))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "threshold=.* is chosen on rows in memory")  # which is said above
+            mixing.fit(shards_of(files, file_format), **known, zero_based=bool(file_format.zero_based))
     except OSError as error:
         return FileError(f"{mixing_option(args)}: {error}")
     except ShardError as error:

@@ -1,14 +1,10 @@
-"""What the job reads and writes, and may not: checks of paths, and a model that is replaced in one step."""
+"""What the job reads and writes, and may not: checks of paths."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import IO
 
 from sklearn_predtron.cli._data_files import STANDARD, status
 
@@ -35,22 +31,3 @@ def same_pipe(path: str, other: str) -> bool:
         return True
     found = status(path), status(other)
     return not stat.S_ISREG(found[0].st_mode) and os.path.samestat(*found)
-
-
-@contextmanager
-def replacing(path: str) -> Iterator[IO[bytes]]:
-    """Yield a new file that takes the place of an old one when it is complete; links stay, and so does the mode."""
-    target = os.path.realpath(path)
-    part = f"{target}.{os.getpid()}.part"
-    file = open(part, "xb")  # noqa: SIM115
-    try:
-        with file:
-            if os.path.exists(target):
-                shutil.copymode(target, part)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, target)
-    except BaseException:
-        os.unlink(part)
-        raise

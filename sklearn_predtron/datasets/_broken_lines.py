@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
+from sklearn_predtron._one_line import one_line
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
+
+LONGEST_REASON = 200  # characters: it may repeat a field
 
 
 class BrokenLineError(ValueError):
@@ -44,7 +47,7 @@ class BrokenLineError(ValueError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"{self.path}, line {self.line_number}: {self.reason}"
+        return one_line(f"{self.path}, line {self.line_number}: {self.reason}")
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ class LineRules:
             reason = f"the indices count from {0 if self.zero_based else 1} (zero_based={self.zero_based})"
         elif "too large" in reason:
             reason = f"the index is beyond {MOST_FEATURES - bool(self.zero_based)}"
-        return f"{at_field(fields[wrong])}: {reason}"
+        return f"{at_field(fields[wrong])}: {one_line(reason, LONGEST_REASON)}"
 
 
 def first_true(n: int, holds: Callable[[int], bool]) -> int:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._compat import StrOptions
 from sklearn_predtron._parts import as_numbers, checked_build
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._queries import shortened, shortened_list
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._fitted import AfterFit
 from sklearn_predtron.families._labels import ClassReader, class_list, encode, find_classes, one_dimensional
@@ -67,7 +67,7 @@ class ClassLabelled(ClassifierMixin, SparseCoef):
             return
         found = class_list(classes).tolist()
         if set(found) != set(known.tolist()):
-            raise ValueError(f"classes={found} is not the same as {where}: {known.tolist()}.")
+            raise ValueError(f"classes={shortened_list(found)} is not the same as {where}: {shortened_list(known.tolist())}.")
 
     def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
         if len(classes) < 2:
@@ -115,7 +115,7 @@ class BaseTableClassifier(ClassLabelled):
                     f"began with; accepted is {name}={accepted}."
                 )
         known, given = self.classes_, class_list(classes)
-        refused = f"classes={shortened(classes)} are not of the type of those known, {known.tolist()}."
+        refused = f"classes={shortened(classes)} are not of the type of those known, {shortened_list(known.tolist())}."
         if are_texts(given) != are_texts(known):  # NumPy would make texts of both
             raise ValueError(refused)
         if are_texts(known):
@@ -151,7 +151,8 @@ class BaseTableClassifier(ClassLabelled):
         unknown = [label for label in self.class_weight if label not in known]
         if unknown and not known.issubset(self.class_weight):
             raise ValueError(
-                f"class_weight names {unknown}, not in classes_: {classes}; accepted where each class has a weight of its own."
+                f"class_weight names {shortened_list(unknown)}, not in classes_: {shortened_list(classes)}; accepted where each "
+                "class has a weight of its own."
             )
         given = [self.class_weight.get(label, 1.0) for label in classes]
         weights = as_numbers(given, "class_weight", "a dict of finite weights that are not negative")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._queries import shortened, shortened_list
 from sklearn_predtron.families._fast_path import CodeReader
 from sklearn_predtron.problems._base import Codes, presence
 
@@ -91,8 +91,8 @@ def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
         unknown = _distinct(y[~known])
         numbered = classes.dtype.kind in "OUST" and all(isinstance(i, int) and 0 <= i < len(classes) for i in unknown)
         raise ValueError(
-            f"{parameter} contains labels that are not in classes_: {unknown}; accepted are {classes.tolist()}."
-            f"{NUMBERED if numbered else ''}"
+            f"{parameter} contains labels that are not in classes_: {shortened_list(unknown)}; accepted are "
+            f"{shortened_list(classes.tolist())}.{NUMBERED if numbered else ''}"
         )
     return codes
 
@@ -110,4 +110,7 @@ def column_names(y: Any) -> NDArray | None:
 def check_same_classes(classes: Any, known: NDArray) -> None:
     """Refuse other classes than those of the first call."""
     if classes is not None and set(class_list(classes).tolist()) != set(known.tolist()):
-        raise ValueError(f"classes={class_list(classes).tolist()} is not the same as on the first call: {known.tolist()}.")
+        raise ValueError(
+            f"classes={shortened_list(class_list(classes).tolist())} is not the same as on the first call: "
+            f"{shortened_list(known.tolist())}."
+        )

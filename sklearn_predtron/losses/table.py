@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._pairs import with_pairs, without_pairs
 from sklearn_predtron._parts import LARGEST_LOSS, Part, as_numbers, checked_build, real_numbers, resolve
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._queries import shortened, shortened_list
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation
 
@@ -318,7 +318,10 @@ class CostMatrix(CostTableLoss):
             for label in pair:
                 if label not in place:
                     known = "the classes " if self.labels is None else "its labels="
-                    raise ValueError(f"loss names the label {label!r}, which is not among {known}{list(place)}{self._hint()}.")
+                    raise ValueError(
+                        f"loss names the label {shortened(label)}, which is not among {known}{shortened_list(place)}"
+                        f"{self._hint()}."
+                    )
             costs[place[pair[0]], place[pair[1]]] = as_numbers(cost, f"loss[{pair}]", "a number")
         return costs
 

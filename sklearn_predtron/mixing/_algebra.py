@@ -28,8 +28,8 @@ class Contribution(NamedTuple):
         The loss of the rounds, times as many: its mean by rounds is what bounds are compared with.
     state : State
         The fields, of which those of a mean are multiplied by the rounds, and gains and moments are of these rounds alone.
-    ends : tuple of Ends, default=()
-        Where shards of queries or sequences begin and end.
+    seen : tuple of Seen, default=()
+        What shards have seen in their first pass.
     made_by : str, default=MADE_BY
         The version and the instruction set: what the last bits depend on.
     """
@@ -37,18 +37,18 @@ class Contribution(NamedTuple):
     rounds: int
     loss: float
     state: State
-    ends: tuple[Any, ...] = ()
+    seen: tuple[Any, ...] = ()
     made_by: str = MADE_BY
 
 
-def contribution(before: State, after: State, ends: tuple[Any, ...] = (), *, pooled: bool = False) -> Contribution:
+def contribution(before: State, after: State, seen: tuple[Any, ...] = (), *, pooled: bool = False) -> Contribution:
     """Return what a learner that went on from one state to another contributes; the arrays of the latter become its own.
 
     Its sums began at 0, unless it has gone on from those that are `pooled`.
     """
     rounds = int(after["gain"][ROUNDS] - before["gain"][ROUNDS])
     if rounds == 0:
-        return Contribution(0, 0.0, fields(), ends)  # gains would be what rounding has left
+        return Contribution(0, 0.0, fields(), seen)  # gains would be what rounding has left
     state = dict(after)
     for value in after["mean"].values():
         value *= rounds
@@ -56,7 +56,7 @@ def contribution(before: State, after: State, ends: tuple[Any, ...] = (), *, poo
     if pooled:
         state["sum"] = {name: value - before["sum"].get(name, 0) for name, value in after["sum"].items()}
     state["moments"] = {name: value.without(before["moments"][name]) for name, value in after["moments"].items()}
-    return Contribution(rounds, rounds * state["sum"]["clock.loss"], state, ends)
+    return Contribution(rounds, rounds * state["sum"]["clock.loss"], state, seen)
 
 
 def add(first: Contribution, *others: Contribution, in_place: bool = False) -> Contribution:
@@ -68,8 +68,9 @@ def add(first: Contribution, *others: Contribution, in_place: bool = False) -> C
                 "one kind of processor, or the last bits would depend on which of them learned what."
             )
         combined = {kind: combine(kind, first.state[kind], other.state[kind], in_place) for kind in KINDS}
-        ends = first.ends + other.ends
-        first = first._replace(rounds=first.rounds + other.rounds, loss=first.loss + other.loss, state=combined, ends=ends)
+        first = first._replace(
+            rounds=first.rounds + other.rounds, loss=first.loss + other.loss, state=combined, seen=first.seen + other.seen
+        )
     return first
 
 

@@ -5,18 +5,24 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from joblib import hash as hash_of
 
-from sklearn_predtron._core.mixed import KINDS, Moments
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._one_line import one_line
 from sklearn_predtron._queries import shortened
+from sklearn_predtron._warning import warn
 from sklearn_predtron.mixing._algebra import MADE_BY
+from sklearn_predtron.mixing._checked_state import adoptable, arrays_of, finite_numbers
 from sklearn_predtron.mixing._rounds import Progress
+from sklearn_predtron.mixing._state_file import NoStateError, read_state, write_state
 
-FORMAT = 1
-ABOUT = "about"
+ANEW = "delete the file to begin anew"
+LONGEST_REASON = 200  # characters: it may repeat what the file says
 
 
 def described(value: Any) -> Any:
@@ -28,10 +34,15 @@ def described(value: Any) -> Any:
 
 def check_path(path: Any) -> None:
     """Refuse what no file can be written to."""
-    if not isinstance(path, (str, os.PathLike)) or not os.path.basename(os.fspath(path)) or os.path.isdir(path):
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else b""
+    is_name = isinstance(text, str) and "\0" not in text and os.path.basename(text)
+    if not is_name or os.path.islink(os.path.realpath(text)) or (os.path.exists(text) and not os.path.isfile(text)):
         raise ValueError(f"checkpoint={path!r} is no file; accepted are None and the path of one, which need not be there.")
-    if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
-        raise ValueError(f"checkpoint={os.fspath(path)!r} cannot be written: its folder is not there.")
+    folder = os.path.dirname(os.path.realpath(text))
+    if not os.path.isdir(folder):
+        raise ValueError(f"checkpoint={text!r} cannot be written: its folder is not there.")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"checkpoint={text!r} cannot be written: its folder may not be changed.")
 
 
 class Checkpoint:
@@ -47,70 +58,83 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]):
         self.path = os.fspath(path)
-        self.about = json.loads(json.dumps({"format": FORMAT, "made_by": MADE_BY, **about}))
+        self.about = json.loads(json.dumps({"made_by": MADE_BY, **about}))
+        self.digests = self.about["hash of the data"] is None  # whether rows are identified as they are learned
+        self.rows: Sequence[str] = ()  # what identifies those of each shard, once it is known
+        self.is_warned = False
 
-    def load(self, most: int) -> Progress | None:
-        """Return the rounds that the file holds, or None if there is no file; refuse more than so many."""
-        if not os.path.exists(self.path):
-            return None
-        try:
-            with np.load(self.path, allow_pickle=False) as file:
-                found = {name: file[name] for name in file.files}
-            about = json.loads(str(found.pop(ABOUT)))
-        except Exception as error:  # whatever a damaged file brings numpy to raise
-            raise ValueError(f"checkpoint={self.path!r} is damaged: {type(error).__name__}: {error}") from None
-        self._compare(about)
-        progress = self._progress(found)
-        if len(progress.losses) > most:
+    def load(self, learner: Learner, most: int) -> Progress | None:
+        """Return the rounds that the file holds, for a learner of none; None if there is no file.  Refuse more than so many."""
+        with self._reading():
+            found = read_state(self.path)
+            if found is None:
+                return None
+            about, arrays = found
+            fit, rows, losses = dict(about["fit"]), list(about["rows"]), finite_numbers(about["losses"])
+        self._compare(fit)
+        with self._reading():
+            if len(rows) != (len(self.about["shards"]) if self.digests else 0) or not all(isinstance(one, str) for one in rows):
+                raise ValueError(f"its rows are {rows}")
+            progress = Progress(adoptable(learner, arrays), losses, finite_numbers([about["mixed_loss"]])[0])
+        if len(losses) > most:
             raise ValueError(
-                f"checkpoint={self.path!r} holds {len(progress.losses)} rounds, and rounds={most}; accepted is the file of no "
-                "more rounds."
+                f"checkpoint={self.path!r} holds {len(losses)} rounds, and rounds={most}; accepted is the file of no more rounds."
             )
+        self.rows = rows
         return progress
 
-    def _compare(self, about: dict[str, Any]) -> None:
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Say of what is wrong that it is the file."""
+        try:
+            yield
+        except MemoryError:
+            raise
+        except NoStateError:
+            raise ValueError(
+                f"checkpoint={self.path!r} is no checkpoint that this version wrote; accepted are one that is, and a file "
+                "that is not there."
+            ) from None
+        except OSError as error:
+            raise ValueError(f"checkpoint={self.path!r} cannot be read: {error.strerror or error}.") from None
+        except Exception as error:  # whatever a file brings about that was made to be wrong
+            reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+            raise ValueError(f"checkpoint={self.path!r} is damaged: {one_line(reason, LONGEST_REASON)}; {ANEW}.") from None
+
+    def _compare(self, fit: dict[str, Any]) -> None:
         """Refuse a file about something else by the first thing that differs."""
-        for name in {**self.about, **about}:
-            own, other = self.about.get(name), about.get(name)
+        for name in {**self.about, **fit}:
+            own, other = self.about.get(name), fit.get(name)
             if own != other:
+                what = name if name in self.about else shortened(name)
                 raise ValueError(
-                    f"checkpoint={self.path!r} is of a fit with {name} = {shortened(other)}, and this one has "
-                    f"{shortened(own)}; accepted is the file of the same fit, or one that is not there."
+                    f"checkpoint={self.path!r} is of a fit with {what} = {shortened(other)}, and this one has "
+                    f"{shortened(own)}; accepted is the file of the same fit, or none; {ANEW}."
                 )
 
-    def _progress(self, found: dict[str, Any]) -> Progress:
-        """Return the rounds that the arrays of a file tell."""
+    def compare_rows(self, rows: Sequence[str]) -> None:
+        """Refuse rows that are not those of the file, by the first shard that has others."""
+        for (name, _), own, other in zip(self.about["shards"], rows, self.rows or rows, strict=True):
+            if own != other:
+                raise ValueError(
+                    f"checkpoint={self.path!r} is of a fit to other rows than {name} has now; accepted is the file of the same "
+                    f"data, or none; {ANEW}."
+                )
+        self.rows = rows
+
+    def keep(self, progress: Progress) -> None:
+        """Save the rounds so far, or warn once that this cannot be done: what was learned is not lost with a disk."""
         try:
-            state: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
-            moments: dict[str, dict[str, Any]] = {}
-            losses, mixed_loss = tuple(found.pop("losses").tolist()), float(found.pop("mixed_loss"))
-            for name, value in found.items():
-                kind, field = name.split("/", 1)
-                plain = value.item() if value.ndim == 0 else value
-                if kind == "moments":
-                    field, part = field.rsplit("/", 1)
-                    moments.setdefault(field, {})[part] = plain
-                else:
-                    state[kind][field] = plain
-            state["moments"] = {field: Moments(**parts) for field, parts in moments.items()}
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"checkpoint={self.path!r} is damaged: {error!r}.") from None
-        return Progress(state, losses, mixed_loss)
+            self.save(progress)
+        except OSError as error:
+            if not self.is_warned:
+                warn(
+                    f"checkpoint={self.path!r} could not be written after round {len(progress.losses)}: "
+                    f"{error.strerror or error}; learning goes on, and each round tries again."
+                )
+            self.is_warned = True
 
     def save(self, progress: Progress) -> None:
         """Put the rounds so far in the place of those before."""
-        arrays = {f"{kind}/{name}": value for kind in KINDS for name, value in progress.state[kind].items()}
-        for name, moments in progress.state["moments"].items():
-            del arrays[f"moments/{name}"]
-            arrays |= {f"moments/{name}/{part}": value for part, value in moments._asdict().items()}
-        part = f"{self.path}.part"
-        arrays |= {ABOUT: json.dumps(self.about), "losses": np.array(progress.losses), "mixed_loss": progress.mixed_loss}
-        with open(part, "wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, self.path)
-        folder = os.open(os.path.dirname(os.path.abspath(self.path)), os.O_RDONLY) if os.name == "posix" else None
-        if folder is not None:
-            os.fsync(folder)
-            os.close(folder)
+        more = {"rows": self.rows, "losses": progress.losses, "mixed_loss": progress.mixed_loss}
+        write_state(self.path, {"fit": self.about, **more}, arrays_of(progress.state))

@@ -13,7 +13,8 @@ import numpy as np
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.mixed import State
 from sklearn_predtron.mixing._algebra import Contribution, Total, advance, contribution
-from sklearn_predtron.mixing._shards import Ends, ShardError, check_ends, reader_like
+from sklearn_predtron.mixing._digest import Digest
+from sklearn_predtron.mixing._shards import Seen, ShardError, check_ends, reader_like
 from sklearn_predtron.mixing._tasks import Unwatched
 
 if TYPE_CHECKING:
@@ -27,11 +28,12 @@ Finish = Callable[[Any], None]
 
 
 class Plan(NamedTuple):
-    """How a shard learns in a round."""
+    """How a shard learns in a round; with no passes, it looks at its rows."""
 
     seed: int
     passes: int
     shuffle: bool
+    digested: bool = False  # whether to find what identifies the rows
 
 
 class Progress(NamedTuple):
@@ -40,6 +42,7 @@ class Progress(NamedTuple):
     state: State
     losses: tuple[float, ...]  # mean loss of each round
     mixed_loss: float  # what bounds are compared with
+    rows: tuple[str, ...] = ()  # what identifies those of each shard, after a round in which that was found
 
 
 class Learners:
@@ -73,15 +76,18 @@ def contribute(learners: Learners, shard: Any, plan: Plan, state: State, number:
     learner.adopt(state, pooled)
     random = np.random.default_rng([plan.seed, turn, number])
     learner.update.restart(int(random.integers(2**63)))
-    ends = None
+    ends, digest = None, Digest() if plan.digested else None
     try:
         for i in range(plan.passes):
-            ends = shard.learn(learner, random if plan.shuffle else None, fresh=fresh and i == 0)
+            how = {"fresh": fresh and i == 0, "digest": digest if i == 0 else None}
+            ends = shard.learn(learner, random if plan.shuffle else None, **how)
+        if plan.passes == 0:
+            shard.look(digest)
     except Exception as error:
         raise ShardError(shard.name, str(error)) from error
     learner.weights.close_fit()
-    found = (Ends(number, shard.name, *ends),) if fresh and ends is not None else ()
-    learned = contribution(state, learner.export(), found, pooled=pooled)
+    seen = (Seen(number, shard.name, ends, str(digest or "")),) if fresh or plan.digested else ()
+    learned = contribution(state, learner.export(), seen, pooled=pooled)
     learners.put_back(learner)
     return learned
 
@@ -111,12 +117,14 @@ def take_round(engine: Engine, plan: Plan, before: Progress, turn: int, fresh: b
     """
     start = before.state if pooled else {**before.state, "sum": {}}
     learned = engine(plan, start, turn, fresh)
-    check_ends(learned.ends)
+    seen = sorted(learned.seen, key=lambda one: one.number)
+    check_ends(seen)
+    rows = tuple(one.rows for one in seen)
     if learned.rounds == 0:
-        return before._replace(losses=(*before.losses, 0.0))
+        return before._replace(losses=(*before.losses, 0.0), rows=rows)
     loss = learned.state["sum"]["clock.loss"] / learned.rounds
     mixed_loss = before.mixed_loss + learned.loss / learned.rounds
-    return Progress(advance(before.state, learned), (*before.losses, loss), mixed_loss)
+    return Progress(advance(before.state, learned), (*before.losses, loss), mixed_loss, rows)
 
 
 class Course:
@@ -148,22 +156,29 @@ class Course:
         start = 0 if self.before is None else len(self.before.losses)
         progress = self.before or Progress(model._learner.export(), (), 0.0)
         if checkpoint is not None:
-            progress = checkpoint.load(self.rounds) or progress
-        self.n_shards = len(shards)
+            progress = checkpoint.load(model._learner, self.rounds) or progress
+        self.n_shards, plan = len(shards), self.plan._replace(digested=checkpoint is not None and checkpoint.digests)
         turns = range(len(progress.losses), start + self.rounds)
         pooled = self.before is not None and model._learner.observer is not None
         self.tasks.open_fit(len(turns))
         try:
             with self.engine(model, shards) as engine:
+                if checkpoint is not None and plan.digested and not turns:
+                    look = plan._replace(passes=0)
+                    checkpoint.compare_rows(take_round(engine, look, progress, start, fresh=False, pooled=pooled).rows)
+                    plan = self.plan
                 for turn in turns:
                     self.tasks.open_round()
-                    progress = take_round(engine, self.plan, progress, turn, fresh=turn == start, pooled=pooled)
+                    progress = take_round(engine, plan, progress, turn, fresh=turn == start, pooled=pooled)
+                    if checkpoint is not None and plan.digested:
+                        checkpoint.compare_rows(progress.rows)
+                    plan = self.plan
                     if checkpoint is not None:
-                        checkpoint.save(progress)
+                        checkpoint.keep(progress)
                     if self.tasks.close_round(partial(self._fitted_after, model, progress, finish)):
                         break
         except KeyboardInterrupt:
-            if len(progress.losses) > start:
+            if len(progress.losses) > start and not plan.digested:  # else a checkpoint's rounds may be of other rows
                 self._hand_over(model, progress, finish)
             raise
         self._hand_over(model, progress, finish)

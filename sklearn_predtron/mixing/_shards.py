@@ -22,6 +22,7 @@ from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._epochs import Epochs
 from sklearn_predtron.families._validation import Batch, MissingClasses
 from sklearn_predtron.mixing._blocks import Block, Lesson, labels_in, lessons_of_function
+from sklearn_predtron.mixing._digest import Digest
 
 Path = str | os.PathLike[str]
 SHARDS = 8  # unless another number is asked for
@@ -58,13 +59,13 @@ class ShardError(ValueError):
         return f"{self.shard}: {self.reason}"
 
 
-class Ends(NamedTuple):
-    """Where the rows of a shard begin and end: no query, or sequence, may go on in the next one."""
+class Seen(NamedTuple):
+    """What a pass over a shard has seen: the first id and the last of its queries or sequences, and what identifies its rows."""
 
     number: int
     shard: str
-    first: Any
-    last: Any
+    ends: tuple[Any, Any] | None
+    rows: str
 
 
 class Rounds:
@@ -86,9 +87,12 @@ class Rounds:
         self.name, self.model = name, model
         self.batch, self.size = batch._replace(order=rounds, labels=batch.labels.shared()), len(rounds)
 
-    def learn(self, learner: Learner, random: np.random.Generator | None, *, fresh: bool) -> None:
-        """Take a pass over the rounds."""
+    def learn(self, learner: Learner, random: np.random.Generator | None, *, fresh: bool, digest: Digest | None = None) -> None:
+        """Take a pass over the rounds, of which all together are digested elsewhere."""
         learn_batch(self.model, learner, self.batch, random, fresh=fresh)
+
+    def look(self, digest: Digest) -> None:
+        """Take no pass."""
 
 
 class Chunks:
@@ -109,20 +113,36 @@ class Chunks:
     def __init__(self, name: str, model: BasePredtron, chunks: Callable[[], Iterator[Lesson]], size: int | None):
         self.name, self.model, self.chunks, self.size = name, reader_like(model), chunks, size
 
-    def learn(self, learner: Learner, random: np.random.Generator | None, *, fresh: bool) -> tuple[Any, Any] | None:
+    def learn(
+        self, learner: Learner, random: np.random.Generator | None, *, fresh: bool, digest: Digest | None = None
+    ) -> tuple[Any, Any] | None:
         """Take a pass over the rows; return the first id and the last of their queries or sequences, if they have any."""
         ends: tuple[Any, Any] | None = None
         ids = ids_taken(type(self.model).fit)
-        for lesson in self.chunks():
-            if len(lesson) == 0:
-                continue
-            batch = read_lesson(self.model, lesson, fresh=False)
+        for lesson, batch in self._batches(digest):
             self.model._check_rows(batch.X, batch.rows)
             learn_batch(self.model, learner, batch, random, fresh=fresh)
             if ids is not None:
                 found = ends_of(lesson, ids)
                 ends = found if ends is None or found is None else (ends[0], found[1])
         return ends
+
+    def look(self, digest: Digest) -> None:
+        """Take a pass over the rows without learning."""
+        for _ in self._batches(digest):
+            pass
+
+    def _batches(self, digest: Digest | None) -> Iterator[tuple[Lesson, Batch]]:
+        """Yield the chunks that have rows, each as it comes and as it is read."""
+        for lesson in self.chunks():
+            if len(lesson) == 0:
+                continue
+            lesson = ids_apart(self.model, lesson)
+            batch = read_lesson(self.model, lesson, fresh=False)
+            if digest is not None:
+                for part in (batch.X, lesson.y, lesson.given):
+                    digest.add(part)
+            yield lesson, batch
 
 
 def reader_like(model: BasePredtron) -> BasePredtron:
@@ -132,35 +152,41 @@ def reader_like(model: BasePredtron) -> BasePredtron:
     return reader
 
 
+def ids_apart(model: BasePredtron, lesson: Lesson) -> Lesson:
+    """Return rows without the column of ids that they may have, and the ids among what is given."""
+    ids = ids_taken(type(model).fit)
+    if ids is None:
+        return lesson
+    X, values = split_ids(lesson.X, lesson.given.get(ids.name), ids)
+    return Lesson(X, lesson.y, {**lesson.given, ids.name: values})
+
+
 def read_lesson(model: BasePredtron, lesson: Lesson, *, fresh: bool, **known: Any) -> Batch:
-    """Return what an estimator reads of some rows."""
-    X, given, ids = lesson.X, dict(lesson.given), ids_taken(type(model).fit)
+    """Return what an estimator reads of some rows, whose ids stand apart."""
     accepted = [name for name in inspect.signature(type(model).fit).parameters if name not in ("self", "X", "y")]
-    for name in given:
+    for name in lesson.given:
         if name not in accepted:
             raise ValueError(f"its dictionary has {shortened(name)}; accepted are {shortened(accepted)}.")
-    if ids is not None:
-        X, given[ids.name] = split_ids(X, given.get(ids.name), ids)
-    return model._read(X, lesson.y, **given, **known, fresh=fresh, partial=True)
+    return model._read(lesson.X, lesson.y, **lesson.given, **known, fresh=fresh, partial=True)
 
 
 def ends_of(lesson: Lesson, ids: Ids) -> tuple[Any, Any] | None:
     """Return the ids of the first row and of the last."""
-    values = split_ids(lesson.X, lesson.given.get(ids.name), ids)[1]
+    values = lesson.given[ids.name]
     if values is None or is_one(values):
         return None
     first, last = np.asarray(values).ravel()[[0, -1]].tolist()
     return first, last
 
 
-def check_ends(ends: tuple[Ends, ...]) -> None:
-    """Refuse shards that share a query, or a sequence, at their border."""
-    there = sorted(ends, key=lambda end: end.number)
-    for before, after in itertools.pairwise(there):
-        if before.last == after.first:
+def check_ends(seen: list[Seen]) -> None:
+    """Refuse shards, in their order, that share a query, or a sequence, at their border."""
+    there = [(one.shard, one.ends) for one in seen if one.ends is not None]
+    for (before, (_, last)), (after, (first, _)) in itertools.pairwise(there):
+        if last == first:
             raise ShardError(
-                f"{before.shard}, and {after.shard}",
-                f"the id {shortened(after.first)} ends the one and begins the other; repartition by id, for what belongs "
+                f"{before}, and {after}",
+                f"the id {shortened(first)} ends the one and begins the other; repartition by id, for what belongs "
                 "together must be in one shard.",
             )
 
@@ -345,7 +371,7 @@ def prepare_learner(model: BasePredtron, names: list[str], readers: list[Callabl
             lesson = next((lesson for lesson in reader() if len(lesson) > 0), None)
             if lesson is None:
                 continue
-            batch = read_lesson(model, lesson, fresh=True, **known)
+            batch = read_lesson(model, ids_apart(model, lesson), fresh=True, **known)
             width = getattr(model, "n_features_in_", None)
             if found.n_features not in (None, width):
                 raise ValueError(f"X has {width} features, and n_features={found.n_features}.")

@@ -123,3 +123,41 @@ def test_new_labels_that_a_family_does_not_take_end_the_job(data, tmp_path, caps
     train = written(tmp_path / "train.svm", *data)
     assert job.main([train, "--grow", "--chunk", "100", "--task", "ordinal"]) == 1
     assert "does not take more ranks" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["numbers", "words"])
+def test_labels_that_are_no_classes_end_the_job(tmp_path, capsys, form):
+    """As ids do: what was learned before them is kept, and more are taken if that is asked for."""
+    name = "id{}" if form == "words" else "{}"
+    rows = "".join(f"{name.format(100 + (i if i >= 20 else i % 4))} {i % 5 + 1}:1\n" for i in range(40))
+    (tmp_path / "ids.svm").write_text(rows)
+    how = [tmp_path / "ids.svm", "--grow", "--chunk", 10, "--quiet", "--no-shuffle", "--save", tmp_path / "m"]
+    code, out, err = run_of(capsys, *how, "--max-classes", 13)
+    assert (code, out) == (1, "")
+    assert err == (
+        f"error: {tmp_path / 'ids.svm'}, line 21: in the chunk that begins here: TRAIN has 14 distinct labels so far, and "
+        "--max-classes is 13; labels are classes, and a larger --max-classes takes more of them; the 20 rounds before it are "
+        f"kept, in {tmp_path / 'm'}\n"
+    )
+    assert len(joblib.load(tmp_path / "m").classes_) == 4
+    code, _, err = run_of(capsys, *how, "--max-classes", 14)
+    assert code == 1 and "line 31" in err and "24 distinct labels" in err and len(joblib.load(tmp_path / "m").classes_) == 14
+    assert run_of(capsys, *how, "--max-classes", 24) == (0, "", "") and len(joblib.load(tmp_path / "m").classes_) == 24
+    code, _, err = run_of(capsys, tmp_path / "ids.svm", "--grow", "--load", tmp_path / "m", "--max-classes", 3, "--quiet")
+    assert (code, err) == (0, "")  # none of its labels is new
+
+
+@pytest.mark.parametrize("more", [[], ["--jobs", 1], ["--task", "ordinal"], ["--cache"], ["--task", "multilabel"]])
+def test_a_first_pass_that_finds_too_many_labels(tmp_path, capsys, more):
+    rows = "".join(f"{i} {i % 5 + 1}:1\n" for i in range(20))
+    (tmp_path / "ids.svm").write_text(rows)
+    said = usage_error(capsys, tmp_path / "ids.svm", *more, "--max-classes", 19)
+    assert "20 distinct labels so far, and --max-classes is 19" in said or "more than --max-classes 19 distinct labels" in said
+    assert run_of(capsys, tmp_path / "ids.svm", "--quiet", *more, "--max-classes", 20) == (0, "", "")
+    assert run_of(capsys, tmp_path / "ids.svm", "--grow", "--quiet", "--classes", *range(20), "--max-classes", 3) == (0, "", "")
+
+
+def test_relevances_are_as_many_as_there_are(tmp_path, capsys):
+    (tmp_path / "q.svm").write_text("".join(f"{i} qid:{i // 4} {i % 5 + 1}:1\n" for i in range(20)))
+    for more in ([], ["--grow"]):
+        assert run_of(capsys, tmp_path / "q.svm", "--quiet", *more, "--max-classes", 2) == (0, "", "")

@@ -514,7 +514,7 @@ def test_usage_errors_of_a_task(capsys, files, tmp_path, task):
     other = {"ordinal": ["hamming"], "multilabel": ["absolute", "0:1=3"]}
     for loss in other[task]:
         assert f"accepted are {accepted[task]}" in usage_error(capsys, *a, "--loss", loss)
-    assert "[1.0]; at least two are needed, or --classes" in usage_error(capsys, write(tmp_path, "1 1:1\n"), "--task", task)
+    assert "[1]; at least two are needed, or --classes" in usage_error(capsys, write(tmp_path, "1 1:1\n"), "--task", task)
 
 
 def write(folder, text):

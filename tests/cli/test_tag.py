@@ -254,7 +254,7 @@ def test_usage_errors(capsys, files, tmp_path):
     said = "norm=PNorm() is not for sequences; accepted are 'l2' and 'scaled'"
     assert said in usage_error(capsys, *a, "--norm", "l1")
     one = write(tmp_path / "one.svm", ["1 qid:1 1:1\n"])
-    assert "[1.0]; at least two are needed, or --classes" in usage_error(capsys, one, "--task", "sequence")
+    assert "[1]; at least two are needed, or --classes" in usage_error(capsys, one, "--task", "sequence")
     run(capsys, *a, "--save", tmp_path / "model")
     assert "--loss is not for PredtronSequenceTagger" in usage_error(capsys, a[0], "--load", tmp_path / "model", "--loss", "f1")
     X = np.zeros((4, 1))

@@ -1,0 +1,98 @@
+"""The state of learners as arrays, and checks of arrays that say they are one."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import numpy as np
+
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.mixed import KINDS, Moments, State
+from sklearn_predtron.mixing._state_file import Arrays
+
+ROUNDING, TINY = 1e-6, 1e-290  # of sums that were divided and multiplied by a mass
+
+
+def arrays_of(state: State) -> Arrays:
+    """Return the fields of a state as arrays, by their kinds and names."""
+    fields = {f"{kind}/{name}": value for kind in KINDS for name, value in state[kind].items()}
+    for name, moments in state["moments"].items():
+        del fields[f"moments/{name}"]
+        fields |= {f"moments/{name}/{part}": value for part, value in moments._asdict().items()}
+    return {name: as_array(value) for name, value in fields.items()}
+
+
+def as_array(value: Any) -> np.ndarray:
+    """Return a number or an array as an array of one of three types."""
+    array = np.asarray(value)
+    return array.astype({"b": np.bool_, "i": np.int64, "f": np.float64}[array.dtype.kind], copy=False)
+
+
+def state_of(arrays: Arrays) -> State:
+    """Return the state that arrays are the fields of."""
+    state: State = {kind: {} for kind in KINDS}
+    moments: dict[str, dict[str, Any]] = {}
+    for name, array in arrays.items():
+        kind, field = name.split("/", 1)
+        value = array.item() if array.ndim == 0 else array
+        if kind == "moments":
+            field, part = field.rsplit("/", 1)
+            moments.setdefault(field, {})[part] = value
+        else:
+            state[kind][field] = value
+    state["moments"] = {field: Moments(**parts) for field, parts in moments.items()}
+    return state
+
+
+def adoptable(learner: Learner, arrays: Arrays) -> State:
+    """Return the state that arrays are the fields of, if a learner, of no rounds, can go on from it; raise an error if not.
+
+    The fields are those that a learner has: of no rounds, and of those that the state says, to which it gives back what it was
+    given; and they stand the checks of a saved learner, which are made as it is copied.
+    """
+    expected = arrays_of(learner.export())
+    for name in expected:
+        check_form(name, arrays.get(name), expected[name])
+    for name, array in arrays.items():
+        if not (np.isfinite(array) | (array == expected.get(name, 0))).all():
+            raise ValueError(f"{name} is not finite")
+    state, other = state_of(arrays), copy.deepcopy(learner)
+    with np.errstate(all="ignore"):
+        other.adopt(state, True)
+        other = copy.deepcopy(other)
+        found = arrays_of(other.export())
+        for name in {**arrays, **found}:
+            check_form(name, arrays.get(name), found.get(name))
+            if not same_but_for_rounding(arrays[name], found[name]):
+                raise ValueError(f"{name} does not go with the other fields")
+        if not all(np.isfinite(array).all() for array in (*other.weights.last(), *other.weights.mean())):
+            raise ValueError("its weights are not finite")
+    return state
+
+
+def check_form(name: str, found: np.ndarray | None, expected: np.ndarray | None) -> None:
+    """Refuse a field that is missing, or is another kind of array."""
+    if found is None or expected is None:
+        raise ValueError(f"{name} is {'missing' if found is None else 'not expected'}")
+    if (found.dtype, found.shape) != (expected.dtype, expected.shape):
+        raise ValueError(
+            f"{name} has type {found.dtype} and shape {found.shape}, and should have {expected.dtype} and {expected.shape}"
+        )
+
+
+def same_but_for_rounding(found: np.ndarray, expected: np.ndarray) -> bool:
+    """Return whether the values of two arrays are the same for numbers of their size."""
+    if found.dtype.kind != "f":
+        return np.array_equal(found, expected)
+    size = np.abs(expected, where=np.isfinite(expected), out=np.zeros_like(expected)).max(initial=TINY)
+    return bool(np.isclose(found, expected, rtol=0, atol=ROUNDING * size).all())
+
+
+def finite_numbers(values: Any) -> tuple[float, ...]:
+    """Return a list of at least one finite number."""
+    numbers = tuple(map(float, values))
+    if not numbers or not all(type(value) in (int, float) for value in values) or not all(map(math.isfinite, numbers)):
+        raise ValueError("its losses are not finite numbers")
+    return numbers
