@@ -29,6 +29,10 @@ class Digest:
                 self.add(part)
         elif hasattr(value, "__array__"):
             self._add_array(np.asarray(value))
+        elif isinstance(value, (list, tuple)) and any(hasattr(item, "__array__") for item in value):
+            self._say(f"{type(value).__name__} of {len(value)}")
+            for item in value:
+                self.add(item)
         else:
             self._say(hash_of(value))
 

@@ -86,7 +86,8 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
         machines.
     checkpoint : str or path-like, default=None
         A file that is written after each round.  Where it is there, `fit` goes on from it, to the same bits, or refuses it by
-        the first thing that differs.
+        the first thing that differs: a parameter, a shard, or the rows of one.  If it cannot be written, a warning says so, and
+        learning goes on.
     random_state : int, RandomState instance or None, default=None
         Deals rows to shards, and shuffles them.
 
@@ -196,7 +197,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
         ShardError
             A shard cannot be learned from; nothing was learned.
         ValueError
-            A parameter is not known, or the estimator cannot be mixed.
+            A parameter is not known, the estimator cannot be mixed, or the checkpoint is damaged, or of another fit.
         """
         model, given = self._mixable(), self._routed("fit", params)
         seed = int(check_random_state(self.random_state).randint(2**31))

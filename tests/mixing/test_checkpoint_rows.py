@@ -196,6 +196,7 @@ def test_a_digest_tells_values_apart_and_not_objects():
     same = [A, np.asfortranarray(A), np.repeat(A, 2, axis=0)[::2], np.tile(A, 2)[:, :4]]
     assert len({digest(value) for value in same}) == 1
     assert digest(A[:1]) == digest(np.repeat(A, 2, axis=0)[::2][:1].copy())
+    assert digest([A, A[:, :2]]) == digest([same[2], A[:, :2].copy()]) != digest([A[:, :2], A])
     others = [
         A,
         A.T,
