@@ -296,7 +296,8 @@ class MappedChunks:
     def _arrays(self, place: Place) -> list[NDArray]:
         """Return the arrays of a chunk: their pages are read when they are touched, and a write to them changes a copy."""
         sizes, at, parts = (place.rows, place.labels, place.entries), place.offset, []
-        if min(sizes) < 0 or at < ALIGNMENT or at % ALIGNMENT or place.base not in (0, 1):
+        numbers = place.base in (0, 1) and place.value_bytes in (4, np.dtype(self._about["dtype"]).itemsize)
+        if not numbers or min(sizes) < 0 or at < ALIGNMENT or at % ALIGNMENT:
             raise DamageError(f"the rows from line {place.first} on have no place")
         for dtype, n in self._layout(place):
             parts.append((dtype, n, at))

@@ -189,6 +189,19 @@ def length(place, how):
     return max(-(2**63), min(at - place.offset, 2**63 - 1))
 
 
+def test_values_longer_than_what_is_read_are_refused(tmp_path):
+    """Which numbers of 4 bytes could not hold."""
+    path, cache = tmp_path / "rows.svm", tmp_path / "rows.svm.cache"
+    path.write_bytes(ROWS)
+    how = {"path": path, "chunk_rows": 3, "cache": True, "dtype": np.float32}
+    SvmlightReader(**how).scan()
+    forgery = Forgery(cache)
+    place = forgery.places[0]._replace(value_bytes=8)
+    forgery.places[0] = place._replace(length=length(place, how))
+    forgery.write()
+    refused(how, "have no place")
+
+
 def test_rows_beyond_the_end_are_refused(cached):
     """Whose check sum is that of what is there."""
     how, cache = cached

@@ -20,4 +20,5 @@ SEEDS: list[tuple[str, int, str]] = [
     ("states", 7048, "a negative exponent, and an endless loop"),
     ("pickles", 100005, "numbers of the state, used as indices"),
     ("pickles", 100081, "a negative exponent, and an endless loop"),
+    ("caches", 701828, "values of 8 bytes in a forged cache of rows of 4"),
 ]
