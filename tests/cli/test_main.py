@@ -500,8 +500,8 @@ def test_usage_errors(capsys, files, tmp_path):
     assert "accepted are auto, linear, uniform, none and a half-life" in usage_error(capsys, a, "--average", "never")
     assert "'0' must be an integer of at least 1" in usage_error(capsys, a, "--epochs", 0)
     assert "--classes has the labels [2.0, 2.0]; at least two are needed" in usage_error(capsys, a, "--classes", 2, 2)
-    many = write(tmp_path, "".join(f"{i} 1:1\n" for i in range(100_001)))
-    assert "more than max_classes=100000 distinct labels" in usage_error(capsys, many)
+    many = write(tmp_path, "".join(f"{i} 1:1\n" for i in range(10_001)))
+    assert "more than --max-classes 10000 distinct labels" in usage_error(capsys, many)
 
 
 @pytest.mark.parametrize("task", ["ordinal", "multilabel"])
