@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_predtron._replacing import LONGEST
 from sklearn_predtron.datasets._broken_lines import LineRules
 from sklearn_predtron.datasets._check_sum import BLOCK_BYTES, check_sum
 from sklearn_predtron.datasets._rows import Chunk, RowLabels
@@ -177,7 +178,7 @@ class CacheWriter:
         self._summary, self._places = RunningSummary(MOST_CLASSES), list[Place]()
         with self._named():
             folder, name = os.path.split(self._path)
-            handle, self._part = tempfile.mkstemp(prefix=f"{name}.", suffix=".part", dir=folder)
+            handle, self._part = tempfile.mkstemp(prefix=f"{name[:LONGEST]}.", suffix=".part", dir=folder)
             self._file = open(handle, "wb")  # noqa: SIM115
         try:
             shutil.copymode(source, self._part)  # who may not read the file may not read its cache

@@ -493,3 +493,11 @@ def test_labels_and_rows_that_are_kept_keep_few_files_open(path, monkeypatch):
     kept = [y for _, y, _ in kept]
     if before:
         assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_name_as_long_as_names_may_be(tmp_path):
+    text = tmp_path / ("x" * 245 + ".svm")  # and .cache: 255 bytes
+    text.write_text("1 1:1\n0 2:1\n")
+    for _ in range(2):
+        assert [y.tolist() for _, y, _ in SvmlightReader(text, cache=True)] == [[1.0, 0.0]]
+    assert {path.name for path in tmp_path.iterdir()} == {text.name, f"{text.name}.cache"}
