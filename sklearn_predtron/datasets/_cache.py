@@ -25,7 +25,7 @@ from scipy import sparse
 
 from sklearn_predtron._replacing import LONGEST
 from sklearn_predtron.datasets._broken_lines import LineRules
-from sklearn_predtron.datasets._check_sum import BLOCK_BYTES, check_sum
+from sklearn_predtron.datasets._check_sum import check_sum
 from sklearn_predtron.datasets._rows import Chunk, RowLabels
 from sklearn_predtron.datasets._summary import RunningSummary
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
@@ -35,7 +35,6 @@ MAGIC = b"predtron svmlight cache\n"
 START = struct.Struct("<24sIIQQ12x")  # magic, format, check sum of the index, where it begins and how long it is
 SUM = struct.Struct("<I")  # of the start
 ALIGNMENT = START.size + SUM.size
-assert ALIGNMENT == BLOCK_BYTES == 64  # so that zeros between arrays are those of the check sum
 WINDOW = 2**26  # bytes that are mapped at once: a map costs an open file, and a map of all counts as memory
 MOST_CLASSES = 100_000  # that a cache remembers
 
@@ -208,11 +207,10 @@ class CacheWriter:
         except OSError as error:
             raise OSError(error.errno, f"cache={self._given!r} cannot be written: {error.strerror}") from None
 
-    def _write(self, data: Any) -> None:
-        """Write an array, or bytes, and fill up with zeros."""
+    def _write(self, data: bytes) -> None:
+        """Write bytes."""
         with self._named():
             self._file.write(data)
-            self._file.write(bytes(-self._file.tell() % ALIGNMENT))
 
     def add(self, chunk: Chunk, base: int) -> None:
         """Write a chunk, whose indices count from `base` in the text."""
@@ -225,10 +223,9 @@ class CacheWriter:
         arrays = [values, indices if kept == base else indices + np.int32(base - kept), X.indptr, labels.values]
         arrays += [labels.start.astype(np.int64, copy=False)] if labels.start is not None else []
         arrays += [chunk.qid] if chunk.qid is not None else []
-        offset, data = self._file.tell(), [np.ascontiguousarray(array).view(np.uint8) for array in arrays]
-        for part in data:
-            self._write(part)
-        where = offset, self._file.tell() - offset, check_sum(data)
+        data = b"".join(padded(array.tobytes()) for array in arrays)
+        where = self._file.tell(), len(data), check_sum(data)
+        self._write(data)
         self._summary.add(chunk, base)
         self._places.append(Place(*where, chunk.first, *sizes, lowest, largest, kept, values.itemsize))
 
@@ -248,7 +245,7 @@ class CacheWriter:
 
 
 class DamageError(Exception):
-    """What is in the place of a chunk is none."""
+    """What is in the place of a chunk is no chunk."""
 
 
 class MappedChunks:
@@ -309,7 +306,7 @@ class MappedChunks:
             raise DamageError(f"the rows from line {place.first} on have no place")
         window = self._window(place.offset, at)
         begin = place.offset - self._begin
-        if check_sum([memoryview(window)[begin : begin + place.length]]) != place.check:
+        if check_sum(memoryview(window)[begin : begin + place.length]) != place.check:
             raise DamageError(f"the check sum of the rows from line {place.first} on differs")
         return [np.frombuffer(window, dtype, n, at - self._begin) if n else np.empty(0, dtype) for dtype, n, at in parts]
 
@@ -336,6 +333,11 @@ class MappedChunks:
 def are_starts(starts: NDArray, end: int) -> bool:
     """Return whether parts may begin there that lie one after the other, the first at 0, and of which the last ends at `end`."""
     return bool(starts[0] == 0 and starts[-1] == end and (starts[1:] >= starts[:-1]).all())
+
+
+def padded(data: bytes) -> bytes:
+    """Return bytes, and zeros up to where the next array begins."""
+    return data + bytes(-len(data) % ALIGNMENT)
 
 
 def narrowed(values: NDArray) -> NDArray:

@@ -1,6 +1,3 @@
-from collections.abc import Iterable
 from typing import Any
 
-BLOCK_BYTES: int
-
-def check_sum(parts: Iterable[Any]) -> int: ...
+def check_sum(data: Any) -> int: ...

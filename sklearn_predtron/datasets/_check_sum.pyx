@@ -7,10 +7,8 @@ cdef extern from "compiler.h" nogil:
 
 cdef enum:
     LANES = 8           # as many as a processor multiplies while it waits for the first product
-    BLOCK = 8 * LANES   # bytes
+    BLOCK = 8 * LANES   # bytes: a word of each lane
     AHEAD = 4096        # a page, beyond which processors do not look themselves
-
-BLOCK_BYTES = <Py_ssize_t> BLOCK
 
 
 cdef inline uint64_t mixed(uint64_t lane, uint64_t word) noexcept nogil:
@@ -26,44 +24,38 @@ cdef inline uint64_t scattered(uint64_t word) noexcept nogil:
     return word ^ word >> 33
 
 
-cdef inline void mix_block(uint64_t* lanes, const void* block) noexcept nogil:
-    cdef uint64_t words[LANES]
+cdef inline void mix_block(uint64_t* lanes, const unsigned char* block) noexcept nogil:
+    cdef uint64_t word
     cdef int k
-    memcpy(words, block, BLOCK)
     for k in range(LANES):
-        lanes[k] = mixed(lanes[k], words[k])
+        memcpy(&word, block + 8 * k, 8)
+        lanes[k] = mixed(lanes[k], word)
 
 
-cdef void mix_blocks(uint64_t* lanes, const unsigned char* data, Py_ssize_t n) noexcept nogil:
-    """Mix n bytes into the lanes, and zeros after them up to the end of a block."""
-    cdef uint64_t own[LANES]  # which the compiler keeps in registers
-    cdef uint64_t last[LANES]
+cdef uint64_t sum_of(const unsigned char* data, Py_ssize_t n) noexcept nogil:
+    cdef uint64_t lanes[LANES]
+    cdef unsigned char last[BLOCK]
+    cdef uint64_t whole = <uint64_t> n
     cdef Py_ssize_t at = 0
-    memcpy(own, lanes, BLOCK)
+    cdef int k
+    for k in range(LANES):
+        lanes[k] = k + 1
     while n - at >= BLOCK:
         PREFETCH(data + at + AHEAD)
-        mix_block(own, data + at)
+        mix_block(lanes, data + at)
         at += BLOCK
     if at < n:
         memset(last, 0, BLOCK)
         memcpy(last, data + at, n - at)
-        mix_block(own, last)
-    memcpy(lanes, own, BLOCK)
-
-
-def check_sum(parts):
-    """Return 64 bits, with a sign, of bytes that come in parts, each of which zeros fill up to a multiple of BLOCK_BYTES."""
-    cdef uint64_t lanes[LANES]
-    cdef uint64_t whole = 0
-    cdef const unsigned char[::1] data
-    cdef int k
-    for k in range(LANES):
-        lanes[k] = k + 1
-    for part in parts:
-        data = part
-        if data.shape[0] > 0:
-            with nogil:
-                mix_blocks(lanes, &data[0], data.shape[0])
+        mix_block(lanes, last)
     for k in range(LANES):
         whole = scattered(whole + lanes[k])
+    return whole
+
+
+def check_sum(const unsigned char[::1] data):
+    """Return 64 bits, with a sign, of bytes."""
+    cdef uint64_t whole
+    with nogil:
+        whole = sum_of(&data[0] if data.shape[0] > 0 else NULL, data.shape[0])
     return <long long> whole

@@ -42,4 +42,4 @@ class Forgery:
     def summed(self, place: Place) -> Place:
         """Return a place with the check sum of what is there, if it is a place in the file."""
         inside = 0 <= place.offset <= place.offset + place.length <= len(self.data)
-        return place._replace(check=check_sum([self.data[place.offset : place.offset + place.length]])) if inside else place
+        return place._replace(check=check_sum(self.data[place.offset : place.offset + place.length])) if inside else place
