@@ -54,7 +54,7 @@ class Checkpoint:
         if not os.path.exists(self.path):
             return None
         try:
-            with np.load(self.path, allow_pickle=False) as file:
+            with open(self.path, "rb") as opened, np.load(opened, allow_pickle=False) as file:  # numpy keeps damaged ones open
                 found = {name: file[name] for name in file.files}
             about = json.loads(str(found.pop(ABOUT)))
         except Exception as error:  # whatever a damaged file brings numpy to raise
