@@ -142,7 +142,9 @@ def is_one(qid: Any) -> bool:
 
 def number_of_rows(X: Any) -> int:
     """Return the number of rows; 0 of what is no X."""
-    return X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 0
+    if hasattr(X, "shape"):
+        return X.shape[0] if len(X.shape) == 2 else 0
+    return len(X) if hasattr(X, "__len__") else 0
 
 
 def warn_of_one_query(X: Any, ids: Ids = QID) -> None:

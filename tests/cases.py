@@ -81,6 +81,9 @@ def needs_scikit_learn(version, what):
 
 needs_callbacks = needs_scikit_learn("1.9", "callbacks")
 
+# A test of what knows no ids, like scikit-learn's checks: rankers and taggers say that they take all rows as one.
+without_ids = pytest.mark.filterwarnings("ignore:[qs]id=None. all .* rows are one")
+
 
 def kinds_of_updates():
     """The updates of every family; the others, which need something of a problem, have tests of their own."""

@@ -27,12 +27,20 @@ class Worker:
         command = [sys.executable, "-m", "benchmarks.compare.worker", str(build.directory), *last_core()]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdin=pipe, stdout=pipe, text=True)
-        self.conditions: dict[str, Any] = self._answer()
+        try:
+            self.conditions: dict[str, Any] = self._answer()
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> "Worker":
         return self
 
     def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
         self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()

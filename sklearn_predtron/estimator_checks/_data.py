@@ -214,7 +214,7 @@ class RelevanceData(Data):
             BadCall("infinity in y", X, spoiled(numbers, np.inf), "y contains infinity"),
             BadCall("text in y", X, np.full(y.shape, "high"), "could not convert"),
             BadCall("complex y", X, y + 1j, "Complex data"),
-            BadCall("3-d y", X, np.stack([numbers] * 2)[None], "shape|1d array|dim"),
+            BadCall("3-d y", X, numbers.reshape(len(y), -1, 1), "shape|1d array|dim"),
         ]
         if self.refusal is not None:
             y = y.copy()
@@ -251,7 +251,7 @@ class QueryData(Grouped, RelevanceData):
 
     def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
         X = self.X if X is None else X
-        return model.rank(X if rounds == ALL else X[self.rows(rounds)], **self.beside(rounds))
+        return model.rank(X if rounds == ALL else X[self.rows(rounds)], **(self.beside(rounds) or {"qid": "one"}))
 
     def bad_labels(self) -> list[BadCall]:
         return [*super().bad_labels(), *self.bad_ids()]

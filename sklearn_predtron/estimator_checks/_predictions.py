@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 from numpy.testing import assert_array_equal
@@ -32,5 +33,6 @@ def check_unfitted(name: str, estimator: Any) -> None:
     unlabelled = ["predict", "decision_function", "rank"]
     for method in [*unlabelled, "score", "sample_loss", "margin"]:
         if hasattr(estimator, method):
-            labels = [] if method in unlabelled else [data.y]
-            assert_fails(f"{name}: {method}", "not fitted", getattr(clone(estimator), method), data.X, *labels)
+            call, labels = getattr(clone(estimator), method), [] if method in unlabelled else [data.y]
+            beside = {key: value for key, value in data.beside().items() if key in signature(call).parameters}
+            assert_fails(f"{name}: {method}", "not fitted", call, data.X, *labels, **beside)

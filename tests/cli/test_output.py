@@ -19,7 +19,8 @@ def test_predictions_to_standard_output(capsys, files, tmp_path):
     table = run(capsys, *arguments, tmp_path / "p")[1]
     code, out, err = run(capsys, *arguments, "-")
     assert code == 0 and out == (tmp_path / "p").read_text() and len(err.splitlines()) == len(table.splitlines())
-    done = subprocess.run([*PROGRAM, *arguments, "-"], stdout=open(os.devnull, "rb"), check=False, timeout=120)  # noqa: SIM115
+    with open(os.devnull, "rb") as unwritable:
+        done = subprocess.run([*PROGRAM, *arguments, "-"], stdout=unwritable, check=False, timeout=120)
     assert done.returncode == 1
 
 

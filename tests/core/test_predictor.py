@@ -136,7 +136,7 @@ def test_documents_have_the_scores_of_their_rows():
     X, qid = rows_of(40, 9), np.repeat(np.arange(8), 5)
     model = PredtronRanker().partial_fit(X, np.arange(40) % 3, qid)
     assert_close(model.predict(X), X @ model.coef_.ravel(), 1e-12)
-    one_by_one = np.concatenate([model.rank(X[qid == i]) for i in range(8)])
+    one_by_one = np.concatenate([model.rank(X[qid == i], "one") for i in range(8)])
     assert_array_equal(np.argsort(one_by_one.reshape(8, 5)), np.argsort(np.stack(np.split(model.rank(X, qid), 8))))
 
 

@@ -5,7 +5,7 @@ from itertools import cycle
 
 import numpy as np
 import pytest
-from cases import Hours, kinds_of_updates
+from cases import Hours, kinds_of_updates, without_ids
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
@@ -248,6 +248,7 @@ def described(part):
 
 
 # Every check meets every estimator, and about half of the norms with one of them.
+@without_ids
 @pytest.mark.parametrize(
     ("estimator", "check"),
     [*shares(checks_of_scikit_learn, ESTIMATORS, 1), *shares(checks_of_scikit_learn, UNDER_NORMS, 2 * len(ESTIMATORS))],
@@ -279,6 +280,7 @@ DECLARED = [
 ]
 
 
+@without_ids
 @pytest.mark.parametrize("estimator", DECLARED, ids=repr)
 def test_what_fails_by_parameters_is_declared(estimator):
     """And fails: what is declared for a parameter is not what would pass."""

@@ -163,7 +163,7 @@ def test_relevances_that_the_loss_does_not_take(loss, y, message):
     X, before = np.eye(3), ranker().partial_fit(np.eye(3), [0, 1, 1])
     for model in (ranker(loss=loss), before.set_params(loss=loss)):
         refuses(model, lambda model=model: model.partial_fit(X, y), message)
-        refuses(model, lambda model=model: model.fit(X, y), message)
+        refuses(model, lambda model=model: model.fit(X, y, "one"), message)
     labels = label_ranker().partial_fit([[1.0]], [[0, 1, 1]]).set_params(loss=loss)
     refuses(labels, lambda: labels.partial_fit([[1.0]], [y]), message)
 
@@ -267,7 +267,7 @@ def test_arguments_of_a_bound():
     adaptive = ranker().fit(X, y, qid)
     for c_L in (0, -1.0, 1.5, np.nan):
         refuses(adaptive, lambda c_L=c_L: adaptive.loss_bound(0.1, 1.0, c_L), "c_L=.* must be positive, and at most the largest")
-    right = ranker(update="slam").fit([[1.0], [2.0]], [1, 1])
+    right = ranker(update="slam").fit([[1.0], [2.0]], [1, 1], "one")
     refuses(right, lambda: right.loss_bound(0.1, 1.0), "least weight v with update='slam' only after a mistake")
     X, y = make_labels()
     auto = label_ranker(update="max_pair").fit(X, y)

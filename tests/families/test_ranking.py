@@ -75,9 +75,11 @@ def goes_with(update, loss):
 
 def two_losses_each(updates):
     """Every update with two of the losses, the losses in turn."""
+    pairs = []
     for i, update in enumerate(updates):
         fitting = [loss for loss in LOSSES if goes_with(update, loss)]
-        yield from ((update, fitting[(i + step) % len(fitting)]) for step in (0, 3))
+        pairs += [(update, fitting[(i + step) % len(fitting)]) for step in (0, 3)]
+    return pairs
 
 
 each_update = pytest.mark.parametrize("update", BY_COMPETITOR + PAIRWISE, ids=name)
@@ -583,7 +585,7 @@ def test_hinges_of_kendall_by_their_definition(m, spread):
         step, suffered = step_of(PerceptronUpdate(), t, y, "kendall")
         np.testing.assert_allclose(step, predicted, atol=1e-13)
         np.testing.assert_allclose(suffered, lost, atol=1e-13)
-        assert scored(t, "kendall").sample_loss(np.eye(m), y) == pytest.approx(lost, abs=1e-15)
+        assert scored(t, "kendall").sample_loss(np.eye(m), y, "one") == pytest.approx(lost, abs=1e-15)
         step, _ = step_of(LossAugmented(), t, y, "kendall")
         np.testing.assert_allclose(step, augmented if lost > 0 else 0 * t, atol=1e-13)
         value = active - augmented @ t

@@ -122,15 +122,15 @@ def test_a_longer_query_than_ever_before(setting):
         X, y = rng.standard_normal((2, 3)), [0, 1]
         model.partial_fit(X, y), plain.partial_fit(X, y)
     long = rng.standard_normal((9, 3))
-    fitted = clone(model).fit(X, y)
+    fitted = clone(model).fit(X, y, "one")
     for learner in (model, fitted):
         before, scores = state(learner), learner.predict(long)
         calls = [
             lambda learner=learner: learner.partial_fit(long, np.arange(9)),
             lambda learner=learner: learner.partial_fit(long, np.arange(9), qid=[0] * 9),
-            lambda learner=learner: learner.fit(long, np.arange(9)),
-            lambda learner=learner: learner.sample_loss(long, np.arange(9)),
-            lambda learner=learner: learner.margin(long, np.arange(9)),
+            lambda learner=learner: learner.fit(long, np.arange(9), "one"),
+            lambda learner=learner: learner.sample_loss(long, np.arange(9), "one"),
+            lambda learner=learner: learner.margin(long, np.arange(9), "one"),
         ]
         for call in calls:
             with pytest.raises(ValueError, match=f"^{parameter}="):

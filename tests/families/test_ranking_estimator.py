@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from cases import needs_callbacks, needs_scikit_learn
+from cases import needs_callbacks, needs_scikit_learn, without_ids
 from ranking_cases import label_ranker, make_data, make_labels, ranker, refuses
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -172,6 +172,7 @@ class Watcher:
 
 
 @needs_callbacks
+@without_ids
 def test_callbacks_are_shown_the_ids():
     X, y, qid = make_data()
     for given in ({}, {"qid": qid}, {"qid": qid, "sample_weight": np.ones(len(y))}):

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, t
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_predtron import PredtronLabelRanker, PredtronRanker
+from sklearn_predtron import PredtronLabelRanker, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.metrics import mean_over_queries, ndcg, ndcg_scorer
 
@@ -45,8 +45,10 @@ def strict():
 
 
 def test_a_search_without_ids_is_warned():
-    with pytest.warns(UserWarning, match="qid=None: all 320 rows are one query") as caught:
+    ignored = pytest.warns(UserWarning, match="The groups parameter is ignored by KFold")
+    with ignored, pytest.warns(UserWarning, match="qid=None: all (320|480|160) rows are one query") as caught:
         GridSearchCV(ranker(), {"norm": ["l2"]}, cv=3).fit(X, Y, groups=QID)
+    assert any("320" in str(found.message) for found in caught)
     assert any("set_config(enable_metadata_routing=True)" in str(found.message) for found in caught)
     with pytest.warns(UserWarning, match="all 480 rows") as caught:
         ranker().fit(X, Y)
@@ -63,6 +65,13 @@ def test_what_is_taken_for_one_query_is_said():
         with pytest.warns(UserWarning, match="qid=None: all 480 (rows|documents) are one query") as caught:
             call()
         assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("kind", [PredtronRanker, PredtronSequenceTagger])
+def test_what_is_no_table_is_refused_without_a_warning(kind):
+    """The numbers of one row are no rows of a query."""
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        kind().fit(X[0], Y[:1])
 
 
 @pytest.mark.usefixtures("strict")

@@ -92,7 +92,7 @@ def test_order_of_the_queries_is_that_of_their_first_documents():
         here = order[qid[order] == query]
         one_by_one.partial_fit(X[here], y[here])
     assert state(model) == state(one_by_one)
-    lost = [model.sample_loss(X[here], y[here])[0] for query in by_appearance for here in [order[qid[order] == query]]]
+    lost = [model.sample_loss(X[here], y[here], "one")[0] for query in by_appearance for here in [order[qid[order] == query]]]
     np.testing.assert_array_equal(model.sample_loss(X[order], y[order], qid[order]), lost)
 
 
@@ -157,9 +157,9 @@ def test_rank():
     for query in np.unique(qid):
         here = qid[order] == query
         np.testing.assert_array_equal(positions[here], 1 + (scores[here][None] > scores[here][:, None]).sum(axis=1))
-        np.testing.assert_array_equal(model.rank(X[order][here]), positions[here])
+        np.testing.assert_array_equal(model.rank(X[order][here], "one"), positions[here])
     assert positions.dtype.kind == "i"
-    np.testing.assert_array_equal(model.rank(X), model.rank(X, np.zeros(len(X))))
+    np.testing.assert_array_equal(model.rank(X, "one"), model.rank(X, np.zeros(len(X))))
     np.testing.assert_allclose(scores, X[order] @ model.coef_)
 
 
@@ -168,7 +168,7 @@ def test_documents_of_equal_scores_stay_in_their_order():
     model = ranker().fit(X, y, qid)
     same = np.repeat(X[:3], 4, axis=0)[np.random.default_rng(0).permutation(12)]
     scores = model.predict(same)
-    np.testing.assert_array_equal(model.rank(same)[np.argsort(-scores, kind="stable")], np.arange(1, 13))
+    np.testing.assert_array_equal(model.rank(same, "one")[np.argsort(-scores, kind="stable")], np.arange(1, 13))
     np.testing.assert_array_equal(ranker().partial_fit(X[:1], [0]).rank(X[:9]), np.arange(1, 10))
 
 
@@ -257,13 +257,21 @@ def test_weights_of_a_score(bad):
 # ---------------------------------------------------------------------------------------------------------- what a query is
 
 
+def warned():
+    return pytest.warns(UserWarning, match="qid=None: all .* rows are one query")
+
+
 def test_no_ids_are_one_query():
     X, y, _ = make_data()
-    model = ranker().fit(X, y)
+    with warned():
+        model = ranker().fit(X, y)
     assert state(model) == state(ranker().fit(X, y, qid=["a"] * len(y)))
     assert model.t_ == model.n_iter_
-    assert model.score(X, y) == model.score(X, y, np.zeros(len(y))) == ndcg(y, model.predict(X))[0]
-    assert len(model.sample_loss(X, y)) == 1
+    with warned():
+        score = model.score(X, y)
+    assert score == model.score(X, y, np.zeros(len(y))) == ndcg(y, model.predict(X))[0]
+    with warned():
+        assert len(model.sample_loss(X, y)) == 1
 
 
 def test_no_ids_after_several_queries():
@@ -272,11 +280,11 @@ def test_no_ids_after_several_queries():
     for model in (ranker().fit(X, y, qid), several, several.partial_fit(X[one], y[one]), pickle.loads(pickle.dumps(several))):
         refuses(model, lambda model=model: model.score(X, y), "without qid.*enable_metadata_routing=True")
         assert 0 < model.score(X, y, qid) < 1
-    assert several.fit(X[one], y[one]).score(X[one], y[one]) <= 1
+    assert several.fit(X[one], y[one], "one").score(X[one], y[one], "one") <= 1
     stream = ranker()
     for query in range(5):
         stream.partial_fit(X[qid == query], y[qid == query])
-        assert 0 < stream.score(X[one], y[one]) <= 1
+        assert 0 < stream.score(X[one], y[one], "one") <= 1
 
 
 @pytest.mark.parametrize("update", ["adaptive", "predtron", "passive_aggressive", "slam", "max_pair", "listnet", "subgradient"])
@@ -286,9 +294,9 @@ def test_queries_that_cannot_be_ranked_wrongly(update):
     model = ranker(update=update).partial_fit(X, y, qid)
     counts, weights = (model.n_mistakes_, model.n_updates_, model.cumulative_loss_), model.last_coef_
     for rows, relevance in ((X[:1], [3]), (X[:4], [2, 2, 2, 2]), (X[:4], [0, 0, 0, 0])):
-        np.testing.assert_array_equal(model.sample_loss(rows, relevance), [0.0])
+        np.testing.assert_array_equal(model.sample_loss(rows, relevance, "one"), [0.0])
         assert model.score(rows, relevance, np.zeros(len(rows))) == 1
-        assert model.margin(rows, relevance) == np.inf
+        assert model.margin(rows, relevance, "one") == np.inf
         if update != "listnet":
             rounds = model.t_
             model.partial_fit(rows, relevance)

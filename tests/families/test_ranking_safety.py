@@ -88,13 +88,13 @@ def test_subclasses_that_break_their_word(setting, message):
     X, y = documents(30)
     model = ranker(**setting)
     with pytest.raises((ValueError, TypeError), match=message):
-        model.fit(X, y)
+        model.fit(X, y, "one")
     assert not hasattr(model, "n_features_in_")
 
 
 def test_a_subclass_may_return_integers():
     X, y = documents(30)
-    np.testing.assert_array_equal(ranker(representation=Whole()).fit(X, y).coef_.shape, (3,))
+    np.testing.assert_array_equal(ranker(representation=Whole()).fit(X, y, "one").coef_.shape, (3,))
 
 
 @pytest.mark.parametrize("first", [1, 400])
@@ -112,7 +112,7 @@ def test_functions_see_no_more_positions_than_there_are(first):
 def test_gains_of_relevances_that_occur():
     """A function that has no value at 0 is not asked for one."""
     X = [[1.0], [2.0], [3.0]]
-    assert ranker(loss=NDCG(gain=np.log)).fit(X, [2, 3, 4]).n_updates_ > 0
+    assert ranker(loss=NDCG(gain=np.log)).fit(X, [2, 3, 4], "one").n_updates_ > 0
 
 
 def test_absent_documents_order_no_queries():
@@ -127,7 +127,7 @@ def test_absent_documents_order_no_queries():
 def test_a_warm_start_that_overflows_changes_nothing():
     X = np.eye(2)
     B = 1e200 * X
-    model = ranker(update="max_pair", average=False, warm_start=True, shuffle=False).fit(X, [0, 1])
+    model = ranker(update="max_pair", average=False, warm_start=True, shuffle=False).fit(X, [0, 1], "one")
     refuses(model, lambda: model.fit(np.r_[-B, B], [0, 1, 0, 1], qid=[0, 0, 1, 1]), "has the length 1e\\+200")
 
 
@@ -139,11 +139,12 @@ def test_tiny_relevances(tiny):
         if gain == "exponential" and tiny < 1e-300:
             continue
         loss = NDCG(gain=gain)
-        scaled = ranker(loss=loss, update="max_pair").fit(X, np.array(wrong) * tiny).sample_loss(X, np.array(wrong) * tiny)
-        plain = ranker(loss=NDCG(gain="linear"), update="max_pair").fit(X, wrong).sample_loss(X, wrong)
+        smaller = np.array(wrong) * tiny
+        scaled = ranker(loss=loss, update="max_pair").fit(X, smaller, "one").sample_loss(X, smaller, "one")
+        plain = ranker(loss=NDCG(gain="linear"), update="max_pair").fit(X, wrong, "one").sample_loss(X, wrong, "one")
         np.testing.assert_allclose(scaled, plain, rtol=1e-6)
 
 
 def test_weights_near_the_largest_number():
     X, y = documents(12)
-    assert np.isfinite(ranker().fit(X, y, sample_weight=np.full(12, 1e308)).last_coef_).all()
+    assert np.isfinite(ranker().fit(X, y, "one", sample_weight=np.full(12, 1e308)).last_coef_).all()

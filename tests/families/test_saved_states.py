@@ -74,7 +74,8 @@ def named(value):
 
 
 def fitted(model, X, y):
-    model = copy.deepcopy(model).set_params(random_state=0).fit(X, y)
+    one = {"qid": "one"} if isinstance(model, PredtronRanker) else {}
+    model = copy.deepcopy(model).set_params(random_state=0).fit(X, y, **one)
     return LossHistory(size=8).watch(model) and model.partial_fit(X, y)
 
 
@@ -183,7 +184,7 @@ def test_an_object_that_was_not_initialised_takes_no_state(norm):
 def test_parts_that_do_not_go_together_make_no_learner():
     X, y = data()
     many, few = (PredtronClassifier().fit(X, labels)._learner for labels in (y, y > 0))
-    ranker = PredtronRanker(update="slam").fit(X, y)._learner
+    ranker = PredtronRanker(update="slam").fit(X, y, "one")._learner
     pairs = PredtronLabelRanker(loss="kendall_tau", representation="pairwise").fit(X, X[:, :3] > 0)._learner
     for parts in (
         (pairs.weights, pairs.problem, many.update, many.average),
@@ -213,7 +214,7 @@ def rounds():
         (PredtronClassifier().fit(X, y), codes, dense_rows(X)),
         (PredtronOrdinalClassifier(representation="shared").fit(X, y), codes, dense_rows(X)),
         (PredtronMultilabelClassifier().fit(X, X[:, :3] > 0), sets, dense_rows(X)),
-        (PredtronRanker().fit(X, y), relevances, QueryRows(dense_rows(X), lists)),
+        (PredtronRanker().fit(X, y, "one"), relevances, QueryRows(dense_rows(X), lists)),
         (PredtronLabelRanker().fit(X, X[:, :2] > 0), Relevances(np.ones(120), np.arange(0, 121, 2)), dense_rows(X)),
         (
             PredtronLabelRanker(loss="kendall_tau", representation="pairwise").fit(X, X[:, :2] > 0),

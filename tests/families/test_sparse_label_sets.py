@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import GridSearchCV
 
@@ -49,7 +49,8 @@ def test_the_first_call_of_a_stream_says_how():
 
 def test_one_label_is_dense():
     X, Y = data()
-    model = PredtronMultilabelClassifier(random_state=0).fit(X, sparse.csr_matrix(Y[:, :1]))
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        model = PredtronMultilabelClassifier(random_state=0).fit(X, sparse.csr_matrix(Y[:, :1]))
     assert_array_equal(model.predict(X), PredtronMultilabelClassifier(random_state=0).fit(X, Y[:, 0]).predict(X))
 
 

@@ -33,6 +33,12 @@ def framed(k=3):
     return pd.DataFrame(X, columns=NAMES), y
 
 
+def scores_of_units(model):
+    """The scores of one unit of each feature, beside those of none."""
+    units = pd.DataFrame(np.eye(6), columns=NAMES)
+    return model.decision_function(units) - model.decision_function(0 * units[:1])
+
+
 def drawn(display):
     """Names and lengths of the bars, from the top."""
     assert display.ax_.yaxis_inverted()
@@ -72,7 +78,7 @@ def test_what_features_decide_whatever_the_class():
 def test_classes_that_are_learned_by_a_code(representation):
     X, y = framed()
     model = PredtronClassifier(representation=representation, random_state=0).fit(X, y)
-    by_class = model.decision_function(np.eye(6)) - model.decision_function(np.zeros((1, 6)))
+    by_class = scores_of_units(model)
     for target in range(3):
         display = CoefficientDisplay.from_estimator(model, target=target, feature_names=NAMES)
         np.testing.assert_allclose(display.coefficients, by_class[:, target], atol=1e-12)
@@ -82,7 +88,7 @@ def test_classes_that_are_learned_by_a_code(representation):
 def test_ranks_without_thresholds_are_drawn_as_classes(representation):
     X, y = framed()
     model = PredtronOrdinalClassifier(representation=representation, random_state=0).fit(X, y)
-    by_class = model.decision_function(np.eye(6)) - model.decision_function(np.zeros((1, 6)))
+    by_class = scores_of_units(model)
     for target in range(3):
         display = CoefficientDisplay.from_estimator(model, target=target)
         np.testing.assert_allclose(display.coefficients, by_class[:, target], atol=1e-12)
@@ -94,7 +100,7 @@ def test_ranks_without_thresholds_are_drawn_as_classes(representation):
 def test_one_row_of_two_classes_is_positive_for_the_second(family, representation):
     X, y = framed(k=2)
     model = family(representation=representation, random_state=0).fit(X, y)
-    second = model.decision_function(np.eye(6)) - model.decision_function(np.zeros((1, 6)))
+    second = scores_of_units(model)
     np.testing.assert_allclose(CoefficientDisplay.from_estimator(model).coefficients, second, atol=1e-12)
 
 

@@ -11,6 +11,7 @@ import pytest
 from cases import Hours, make_data
 from display_cases import check_legible, labels_of
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV
@@ -396,7 +397,7 @@ def test_margins_of_queries():
     model = PredtronRanker(random_state=0).fit(X, y, qid=qid)
     display = MarginDisplay.from_estimator(model, X, y, qid)
     assert display.margins.shape == (40,) and display.margins[3] == np.inf
-    assert display.margins[5] == pytest.approx(model.margin(X[qid == 5], y[qid == 5]))
+    assert display.margins[5] == pytest.approx(model.margin(X[qid == 5], y[qid == 5], "one"))
     assert sum(bar.get_height() for bar in display.bars_) == 39
     assert display.margins.min() == model.margin(X, y, qid) and display.ax_.get_ylabel() == "number of queries"
 
@@ -483,7 +484,8 @@ def test_margins_of_sequences():
     assert labels_of(display)[0] == f"below 0: {(display.margins < 0).sum()} of 40 sequences"
     assert display.ax_.get_ylabel() == "number of sequences"
     frame = pd.DataFrame(X, columns=list("abc")).assign(sid=sid)
-    np.testing.assert_array_equal(MarginDisplay.from_estimator(model, frame, y).margins, display.margins)
+    of_frame = clone(model).fit(frame, y)
+    np.testing.assert_array_equal(MarginDisplay.from_estimator(of_frame, frame, y).margins, display.margins)
     with pytest.raises(ValueError, match=r"qid is for PredtronRanker and PredtronBipartiteClassifier only, and estimator=P"):
         MarginDisplay.from_estimator(model, X, y, sid)
     classifier = PredtronClassifier().fit(X, y)

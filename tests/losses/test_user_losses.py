@@ -309,4 +309,4 @@ def test_a_ranking_loss_that_builds_something_else():
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1j, "1"])
 def test_a_measure_that_is_no_number(value):
     with pytest.raises(ValueError, match=r"^measure=.*accepted are finite numbers, one per query"):
-        mean_over_queries(lambda y, s, qid: [value], [0, 1], [1.0, 2.0])
+        mean_over_queries(lambda y, s, qid: [value], [0, 1], [1.0, 2.0], qid="one")

@@ -399,7 +399,7 @@ def test_weights_of_rows():
 )
 def test_bad_weights(weights, message):
     with pytest.raises(ValueError, match=message):
-        mean_over_queries(ndcg, *OK, sample_weight=weights)
+        mean_over_queries(ndcg, *OK, qid="one", sample_weight=weights)
 
 
 def test_measure_of_ones_own():

@@ -195,10 +195,11 @@ def test_theorem_of_every_update(kind):
 
 def test_theorem_names_norm_and_rankings():
     fit = {"X": [[1.0, 0], [0, 1], [1, 1]], "y": [1, 0, 2]}
-    ranker = PredtronRanker(norm="group", update="loss_driven").fit(**fit)
+    ranked = {**fit, "qid": "one"}
+    ranker = PredtronRanker(norm="group", update="loss_driven").fit(**ranked)
     expected = "Theorem 14 (Jain et al. 2015, supplement), with the margin of pairs, Theorem 15 for its norm"
     assert theorem_of(ranker) == expected
-    assert theorem_of(PredtronRanker(loss=NDCG(k=1), update="slam").fit(**fit)) == "Theorem 8 (Chaudhuri and Tewari 2015)"
+    assert theorem_of(PredtronRanker(loss=NDCG(k=1), update="slam").fit(**ranked)) == "Theorem 8 (Chaudhuri and Tewari 2015)"
     parts = {"representation": "shared", "intercept_scaling": 1.0, "update": "perceptron"}
     assert theorem_of(PredtronOrdinalClassifier(**parts).fit(**fit)) == "Corollary 3 (Milidiú and Rocha 2019)"
     assert theorem_of(PredtronOrdinalClassifier(loss="squared", **parts).fit(**fit)) == NAMED["perceptron"]
