@@ -10,4 +10,3 @@ NEEDED = {
     "river": ["sklearn_predtron/river", "doc/user_guide/river.rst"],
 }
 collect_ignore = [path for package, paths in NEEDED.items() if not find_spec(package) for path in paths]
-collect_ignore_glob = ["tests/*/conftest.py"]  # of which there are several, and none has a doctest
