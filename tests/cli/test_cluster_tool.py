@@ -19,7 +19,7 @@ pytestmark = pytest.mark.cluster
 def address():
     """Return the address of a cluster of two worker processes."""
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0"
     ) as started:
         yield started.scheduler_address
 

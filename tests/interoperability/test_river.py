@@ -412,10 +412,10 @@ def test_classes_are_refused_or_needed():
         to_river(PredtronMultilabelClassifier(), classes=[0, 1])
     with pytest.raises(ValueError, match="classes=None leaves PredtronOrdinalClassifier without its ranks"):
         to_river(PredtronOrdinalClassifier())
-    for model in [PredtronOrdinalClassifier(categories=["low", "high"]), PredtronOrdinalClassifier()]:
-        wrapped = to_river(model, None if model.categories else ["high", "low"])
-        wrapped.learn_one({"a": 1.0}, "high")
-        assert wrapped.predict_one({"a": 1.0}) == "high"
+    of_words = to_river(PredtronOrdinalClassifier(categories=["low", "high"]))
+    for wrapped, label in [(of_words, "high"), (to_river(PredtronOrdinalClassifier(), [1, 2]), 2)]:
+        wrapped.learn_one({"a": 1.0}, label)
+        assert wrapped.predict_one({"a": 1.0}) == label
 
 
 def test_what_cannot_grow_is_refused():

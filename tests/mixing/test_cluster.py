@@ -55,7 +55,7 @@ class Kills:
 def cluster():
     """Return a cluster of two worker processes."""
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0"
     ) as started:
         yield started
 
@@ -100,7 +100,7 @@ def test_what_is_wrong_is_named(cluster, tmp_path):
 
 def test_a_shard_that_ends_its_workers_is_named():
     """It is given up after as many workers as the scheduler allows."""
-    how = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": None}
+    how = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
     with dask.config.set({"distributed.scheduler.allowed-failures": 1}), distributed.LocalCluster(**how) as own:
         mixed = mixture(own)
         with pytest.raises(ShardError, match="shard 1: it ends the workers that take it"):
@@ -146,7 +146,7 @@ def test_a_scheduler_that_cannot_be_reached(monkeypatch, cluster, tmp_path):
         with pytest.raises(ValueError, match=message):
             mixture().set_params(cluster=address).fit(shards, classes=range(3))
     refused = pytest.raises(ValueError, match=r"cannot be reached: .*and 2 s to have a worker")
-    with distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None) as empty, refused:
+    with distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as empty, refused:
         mixture(empty).fit(shards, classes=range(3))
     assert time.monotonic() - start < 30
 
@@ -160,7 +160,7 @@ def test_certificates_of_dasks_configuration(tmp_path):
     tls = {"distributed.comm.tls.ca-file": certificate}
     for role in ("scheduler", "worker", "client"):
         tls |= {f"distributed.comm.tls.{role}.cert": certificate, f"distributed.comm.tls.{role}.key": key}
-    how = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "host": "127.0.0.1", "dashboard_address": None}
+    how = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
     shards = [Part(part) for part in PARTS[:4]]
     with dask.config.set(tls), distributed.LocalCluster(protocol="tls", **how) as own:
         assert own.scheduler_address.startswith("tls://")
@@ -248,7 +248,7 @@ def test_lost_workers(monkeypatch):
     shards = [Part(part) for part in PARTS[:4]]
     expected = bits(mixture(rounds=4).fit(shards, classes=range(3)))
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0"
     ) as own:
         for n in (1, 2):
             mixed, rounds = mixture(own, rounds=4), []

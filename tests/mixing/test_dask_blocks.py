@@ -26,7 +26,7 @@ pytestmark = pytest.mark.cluster
 X, Y = make_data(n=120)
 CUTS = [40, 60, 100]
 CHUNKS = (40, 20, 40, 20)
-HOW = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": None}
+HOW = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +53,7 @@ def mixture(estimator=None, **parameters):
     return ParameterMixing(estimator or PredtronClassifier(), **{"rounds": 3, "random_state": 0, **parameters})
 
 
+@pytest.mark.filterwarnings("ignore:threshold='auto' is chosen on rows in memory")  # blocks are shards
 @pytest.mark.parametrize("family", families(), ids=lambda family: family.__name__)
 def test_every_family_learns_blocks(family):
     """The bits of functions of the same rows; labels are found."""
