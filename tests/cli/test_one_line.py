@@ -109,6 +109,7 @@ def test_what_a_script_reads_is_written_as_it_is(capsys, tmp_path):
     assert run(capsys, tmp_path / "t", "--json")[1].isascii()
 
 
+@pytest.mark.filterwarnings("always:two")  # which is printed
 def test_warnings_are_lines_like_others(capsys, tmp_path, monkeypatch):
     """Also with progress on the terminal, whose line is cleared before."""
     (tmp_path / "t").write_text("1 1:1\n2 1:2\n" * 3)

@@ -131,6 +131,7 @@ def files_of_at_most(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
+@pytest.mark.filterwarnings("always:checkpoint=")  # which is printed
 def test_a_full_disk_costs_no_round(capsys, files, tmp_path):
     """What cannot be written is told in a line; the model is saved where that can be done."""
     train = [files["a"], files["b"], "--jobs", 1, "--epochs", 3, "--checkpoint", tmp_path / "c"]
