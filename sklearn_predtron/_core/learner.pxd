@@ -30,6 +30,7 @@ cdef class Learner:
     cdef readonly double cumulative_loss
     cdef readonly bint refused        # whether the last call ended because rows were refused before their rounds
     cdef bint overstepped             # whether because a step was too long
+    cdef double fade                  # what the next row that is shown leaves of those before, where an epoch counts as a whole
     cdef readonly double mean_weight  # of the rounds so far; what a round does depends on its weight relative to it
     cdef readonly bint weighted       # whether any round had another weight
     cdef int check(self) except -1

@@ -277,6 +277,7 @@ cdef class Learner:
         try:
             self.check_rounds(rows, labels, order, weight, counts)
             if counts is not None:
+                self.fade = self.average.keep_seen() ** counts.shape[0]
                 counts = np.asarray(counts) * (self.average.mass(counts.shape[0], self.t) / np.sum(counts))
             return self.learn_rounds(rows, labels, order, weight, usual, fresh, counts, unchecked, observed)
         finally:
@@ -418,7 +419,8 @@ cdef class Learner:
             if shown and counts is None:
                 self.observer.record(of_average, y, x.m, self.average.weight(1, &r), self.average.keep_seen())
             elif shown:
-                self.observer.record(of_average, y, x.m, counts[i], 1)
+                self.observer.record(of_average, y, x.m, counts[i], self.fade)
+                self.fade = 1
             if self.update.shrinking:
                 self.weights.shrink(self.update.shrinkage(&r))
             if size > 0:

@@ -277,7 +277,8 @@ def scan_files(args: argparse.Namespace, files: Files, file_format: FileFormat, 
         found = scan_shards(args, files, file_format)
     else:
         room = Room()
-        most = None if file_format.query_id else args.max_classes or MOST_CLASSES
+        named = file_format.classes if file_format.words is None else file_format.words.names
+        most = None if file_format.query_id else max(args.max_classes or MOST_CLASSES, 0 if named is None else len(named))
         found = [scan_file(file, file_format, room, bar, most) for file in files.train or files.test]
     name = "TRAIN=" + ", ".join(repr(file.path) for file in files.train) if files.train else f"--test={files.test[0].path!r}"
     zero_based = any(summary.zero_based for summary in found)

@@ -161,3 +161,13 @@ def test_relevances_are_as_many_as_there_are(tmp_path, capsys):
     (tmp_path / "q.svm").write_text("".join(f"{i} qid:{i // 4} {i % 5 + 1}:1\n" for i in range(20)))
     for more in ([], ["--grow"]):
         assert run_of(capsys, tmp_path / "q.svm", "--quiet", *more, "--max-classes", 2) == (0, "", "")
+
+
+def test_labels_that_are_named_are_not_found(capsys, tmp_path):
+    """However many they are: what is bounded is what a first pass finds."""
+    n = 10_100
+    (tmp_path / "t.svm").write_text("".join(f"{i} {i % 5 + 1}:1\n" for i in range(n)))
+    code, _, err = run_of(
+        capsys, tmp_path / "t.svm", "--classes", *range(n), "--epochs", 1, "--no-compare", "--quiet", "--save", tmp_path / "m"
+    )
+    assert (code, err) == (0, "") and len(joblib.load(tmp_path / "m").classes_) == n

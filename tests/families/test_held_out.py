@@ -249,3 +249,22 @@ def test_a_fit_is_the_same_with_a_cut_where_rows_that_weigh_much_are_held_out_by
     ]
     for fit in fits[1:]:
         np.testing.assert_array_equal(fit.coef_, fits[0].coef_)
+
+
+@pytest.mark.parametrize(("average", "former"), [(100.0, 0.0), ("uniform", 1 / 2), ("linear", 1 / 4)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_was_seen_fades_as_in_the_average(monkeypatch, average, former, weighted):
+    """Rows of a second fit that goes on have larger margins than any of the first."""
+    monkeypatch.setattr(_held_out, "MOST_ROWS", 0)
+    random = np.random.default_rng(0)
+    n = 5000
+    X = random.standard_normal((n, 3))
+    y = ((X[:, 0] > 0) ^ (random.random(n) < 0.3)).astype(int)
+    weight = np.where(np.arange(n) % 7 == 0, 3.0, 1.0) if weighted else None
+    model = PredtronBinaryClassifier(reject=ASK, average=average, max_iter=1, warm_start=True, random_state=0)
+    first = seen_by(model.fit(X, y, sample_weight=weight)).sum(axis=1)
+    far = np.zeros((n, 3))
+    far[:, 0] = np.where(np.arange(n) % 2, 500.0, -500.0)
+    both = seen_by(model.fit(far, (far[:, 0] > 0).astype(int), sample_weight=weight)).sum(axis=1)
+    last = np.flatnonzero(first).max()
+    assert both[: last + 1].sum() / both.sum() == pytest.approx(former, abs=0.01)

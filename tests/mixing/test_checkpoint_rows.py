@@ -193,6 +193,12 @@ def digest(*values):
 
 def test_a_digest_tells_values_apart_and_not_objects():
     A = np.arange(12.0).reshape(3, 4)
+    label = ["an", "other"]
+    for twice, apart in (([label, label], [["an", "other"], ["an", "other"]]), ([3, 3], [3, int("3")])):
+        assert digest(twice) == digest(apart)
+        objects = np.empty((2, len(twice)), dtype=object)
+        objects[0, :], objects[1, :] = twice, apart
+        assert digest(objects[0]) == digest(objects[1])
     same = [A, np.asfortranarray(A), np.repeat(A, 2, axis=0)[::2], np.tile(A, 2)[:, :4]]
     assert len({digest(value) for value in same}) == 1
     assert digest(A[:1]) == digest(np.repeat(A, 2, axis=0)[::2][:1].copy())
