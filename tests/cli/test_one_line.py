@@ -29,7 +29,8 @@ def test_one_line():
         shown = one_line(text)
         assert len(shown) == 1000 and shown[0] == "b" and shown[-1] == "e" and "..." in shown and shown.isprintable()
     assert one_line("x" * 100, 10) == "xxx...xxxx"
-    assert one_line(" " * LONG + "x") == "... x"
+    assert one_line("a name  with blanks:\n  why") == "a name  with blanks: why"
+    assert one_line("a" + "\n" * LONG + "x") == "a ... x"
 
 
 def commands(folder):
