@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_predtron._one_line import one_line
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
 LONGEST_REASON = 300  # signs of an error of pyarrow, which may quote the file
@@ -27,9 +28,8 @@ def import_arrow() -> Any:
 
 def unreadable(path: str, error: Exception | str, column: str | None = None) -> ValueError:
     """Return what to raise for an error that something damaged in a file has raised, which may be of any kind."""
-    about, reason = "" if column is None else f"column {column!r}: ", " ".join(str(error).split()) or repr(error)
-    shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in reason[:LONGEST_REASON])
-    return ValueError(f"path={path!r} cannot be read: {about}{shown}")
+    about = "" if column is None else f"column {column!r}: "
+    return ValueError(f"path={path!r} cannot be read: {about}{one_line(str(error) or repr(error), LONGEST_REASON)}")
 
 
 class ArrowFile:

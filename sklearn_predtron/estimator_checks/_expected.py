@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from sklearn_predtron._parts import resolve
@@ -52,7 +53,7 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
     >>> from sklearn_predtron.estimator_checks import expected_failed_checks
     >>> model = PredtronBinaryClassifier(threshold="f1")
     >>> sorted(set(expected_failed_checks(model)) - set(expected_failed_checks(PredtronBinaryClassifier())))
-    ['check_class_weight_classifiers', 'check_classifiers_train']
+    ['check_class_weight_classifiers']
     >>> results = check_estimator(model, expected_failed_checks=expected_failed_checks(model), on_skip=None)
     """
     if isinstance(estimator, ParameterMixing):
@@ -70,9 +71,11 @@ def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
     expected: dict[str, str] = {}
     if given.get("reject") is not None:
         expected |= dict.fromkeys([*PREDICTIONS, CLASS_WEIGHT], "rows may be rejected, whose label is no class")
-    if given.get("threshold") is not None and given["threshold"] != "auto":
-        expected["check_classifiers_train"] = "a cut, given or by a measure, has another accuracy"
+    threshold = given.get("threshold")
+    if "class_weight" in given and (isinstance(threshold, (str, SubsetLoss)) or callable(threshold)):
         expected[CLASS_WEIGHT] = "the cut takes back what the weights of the classes add to the scores"
+    elif isinstance(threshold, Real):
+        expected["check_classifiers_train"] = "a cut that is given may have any accuracy"
     if given.get("fit_intercept") is False:
         expected[CLASS_WEIGHT] = "a class cannot be predicted more often by an intercept"
     if given.get("representation") == "shared":
