@@ -27,7 +27,7 @@ cdef class JointMap(ScoreMap):
     def check_norm(self, norm):
         """Raise ValueError if the norm is not the Euclidean one."""
         from sklearn_predtron.norms import L2
-        if not isinstance(norm, L2):
+        if not isinstance(norm.for_rows(sparse=True), L2):
             raise ValueError(f"norm={norm.alias!r} does not go with a problem of joint features; accepted is 'l2'.")
 
     def written_for_means(self, Py_ssize_t p):
@@ -41,6 +41,7 @@ cdef class ObjectRows(Rows):
         self.objects = list(objects)
         self.n = self.given = len(self.objects)
         self.p = p
+        self.sparse = True
 
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
         x.m = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -241,10 +242,12 @@ class RankerContestant(PredtronContestant):
         """Return scores by the last iterate, of each query before its update."""
         # A copy goes ahead query by query, so that the calls that are timed are as long as the other learner's.
         ahead, scores = deepcopy(self.estimator), np.zeros((X.start[-1], 1))
-        for first, documents, relevance in zip(X.start, X, y, strict=False):
-            if ahead.__sklearn_is_fitted__():
-                ahead._learner.scores(as_rows(documents), scores[first : first + len(relevance)], mean=False)
-            ahead.partial_fit(documents, relevance)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the estimator itself warns
+            for first, documents, relevance in zip(X.start, X, y, strict=False):
+                if ahead.__sklearn_is_fitted__():
+                    ahead._learner.scores(as_rows(documents), scores[first : first + len(relevance)], mean=False)
+                ahead.partial_fit(documents, relevance)
         return scores[:, 0]
 
     def _fit(self, X: Any, y: Any, *, first: bool) -> None:

@@ -18,7 +18,7 @@ from sklearn_predtron.cli._demo import TASKS, Bar, Task, start_comparison, start
 from sklearn_predtron.cli._format import FileFormat, Files, find_format, known_task, task_of
 from sklearn_predtron.cli._growing import HeldBack, LeftOut, grow, widest
 from sklearn_predtron.cli._labels import are_words
-from sklearn_predtron.cli._learner import build_model, check_options, load_model, save_model
+from sklearn_predtron.cli._learner import build_model, check_options, load_model, save_model, settle_norm
 from sklearn_predtron.cli._mixing import check_names, check_shards, learn_mixture, mixing_option
 from sklearn_predtron.cli._predictions import format_predictions, format_scores, is_line, lines_to
 from sklearn_predtron.cli._report import Outcome, report_outcome
@@ -171,6 +171,8 @@ def learn_file(
                 bar("one label", reader.fraction_read)
                 continue
             X, y = now
+        if not model.__sklearn_is_fitted__():
+            settle_norm(model, X.values if isinstance(X, ByQuery) else X)
         order = slice(None) if args.shuffle is False else random.permutation(X.shape[0])
         learn_chunk(comparison, X[order], y[order], epoch == 0, place)
         bar(f"epoch {epoch + 1}/{args.epochs or 1}", reader.fraction_read, result)

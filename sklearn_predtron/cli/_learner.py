@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_predtron._parts import resolve
 from sklearn_predtron._replacing import replacing
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import FileError, named
@@ -16,7 +17,9 @@ from sklearn_predtron.cli._demo import TASKS, Task
 from sklearn_predtron.cli._format import FileFormat, task_of
 from sklearn_predtron.cli._labels import are_words, shortened_labels
 from sklearn_predtron.cli._predictions import typed_label
+from sklearn_predtron.families._row_formats import are_stored_dense
 from sklearn_predtron.losses import Reject
+from sklearn_predtron.norms import Auto, Norm, Scaled
 from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
 LEARNER_OPTIONS = ["loss", "representation", "update", "norm", "average"]
@@ -81,6 +84,12 @@ def check_loss(loss: str | dict, task: Task, classes: Any) -> None:
     if not labels.issubset([] if classes is None else classes.tolist()):
         unknown = np.setdiff1d(list(labels), classes)
         raise UsageError(f"--loss names the labels {shortened_labels(unknown)}; accepted are {shortened_labels(classes)}")
+
+
+def settle_norm(model: Any, X: Any) -> None:
+    """Take "scaled" for "auto" where the first rows of a file hold so much that they were dense before they were written."""
+    if isinstance(resolve(Norm, model.norm, "norm"), Auto) and are_stored_dense(X):
+        model.set_params(norm=Scaled.alias)
 
 
 def load_model(path: str) -> Any:

@@ -220,7 +220,7 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
     def _open_stream(self) -> Stream | None:
         """Open the short way for rows as they come, if the family has one."""
         reader = None if hasattr(self, "feature_names_in_") else self._stream_reader()
-        return None if reader is None else Stream(self._learner, reader, self._busy)
+        return None if reader is None else Stream(self._learner, reader, self._busy, self.__dict__.get("_first_sparse"))
 
     def _begin_stream(self) -> None:
         """Call the callbacks that have a hook for streams; scikit-learn's own hooks are for `fit`."""

@@ -14,7 +14,8 @@ from sklearn_predtron._core.rows import Rows
 from sklearn_predtron._parts import resolve
 from sklearn_predtron.families._bounded import Bounded
 from sklearn_predtron.families._parameters import Parameterized
-from sklearn_predtron.norms import Norm
+from sklearn_predtron.families._row_formats import warn_of_scales
+from sklearn_predtron.norms import Auto, Norm
 from sklearn_predtron.norms._base import Weights
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._base import Labels, Problem
@@ -34,17 +35,29 @@ class Composed(Bounded, Parameterized):
     _learned_with: Any
     _build_observer: Callable[..., Observer | None]
 
-    def _prepare_learner(self, rows: Rows, labels: Labels, *, fresh: bool, partial: bool) -> None:
-        """Make a learner for these rows and labels, or give the one that there is the present parts."""
+    def _prepare_learner(self, rows: Rows, labels: Labels, *, fresh: bool, partial: bool, sparse: bool | None = None) -> None:
+        """Make a learner for these rows and labels, or give the one that there is the present parts.
+
+        Where the format of new rows does not tell whether they are `sparse`, it is given.
+        """
         problem = self._build_problem()
         problem.prepare(labels)
         observer = self._build_observer(problem, None if fresh else self._learner.observer)
         if fresh:
+            self._fix_norm(rows, sparse=rows.sparse if sparse is None else sparse)
             self._learner = self._new_learner(problem, rows, observer, partial=partial)
             self._fixed, self._learned_with = self._fixed_parameters(), fingerprint(problem, self._learner.update)
         else:
             update, average = self._build_update(problem), self._build_average(problem, rows, partial=partial)
             self._change_parts(problem, update, average, observer)
+
+    def _fix_norm(self, rows: Rows, *, sparse: bool) -> None:
+        """Fix what "auto" stands for by the first rows, and keep their format until rows of the other one come."""
+        self._choose_norm(sparse=sparse)
+        automatic = isinstance(resolve(Norm, self.norm, "norm"), Auto)
+        self._first_sparse = rows.sparse if automatic else None
+        if self._first_sparse and sparse:
+            warn_of_scales(rows.matrix())
 
     def _new_learner(self, problem: Problem, rows: Rows, observer: Observer | None, *, partial: bool = False) -> Learner:
         """Make a learner that has learned nothing, for rows like these."""
@@ -57,7 +70,7 @@ class Composed(Bounded, Parameterized):
         return learner
 
     def _build_weights(self, problem: Problem, rows: Rows, *, average: bool) -> Weights:
-        norm, intercept = resolve(Norm, self.norm, "norm"), self._build_intercept()
+        norm, intercept = self._norm_of_weights(), self._build_intercept()
         return problem.score_map.build(norm, rows.p, intercept, sparse=rows.sparse, average=average)
 
     def _build_update(self, problem: Problem) -> Any:

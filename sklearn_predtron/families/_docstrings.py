@@ -12,9 +12,10 @@ from sklearn_predtron._parts import Part, kinds
 K = TypeVar("K", bound=type)
 
 SHARED = """
-norm : {norms} or Norm, default="l2"
-    The norm under which margins are measured: "l1" for few relevant features among many, "group" for few that matter to all
-    scores, "trace" for scores that share directions, "scaled" for raw features of any unit, "rkhs" for kernels.
+norm : {norms} or Norm, default="auto"
+    The norm under which margins are measured.  "auto" is "scaled", for raw features of any unit, where the first rows are dense,
+    and "l2" where they are CSR (see `Auto`); "l1" for few relevant features among many, "group" for few that matter to all
+    scores, "trace" for scores that share directions, "rkhs" for kernels.
 
 update : {updates} or Update, default="adaptive"
     When to change the weights, towards which competitor, and how far.
@@ -56,6 +57,9 @@ reject : Reject or None, default=None
 
 label_names_ : ndarray of shape (m,)
     Names of the labels, if y is a data frame whose columns have names.
+
+norm_ : str or Norm
+    The parameter `norm`, or what "auto" stands for since the first rows, "scaled" or "l2".
 
 last_coef_ : ndarray of shape ({d}, n_features)
     Weights of the last iterate.

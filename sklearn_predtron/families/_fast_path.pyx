@@ -228,9 +228,11 @@ cdef class Stream:
     cdef Learner learner
     cdef LabelReader reader
     cdef Busy busy
-    cdef bint closed
+    cdef bint closed, of_one_format, sparse
 
-    def __init__(self, Learner learner not None, LabelReader reader not None, Busy busy not None):
+    def __init__(self, Learner learner not None, LabelReader reader not None, Busy busy not None, sparse=None):
+        """A format, `sparse` or dense, is the only one that is taken; None takes both."""
+        self.of_one_format, self.sparse = sparse is not None, bool(sparse)
         self.learner = learner
         self.reader = reader
         self.busy = busy
@@ -251,6 +253,8 @@ cdef class Stream:
         cdef Rows rows = plain_rows(X)
         cdef Py_ssize_t before, refused
         cdef Labels labels
+        if rows is not None and self.of_one_format and rows.sparse != self.sparse:
+            return False
         if rows is None or rows.p != self.learner.weights.n_features or self.learner.weights.first_refused(rows) >= 0:
             return False
         labels = self.reader.read(y, rows.n)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_predtron._compat import LinearClassifierMixin, LinearModel
 from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows
 from sklearn_predtron._names import series
-from sklearn_predtron._parts import kinds, resolve
+from sklearn_predtron._parts import kinds
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._bounded import BEGAN
@@ -100,7 +100,8 @@ class BeginsAtLinear(BasePredtron):
 
     def _begin_at(self, model: Any) -> None:
         """Begin at a model, before anything was learned."""
-        norm = resolve(Norm, self.norm, "norm")
+        self._choose_norm(sparse=True)
+        norm = self._norm_of_weights()
         if not norm.takes_weights:
             accepted = series([repr(kind.alias) for kind in kinds(Norm) if kind.takes_weights])
             raise ValueError(f"norm={self.norm!r} cannot begin at the weights of a model; accepted are {accepted}.")

@@ -12,7 +12,7 @@ from sklearn_predtron._core.busy import Busy
 from sklearn_predtron._names import no_parameter, refuse_class, without_parameters
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron.families._patience import Patience, checked_patience
-from sklearn_predtron.norms import Norm
+from sklearn_predtron.norms import L2, Auto, Norm, Scaled
 from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Parameterized(CallbackSupport, CachedParameterNames):
     fit_intercept: bool
     intercept_scaling: Any
     _fixed: dict[str, Any]
+    _chosen_norm: str | None
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; a parameter takes effect at the next call, as what was made of the parameters is dropped."""
@@ -153,9 +154,19 @@ class Parameterized(CallbackSupport, CachedParameterNames):
             "intercept_scaling": self._scaling(),
         }
 
+    def _norm_of_weights(self) -> Norm:
+        """Return the norm; "auto" is what the first rows have chosen, if there were any."""
+        norm, chosen = resolve(Norm, self.norm, "norm"), self.__dict__.get("_chosen_norm")
+        return norm if chosen is None or not isinstance(norm, Auto) else resolve(Norm, chosen, "norm")
+
+    def _choose_norm(self, *, sparse: bool) -> None:
+        """Fix what "auto" stands for, here and later, by the format of the first rows."""
+        norm = resolve(Norm, self.norm, "norm").for_rows(sparse=sparse)
+        self._chosen_norm = norm.alias if type(norm) in (L2, Scaled) else None
+
     def _fixed_norm(self) -> dict[str, Any]:
         """Return the norm by its class, which an alias does not tell from a subclass, and its parameters."""
-        norm = resolve(Norm, self.norm, "norm")
+        norm = self._norm_of_weights()
         return {"norm": (f"{type(norm).__module__}.{type(norm).__qualname__}", norm.get_params())}
 
     def _scaling(self) -> Any:

@@ -10,11 +10,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._names import series
-from sklearn_predtron._parts import kinds, real_number, resolve
+from sklearn_predtron._parts import kinds, real_number
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._bounded import BEGAN
 from sklearn_predtron.families._linear_models import BeginsAtLinear, empty_rows
-from sklearn_predtron.norms import Norm
+from sklearn_predtron.norms import Auto, Norm
 from sklearn_predtron.norms._sparse import SparseWeights
 
 if TYPE_CHECKING:
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 def check_takes_weights(estimator: Any) -> bool:
     """Return True; raise ValueError if the norm has no weights that can be sparse."""
-    if not resolve(Norm, estimator.norm, "norm").takes_weights:
+    norm = estimator._norm_of_weights()
+    if not (norm.takes_weights or isinstance(norm, Auto)):
         accepted = series([repr(kind.alias) for kind in kinds(Norm) if kind.takes_weights])
-        raise ValueError(f"norm={estimator.norm!r} has no weights that can be kept sparse; accepted are {accepted}.")
+        raise ValueError(f"norm={norm.alias!r} has no weights that can be kept sparse; accepted are {accepted}.")
     return True
 
 
@@ -142,4 +143,4 @@ class SparseCoef(BeginsAtLinear):
                 f"representation={self.representation!r} has one direction, whose weights are not kept sparse; accepted are "
                 "representations with weights for each score."
             )
-        return resolve(Norm, self.norm, "norm")
+        return self._norm_of_weights()

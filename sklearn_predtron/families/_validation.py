@@ -14,7 +14,10 @@ from sklearn.utils.validation import validate_data
 from sklearn_predtron._compat import check_sample_weight
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, Rows, csr_rows, dense_rows
+from sklearn_predtron._parts import resolve
 from sklearn_predtron.families._fast_path import plain_rows
+from sklearn_predtron.families._row_formats import warn_of_format
+from sklearn_predtron.norms import Auto, Norm
 from sklearn_predtron.norms._base import euclidean_length
 from sklearn_predtron.problems._base import Labels
 
@@ -42,6 +45,8 @@ class Validated:
     _learner: Learner
     norm: Any
     n_features_in_: Any
+    _first_sparse: bool | None
+    _chosen_norm: Any
     _read_labels: Callable[..., Labels]
     _label_weight: Callable[..., NDArray | None]
 
@@ -51,6 +56,8 @@ class Validated:
         """Check the arguments and return what they hold."""
         self._check_labels_given(y)
         X, rows = self._read_rows(X, reset=fresh)
+        if not fresh:
+            self._note_format(rows)
         labels = self._read_labels(y, classes, fresh=fresh, partial=partial)
         check_lengths(rows.n, labels.n)
         weight = None
@@ -84,6 +91,14 @@ class Validated:
             )
             rows = as_rows(X)
         return X, rows
+
+    def _note_format(self, rows: Rows) -> None:
+        """Warn once of rows in another format than those that fixed "auto"."""
+        first = self.__dict__.get("_first_sparse")
+        if first is not None and rows.sparse != first and isinstance(resolve(Norm, self.norm, "norm"), Auto):
+            warn_of_format(first, self._chosen_norm, rows.sparse)
+            self._first_sparse = None
+            self.__dict__.pop("_stream", None)  # which takes rows of the first format only
 
     def _rows_and_labels(self, X: Any, y: Any) -> tuple[Any, Labels]:
         """Return rows, finite, and labels, in the order of the rounds."""

@@ -14,10 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_predtron._core.averages import Average, ChoosingAverage
 from sklearn_predtron._core.busy import Busy
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._composition import charged_every
-from sklearn_predtron.norms import Norm
 from sklearn_predtron.problems._base import Problem
 
 if TYPE_CHECKING:
@@ -30,6 +28,7 @@ class Widened:
     _busy: Busy
     _learner: Learner
     norm: Any
+    _norm_of_weights: Callable[[], Any]
     n_features_in_: Any
     _fitted_state: Callable[[], dict[str, Any]]
     _restore: Callable[[dict[str, Any]], None]
@@ -157,7 +156,7 @@ class Widened:
 
     def _check_constants(self, known: tuple[int, int], wanted: tuple[int, int]) -> None:
         """Refuse numbers of scores and features for which a parameter of the norm would be another."""
-        norm = resolve(Norm, self.norm, "norm")
+        norm = self._norm_of_weights()
         before, after = norm.constants(*known), norm.constants(*wanted)
         changed = [name for name in before if before[name] != after[name]]
         if changed:

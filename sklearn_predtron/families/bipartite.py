@@ -121,6 +121,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         Offset of the score, less `threshold_`.
     threshold_ : float
         The cut of the score as it was learned; 0 is that of `decision_function`.
+    {norm_}
     {last_coef_}
     {last_intercept_}
     {dual_coef_}
@@ -183,7 +184,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         balance: Any = "auto",
         batch_size: int = 200,
         threshold: Any = "auto",
-        norm: Any = "l2",
+        norm: Any = "auto",
         update: Any = "adaptive",
         average: Any = None,
         intercept_scaling: Any = "auto",

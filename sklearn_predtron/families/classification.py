@@ -195,6 +195,7 @@ class PredtronClassifier(RejectingClassifier):
         Weights that predict; d = k for "onehot".
     intercept_ : ndarray of shape (d,)
         Offsets of the scores.
+    {norm_}
     {last_coef_}
     {last_intercept_}
     {dual_coef_}
@@ -232,7 +233,7 @@ class PredtronClassifier(RejectingClassifier):
         *,
         loss: Any = "zero_one",
         representation: Any = "onehot",
-        norm: Any = "l2",
+        norm: Any = "auto",
         update: Any = "adaptive",
         average: Any = None,
         fit_intercept: bool = True,
@@ -301,6 +302,8 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
         Offset of the score, less `threshold_`.
     threshold_ : float
         The cut of the score as it was learned; 0 is that of `decision_function`.
+    {norm_}
+
     {last_coef_}
     {last_intercept_}
     {dual_coef_}
@@ -346,7 +349,7 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
         *,
         loss: Any = "zero_one",
         representation: Any = "sign",
-        norm: Any = "l2",
+        norm: Any = "auto",
         update: Any = "adaptive",
         average: Any = None,
         fit_intercept: bool = True,

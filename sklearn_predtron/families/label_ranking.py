@@ -64,6 +64,7 @@ class PredtronLabelRanker(BaseRanker):
         Offsets of the scores.
     pairs_ : ndarray of shape (m (m - 1) / 2, 2)
         With representation="pairwise", the labels i < j that a score compares: it is positive where i is ahead of j.
+    {norm_}
     {last_coef_}
     {last_intercept_}
     {dual_coef_}
@@ -114,7 +115,7 @@ class PredtronLabelRanker(BaseRanker):
         *,
         loss: Any = "ndcg",
         representation: Any = "log",
-        norm: Any = "l2",
+        norm: Any = "auto",
         update: Any = "adaptive",
         average: Any = None,
         fit_intercept: bool = True,

@@ -74,6 +74,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
         Offsets of the scores, less `threshold_`.
     threshold_ : ndarray of shape (m,)
         The cuts of the scores as they were learned; 0 is that of `decision_function`.
+    {norm_}
     {last_coef_}
     {last_intercept_}
     {dual_coef_}
@@ -125,7 +126,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
         *,
         loss: Any = "hamming",
         representation: Any = "sign_vector",
-        norm: Any = "l2",
+        norm: Any = "auto",
         update: Any = "adaptive",
         average: Any = None,
         fit_intercept: bool = True,

@@ -62,6 +62,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
     thresholds_ : ndarray of shape (r - 1,)
         With representation="shared", the thresholds theta_1 <= ... <= theta_(r - 1) on the direction ``coef_[0]``: a row has as
         many ranks below its own as its score <coef_[0], x> reaches thresholds.
+    {norm_}
     {last_coef_}
     {last_intercept_}
     {dual_coef_}
@@ -109,7 +110,7 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         *,
         loss: Any = "absolute",
         representation: Any = "thermometer",
-        norm: Any = "l2",
+        norm: Any = "auto",
         update: Any = "adaptive",
         average: Any = None,
         fit_intercept: bool = True,

@@ -62,6 +62,7 @@ class PredtronRanker(BaseRanker, InColumn):
         Weights that predict.
     intercept_ : float
         Always 0.0: an offset common to a query cannot change its ranking.
+    {norm_}
     last_coef_ : ndarray of shape (n_features,)
         Weights of the last iterate.
     last_intercept_ : float
@@ -120,7 +121,7 @@ class PredtronRanker(BaseRanker, InColumn):
         *,
         loss: Any = "ndcg",
         representation: Any = "log",
-        norm: Any = "l2",
+        norm: Any = "auto",
         update: Any = "adaptive",
         average: Any = None,
         max_iter: int | None = None,

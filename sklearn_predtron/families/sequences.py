@@ -62,9 +62,9 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
         Which label may follow which: others are never predicted, and refused in y.  "bio" is for the labels O, B-x and I-x, where
         I-x follows B-x and I-x only; "observed" allows what `fit` has seen; a boolean array says of each label, a row, which ones
         may follow, and in its last row which ones may be first.
-    norm : {norms} or Norm, default="l2"
-        The norm of W, under which margins are measured; "scaled" is for raw dense features of any unit.  The transitions,
-        which are counts, have the Euclidean norm.
+    norm : {norms} or Norm, default="auto"
+        The norm of W, under which margins are measured.  "auto" is "scaled", for raw features of any unit, where the first rows
+        are dense, and "l2" where they are CSR.  The transitions, which are counts, have the Euclidean norm.
     {update}
     {average}
     transition_scaling : float, default=0.1
@@ -88,6 +88,7 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
         Scores A of a label (row) before another (column); -inf where the constraint forbids it.
     start_, end_ : ndarrays of shape (n_classes,)
         Scores of first and of last labels.
+    {norm_}
     {last_coef_}
     {last_intercept_}
     last_transitions_, last_start_, last_end_ : ndarrays
@@ -152,7 +153,7 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
         *,
         loss: Any = "hamming",
         constraint: Any = None,
-        norm: Any = "l2",
+        norm: Any = "auto",
         update: Any = "adaptive",
         average: Any = None,
         transition_scaling: float = 0.1,

@@ -199,6 +199,7 @@ class Predtron(BasePredtron):
         Weights that predict.
     intercept_ : ndarray of shape (n_scores,), or (1,) with joint features
         Offsets of the scores; 0 with joint features.
+    {norm_}
     {last_coef_}
     {last_intercept_}
     {dual_coef_}
@@ -230,7 +231,7 @@ class Predtron(BasePredtron):
         self,
         problem: Any,
         *,
-        norm: Any = "l2",
+        norm: Any = "auto",
         update: Any = "adaptive",
         average: Any = None,
         fit_intercept: bool = True,

@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 
 from sklearn_predtron._compat import CallbackSupport, with_callbacks
-from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron._warning import warn
@@ -40,7 +39,7 @@ from sklearn_predtron.mixing._shards import (
     shards_in,
 )
 from sklearn_predtron.mixing._tasks import Epochs, Unwatched, Watched
-from sklearn_predtron.norms import RKHS, Norm
+from sklearn_predtron.norms import RKHS
 from sklearn_predtron.norms._rkhs import UNMIXED
 from sklearn_predtron.updates._bounds import made_of
 
@@ -347,7 +346,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
                 "False."
             )
         model = clone(self.estimator)
-        if isinstance(resolve(Norm, model.norm, "norm"), RKHS):
+        if isinstance(model._norm_of_weights(), RKHS):
             raise ValueError(UNMIXED)
         model.average = "linear" if average is None else average
         if getattr(self.estimator, "_skl_callbacks", None):

@@ -20,6 +20,7 @@ from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._file_part import can_be_cut
 from sklearn_predtron.families._base import BasePredtron
 from sklearn_predtron.families._epochs import Epochs
+from sklearn_predtron.families._row_formats import are_stored_dense
 from sklearn_predtron.families._validation import Batch, MissingClasses
 from sklearn_predtron.mixing._blocks import Block, Lesson, labels_in, lessons_of_function
 from sklearn_predtron.mixing._digest import Digest
@@ -299,9 +300,9 @@ def open_shards(model: BasePredtron, given: list[Any], found: Found, *, fresh: b
     names = [name_of(i, x) for i, x in enumerate(given)]
     options = options_of(model, found)
     readers: list[Callable[[], Iterator[Lesson]]] = [lessons_of(x, options) for x in given]
-    if fresh:
-        prepare_learner(model, names, readers, found)
     paths = [path_of(x) for x in given]
+    if fresh:
+        prepare_learner(model, names, readers, found, paths)
     sizes = [None if path is None else os.path.getsize(path) for path in paths]
     return [Chunks(name, model, reader, size) for name, reader, size in zip(names, readers, sizes, strict=True)]
 
@@ -362,11 +363,13 @@ def scanned(name: str, shard: Path | PartOfFile, options: dict[str, Any]) -> Svm
     return found
 
 
-def prepare_learner(model: BasePredtron, names: list[str], readers: list[Callable[[], Iterator[Lesson]]], found: Found) -> None:
+def prepare_learner(
+    model: BasePredtron, names: list[str], readers: list[Callable[[], Iterator[Lesson]]], found: Found, paths: list[Path | None]
+) -> None:
     """Get a learner of no rounds ready for rows like the first."""
     model._validate_params()
     known = {} if found.classes is None else {"classes": found.classes}
-    for name, reader in zip(names, readers, strict=True):
+    for name, reader, path in zip(names, readers, paths, strict=True):
         try:
             lesson = next((lesson for lesson in reader() if len(lesson) > 0), None)
             if lesson is None:
@@ -375,7 +378,8 @@ def prepare_learner(model: BasePredtron, names: list[str], readers: list[Callabl
             width = getattr(model, "n_features_in_", None)
             if found.n_features not in (None, width):
                 raise ValueError(f"X has {width} features, and n_features={found.n_features}.")
-            model._prepare_learner(batch.rows, batch.labels, fresh=True, partial=False)
+            sparse = None if path is None else not are_stored_dense(batch.X)
+            model._prepare_learner(batch.rows, batch.labels, fresh=True, partial=False, sparse=sparse)
         except MissingClasses:
             raise ValueError("classes=None is for files, in which labels are looked for; with functions pass all.") from None
         except Exception as error:

@@ -24,7 +24,7 @@ from sklearn_predtron.norms._rkhs import RKHSWeights
 from sklearn_predtron.norms._scaled import ScaledWeights
 from sklearn_predtron.norms._trace import TraceWeights
 
-__all__ = ["L2", "RKHS", "Group", "Norm", "PNorm", "Scaled", "Trace"]
+__all__ = ["L2", "RKHS", "Auto", "Group", "Norm", "PNorm", "Scaled", "Trace"]
 
 LARGEST_BY_DEFAULT = 8.0  # of the exponents of "l1" and "group"
 WITH_GAMMA = ("rbf", "laplacian", "poly", "polynomial", "sigmoid", "chi2")
@@ -35,7 +35,7 @@ class Norm(Part):
 
     See Also
     --------
-    L2 : The default.
+    Auto : The default.
     sklearn_predtron.updates.Update : Base of what takes the steps.
 
     Examples
@@ -55,6 +55,21 @@ class Norm(Part):
     measured = False  # whether it has a length of given weights and rows
     of_sequences = False  # whether the tokens of sequences can be learned under it
     theorem: str | None = None  # what carries the theorems over to the norm
+
+    def for_rows(self, *, sparse: bool) -> Norm:
+        """Choose the norm for rows to come.
+
+        Parameters
+        ----------
+        sparse : bool
+            Whether the first of them are sparse.
+
+        Returns
+        -------
+        Norm
+            The norm itself, but for `Auto`.
+        """
+        return self
 
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         """Make the compiled weights.
@@ -157,6 +172,43 @@ class Norm(Part):
     def _unmeasured(self) -> str:
         have = series([repr(kind.alias) for kind in kinds(Norm) if kind.measured])
         return f"norm={self.alias!r} has no length of given weights or rows; {have} have."
+
+
+class Auto(Norm):
+    """`Scaled` for dense rows and `L2` for CSR rows, fixed by the first rows that are learned.
+
+    Columns of dense rows are of any unit and offset, as they come from tables and sensors; sparse rows hold counts, weights of
+    words and indicators, of one scale, whose zeros are no values.  The choice is an estimator's `norm_`; later rows of the other
+    format are learned under it, and a warning says so once.  Files in svmlight format, in which dense data are often written,
+    choose by their first chunk: it is dense if at least half of its values are stored.  A model that begins at given weights
+    (`from_linear`) is under `L2`.
+
+    See Also
+    --------
+    Scaled : For raw features, of any unit.
+    L2 : For features of one scale.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn_predtron import PredtronClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> PredtronClassifier(random_state=0).fit(X, y).norm_
+    'scaled'
+    >>> PredtronClassifier(random_state=0).fit(csr_array(X > X.mean(axis=0), dtype=float), y).norm_
+    'l2'
+    """
+
+    alias = "auto"
+    of_sequences = True
+
+    def for_rows(self, *, sparse: bool) -> Norm:
+        return L2() if sparse else Scaled()
+
+    def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
+        norm = self.for_rows(sparse=sparse)
+        return norm.build(score_map, p, intercept=intercept, sparse=sparse, average=average)
 
 
 class L2(Norm):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from sklearn_predtron._core.rows import OVERFLOW
-from sklearn_predtron._parts import resolve
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
-from sklearn_predtron.norms import Norm
 from sklearn_predtron.theory._described import describe
 from sklearn_predtron.updates._comparator import as_weights
 
@@ -71,8 +70,10 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
         scores = np.ascontiguousarray(data.X @ W.T + b, dtype=np.float64)
     if not np.isfinite(scores).all():
         raise ValueError(OVERFLOW)
-    length = resolve(Norm, data.model.norm, "norm").length(
-        W, b / data.feature if data.feature > 0 else b[:0], apart=data.problem.score_map.offsets_apart
+    length = (
+        data.model._norm_of_weights()
+        .for_rows(sparse=sparse.issparse(data.X))
+        .length(W, b / data.feature if data.feature > 0 else b[:0], apart=data.problem.score_map.offsets_apart)
     )
     return float(data.problem.margins(scores, data.labels, data.pairwise).min(initial=np.inf) / length)
 

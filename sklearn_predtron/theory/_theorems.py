@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import Queries
 from sklearn_predtron.families._base import BasePredtron
-from sklearn_predtron.norms import Norm
 from sklearn_predtron.updates import Update
 
 
@@ -57,7 +56,7 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     estimator._check_rows_told()
     estimator._check_fixed()
     weights, problem = estimator._learner.weights, estimator._learner.problem
-    norm = resolve(Norm, estimator.norm, "norm")
+    norm = estimator._norm_of_weights()
     norm.check_measured()
     if weights.intercept.automatic:
         raise ValueError("intercept_scaling='auto' moves with the inputs; a radius is for a number or fit_intercept=False.")
@@ -113,7 +112,7 @@ def theorem_of(estimator: Any) -> str:
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
     check_is_fitted(estimator)
     theorem = estimator._theorem()
-    update, norm = resolve(Update, estimator.update, "update"), resolve(Norm, estimator.norm, "norm")
+    update, norm = resolve(Update, estimator.update, "update"), estimator._norm_of_weights()
     if estimator._learner.problem.margin_of_pairs and not update.pairwise:
         theorem += ", with the margin of pairs"
     return theorem if norm.theorem is None else f"{theorem}, {norm.theorem}"

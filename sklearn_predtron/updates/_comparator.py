@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from sklearn_predtron._core.rows import OVERFLOW
-from sklearn_predtron._parts import as_numbers, resolve
-from sklearn_predtron.norms import Norm
+from sklearn_predtron._parts import as_numbers
 from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.problems._inquiry import ask
 
@@ -32,7 +31,7 @@ class Comparator:
         cls, estimator: Any, problem: Any, X: Any, labels: Any, weights: Any, radius: float | None, pairwise: bool
     ) -> Comparator:
         """Measure weights, as coef or (coef, intercept), by the norm of a fitted estimator."""
-        learned, norm, d = estimator._learner.weights, resolve(Norm, estimator.norm, "norm"), problem.d
+        learned, norm, d = estimator._learner.weights, estimator._norm_of_weights(), problem.d
         norm.check_measured()
         if isinstance(weights, tuple) and len(weights) != 2:
             raise ValueError(f"comparator is a tuple of length {len(weights)}; accepted are an array and (coef, intercept).")
