@@ -1,0 +1,240 @@
+"""`norm="auto"`: which norm it is, when that is fixed, and what is warned of."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_wine, make_classification
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
+from sklearn_predtron.norms import Auto, PNorm
+from tests import cases
+from tests.problems_in_python import Words
+
+RANDOM = np.random.default_rng(0)
+X, Y = make_classification(120, 6, n_informative=4, n_classes=3, random_state=0)
+X = X * 10.0 ** np.arange(-2, 4) + 5
+S = sparse.csr_array(X)
+FORMATS = {"dense": X, "CSR": sparse.csr_array(np.sign(X - 5))}
+OTHER = "X is (CSR|dense), and the first rows were"
+
+
+def same_weights(a, b):
+    return np.array_equal(a.coef_, b.coef_) and np.array_equal(a.intercept_, b.intercept_) and a.t_ == b.t_
+
+
+def silent():
+    warnings.simplefilter("error")
+
+
+@pytest.mark.parametrize("norm", ["auto", Auto()], ids=str)
+@pytest.mark.parametrize(("rows", "chosen"), [("dense", "scaled"), ("CSR", "l2")])
+def test_it_is_the_norm_for_the_format_of_the_first_rows(norm, rows, chosen):
+    model = PredtronClassifier(norm=norm, random_state=0).fit(FORMATS[rows], Y)
+    assert model.norm_ == chosen
+    assert same_weights(model, PredtronClassifier(norm=chosen, random_state=0).fit(FORMATS[rows], Y))
+    stream = PredtronClassifier(norm=norm).partial_fit(FORMATS[rows], Y, classes=[0, 1, 2])
+    assert stream.norm_ == chosen
+    assert same_weights(stream, PredtronClassifier(norm=chosen).partial_fit(FORMATS[rows], Y, classes=[0, 1, 2]))
+
+
+def test_a_norm_that_is_given_is_shown_as_it_was_given():
+    norm = PNorm(q=4)
+    assert PredtronClassifier(norm=norm).fit(X, Y).norm_ is norm
+    assert PredtronClassifier(norm="l1").fit(X, Y).norm_ == "l1"
+    with pytest.raises(AttributeError, match="norm_"):
+        PredtronClassifier().norm_  # noqa: B018
+
+
+def test_fit_chooses_anew_and_a_call_that_fails_changes_nothing():
+    model = PredtronClassifier(random_state=0).fit(X, Y)
+    before = model.coef_
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(sparse.csr_array(np.where(X > 100, np.nan, np.sign(X))), Y)
+    assert model.norm_ == "scaled"
+    assert np.array_equal(model.coef_, before)
+    assert model.fit(FORMATS["CSR"], Y).norm_ == "l2"
+    assert not hasattr(clone(model), "norm_")
+
+
+def test_rows_of_the_other_format_are_learned_under_it_and_warn_once():
+    model = PredtronClassifier().partial_fit(X[:40], Y[:40], classes=[0, 1, 2])
+    explicit = PredtronClassifier(norm="scaled").partial_fit(X[:40], Y[:40], classes=[0, 1, 2])
+    with pytest.warns(UserWarning, match="X is CSR, and the first rows were dense.*norm='scaled'"):
+        model.partial_fit(S[40:80], Y[40:80])
+    explicit.partial_fit(S[40:80], Y[40:80])
+    with warnings.catch_warnings():
+        silent()
+        for part in (S[80:100], X[100:101], S[101:]):
+            at = slice(model.t_, model.t_ + part.shape[0])
+            model.partial_fit(part, Y[at])
+            explicit.partial_fit(part, Y[at])
+    assert model.norm_ == "scaled"
+    assert same_weights(model, explicit)
+
+
+@pytest.mark.parametrize(("first", "later"), [("dense", "CSR"), ("CSR", "dense")])
+def test_the_short_way_for_single_rows_warns_too(first, later):
+    model = PredtronClassifier().partial_fit(FORMATS[first][:30], Y[:30], classes=[0, 1, 2])
+    for i in range(30, 35):
+        model.partial_fit(FORMATS[first][[i]], Y[[i]])
+    with pytest.warns(UserWarning, match=OTHER):
+        model.partial_fit(FORMATS[later][[35]], Y[[35]])
+    for i in range(36, 40):  # silent, as the suite's filter of warnings checks
+        model.partial_fit(FORMATS[later][[i]], Y[[i]])
+    assert "_stream" in vars(model)
+    assert model.t_ == 40
+
+
+def test_a_warning_that_is_an_error_leaves_the_model_as_it_was():
+    model = PredtronClassifier().partial_fit(X[:40], Y[:40], classes=[0, 1, 2])
+    before = pickle.dumps(model)
+    with warnings.catch_warnings():
+        silent()
+        with pytest.raises(UserWarning, match=OTHER):
+            model.partial_fit(S[40:], Y[40:])
+    assert pickle.dumps(model) == before
+    model.partial_fit(X[40:], Y[40:])
+    assert same_weights(model, PredtronClassifier(norm="scaled").partial_fit(X, Y, classes=[0, 1, 2]))
+
+
+def test_predictions_of_the_other_format_do_not_warn():
+    model = PredtronClassifier(random_state=0).fit(X, Y)
+    assert np.array_equal(model.predict(S), model.predict(X))
+
+
+@pytest.mark.parametrize("taken", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))], ids=["copied", "saved"])
+def test_the_choice_and_the_warning_are_kept(taken):
+    model = PredtronClassifier().partial_fit(X[:40], Y[:40], classes=[0, 1, 2])
+    with pytest.warns(UserWarning, match=OTHER):
+        model.partial_fit(S[40:50], Y[40:50])
+    model = taken(model).partial_fit(S[50:], Y[50:])
+    assert model.norm_ == "scaled"
+    other = taken(PredtronClassifier().partial_fit(X[:40], Y[:40], classes=[0, 1, 2]))
+    with pytest.warns(UserWarning, match=OTHER):
+        other.partial_fit(S[40:], Y[40:])
+
+
+@pytest.mark.parametrize(("rows", "chosen"), [("dense", "scaled"), ("CSR", "l2")])
+def test_a_stream_goes_on_under_the_name_of_what_was_chosen_and_back(rows, chosen):
+    model = PredtronClassifier().partial_fit(FORMATS[rows][:60], Y[:60], classes=[0, 1, 2])
+    model.set_params(norm=chosen).partial_fit(FORMATS[rows][60:90], Y[60:90])
+    model.set_params(norm="auto").partial_fit(FORMATS[rows][90:], Y[90:])
+    assert same_weights(model, PredtronClassifier(norm=chosen).partial_fit(FORMATS[rows], Y, classes=[0, 1, 2]))
+    other = "l2" if chosen == "scaled" else "scaled"
+    with pytest.raises(ValueError, match="norm cannot change"):
+        model.set_params(norm=other).partial_fit(FORMATS[rows], Y)
+    learned = PredtronClassifier(norm="l1").partial_fit(FORMATS[rows], Y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="norm cannot change"):
+        learned.set_params(norm="auto").partial_fit(FORMATS[rows], Y)
+    assert learned.set_params(norm="auto", warm_start=False).fit(FORMATS[rows], Y).norm_ == chosen
+
+
+def test_a_model_that_begins_at_weights_is_under_l2():
+    batch = LogisticRegression().fit(np.sign(X), Y)
+    model = PredtronClassifier.from_linear(batch)
+    assert model.norm_ == "l2"
+    same = PredtronClassifier.from_linear(batch, norm="l2")
+    assert same_weights(model.partial_fit(np.sign(X), Y), same.partial_fit(np.sign(X), Y))
+    assert model.norm_ == "l2"
+
+
+def test_features_that_appear_in_a_stream_are_under_it():
+    model = PredtronClassifier().partial_fit(X[:60, :4], Y[:60], classes=[0, 1, 2]).widen(n_features=6).partial_fit(X[60:], Y[60:])
+    assert model.norm_ == "scaled"
+    zeros = np.where(np.arange(6) < 4, X[:60], 0.0)
+    whole = PredtronClassifier().partial_fit(zeros, Y[:60], classes=[0, 1, 2]).partial_fit(X[60:], Y[60:])
+    assert same_weights(model, whole)
+
+
+def test_what_it_cannot_do_names_the_norm_that_can():
+    model = PredtronClassifier(random_state=0)
+    assert hasattr(model, "sparsify")
+    assert not hasattr(model.fit(X, Y), "sparsify")
+    with pytest.raises(AttributeError) as caught:
+        model.sparsify()
+    assert "'l2'" in str(caught.value.__cause__)
+    assert sparse.issparse(model.fit(FORMATS["CSR"], Y).sparsify().coef_)
+    bounded = PredtronBinaryClassifier(fit_intercept=False).fit(X, Y == 1)
+    with pytest.raises(ValueError, match="norm='l2'"):
+        bounded.loss_bound(0.1)
+
+
+def test_joint_features_are_under_l2():
+    model = Predtron(Words(), random_state=0).fit(*Words.data())
+    assert model.norm_ == "l2"
+
+
+def counts(n=400, p=300):
+    """Words of a text: most are rare, and some stand in each row many times."""
+    often = 30.0 / np.arange(1, p + 1)
+    return sparse.csr_array(RANDOM.poisson(often, (n, p)).astype(float))
+
+
+class TestScales:
+    """CSR rows whose columns differ in scale."""
+
+    @staticmethod
+    def warned(X, y=None, **parameters):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            PredtronClassifier(random_state=0, max_iter=1, **parameters).fit(X, np.arange(X.shape[0]) % 2 if y is None else y)
+        return [str(warning.message) for warning in caught]
+
+    def test_raw_columns_warn_and_name_what_learns_from_them(self):
+        X, y = load_wine(return_X_y=True)
+        (message,) = self.warned(sparse.csr_array(X), y)
+        size = np.sqrt((X**2).mean(axis=0))
+        assert f"{size.max() / size.min():.3g}" in message
+        assert f"columns {size.argmin()} " in message
+        assert f"and {size.argmax()} " in message
+        assert "norm='scaled'" in message
+
+    @pytest.mark.parametrize("norm", ["l2", "scaled", "l1"])
+    def test_a_norm_that_was_given_does_not(self, norm):
+        X, y = load_wine(return_X_y=True)
+        assert self.warned(sparse.csr_array(X), y, norm=norm) == []
+
+    @pytest.mark.parametrize(("factor", "n"), [(990, 0), (1010, 1)])
+    def test_by_a_factor_of_a_thousand(self, factor, n):
+        X = RANDOM.choice([-1.0, 0.0, 1.0], (200, 3)) * [1.0, factor, 30.0]
+        assert len(self.warned(sparse.csr_array(X))) == n
+
+    def test_words_do_not(self):
+        assert self.warned(counts()) == []
+
+    def test_a_few_values_of_a_column_make_nothing_known(self):
+        X = sparse.lil_array((200, 2))
+        X[:, [0]] = np.ones((200, 1))
+        X[:9, [1]] = 1e6
+        assert self.warned(X.tocsr()) == []
+        X[9, 1] = 1e6
+        assert len(self.warned(X.tocsr())) == 1
+
+    def test_only_the_first_rows_of_a_stream_do(self):
+        X, y = load_wine(return_X_y=True)
+        model = PredtronClassifier()
+        with pytest.warns(UserWarning, match="root mean squares"):
+            model.partial_fit(sparse.csr_array(X), y, classes=[0, 1, 2])
+        model.partial_fit(sparse.csr_array(X), y)
+
+    @pytest.mark.parametrize("bad", [np.nan, np.inf])
+    def test_what_is_not_finite_is_refused_as_ever(self, bad):
+        X = sparse.csr_array(np.where(np.arange(400).reshape(100, 4) == 7, bad, 1.0))
+        with pytest.raises(ValueError, match="NaN|infinity"):
+            PredtronClassifier().fit(X, np.arange(100) % 2)
+
+    def test_empty_rows_are_taken(self):
+        model = PredtronClassifier().partial_fit(sparse.csr_array((3, 4)), [0, 1, 0], classes=[0, 1])
+        assert model.norm_ == "l2"
+
+
+def test_queries_and_their_documents():
+    X, relevance, qid = cases.queries()
+    assert PredtronRanker(random_state=0).fit(X, relevance, qid=qid).norm_ == "scaled"
+    assert PredtronRanker(random_state=0).fit(sparse.csr_array(X), relevance, qid=qid).norm_ == "l2"
