@@ -16,8 +16,8 @@ PACKAGE = Path("sklearn_predtron")
 C_SOURCES = {
     "_core/rows": "_core/simd.c",
     "datasets/_svmlight": "datasets/svmlight.c",
+    "norms/_feature_statistics": "norms/scaling.c",
     "norms/_p_norms": "norms/dual_step.c",
-    "norms/_scaled": "norms/scaling.c",
     "norms/_rkhs": "norms/gaussian.c",
     "problems/inference/_trellis": "problems/inference/viterbi.c",
 }

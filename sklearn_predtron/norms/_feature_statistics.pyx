@@ -4,6 +4,18 @@ from libc.string cimport memcpy
 import numpy as np
 
 from sklearn_predtron.norms._pages cimport restore
+from sklearn_predtron.norms.scaling cimport (
+    Found,
+    Scaling,
+    scaling_apply_dense,
+    scaling_apply_sparse,
+    scaling_fetch,
+    scaling_meet_dense,
+    scaling_meet_sparse,
+    scaling_meet_uniform,
+    scaling_refresh,
+    scaling_settle,
+)
 
 from sklearn_predtron._core.mixed import Moments
 from sklearn_predtron._core.state import reals
@@ -18,22 +30,81 @@ cdef class FeatureStatistics:
     """Means, inverse variances, squared deviations, counts and last refreshes of p features, as `scaling.h` says what they are.
 
     For sparse rows those that every row wants lie in pairs, feature by feature; for dense rows each field lies by itself.
+
+    While all rows are dense, counts and last refreshes are the rows so far: they are owed, and written before they are read.
     """
 
     def __init__(self, Py_ssize_t p, bint sparse, bint thin):
-        cdef Py_ssize_t between
         self.room = (p + 7) // 8 * 8
         self.sparse = sparse
         self.values = aligned_zeros(self.room * (PAIR + REST if sparse else FIELDS), thin)
         self.before = np.empty(0)
         self.nbytes = self.values.nbytes
-        between = 1 if sparse else self.room
-        self.S.mean = &self.values[0]
-        self.S.inverse = self.S.mean + between
-        self.S.squares = self.S.mean + PAIR * self.room
-        self.S.count, self.S.last = self.S.squares + between, self.S.squares + 2 * between
-        self.S.step = PAIR if sparse else 1
-        self.S.rest = REST if sparse else 1
+        self.S = self.laid(&self.values[0])
+        self.owed.uniform = not sparse
+
+    cdef Scaling laid(self, double* values) noexcept nogil:
+        """Where each field lies among the values, or in a copy of them."""
+        cdef Scaling S
+        cdef Py_ssize_t between = 1 if self.sparse else self.room
+        S.mean = values
+        S.inverse = S.mean + between
+        S.squares = S.mean + PAIR * self.room
+        S.count, S.last = S.squares + between, S.squares + 2 * between
+        S.step = PAIR if self.sparse else 1
+        S.rest = REST if self.sparse else 1
+        return S
+
+    # ----------------------------------------------------------------------------------------------------------- as rows come
+
+    cdef void meet_dense(self, Py_ssize_t n, const double* x, Py_ssize_t t, double* z, Found* found) noexcept nogil:
+        """Take a dense row, number t; see `scaling.h`."""
+        if self.owed.uniform:
+            scaling_meet_uniform(n, x, t, &self.S, z, found)
+            self.owed.n, self.owed.rows = n, t
+        else:
+            scaling_meet_dense(n, x, t, &self.S, z, found)
+
+    cdef void meet_sparse(self, Py_ssize_t n, const double* x, const Py_ssize_t* at, Py_ssize_t t, double* z, double* change,
+                          Found* found) noexcept nogil:
+        """Take a sparse row."""
+        self.settle()
+        self.owed.uniform = False
+        scaling_meet_sparse(n, x, at, t, &self.S, z, change, found)
+
+    cdef void refresh(self, Py_ssize_t t, bint dense) noexcept nogil:
+        """Let the zeros of rows up to number t count."""
+        self.settle()
+        scaling_refresh(self.room, t, dense, &self.S)
+
+    cdef void apply_dense(self, Py_ssize_t n, const double* x, double* z, Found* found) noexcept nogil:
+        """Take nothing of a dense row: scale it."""
+        scaling_apply_dense(n, x, &self.S, z, found)
+
+    cdef void apply_sparse(self, Py_ssize_t n, const double* x, const Py_ssize_t* at, double* z, Found* found) noexcept nogil:
+        """Scale a sparse row."""
+        scaling_apply_sparse(n, x, at, &self.S, z, found)
+
+    cdef void fetch(self, Py_ssize_t j, bint all) noexcept nogil:
+        """Start to fetch what is known of a feature: all of it, or what every row needs."""
+        scaling_fetch(&self.S, j, all)
+
+    # ------------------------------------------------------------------------------------------------- counts that are owed
+
+    cdef void settle(self) noexcept nogil:
+        """Write the counts and last refreshes that are owed."""
+        if self.owed.n > 0:
+            scaling_settle(self.owed.n, self.owed.rows, &self.S)
+            self.owed.n = 0
+
+    def look(self, Py_ssize_t n, Py_ssize_t rows):
+        """Look whether the counts and last refreshes of n features, which came from elsewhere, are the rows so far."""
+        self.settle()
+        mean, counts, last = self.field(MEAN, n), self.field(COUNT, n), self.field(LAST, n)
+        # Zeros that wait for a refresh leave a mean of 0 as it is.
+        self.owed.uniform = not self.sparse and bool((counts == rows).all() and ((last == rows) | (mean == 0)).all())
+
+    # ---------------------------------------------------------------------------------------------------- as they are kept
 
     def field(self, Py_ssize_t which, Py_ssize_t n):
         """A statistic of the first n features, in place."""
@@ -48,16 +119,19 @@ cdef class FeatureStatistics:
 
     def moments(self, rows, Py_ssize_t n):
         """Return what statistics of other rows are pooled with, of n features."""
+        self.settle()
         return Moments(rows, *[np.array(self.field(which, n)) for which in (MEAN, SQUARES, COUNT)])
 
     def adopt(self, moments):
         """Go on from pooled statistics, whose inverse variances are found at the next refresh."""
         rows, *found = moments
         n = len(found[0])
+        self.settle()
         for which, values in zip((MEAN, SQUARES, COUNT), found, strict=True):
             self.field(which, n)[...] = values
         self.field(INVERSE, n)[...] = 0
         self.field(LAST, n)[...] = rows
+        self.look(n, rows)
 
     def take_over(self, FeatureStatistics other not None):
         """Take the statistics of fewer features, which come first here."""
@@ -68,10 +142,13 @@ cdef class FeatureStatistics:
             relay(values[after:], REST, others[other_after:], REST, list(range(REST)), True)
         else:
             relay(values, self.room, others, other.room, list(range(FIELDS)), False)
+        self.owed = other.owed
+        self.owed.n = min(self.owed.n, self.room)
 
     def count_zeros(self, Py_ssize_t first, Py_ssize_t last, rows):
-        """Let some features have had as many zeros as there were rows."""
+        """Let some features have had as many zeros as there were dense rows."""
         cdef Py_ssize_t j
+        self.settle()
         for j in range(first, last):
             self.S.count[j * self.S.rest] = rows
 
@@ -83,11 +160,15 @@ cdef class FeatureStatistics:
     @property
     def saved(self):
         """The values, copied."""
-        return np.array(self.values)
+        cdef double[::1] values = np.array(self.values)
+        cdef Scaling S = self.laid(&values[0])
+        scaling_settle(self.owed.n, self.owed.rows, &S)     # in the copy: others may be learning
+        return np.asarray(values)
 
-    def restore(self, const double[::1] saved not None):
-        """Take over the values of a saved state."""
+    def restore(self, const double[::1] saved not None, Py_ssize_t n, Py_ssize_t rows):
+        """Take over the values of a saved state of so many features and rows."""
         restore(self.values, saved)
+        self.look(n, rows)
 
     def make_room_to_keep(self):
         """Get ready for `keep`."""
@@ -97,7 +178,9 @@ cdef class FeatureStatistics:
     cdef void keep(self) noexcept nogil:
         """Keep what a round is about to change before it is known to end."""
         memcpy(&self.before[0], &self.values[0], self.nbytes)
+        self.owed_before = self.owed
 
     cdef void go_back(self) noexcept nogil:
         """Take back what has changed since."""
         memcpy(&self.values[0], &self.before[0], self.nbytes)
+        self.owed = self.owed_before

@@ -10,16 +10,7 @@ from sklearn_predtron._core.score_map cimport BatchMap, ScoreMap, row_number, su
 from sklearn_predtron._core.simd cimport ScoreGradient, RowOps, Matrix, Row
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm, take_row
-from sklearn_predtron.norms.scaling cimport (
-    Found,
-    Scaling,
-    scaling_apply_dense,
-    scaling_apply_sparse,
-    scaling_fetch,
-    scaling_meet_dense,
-    scaling_meet_sparse,
-    scaling_refresh,
-)
+from sklearn_predtron.norms.scaling cimport Found, Scaling
 from sklearn_predtron.norms._feature_statistics cimport INVERSE, MEAN, FeatureStatistics
 from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._averaged cimport AVERAGES
@@ -102,6 +93,7 @@ cdef class ScaledWeights(L2Weights):
     def widen(self, Py_ssize_t n_features):
         """Let rows have so many features from here on: dense ones would have had zeros there, which count."""
         self.statistics.count_zeros(self.n_features, n_features, self.dense_rows)
+        self.statistics.look(n_features, self.seen)
         L2Weights.widen(self, n_features)
 
     def __reduce__(self):
@@ -115,12 +107,12 @@ cdef class ScaledWeights(L2Weights):
         counted = (flag, flag, flag, count, count, real, real), reals(self.d)
         inherited, statistics, counted = restored(self, state, (tuple, self.statistics.pattern, counted))
         L2Weights.__setstate__(self, inherited)
-        self.statistics.restore(statistics)
         self._set_counted(counted)
+        self.statistics.restore(statistics, self.n_features, self.seen)
 
     def export(self):
         if self.seen > 0:
-            scaling_refresh(self.statistics.room, self.seen, not self.sparse, &self.S)
+            self.statistics.refresh(self.seen, not self.sparse)
             self.known = False
         own = fields(gain={"dense_rows": self.dense_rows}, most={"may_step": self.may_step},
                      moments={"": self.statistics.moments(self.seen, self.n_features)})
@@ -137,7 +129,7 @@ cdef class ScaledWeights(L2Weights):
         self.seen = own["moments"][""].rows
         self.statistics.adopt(own["moments"][""])
         if self.seen > 0:
-            scaling_refresh(self.statistics.room, self.seen, not self.sparse, &self.S)
+            self.statistics.refresh(self.seen, not self.sparse)
         self.known = self.following = self.is_applied = False
 
     def divided(self, state):
@@ -200,12 +192,12 @@ cdef class ScaledWeights(L2Weights):
         if k.index_size > 0:     # an empty row has no address
             self.meet_sparse(row.n, x)
         else:
-            scaling_meet_dense(row.n, x, self.seen, &self.S, &self.z[0], &self.found)
+            self.statistics.meet_dense(row.n, x, self.seen, &self.z[0], &self.found)
             self.dense_rows += 1
             self.known = False
         self.is_applied = True
         if self.seen & (self.seen - 1) == 0:
-            scaling_refresh(self.statistics.room, self.seen, k.index_size == 0, &self.S)
+            self.statistics.refresh(self.seen, k.index_size == 0)
             self.known = False
             self.apply(row, k)
         self.squared_length = self.row_length2(k.index_size > 0)
@@ -216,7 +208,7 @@ cdef class ScaledWeights(L2Weights):
 
     cdef void meet_sparse(self, Py_ssize_t n, const double* x) noexcept nogil:
         self.recount()
-        scaling_meet_sparse(n, x, &self.at[0], self.seen, &self.S, &self.z[0], &self.change[0], &self.found)
+        self.statistics.meet_sparse(n, x, &self.at[0], self.seen, &self.z[0], &self.change[0], &self.found)
         self.D += self.found.constant
         if not self.score_map.offsets_cancel:
             self.shift_centre(n, &self.change[0], &self.at[0])
@@ -288,10 +280,10 @@ cdef class ScaledWeights(L2Weights):
         cdef const double* x = self.read(row, k)
         self.applied = row[0]
         if k.index_size == 0:
-            scaling_apply_dense(row.n, x, &self.S, &self.z[0], &self.found)
+            self.statistics.apply_dense(row.n, x, &self.z[0], &self.found)
         else:
             self.recount()
-            scaling_apply_sparse(row.n, x, &self.at[0], &self.S, &self.z[0], &self.found)
+            self.statistics.apply_sparse(row.n, x, &self.at[0], &self.z[0], &self.found)
         self.squared_length = self.row_length2(k.index_size > 0)
 
     cdef double row_length2(self, bint sparse) noexcept nogil:
@@ -452,7 +444,7 @@ cdef class ScaledWeights(L2Weights):
         L2Weights.prefetch(self, x)
         for i in range(min(x.first.n, FETCHED)):
             j = (<const int32_t*> x.first.index)[i] if x.k.index_size == sizeof(int32_t) else (<const int64_t*> x.first.index)[i]
-            scaling_fetch(&self.S, j, self.fresh)
+            self.statistics.fetch(j, self.fresh)
 
     # ------------------------------------------------------------------------------------------------------------ steps
 

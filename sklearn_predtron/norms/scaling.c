@@ -80,6 +80,15 @@ INLINE void meet(double x, const Now *at, double *mean, double *inverse, double 
     *inverse = inverse_of(at, *mean, *squares, *count);
 }
 
+/* The same where every row so far was dense: `count` and `last` are the rows, and no zeros wait. */
+INLINE void meet_uniform(double x, const Now *at, double *mean, double *inverse, double *squares)
+{
+    const double dev = clipped(x - *mean, *inverse, *squares, at->before);
+    *mean += dev * at->share;
+    *squares += dev * dev * (at->before * at->share);
+    *inverse = inverse_of(at, *mean, *squares, at->t);
+}
+
 #define FEATURE(S, j)                                                                                                  \
     (S)->mean + (j) * (S)->step, (S)->inverse + (j) * (S)->step, (S)->squares + (j) * (S)->rest,                       \
         (S)->count + (j) * (S)->rest, (S)->last + (j) * (S)->rest
@@ -147,20 +156,40 @@ INLINE void meet_lanes(const double *x, int dense, const Now *at, Features *f)
     f->count = CHOOSE(there, f->count, old.count);
     f->last = CHOOSE(there, t, old.last);
 }
+
+/* The same where every row so far was dense: `count` and `last` are the rows, and no zeros wait. */
+INLINE void meet_uniform_lanes(const double *x, const double *inverse, const Now *at, Features *f)
+{
+    lanes dev = LOAD(x) - f->mean;
+    const mask far = dev * dev > f->squares; /* and perhaps not so far: `clipped` looks again */
+    if (at->before >= KNOWN && RARELY(ANY(far)))
+        for (int l = 0; l < LANES; l++)
+            if (far[l]) dev[l] = clipped(dev[l], inverse[l], f->squares[l], at->before);
+    f->mean += dev * at->share;
+    f->squares += dev * dev * (at->before * at->share);
+    f->count = (lanes){at->t, at->t, at->t, at->t};
+    invert_lanes(at, f);
+}
 #endif
 
+typedef enum { APPLY, MEET, MEET_UNIFORM } Dense; /* literals where functions are inlined */
+
 #ifdef LANES
-/* Four features from j on, with the values v, side by side; `met` is NULL where the statistics stay as they are. */
-INLINE void take_lanes(const double *v, ptrdiff_t j, const Now *met, const Scaling *S, double *z, lanes *length2, lanes *cross)
+/* Four features from j on, with the values v, side by side. */
+INLINE void take_lanes(const double *v, ptrdiff_t j, Dense what, const Now *at, const Scaling *S, double *z, lanes *length2,
+                       lanes *cross)
 {
     Features f;
-    f.mean = LOAD(S->mean + j), f.inverse = LOAD(S->inverse + j);
-    if (met) {
-        f.squares = LOAD(S->squares + j), f.count = LOAD(S->count + j), f.last = LOAD(S->last + j);
-        meet_lanes(v, 1, met, &f);
-        STORE(S->mean + j, f.mean), STORE(S->inverse + j, f.inverse), STORE(S->squares + j, f.squares);
+    f.mean = LOAD(S->mean + j);
+    if (what == APPLY) f.inverse = LOAD(S->inverse + j);
+    if (what != APPLY) f.squares = LOAD(S->squares + j);
+    if (what == MEET_UNIFORM) meet_uniform_lanes(v, S->inverse + j, at, &f);
+    if (what == MEET) {
+        f.inverse = LOAD(S->inverse + j), f.count = LOAD(S->count + j), f.last = LOAD(S->last + j);
+        meet_lanes(v, 1, at, &f);
         STORE(S->count + j, f.count), STORE(S->last + j, f.last);
     }
+    if (what != APPLY) STORE(S->mean + j, f.mean), STORE(S->inverse + j, f.inverse), STORE(S->squares + j, f.squares);
     const lanes dev = LOAD(v) - f.mean, scaled = dev * f.inverse;
     STORE(z + j, scaled);
     *length2 += dev * scaled;
@@ -168,18 +197,18 @@ INLINE void take_lanes(const double *v, ptrdiff_t j, const Now *met, const Scali
 }
 #endif
 
-INLINE void take_dense(ptrdiff_t n, const double *x, const Now *met, const Scaling *S, double *z, Found *found)
+INLINE void take_dense(ptrdiff_t n, const double *x, Dense what, const Now *at, const Scaling *S, double *z, Found *found)
 {
     ptrdiff_t j = 0;
     found->length2 = found->cross = 0;
 #ifdef LANES
     lanes length2 = {0}, cross = {0};
     if (S->step == 1) {
-        for (; j + LANES <= n; j += LANES) take_lanes(x + j, j, met, S, z, &length2, &cross);
+        for (; j + LANES <= n; j += LANES) take_lanes(x + j, j, what, at, S, z, &length2, &cross);
         if (j < n) { /* the last ones, and zeros, which change no sum */
             double rest[LANES] = {0};
             memcpy(rest, x + j, (size_t)(n - j) * sizeof(double));
-            take_lanes(rest, j, met, S, z, &length2, &cross);
+            take_lanes(rest, j, what, at, S, z, &length2, &cross);
             j = n;
         }
         found->length2 = SUM(length2);
@@ -187,7 +216,8 @@ INLINE void take_dense(ptrdiff_t n, const double *x, const Now *met, const Scali
     }
 #endif
     for (; j < n; j++) {
-        if (met) meet(x[j], met, FEATURE(S, j));
+        if (what == MEET) meet(x[j], at, FEATURE(S, j));
+        if (what == MEET_UNIFORM) meet_uniform(x[j], at, S->mean + j, S->inverse + j, S->squares + j);
         const double mean = S->mean[j * S->step], dev = x[j] - mean;
         z[j] = dev * S->inverse[j * S->step];
         found->length2 += dev * z[j];
@@ -197,13 +227,27 @@ INLINE void take_dense(ptrdiff_t n, const double *x, const Now *met, const Scali
 
 DISPATCHED void scaling_apply_dense(ptrdiff_t n, const double *x, const Scaling *S, double *z, Found *found)
 {
-    take_dense(n, x, NULL, S, z, found);
+    take_dense(n, x, APPLY, NULL, S, z, found);
 }
 
 DISPATCHED void scaling_meet_dense(ptrdiff_t n, const double *x, double t, const Scaling *S, double *z, Found *found)
 {
     const Now today = now(t, 1);
-    take_dense(n, x, &today, S, z, found);
+    take_dense(n, x, MEET, &today, S, z, found);
+}
+
+DISPATCHED void scaling_meet_uniform(ptrdiff_t n, const double *x, double t, const Scaling *S, double *z, Found *found)
+{
+    const Now today = now(t, 1);
+    take_dense(n, x, MEET_UNIFORM, &today, S, z, found);
+}
+
+void scaling_settle(ptrdiff_t n, double t, const Scaling *S)
+{
+#ifdef LANES
+    n = (n + LANES - 1) / LANES * LANES; /* as they are taken */
+#endif
+    for (ptrdiff_t j = 0; j < n; j++) S->count[j] = S->last[j] = t;
 }
 
 INLINE void fetch(const Scaling *S, ptrdiff_t j, int all)

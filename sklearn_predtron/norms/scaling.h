@@ -26,7 +26,11 @@ typedef struct {
  *
  * The statistics take row number t, of n values; z and the rest are under the statistics that follow. */
 void scaling_meet_dense(ptrdiff_t n, const double *x, double t, const Scaling *S, double *z, Found *found);
-/* The same with values at the features `at`; change is that of mean / variance. */
+/* The same where step is 1 and `count` and `last` of every feature are t - 1, or would be if they were written: they are not. */
+void scaling_meet_uniform(ptrdiff_t n, const double *x, double t, const Scaling *S, double *z, Found *found);
+/* Write them after row t, for n features. */
+void scaling_settle(ptrdiff_t n, double t, const Scaling *S);
+/* The same as for dense rows with values at the features `at`; change is that of mean / variance. */
 void scaling_meet_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, double t, const Scaling *S, double *z,
                          double *change, Found *found);
 /* z and the rest under statistics that stay as they are. */
