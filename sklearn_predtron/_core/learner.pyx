@@ -260,10 +260,11 @@ cdef class Learner:
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
               const double[::1] weight=None, double usual=1, bint fresh=True, const double[::1] counts=None,
-              bint unchecked=False, bint observed=True):
+              bint unchecked=False, bint observed=True, bint ahead=False):
         """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i, `usual` to all where weight is None.
 
-        Only rows that are `fresh` count in the statistics of norm="scaled", and the observer sees them if they are to be
+        Only rows that are `fresh` count in the statistics of norm="scaled", all of them `ahead` of the first round or each in its
+        own, and the observer sees them if they are to be
         `observed`, as they weigh in the average; or, given counts, counts[i] times the i-th round, all as one epoch weighs.
 
         Returns -1, or the row whose scores or step were not finite, before which it stopped; rows that are `unchecked` also stop
@@ -279,7 +280,7 @@ cdef class Learner:
             if counts is not None:
                 self.fade = self.average.keep_seen() ** counts.shape[0]
                 counts = np.asarray(counts) * (self.average.mass(counts.shape[0], self.t) / np.sum(counts))
-            return self.learn_rounds(rows, labels, order, weight, usual, fresh, counts, unchecked, observed)
+            return self.learn_rounds(rows, labels, order, weight, usual, fresh, counts, unchecked, observed, ahead)
         finally:
             self.busy.release()
 
@@ -311,7 +312,7 @@ cdef class Learner:
 
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                                  double usual, bint fresh, const double[::1] counts, bint unchecked,
-                                 bint observed) except -2:
+                                 bint observed, bint ahead) except -2:
         cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1, before = self.t
         cdef Py_ssize_t d = rows.longest * self.problem.d + self.problem.score_map.extra
         cdef double* scratch
@@ -328,6 +329,9 @@ cdef class Learner:
         try:
             self.problem.open_call(self.weights)
             self.weights.open_call(rows, fresh, undo_needed)
+            if fresh and ahead:
+                bad = self.weights.meet_all(rows, order)
+                self.refused = bad >= 0
             while done < n and bad < 0:
                 self.refused = True
                 end = self.weights.open_block(rows, order, done, n, observed or choosing)

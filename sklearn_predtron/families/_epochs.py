@@ -74,7 +74,7 @@ class Trained:
     def _learn_epoch(self, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
         """Learn from the rows that were drawn; return their mean progressive loss."""
         loss, t = learner.cumulative_loss, learner.t
-        refused = learner.learn(batch.rows, batch.labels, **drawn, **how)
+        refused = learner.learn(batch.rows, batch.labels, **drawn, **how, ahead=True)
         if refused >= 0:
             self._check_rows(batch.X, batch.rows)
             raise ValueError(f"{learner.why_refused(refused, learner.t)}  The fit is undone.")

@@ -125,6 +125,13 @@ cdef class Weights:
         """
         return min(first + BREATH, last)
 
+    cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
+        """All rounds to come of the call are there: statistics that take them before the first one.
+
+        It returns the round of a row that cannot be learned from, or -1.
+        """
+        return -1
+
     cdef bint open_round(self, View* x) noexcept nogil:
         """A round begins: statistics that its own scores take into account.  False refuses it."""
         return True

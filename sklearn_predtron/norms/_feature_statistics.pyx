@@ -10,9 +10,12 @@ from sklearn_predtron.norms.scaling cimport (
     scaling_apply_dense,
     scaling_apply_sparse,
     scaling_fetch,
+    scaling_gather,
     scaling_meet_dense,
+    scaling_meet_listed,
     scaling_meet_sparse,
     scaling_meet_uniform,
+    scaling_merge,
     scaling_refresh,
     scaling_settle,
 )
@@ -38,7 +41,7 @@ cdef class FeatureStatistics:
         self.room = (p + 7) // 8 * 8
         self.sparse = sparse
         self.values = aligned_zeros(self.room * (PAIR + REST if sparse else FIELDS), thin)
-        self.before = np.empty(0)
+        self.before, self.waiting = np.empty(0), np.empty(0, dtype=np.intp)
         self.nbytes = self.values.nbytes
         self.S = self.laid(&self.values[0])
         self.owed.uniform = not sparse
@@ -71,6 +74,25 @@ cdef class FeatureStatistics:
         self.settle()
         self.owed.uniform = False
         scaling_meet_sparse(n, x, at, t, &self.S, z, change, found)
+
+    def make_room_for_blocks(self):
+        """Get ready for `gather`."""
+        if self.waiting.shape[0] == 0:
+            self.of_block, self.waiting = np.zeros((3, self.room)), np.empty(self.room, dtype=np.intp)
+            self.block.sum, self.block.squares, self.block.farthest = &self.of_block[0, 0], &self.of_block[1, 0], &self.of_block[2, 0]
+
+    cdef void gather(self, Py_ssize_t n, const double* x) noexcept nogil:
+        """Take a dense row into a block of them, while all rows so far were dense."""
+        scaling_gather(n, x, &self.S, &self.block)
+
+    cdef Py_ssize_t merge(self, Py_ssize_t n, Py_ssize_t t, Py_ssize_t m) noexcept nogil:
+        """Take the block of m rows that follow row t; return how many features wait for its values one by one."""
+        self.owed.n, self.owed.rows = n, t + m
+        return scaling_merge(n, t, m, &self.S, &self.block, &self.waiting[0])
+
+    cdef void meet_listed(self, Py_ssize_t n_listed, const double* x, Py_ssize_t t) noexcept nogil:
+        """Let the features that wait take a dense row, number t."""
+        scaling_meet_listed(n_listed, &self.waiting[0], x, t, &self.S)
 
     cdef void refresh(self, Py_ssize_t t, bint dense) noexcept nogil:
         """Let the zeros of rows up to number t count."""

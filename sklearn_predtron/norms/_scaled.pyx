@@ -3,6 +3,7 @@ from libc.float cimport DBL_EPSILON
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
+from cpython.exc cimport PyErr_CheckSignals
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from sklearn_predtron._core.simd cimport ScoreGradient, RowOps, Matrix, Row
 from sklearn_predtron.problems._base cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm, take_row
 from sklearn_predtron.norms.scaling cimport Found, Scaling
-from sklearn_predtron.norms._feature_statistics cimport INVERSE, MEAN, FeatureStatistics
+from sklearn_predtron.norms._feature_statistics cimport INVERSE, MEAN, SQUARES, FeatureStatistics
 from sklearn_predtron.norms._intercept cimport Intercept
 from sklearn_predtron.norms._averaged cimport AVERAGES
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
@@ -25,6 +26,9 @@ cdef enum:
     BUFFER = 256    # features that are taken at once; the step of a loop too, where Cython wants a literal
     CLASSES = 8     # whose sums run side by side; the step of a loop, too
     FETCHED = 24    # non-zeros of a row whose statistics are fetched before its turn
+
+    TOGETHER = 64   # dense rows that the statistics take at once
+    BREATH = 4096   # rounds between two looks at signals
 
 cdef double LARGEST = 1e290     # squared length of a row whose squares can be summed
 cdef double CANCELLED = 1e-15   # of the terms of a squared length: what rounding leaves
@@ -56,6 +60,9 @@ cdef class ScaledWeights(L2Weights):
     cdef bint is_applied                # whether z is the row at hand
     cdef Row applied                    # the row that z is
     cdef bint fresh, undo_needed        # whether rows are new, and so enter the statistics; whether rounds may be abandoned
+    cdef bint met                       # whether they have entered them all at once, before the first round
+    cdef Row gathered[TOGETHER]         # of those that enter them together
+    cdef Py_ssize_t n_gathered
     cdef Before before                  # the round, where it may be abandoned
     cdef double[:, ::1] C_before        # C, and that of each sum
 
@@ -161,7 +168,7 @@ cdef class ScaledWeights(L2Weights):
         self.observing = needed
 
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
-        self.fresh, self.undo_needed = fresh, undo_needed
+        self.fresh, self.undo_needed, self.met = fresh, undo_needed, False
         if undo_needed:
             self.statistics.make_room_to_keep()
             self.C_before = np.empty((1 + self.averaging, self.d))
@@ -171,6 +178,78 @@ cdef class ScaledWeights(L2Weights):
         return "norm='scaled', whose statistics run"
 
     # ------------------------------------------------------------------------------------------------------- statistics
+
+    cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
+        """Let all rows enter the statistics, each as often as it is in the order, before the first round."""
+        cdef const Py_ssize_t[::1] times = None if order is None else np.bincount(order, minlength=rows.n).astype(np.intp)
+        cdef Py_ssize_t first, bad = -1
+        self.statistics.make_room_for_blocks()
+        self.n_gathered = 0
+        for first in range(0, rows.n, 4096):
+            with nogil:
+                bad = self.meet_rounds(rows, times, first, min(first + BREATH, rows.n))
+            if bad >= 0:
+                return bad
+            PyErr_CheckSignals()
+        if not (rows.sparse or (np.isfinite(self._field(MEAN)).all() and np.isfinite(self._field(SQUARES)).all())):
+            return self.first_endless(rows, times)
+        self.statistics.refresh(self.seen, not rows.sparse)
+        self.known = self.following = self.is_applied = False
+        self.met = True
+        return -1
+
+    cdef Py_ssize_t meet_rounds(self, Rows rows, const Py_ssize_t[::1] times, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """Let the rows of some rounds enter the statistics; return the round of one whose squares have no sum, or -1."""
+        cdef Py_ssize_t i, r, k
+        cdef View x
+        cdef Row spare
+        for i in range(first, last):
+            rows.view(i, &x)
+            if times is not None and times[i] == 0:
+                continue
+            if x.start != NULL and not squared_norm(&x) < LARGEST:
+                return i
+            for k in range(1 if times is None else times[i]):
+                for r in range(x.m):
+                    self.enter(row_of(&x, r, &spare), x.k)
+        self.merge(x.k)
+        return -1
+
+    cdef Py_ssize_t first_endless(self, Rows rows, const Py_ssize_t[::1] times) noexcept:
+        """The first of the rounds with a row whose squares have no sum, or -1."""
+        cdef Py_ssize_t i
+        cdef View x
+        for i in range(rows.n):
+            rows.view(i, &x)
+            if (times is None or times[i] > 0) and not squared_norm(&x) < LARGEST:
+                return i
+        return -1
+
+    cdef void enter(self, const Row* row, const RowOps* k) noexcept nogil:
+        """Let a row enter the statistics, together with others where these know the features' scale."""
+        cdef const double* x = self.read(row, k)
+        self.seen += 1
+        self.dense_rows += k.index_size == 0
+        if k.index_size > 0:
+            self.statistics.meet_sparse(row.n, x, &self.at[0], self.seen, &self.z[0], &self.change[0], &self.found)
+        elif self.seen <= TOGETHER or not self.statistics.owed.uniform:
+            self.statistics.meet_dense(row.n, x, self.seen, &self.z[0], &self.found)
+        else:
+            self.statistics.gather(row.n, x)
+            self.gathered[self.n_gathered] = row[0]
+            self.n_gathered += 1
+            if self.n_gathered == TOGETHER:
+                self.merge(k)
+
+    cdef void merge(self, const RowOps* k) noexcept nogil:
+        """Let the statistics take the rows that were gathered."""
+        cdef Py_ssize_t i, m = self.n_gathered, waiting
+        if m == 0:
+            return
+        self.n_gathered = 0
+        waiting = self.statistics.merge(self.gathered[0].n, self.seen - m, m)
+        for i in range(m if waiting > 0 else 0):
+            self.statistics.meet_listed(waiting, self.read(&self.gathered[i], k), self.seen - m + i + 1)
 
     cdef bint open_round(self, View* x) noexcept nogil:
         cdef Py_ssize_t r
@@ -182,7 +261,12 @@ cdef class ScaledWeights(L2Weights):
         if self.undo_needed:
             self.keep()
         for r in range(x.m):
-            self.meet_row(row_of(x, r, &spare), x.k)
+            if not self.met:
+                self.meet_row(row_of(x, r, &spare), x.k)
+            elif x.m == 1 or not self.may_step or self.intercept.automatic:
+                self.apply(row_of(x, r, &spare), x.k)
+                self.is_applied = True
+                self.note_length()
         return True
 
     cdef void meet_row(self, const Row* row, const RowOps* k) noexcept nogil:
@@ -201,6 +285,10 @@ cdef class ScaledWeights(L2Weights):
             self.known = False
             self.apply(row, k)
         self.squared_length = self.row_length2(k.index_size > 0)
+        self.note_length()
+
+    cdef void note_length(self) noexcept nogil:
+        """Take note of the length of a new row, under the statistics."""
         if self.squared_length > 0:
             self.may_step = True
             if self.intercept.automatic:
@@ -315,7 +403,8 @@ cdef class ScaledWeights(L2Weights):
         """Keep what the round is about to change before it is known to end."""
         cdef Before* b = &self.before
         cdef int which
-        self.statistics.keep()
+        if not self.met:
+            self.statistics.keep()
         b.known, b.following, b.may_step = self.known, self.following, self.may_step
         b.seen, b.dense_rows, b.D, b.largest = self.seen, self.dense_rows, self.D, self.largest
         b.mantissa, b.exponent, b.rows = self.intercept.mantissa, self.intercept.exponent, self.intercept.count
@@ -328,7 +417,8 @@ cdef class ScaledWeights(L2Weights):
         cdef int which
         if not (self.undo_needed and self.fresh):
             return
-        self.statistics.go_back()
+        if not self.met:
+            self.statistics.go_back()
         self.known, self.following, self.may_step = b.known, b.following, b.may_step
         self.seen, self.dense_rows, self.D, self.largest = b.seen, b.dense_rows, b.D, b.largest
         self.intercept.go_back(b.mantissa, b.exponent, b.rows)
@@ -444,7 +534,7 @@ cdef class ScaledWeights(L2Weights):
         L2Weights.prefetch(self, x)
         for i in range(min(x.first.n, FETCHED)):
             j = (<const int32_t*> x.first.index)[i] if x.k.index_size == sizeof(int32_t) else (<const int64_t*> x.first.index)[i]
-            self.statistics.fetch(j, self.fresh)
+            self.statistics.fetch(j, self.fresh and not self.met)
 
     # ------------------------------------------------------------------------------------------------------------ steps
 

@@ -185,6 +185,9 @@ cdef class SharedDirection(Weights):
     def close_fit(self):
         self.inner.close_fit()
 
+    cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
+        return self.inner.meet_all(rows, order)
+
     cdef bint open_round(self, View* x) noexcept nogil:
         cdef bint taken = self.inner.open_round(x)
         self.may_step = self.inner.may_step

@@ -242,6 +242,52 @@ DISPATCHED void scaling_meet_uniform(ptrdiff_t n, const double *x, double t, con
     take_dense(n, x, MEET_UNIFORM, &today, S, z, found);
 }
 
+DISPATCHED void scaling_gather(ptrdiff_t n, const double *x, const Scaling *S, const Block *block)
+{
+    ptrdiff_t j = 0;
+#ifdef LANES
+    for (; j + LANES <= n; j += LANES) {
+        const lanes dev = LOAD(x + j) - LOAD(S->mean + j), square = dev * dev, farthest = LOAD(block->farthest + j);
+        STORE(block->sum + j, LOAD(block->sum + j) + dev);
+        STORE(block->squares + j, LOAD(block->squares + j) + square);
+        STORE(block->farthest + j, CHOOSE(square > farthest, square, farthest));
+    }
+#endif
+    for (; j < n; j++) {
+        const double dev = x[j] - S->mean[j], square = dev * dev;
+        block->sum[j] += dev;
+        block->squares[j] += square;
+        block->farthest[j] = square > block->farthest[j] ? square : block->farthest[j];
+    }
+}
+
+DISPATCHED ptrdiff_t scaling_merge(ptrdiff_t n, double t, double m, const Scaling *S, const Block *block, ptrdiff_t *at)
+{
+    const Now last = now(t + m, 1);
+    const double share = m * last.share, share_of_one = 1 / m, between = t * share;
+    ptrdiff_t waiting = 0;
+    for (ptrdiff_t j = 0; j < n; j++) { /* Chan, Golub and LeVeque (1983) */
+        const double step = block->sum[j] * share_of_one, own = block->squares[j] - block->sum[j] * step;
+        const double farthest = block->farthest[j], before = S->squares[j];
+        block->sum[j] = block->squares[j] = block->farthest[j] = 0;
+        if (farthest > before && farthest * t > CLIP * CLIP * before && t >= KNOWN && S->inverse[j] > 0) {
+            at[waiting++] = j;
+            continue;
+        }
+        S->mean[j] += step * share;
+        S->squares[j] = before + (own > 0 ? own : 0) + step * step * between;
+        S->inverse[j] = inverse_of(&last, S->mean[j], S->squares[j], t + m);
+    }
+    return waiting;
+}
+
+void scaling_meet_listed(ptrdiff_t n, const ptrdiff_t *at, const double *x, double t, const Scaling *S)
+{
+    const Now today = now(t, 1);
+    for (ptrdiff_t i = 0; i < n; i++)
+        meet_uniform(x[at[i]], &today, S->mean + at[i], S->inverse + at[i], S->squares + at[i]);
+}
+
 void scaling_settle(ptrdiff_t n, double t, const Scaling *S)
 {
 #ifdef LANES

@@ -21,6 +21,13 @@ class Features:
             if there or (power and self.count[j] > 0):
                 self.refresh(j, x[j], there)
 
+    def meet_all(self, X):
+        """Rows that are there before the first round, as in `fit`."""
+        for x in X:
+            self.meet(x)
+        for j in np.flatnonzero(self.count):
+            self.refresh(j, 0.0, False)
+
     def refresh(self, j, x, there):
         zeros = self.t - there - self.last[j]
         if zeros > 0:
@@ -44,9 +51,10 @@ class ScaledLearner:
     """What replaces x, its length and the intercept; W and b are theta and beta."""
 
     ready = frozen = centred = True
+    all_met = False  # whether the features have met the rows of the first epoch before it
 
     def start(self, p, dense):
-        self.features, self.ready, self.frozen = Features(p, dense), False, False
+        self.features, self.ready, self.frozen, self.all_met = Features(p, dense), False, False, False
         self.centre = np.zeros(len(self.b))  # beta, but for thresholds, which have a sum of their own
         return self
 
@@ -54,7 +62,8 @@ class ScaledLearner:
         f = self.features
         for row in np.atleast_2d(x):
             if not self.frozen:
-                f.meet(row)
+                if not self.all_met:
+                    f.meet(row)
                 length2 = ((row - f.mean) ** 2 * f.inverse).sum()
                 if length2 > 0:
                     self.ready = True
