@@ -171,7 +171,7 @@ class Norm(Part):
 
     def _unmeasured(self) -> str:
         have = series([repr(kind.alias) for kind in kinds(Norm) if kind.measured])
-        return f"norm={self.alias!r} has no length of given weights or rows; {have} have."
+        return f"norm={self.alias!r} has no length of given weights or rows; {have} have: give norm='l2'."
 
 
 class Auto(Norm):
