@@ -84,7 +84,9 @@ def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
         expected["check_sparsify_coefficients"] = "one direction is not kept sparse"
         expected[CLASS_WEIGHT] = "ranks that lie between others on one direction stay there"
     if given.get("norm") == "auto" or isinstance(given.get("norm"), Auto):
-        expected["check_sparsify_coefficients"] = "its rows are dense, for which 'auto' is 'scaled', whose weights are not kept sparse"
+        expected["check_sparsify_coefficients"] = (
+            "its rows are dense, for which 'auto' is 'scaled', whose weights are not kept sparse"
+        )
     if _takes_the_first_k(given.get("loss")):
         expected |= dict.fromkeys([*PREDICTIONS, "check_classifier_multioutput"], "k are predicted, whatever the signs of scores")
         if isinstance(estimator, PredtronBipartiteClassifier):
