@@ -76,6 +76,8 @@ class Bounded:
     ) -> float:
         """Bound the loss suffered online, if the theory of the parts has a bound.
 
+        None is proven for norm="scaled", which the default is for dense rows: give norm="l2" for these.
+
         Parameters
         ----------
         margin : float, default=None
