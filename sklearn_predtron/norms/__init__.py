@@ -181,8 +181,9 @@ class Auto(Norm):
     words and indicators, of one scale, whose zeros are no values.  The choice is an estimator's `norm_`; later rows of the other
     format are learned under it, and a warning says so once.  CSR rows whose columns differ in scale by more than 1,000 (their
     root mean squares, of what is stored) warn once, and want norm="scaled".  Files in svmlight format, in which dense data are
-    often written, choose by their first chunk: it is dense if at least half of its values are stored.  A model that begins at
-    given weights (`from_linear`) is under `L2`.
+    often written, choose by their first chunk on the command line and in `ParameterMixing`: it is dense if at least half of its
+    values are stored; what a reader hands to `partial_fit` are CSR rows.  A model that begins at given weights (`from_linear`) is
+    under `L2`.
 
     Give "l2" for dense rows if a theorem is to hold (`loss_bound`, `theory.margin`, `theory.radius`), for `sparsify`, for what
     papers print, and for features that are weighted on purpose, as tf-idf in a dense array.
