@@ -12,8 +12,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 from sklearn.model_selection import train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler, scale
 
 from sklearn_predtron import (
     PredtronBinaryClassifier,
@@ -105,7 +103,7 @@ def recorded(model, X, y, **more):
 def theorem_1(ax):
     """Algorithm 1 with the theorem's step."""
     X, y = separable_classes()
-    model = recorded(PredtronClassifier(update=LossAugmented(eta="theory"), fit_intercept=False), X, y)
+    model = recorded(PredtronClassifier(norm="l2", update=LossAugmented(eta="theory"), fit_intercept=False), X, y)
     yield OnlineLossDisplay.from_estimator(model, margin=0.08, radius=longest(X), name="Algorithm 1", ax=ax)
 
 
@@ -113,14 +111,14 @@ def theorem_14(ax):
     """Algorithm 2 with costs."""
     X, y = separable_classes()
     cost = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
-    model = recorded(PredtronClassifier(update=LossDriven(), loss=cost, fit_intercept=False), X, y)
+    model = recorded(PredtronClassifier(norm="l2", update=LossDriven(), loss=cost, fit_intercept=False), X, y)
     yield OnlineLossDisplay.from_estimator(model, margin=0.08, radius=longest(X), name="Algorithm 2, costs of 1 to 3", ax=ax)
 
 
 def adaptive(ax):
     """The default update, which knows neither R nor c_L."""
     X, y = separable_classes()
-    model = recorded(PredtronClassifier(fit_intercept=False), X, y)
+    model = recorded(PredtronClassifier(norm="l2", fit_intercept=False), X, y)
     yield OnlineLossDisplay.from_estimator(model, margin=0.08, radius=longest(X), name="adaptive update", ax=ax)
 
 
@@ -140,13 +138,13 @@ def ordinal(ax):
     X, y, b = separable_ranks(gap)
     extended = np.column_stack([X, np.ones(len(X))])  # the thresholds are weights of a constant
     delta = gap / np.sqrt(len(b) + b @ b)
-    model = recorded(PredtronOrdinalClassifier(update="perceptron", fit_intercept=False), extended, y)
+    model = recorded(PredtronOrdinalClassifier(norm="l2", update="perceptron", fit_intercept=False), extended, y)
     rounds, losses = LossHistory.curve(model)
     of_rows = longest(extended) ** 2 / delta**2  # delta is another margin
     bound = {"bound": of_rows, "bound_label": "Corollary 3 of Milidiú and Rocha (2019)"}
     yield OnlineLossDisplay(rounds=rounds, losses=losses, **bound, name="CuSum Rank").plot(ax)
     delta = gap / np.sqrt(1 + b @ b)
-    model = recorded(PredtronOrdinalClassifier(update="prank", representation="shared"), X, y)
+    model = recorded(PredtronOrdinalClassifier(norm="l2", update="prank", representation="shared"), X, y)
     margin, radius = 2 * delta / len(b) ** 0.5, np.hypot(longest(X), 1)
     yield OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius, name="PRank", ax=ax)
 
@@ -156,14 +154,14 @@ def rankings(ax):
     margin, relevant = 0.2, 2
     X, y, qid = separable_queries(margin, relevant=relevant)
     for update, name in [("slam", "SLAM"), ("max_pair", "max-pair")]:
-        model = recorded(PredtronRanker(update=update, loss="ap"), X, y, qid=qid)
+        model = recorded(PredtronRanker(norm="l2", update=update, loss="ap"), X, y, qid=qid)
         yield OnlineLossDisplay.from_estimator(model, margin=margin, radius=longest(X), name=name, ax=ax)
 
 
 def labels(ax):
     """Multilabel ranking by MMP."""
     X, y = separable_labels()
-    model = recorded(PredtronLabelRanker(update="mmp", fit_intercept=False), X, y)
+    model = recorded(PredtronLabelRanker(norm="l2", update="mmp", fit_intercept=False), X, y)
     yield OnlineLossDisplay.from_estimator(model, margin=0.08, radius=longest(X), name="MMP", ax=ax)
 
 
@@ -195,8 +193,8 @@ def averages_in_a_stream(ax):
 def coefficients_of_wine(ax):
     """What speaks for a class."""
     X, y = load_wine(as_frame=True, return_X_y=True)
-    model = make_pipeline(StandardScaler(), PredtronClassifier(random_state=0)).fit(X, y)
-    yield CoefficientDisplay.from_estimator(model, target=0, ax=ax)
+    model = PredtronClassifier(random_state=0).fit(X, y)
+    yield CoefficientDisplay.from_estimator(model, X, target=0, ax=ax)
 
 
 def ranks_of_diabetes(ax):
@@ -228,13 +226,14 @@ def ndcg_of_queries(ax):
 def transitions_of_words(ax):
     """Which letter follows which."""
     X, y, sid, test = words_of_digits()
-    yield TransitionDisplay.from_estimator(PredtronSequenceTagger(random_state=0).fit(X[~test], y[~test], sid=sid[~test]), ax=ax)
+    tagger = PredtronSequenceTagger(norm="l2", random_state=0).fit(X[~test], y[~test], sid=sid[~test])
+    yield TransitionDisplay.from_estimator(tagger, ax=ax)
 
 
 def risk_on_tumours(ax):
     """What rejecting a share of the rows is worth."""
     X, y = load_breast_cancer(return_X_y=True)
-    X_train, X_test, y_train, y_test = train_test_split(scale(X), y, random_state=0)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     model = PredtronBinaryClassifier(reject=Reject(cost=0.1, label=-1), random_state=0).fit(X_train, y_train)
     yield RiskCoverageDisplay.from_estimator(model, X_test, y_test, ax=ax)
 
@@ -261,8 +260,8 @@ def words_of_digits(noise=4.0, n_words=600):
 def handwritten_words(ax):
     """Words, how they are read letter by letter, and how word by word."""
     X, y, sid, test = words_of_digits()
-    alone = PredtronClassifier(random_state=0).fit(X[~test], y[~test])
-    tagger = PredtronSequenceTagger(random_state=0).fit(X[~test], y[~test], sid=sid[~test])
+    alone = PredtronClassifier(norm="l2", random_state=0).fit(X[~test], y[~test])
+    tagger = PredtronSequenceTagger(norm="l2", random_state=0).fit(X[~test], y[~test], sid=sid[~test])
     words = [unstack(v, sid[test]) for v in (X[test], y[test], alone.predict(X[test]), tagger.predict(X[test], sid=sid[test]))]
     for line, (letters, true, *read) in enumerate(zip(*(each[:6] for each in words), strict=True)):
         for i, letter in enumerate(letters):

@@ -17,7 +17,8 @@ from sklearn_predtron.inspection import MarginDisplay
 
 X, y = load_digits(return_X_y=True)
 X = X / 16
-scores = cross_val_predict(PredtronClassifier(random_state=0), X, y, method="decision_function")
+learner = PredtronClassifier(norm="l2", random_state=0)  # pixels are of one scale
+scores = cross_val_predict(learner, X, y, method="decision_function")
 peer = cross_val_predict(LogisticRegression(max_iter=300), X, y)
 print(f"accuracy of rows held out: {(scores.argmax(axis=1) == y).mean():.3f}")
 print(f"LogisticRegression:        {(peer == y).mean():.3f}")

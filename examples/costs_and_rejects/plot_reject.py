@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron import PredtronBinaryClassifier
@@ -19,13 +20,11 @@ from sklearn_predtron.losses import Reject
 
 X, y = load_breast_cancer(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
-scaler = StandardScaler().fit(X_train)
-X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
 
 cost = 0.1
 model = PredtronBinaryClassifier(reject=Reject(cost=cost, label=-1), random_state=0)
 model.fit(X_train, y_train)
-peer = LogisticRegression().fit(X_train, y_train)
+peer = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
 
 
 def report(name, predicted):

@@ -2,8 +2,8 @@
 Raw features in a stream
 ========================
 
-A stream has no mean and no variance to standardise by: they are known only when it ends.  ``norm="scaled"`` follows
-them, and learns as if they had been known all along.
+A stream has no mean and no variance to standardise by: they are known only when it ends.  ``norm="scaled"``, the
+default for dense rows, follows them, and learns as if they had been known all along.
 """
 
 import matplotlib.pyplot as plt
@@ -37,10 +37,10 @@ def mistakes(model, X):
 
 standardised = StandardScaler().fit_transform(X)
 curves = {
-    'norm="scaled", raw': mistakes(PredtronBinaryClassifier(norm="scaled"), X),
-    'norm="l2", raw': mistakes(PredtronBinaryClassifier(), X),
+    'norm="scaled", raw': mistakes(PredtronBinaryClassifier(), X),
+    'norm="l2", raw': mistakes(PredtronBinaryClassifier(norm="l2"), X),
     "SGDClassifier, raw": mistakes(SGDClassifier(random_state=0), X),
-    'norm="l2", standardised': mistakes(PredtronBinaryClassifier(), standardised),
+    'norm="l2", standardised': mistakes(PredtronBinaryClassifier(norm="l2"), standardised),
     "SGDClassifier, standardised": mistakes(SGDClassifier(random_state=0), standardised),
 }
 figure, ax = plt.subplots(layout="constrained")

@@ -22,13 +22,13 @@ y = np.digitize(target, np.quantile(target, [0.2, 0.4, 0.6, 0.8]))
 learners = {
     "Predtron, thermometer": PredtronOrdinalClassifier(random_state=0),
     "Predtron, shared": PredtronOrdinalClassifier(representation="shared", random_state=0),
-    "LogisticRegression": LogisticRegression(),
-    "Ridge, rounded": Ridge(),
+    "LogisticRegression": make_pipeline(StandardScaler(), LogisticRegression()),
+    "Ridge, rounded": make_pipeline(StandardScaler(), Ridge()),
 }
 folds = KFold(10, shuffle=True, random_state=0)
 figure, ax = plt.subplots(layout="constrained")
 for i, (name, learner) in enumerate(learners.items()):
-    predicted = cross_val_predict(make_pipeline(StandardScaler(), learner), X, y, cv=folds)
+    predicted = cross_val_predict(learner, X, y, cv=folds)
     predicted = np.clip(np.rint(predicted), 0, 4).astype(int)
     far = np.abs(predicted - y)
     print(f"{name:22} mean distance {mean_absolute_error(y, predicted):.3f}, exact {(far == 0).mean():.3f}")

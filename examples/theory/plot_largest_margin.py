@@ -23,9 +23,10 @@ y = (X @ w > 0).astype(int)
 # The margin is that of weights of length 1.  A support vector machine with a large `C` is another way to the largest
 # one.
 
+ours = {"norm": "l2", "fit_intercept": False, "random_state": 0}
 learners = {
-    'update="perceptron"': PredtronBinaryClassifier(update="perceptron", fit_intercept=False, random_state=0),
-    'update="adaptive"': PredtronBinaryClassifier(fit_intercept=False, random_state=0),
+    'update="perceptron"': PredtronBinaryClassifier(update="perceptron", **ours),
+    'update="adaptive"': PredtronBinaryClassifier(**ours),
     "LinearSVC(C=1e4)": LinearSVC(C=1e4, fit_intercept=False, random_state=0, max_iter=100_000),
 }
 found = largest_margin(learners['update="adaptive"'], X, y)

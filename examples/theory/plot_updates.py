@@ -22,8 +22,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 
 figure, ax = plt.subplots(layout="constrained")
 for update in ["adaptive", "passive_aggressive", "perceptron"]:
-    model = PredtronClassifier(update=update, random_state=0).set_callbacks(LossHistory())
-    model.fit(X_train, y_train)
+    model = PredtronClassifier(update=update, norm="l2", random_state=0)  # pixels are of one scale
+    model.set_callbacks(LossHistory()).fit(X_train, y_train)
     OnlineLossDisplay.from_estimator(model, name=update, ax=ax)
     print(
         f"{update:19} {model.n_mistakes_:5} mistakes on the way, accuracy {model.score(X_test, y_test):.3f}"

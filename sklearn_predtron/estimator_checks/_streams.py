@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from sklearn_predtron.estimator_checks._comparisons import assert_close, assert_same, assert_same_bits, scores_of
 from sklearn_predtron.estimator_checks._data import forms_of, make_data, seeded, splits
-from sklearn_predtron.norms import Scaled
+from sklearn_predtron.norms import Auto, Scaled
 from sklearn_predtron.updates import PerceptronUpdate
 
 
@@ -78,9 +78,18 @@ def check_single_sparse_rounds(name: str, estimator: Any) -> None:
 
 
 def check_dense_and_sparse_may_alternate(name: str, estimator: Any) -> None:
-    """Check that dense and CSR rows teach the same but for rounding, also in turns; under norm="scaled" if no entry is 0."""
+    """Check that dense and CSR rows teach the same but for rounding, also in turns.
+
+    Under norm="scaled" that is so if no entry is 0; norm="auto" is one norm for dense rows and another one for CSR rows, and is
+    checked as each of them.
+    """
+    norm = getattr(estimator, "norm", None)
+    if norm == "auto" or isinstance(norm, Auto):
+        for each in ("scaled", "l2"):
+            check_dense_and_sparse_may_alternate(name, clone(estimator).set_params(norm=each))
+        return
     data = make_data(estimator)
-    if getattr(estimator, "norm", None) == "scaled" or isinstance(getattr(estimator, "norm", None), Scaled):
+    if norm == "scaled" or isinstance(norm, Scaled):
         data = replace(data, X=np.where(data.X == 0, np.linspace(-2, 2, data.X.size).reshape(data.X.shape), data.X))
     S = sparse.csr_array(data.X)
     short = clone(estimator).set_params(max_iter=3)  # rows learned to the letter have competitors that tie but for rounding

@@ -76,6 +76,8 @@ class Bounded:
     ) -> float:
         """Bound the loss suffered online, if the theory of the parts has a bound.
 
+        None is proven for norm="scaled", which the default is for dense rows: give norm="l2" for these.
+
         Parameters
         ----------
         margin : float, default=None
@@ -102,7 +104,8 @@ class Bounded:
         >>> from sklearn_predtron import PredtronBinaryClassifier
         >>> from sklearn_predtron.theory import theorem_of
         >>> X, y = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]], [1, 1, 0, 0]
-        >>> model = PredtronBinaryClassifier(update="perceptron", fit_intercept=False).partial_fit(X, y, classes=[0, 1])
+        >>> model = PredtronBinaryClassifier(norm="l2", update="perceptron", fit_intercept=False)
+        >>> model = model.partial_fit(X, y, classes=[0, 1])
         >>> model.cumulative_loss_, round(model.loss_bound(margin=2.5, radius=5**0.5), 6), theorem_of(model)
         (1.0, 3.2, "the perceptron's bound (Novikoff 1962)")
         >>> round(model.loss_bound(comparator=[[0.2, 0.2]], X=X, y=y), 6)  # margins of 1.2, 1.2, 0.8, 0.8

@@ -312,7 +312,7 @@ class BaseTableClassifier(ClassLabelled):
         >>> from sklearn_predtron import PredtronClassifier
         >>> X = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]]
         >>> y = ["a", "a", "b", "b"]
-        >>> model = PredtronClassifier(fit_intercept=False, random_state=0).fit(X, y)
+        >>> model = PredtronClassifier(norm="l2", fit_intercept=False, random_state=0).fit(X, y)
         >>> round(model.margin(X, y), 2)
         1.96
         """

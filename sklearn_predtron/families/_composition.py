@@ -52,11 +52,14 @@ class Composed(Bounded, Parameterized):
             self._change_parts(problem, update, average, observer)
 
     def _fix_norm(self, rows: Rows, *, sparse: bool) -> None:
-        """Fix what "auto" stands for by the first rows, and keep their format until rows of the other one come."""
+        """Fix what "auto" stands for by the first rows, and keep their format until rows of the other one come.
+
+        Dense rows that a file stores as CSR are of both formats, and none is another.
+        """
         self._choose_norm(sparse=sparse)
         automatic = isinstance(resolve(Norm, self.norm, "norm"), Auto)
-        self._first_sparse = rows.sparse if automatic else None
-        if self._first_sparse and sparse:
+        self._first_sparse = rows.sparse if automatic and rows.sparse == sparse else None
+        if self._first_sparse:
             warn_of_scales(rows.matrix())
 
     def _new_learner(self, problem: Problem, rows: Rows, observer: Observer | None, *, partial: bool = False) -> Learner:

@@ -26,7 +26,7 @@ def check_takes_weights(estimator: Any) -> bool:
     norm = estimator._norm_of_weights()
     if not (norm.takes_weights or isinstance(norm, Auto)):
         accepted = series([repr(kind.alias) for kind in kinds(Norm) if kind.takes_weights])
-        raise ValueError(f"norm={norm.alias!r} has no weights that can be kept sparse; accepted are {accepted}.")
+        raise ValueError(f"norm={norm.alias!r} has no weights that can be kept sparse; accepted are {accepted}: give norm='l2'.")
     return True
 
 
@@ -39,7 +39,7 @@ class SparseCoef(BeginsAtLinear):
 
         The estimator predicts as before, `coef_` becomes a CSR matrix, and memory and saved models hold what is not zero, in the
         place of all weights and of the sums behind their average.  Learning goes on after `densify`.  The method is there if the
-        norm has such weights, which "scaled" and "rkhs" have not.
+        norm has such weights, which "scaled" and "rkhs" have not: after dense rows it wants norm="l2" or another, not "auto".
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class SparseCoef(BeginsAtLinear):
         >>> from sklearn.datasets import load_iris
         >>> from sklearn_predtron import PredtronClassifier
         >>> X, y = load_iris(return_X_y=True)
-        >>> model = PredtronClassifier(random_state=0).fit(X, y).sparsify()
+        >>> model = PredtronClassifier(norm="l2", random_state=0).fit(X, y).sparsify()
         >>> type(model.coef_).__name__, type(model.densify().coef_).__name__
         ('csr_matrix', 'ndarray')
         """

@@ -330,12 +330,11 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
     >>> from sklearn_predtron import PredtronBinaryClassifier
     >>> from sklearn_predtron.losses import Reject
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> triage = PredtronBinaryClassifier(reject=Reject(cost=0.1, label=-1), random_state=0)
-    >>> np.unique(triage.fit(scale(X), y).predict(scale(X)))
+    >>> np.unique(triage.fit(X, y).predict(X))
     array([-1,  0,  1])
     """
 

@@ -77,7 +77,7 @@ class AverageDisplay(Display):
     >>> display.averages[19], display.averages[-1]
     ('linear', 100.0)
     >>> display.losses[[19, -1]].round(2)
-    array([[0.31, 0.26, 0.27],
+    array([[0.32, 0.26, 0.27],
            [0.28, 0.3 , 0.25]])
     >>> plt.show()
     """

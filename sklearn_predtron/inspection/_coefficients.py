@@ -62,18 +62,16 @@ class CoefficientDisplay(Display):
     --------
     >>> import matplotlib.pyplot as plt
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from sklearn_predtron import PredtronClassifier
     >>> from sklearn_predtron.inspection import CoefficientDisplay
     >>> X, y = load_wine(as_frame=True, return_X_y=True)
-    >>> model = make_pipeline(StandardScaler(), PredtronClassifier(random_state=0)).fit(X, y)
-    >>> display = CoefficientDisplay.from_estimator(model, target=0, max_features=3)
+    >>> model = PredtronClassifier(random_state=0).fit(X, y)
+    >>> display = CoefficientDisplay.from_estimator(model, X, target=0, max_features=3)
     >>> for j in display.strongest_:
     ...     print(display.feature_names[j], display.coefficients[j].round(2))
-    proline 0.46
+    proline 0.45
     alcalinity_of_ash -0.38
-    alcohol 0.34
+    alcohol 0.35
     >>> plt.show()
     """
 

@@ -48,12 +48,11 @@ class Reject(CachedParameterNames):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
     >>> from sklearn_predtron import PredtronBinaryClassifier
     >>> from sklearn_predtron.losses import Reject
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> triage = PredtronBinaryClassifier(reject=Reject(cost=0.1, label=-1), random_state=0).fit(scale(X), y)
-    >>> np.unique(triage.predict(scale(X)))
+    >>> triage = PredtronBinaryClassifier(reject=Reject(cost=0.1, label=-1), random_state=0).fit(X, y)
+    >>> np.unique(triage.predict(X))
     array([-1,  0,  1])
     """
 

@@ -153,7 +153,7 @@ def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> missed = {(0, 1): 10}  # to miss a tumour (0) costs as much as ten false alarms
     >>> search = GridSearchCV(
-    ...     PredtronBinaryClassifier(norm="scaled", random_state=0), {"loss": ["zero_one", missed]}, scoring=cost_scorer(missed)
+    ...     PredtronBinaryClassifier(random_state=0), {"loss": ["zero_one", missed]}, scoring=cost_scorer(missed)
     ... )
     >>> search.fit(X, y).best_params_
     {'loss': {(0, 1): 10}}
@@ -196,8 +196,8 @@ def reject_scorer(cost: Any) -> Callable[..., float]:
     >>> from sklearn_predtron.losses import Reject
     >>> from sklearn_predtron.metrics import reject_scorer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> plain = PredtronBinaryClassifier(norm="scaled", random_state=0)
-    >>> triage = PredtronBinaryClassifier(norm="scaled", reject=Reject(cost=0.1, label=-1), random_state=0)
+    >>> plain = PredtronBinaryClassifier(random_state=0)
+    >>> triage = PredtronBinaryClassifier(reject=Reject(cost=0.1, label=-1), random_state=0)
     >>> [float(cross_val_score(model, X, y, scoring=reject_scorer(0.1)).mean().round(3)) for model in (plain, triage)]
     [-0.021, -0.015]
     """

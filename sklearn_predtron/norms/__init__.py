@@ -171,7 +171,7 @@ class Norm(Part):
 
     def _unmeasured(self) -> str:
         have = series([repr(kind.alias) for kind in kinds(Norm) if kind.measured])
-        return f"norm={self.alias!r} has no length of given weights or rows; {have} have."
+        return f"norm={self.alias!r} has no length of given weights or rows; {have} have: give norm='l2'."
 
 
 class Auto(Norm):
@@ -179,9 +179,14 @@ class Auto(Norm):
 
     Columns of dense rows are of any unit and offset, as they come from tables and sensors; sparse rows hold counts, weights of
     words and indicators, of one scale, whose zeros are no values.  The choice is an estimator's `norm_`; later rows of the other
-    format are learned under it, and a warning says so once.  Files in svmlight format, in which dense data are often written,
-    choose by their first chunk: it is dense if at least half of its values are stored.  A model that begins at given weights
-    (`from_linear`) is under `L2`.
+    format are learned under it, and a warning says so once.  CSR rows whose columns differ in scale by more than 1,000 (their
+    root mean squares, of what is stored) warn once, and want norm="scaled".  Files in svmlight format, in which dense data are
+    often written, choose by their first chunk on the command line and in `ParameterMixing`: it is dense if at least half of its
+    values are stored; what a reader hands to `partial_fit` are CSR rows.  A model that begins at given weights (`from_linear`) is
+    under `L2`.
+
+    Give "l2" for dense rows if a theorem is to hold (`loss_bound`, `theory.margin`, `theory.radius`), for `sparsify`, for what
+    papers print, and for features that are weighted on purpose, as tf-idf in a dense array.
 
     See Also
     --------
@@ -214,7 +219,8 @@ class Auto(Norm):
 class L2(Norm):
     """The Euclidean (Frobenius) norm: W is changed by steps along the inputs.
 
-    Jain et al. (2015), Algorithm 1.  Weights are stored class by class, and feature by feature where the first rows are sparse.
+    Jain et al. (2015), Algorithm 1; what "auto" is for CSR rows.  Large features count for more, so that they should be of one
+    scale.  Weights are stored class by class, and feature by feature where the first rows are sparse.
 
     See Also
     --------
@@ -439,6 +445,7 @@ class Trace(Norm):
 class Scaled(Norm):
     """A norm for raw features: a running centre and variance of each, as if they had been standardised beforehand.
 
+    It is what "auto" is for dense rows.
     The weights are the sums of all steps, theta along the inputs and beta along 1, and are read under today's centre mu and
     variance v (in sparse rows, the squared deviations from the mean of all values, over the number of non-zeros)::
 

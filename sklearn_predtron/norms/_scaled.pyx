@@ -175,7 +175,7 @@ cdef class ScaledWeights(L2Weights):
 
     @property
     def no_theorem_because(self):
-        return "norm='scaled', whose statistics run"
+        return "norm='scaled', whose statistics run; give norm='l2'"
 
     # ------------------------------------------------------------------------------------------------------- statistics
 

@@ -72,13 +72,11 @@ def register_converters() -> None:
     >>> from onnxruntime import InferenceSession
     >>> from skl2onnx import to_onnx
     >>> from sklearn.datasets import load_iris
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from sklearn_predtron import PredtronClassifier
     >>> from sklearn_predtron.onnx import register_converters
     >>> register_converters()
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = make_pipeline(StandardScaler(), PredtronClassifier(random_state=0)).fit(X, y)
+    >>> model = PredtronClassifier(random_state=0).fit(X, y)
     >>> graph = to_onnx(model, X[:1].astype(np.float32))
     >>> session = InferenceSession(graph.SerializeToString())
     >>> label, scores = session.run(["label", "scores"], {"X": X.astype(np.float32)})

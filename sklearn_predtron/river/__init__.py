@@ -20,7 +20,8 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
     """Make a river estimator that learns as a classifier of this package does.
 
     A dict is a sparse row: each key is a feature, keys that are missing are zeros, and those never seen before make the model
-    wider (see `widen`).  So do labels never seen before, if loss and representation take new classes.
+    wider (see `widen`).  So do labels never seen before, if loss and representation take new classes.  As for sparse rows,
+    norm="auto" is "l2", for words, counts and flags; give norm="scaled" for numbers of different units, as of sensors.
 
     Parameters
     ----------
@@ -52,10 +53,10 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
 
     Examples
     --------
-    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from river import datasets, evaluate, metrics
     >>> from sklearn_predtron import PredtronBinaryClassifier
     >>> from sklearn_predtron.river import to_river
-    >>> model = preprocessing.StandardScaler() | to_river(PredtronBinaryClassifier())
+    >>> model = to_river(PredtronBinaryClassifier(norm="scaled"))
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     Accuracy: ...
     """

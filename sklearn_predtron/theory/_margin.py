@@ -52,7 +52,7 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
     --------
     >>> from sklearn_predtron import PredtronClassifier
     >>> from sklearn_predtron.theory import margin
-    >>> model = PredtronClassifier(representation="onehot", fit_intercept=False)
+    >>> model = PredtronClassifier(norm="l2", representation="onehot", fit_intercept=False)
     >>> round(margin(model, [[1, 0], [0, 1], [-1, -1]], [0, 1, 2], [[3, 0], [0, 3], [0, 0]]), 6)
     0.707107
     """
@@ -114,7 +114,8 @@ def unit_margin(estimator: Any, X: Any, y: Any, *, sid: Any = None) -> float:
     >>> from sklearn_predtron.theory import unit_margin
     >>> X, y, sid = [[2.0], [1.0], [-1.0], [1.0], [-2.0]], [1, 1, 0, 1, 0], [0, 0, 0, 1, 1]
     >>> loss = SequenceHamming({(1, 0): 4.0})
-    >>> model = PredtronSequenceTagger(loss=loss, intercept_scaling=1.0, random_state=0).fit(X, y, sid=sid)
+    >>> model = PredtronSequenceTagger(loss=loss, norm="l2", intercept_scaling=1.0, random_state=0)
+    >>> model = model.fit(X, y, sid=sid)
     >>> round(model.margin(X, y, sid=sid), 2), round(unit_margin(model, X, y, sid=sid), 2)
     (0.77, 0.47)
     """

@@ -47,7 +47,7 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     >>> from sklearn_predtron import PredtronBinaryClassifier
     >>> from sklearn_predtron.theory import radius
     >>> X = [[3.0, 0.0], [0.0, -1.0]]
-    >>> radius(PredtronBinaryClassifier(intercept_scaling=4.0).fit(X, [1, 0]), X)
+    >>> radius(PredtronBinaryClassifier(norm="l2", intercept_scaling=4.0).fit(X, [1, 0]), X)
     5.0
     """
     if not isinstance(estimator, BasePredtron):
