@@ -63,7 +63,7 @@ def check_constant_weight_of_one(name: str, estimator: Any) -> None:
 def check_scale_of_inputs(name: str, estimator: Any) -> None:
     """Check that X times a constant changes no prediction under the default update and intercept and a norm that allows it."""
     default = type(estimator)._get_param_names()
-    standard = {"update": ["adaptive"], "norm": ["l2", "scaled"], "intercept_scaling": ["auto"]}
+    standard = {"update": ["adaptive"], "norm": ["auto", "l2", "scaled"], "intercept_scaling": ["auto"]}
     if any(getattr(estimator, parameter) not in value for parameter, value in standard.items() if parameter in default):
         return
     data = make_data(estimator)

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from sklearn_predtron._parts import resolve
 from sklearn_predtron.estimator_checks._comparisons import assert_close, assert_same, assert_same_bits, scores_of
 from sklearn_predtron.estimator_checks._data import forms_of, make_data, seeded, splits
-from sklearn_predtron.norms import Scaled
+from sklearn_predtron.norms import Auto, Norm, Scaled
 from sklearn_predtron.updates import PerceptronUpdate
 
 
@@ -78,9 +79,15 @@ def check_single_sparse_rounds(name: str, estimator: Any) -> None:
 
 
 def check_dense_and_sparse_may_alternate(name: str, estimator: Any) -> None:
-    """Check that dense and CSR rows teach the same but for rounding, also in turns; under norm="scaled" if no entry is 0."""
+    """Check that dense and CSR rows teach the same but for rounding, also in turns; under norm="scaled" if no entry is 0.
+
+    `norm="auto"`, which is another one for each of the two, is taken as "l2".
+    """
     data = make_data(estimator)
-    if getattr(estimator, "norm", None) == "scaled" or isinstance(getattr(estimator, "norm", None), Scaled):
+    norm = resolve(Norm, estimator.norm, "norm")
+    if isinstance(norm, Auto):
+        estimator = clone(estimator).set_params(norm="l2")
+    if isinstance(norm, Scaled):
         data = replace(data, X=np.where(data.X == 0, np.linspace(-2, 2, data.X.size).reshape(data.X.shape), data.X))
     S = sparse.csr_array(data.X)
     short = clone(estimator).set_params(max_iter=3)  # rows learned to the letter have competitors that tie but for rounding

@@ -123,6 +123,7 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
             unchecked = fresh and batch.weight is None and self._learner.weights.expansion is None
             if not unchecked:
                 self._check_rows(batch.X, batch.rows)
+            self._note_format(batch.rows)
             learner, rounds = self._learner, self._learner.t
             metadata = self._shown_to_callbacks(given) or None
             if mixing is None:
@@ -199,6 +200,7 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
             if not resolved:
                 self._prepare_learner(batch.rows, batch.labels, fresh=learner is None, partial=True)
             self._check_rows(batch.X, batch.rows)
+            self._note_format(batch.rows)
             if not resolved:
                 self._begin_stream()
             if mixing is None:
@@ -213,7 +215,7 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
                     learner.change(*parts)
                     learner.record(history)
             raise
-        if not resolved:
+        if "_stream" not in self.__dict__:
             self._stream = self._open_stream()
         return self
 

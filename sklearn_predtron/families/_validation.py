@@ -56,8 +56,6 @@ class Validated:
         """Check the arguments and return what they hold."""
         self._check_labels_given(y)
         X, rows = self._read_rows(X, reset=fresh)
-        if not fresh:
-            self._note_format(rows)
         labels = self._read_labels(y, classes, fresh=fresh, partial=partial)
         check_lengths(rows.n, labels.n)
         weight = None
