@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from cases import data, name, updates
-
-from sklearn_predtron import (
+from euclidean import (
     PredtronBinaryClassifier,
     PredtronClassifier,
     PredtronLabelRanker,
@@ -12,6 +11,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
+
 from sklearn_predtron.updates import MMP, ListNet, MaxPair, PRank, Slam
 
 

@@ -12,7 +12,6 @@ from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.losses import SubsetLoss
 from sklearn_predtron.losses.subset import AtK
 from sklearn_predtron.mixing import ParameterMixing
-from sklearn_predtron.norms import Auto
 
 WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 ROUNDS = "a row of weight 2 is one round, with a step twice as long; the same row given twice is two rounds"
@@ -83,10 +82,6 @@ def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
         expected["check_classifiers_train"] = "decision_function is that of one direction, whatever the thresholds"
         expected["check_sparsify_coefficients"] = "one direction is not kept sparse"
         expected[CLASS_WEIGHT] = "ranks that lie between others on one direction stay there"
-    if given.get("norm") == "auto" or isinstance(given.get("norm"), Auto):
-        expected["check_sparsify_coefficients"] = (
-            "its rows are dense, for which 'auto' is 'scaled', whose weights are not kept sparse"
-        )
     if _takes_the_first_k(given.get("loss")):
         expected |= dict.fromkeys([*PREDICTIONS, "check_classifier_multioutput"], "k are predicted, whatever the signs of scores")
         if isinstance(estimator, PredtronBipartiteClassifier):

@@ -215,7 +215,7 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
                     learner.change(*parts)
                     learner.record(history)
             raise
-        if not resolved:
+        if "_stream" not in self.__dict__:
             self._stream = self._open_stream()
         return self
 

@@ -132,7 +132,7 @@ def charged_every(problem: Problem, p: int) -> int:
     A query comes with rows enough to learn from that it never is; and a stream has fewer of them than of rows.
     """
     few = problem.d * p <= (FEW_WEIGHTS if problem.d == 1 else FEW_OF_SEVERAL)
-    costly = problem.may_raise or (problem.score_map.of_blocks and not problem.score_map.offsets_cancel)
+    costly = problem.in_python or (problem.score_map.of_blocks and not problem.score_map.offsets_cancel)
     if not costly and (few or problem.score_map.offsets_cancel):
         return 1
     return min(max(8, problem.score_map.written_for_means(p) // WRITTEN_A_ROUND), LEAST_OFTEN)

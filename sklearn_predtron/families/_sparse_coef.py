@@ -13,6 +13,7 @@ from sklearn_predtron._names import series
 from sklearn_predtron._parts import kinds, real_number
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families._bounded import BEGAN
+from sklearn_predtron.families._fitted import unfitted
 from sklearn_predtron.families._linear_models import BeginsAtLinear, empty_rows
 from sklearn_predtron.norms import Auto, Norm
 from sklearn_predtron.norms._sparse import SparseWeights
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 
 
 def check_takes_weights(estimator: Any) -> bool:
-    """Return True; raise ValueError if the norm has no weights that can be sparse."""
+    """Return True; raise ValueError if the norm has no weights that can be sparse, or if the first rows are yet to choose it."""
     norm = estimator._norm_of_weights()
-    if not (norm.takes_weights or isinstance(norm, Auto)):
+    if isinstance(norm, Auto):
+        raise unfitted(estimator, "weights")
+    if not norm.takes_weights:
         accepted = series([repr(kind.alias) for kind in kinds(Norm) if kind.takes_weights])
         raise ValueError(f"norm={norm.alias!r} has no weights that can be kept sparse; accepted are {accepted}: give norm='l2'.")
     return True
@@ -39,7 +42,8 @@ class SparseCoef(BeginsAtLinear):
 
         The estimator predicts as before, `coef_` becomes a CSR matrix, and memory and saved models hold what is not zero, in the
         place of all weights and of the sums behind their average.  Learning goes on after `densify`.  The method is there if the
-        norm has such weights, which "scaled" and "rkhs" have not: after dense rows it wants norm="l2" or another, not "auto".
+        norm has such weights, which "scaled" and "rkhs" have not: under "auto" once CSR rows have been learned, and dense ones
+        want norm="l2" or another.
 
         Parameters
         ----------

@@ -132,9 +132,11 @@ cdef class ScaledWeights(L2Weights):
         """Take over what the steps have summed to, and statistics, under which these are read from here on."""
         L2Weights.adopt(self, part_of(state, "scaled"), with_sums)
         own = part_of(state, "statistics")
-        self.may_step, self.dense_rows = own["most"]["may_step"], int(own["gain"]["dense_rows"])
-        self.seen = own["moments"][""].rows
-        self.statistics.adopt(own["moments"][""])
+        moments = own["moments"][""]
+        # The rows of shards of one row each differ from one another alone.
+        self.may_step, self.dense_rows = own["most"]["may_step"] or moments.squares.any(), int(own["gain"]["dense_rows"])
+        self.seen = moments.rows
+        self.statistics.adopt(moments)
         if self.seen > 0:
             self.statistics.refresh(self.seen, not self.sparse)
         self.known = self.following = self.is_applied = False

@@ -32,7 +32,8 @@ cdef class Problem:
     cdef readonly double c_L, C_L
     cdef readonly ScoreMap score_map   # from the rows of a round to its scores
     cdef readonly bint check_all_scores        # every score has to be finite; else the first one tells
-    cdef readonly bint may_raise        # the user's own: a round may end in an exception
+    cdef readonly bint in_python        # each round asks functions of the user's
+    cdef readonly bint may_raise        # a round may end in an exception
     cdef bint failed
     cdef int check(self, Rows rows, Labels labels) except -1
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil

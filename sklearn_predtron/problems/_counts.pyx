@@ -24,6 +24,7 @@ cdef class TabulatedSetLoss(LabelSets):
         self.function = function
         self.c_L, self.C_L = c_L, C_L
         self.monotone = False
+        self.may_raise = True
         self.tables = {}
         self.of_P = -1
 

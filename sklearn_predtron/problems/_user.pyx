@@ -42,7 +42,7 @@ cdef class UserProblem(Problem):
     def __init__(self, inner, bint checked=True):
         self.inner = inner
         self.checked = checked
-        self.may_raise = True
+        self.in_python = self.may_raise = True
         self.c_L, self.C_L = self.stated("c_L"), self.stated("C_L")
         if self.c_L > self.C_L:
             raise ValueError(f"{self.name}.c_L = {self.c_L} is the least positive loss and must be at most C_L = {self.C_L}.")

@@ -46,7 +46,7 @@ OFFSETS = [
 
 
 def make(update, average="linear", representation="onehot", loss="zero_one", **settings):
-    return PredtronClassifier(update=update, average=average, representation=representation, loss=loss, **settings)
+    return PredtronClassifier(norm="l2", update=update, average=average, representation=representation, loss=loss, **settings)
 
 
 def weights_of(n, seed=5):

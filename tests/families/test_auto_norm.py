@@ -10,11 +10,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_wine, make_classification
 from sklearn.linear_model import LogisticRegression
+from tests.problems_in_python import Words
 
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
 from sklearn_predtron.norms import Auto, PNorm
 from tests import cases
-from tests.problems_in_python import Words
 
 RANDOM = np.random.default_rng(0)
 X, Y = make_classification(120, 6, n_informative=4, n_classes=3, random_state=0)
@@ -145,7 +145,9 @@ def test_a_model_that_begins_at_weights_is_under_l2():
 
 
 def test_features_that_appear_in_a_stream_are_under_it():
-    model = PredtronClassifier().partial_fit(X[:60, :4], Y[:60], classes=[0, 1, 2]).widen(n_features=6).partial_fit(X[60:], Y[60:])
+    model = (
+        PredtronClassifier().partial_fit(X[:60, :4], Y[:60], classes=[0, 1, 2]).widen(n_features=6).partial_fit(X[60:], Y[60:])
+    )
     assert model.norm_ == "scaled"
     zeros = np.where(np.arange(6) < 4, X[:60], 0.0)
     whole = PredtronClassifier().partial_fit(zeros, Y[:60], classes=[0, 1, 2]).partial_fit(X[60:], Y[60:])

@@ -176,13 +176,13 @@ CONFIGURATIONS = [
     PredtronRanker(norm="scaled", update="slam", average=False),
 ]
 
-# One estimator of each kind under every norm; beside these, updates take the norms in turn.
-NORMS = [kind.alias for kind in kinds(Norm) if kind.alias != "l2"]
+# One estimator of each kind under every norm but the default; beside these, updates take the norms in turn.
+NORMS = [kind.alias for kind in kinds(Norm) if kind.alias != "auto"]
 UNDER_NORMS = [
     clone(estimator).set_params(norm=alias)
     for turn, alias in enumerate(NORMS)
     for estimator in ESTIMATORS[turn:] + ESTIMATORS[:turn]  # so that a check is not that of the same estimator under each
-    if alias == "scaled" or not isinstance(estimator, PredtronSequenceTagger)
+    if alias in ("l2", "scaled") or not isinstance(estimator, PredtronSequenceTagger)
 ]
 CONFIGURATIONS += [
     *UNDER_NORMS,

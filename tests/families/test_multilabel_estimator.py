@@ -424,10 +424,11 @@ def test_weights_of_a_score():
 
 
 @each_bad_function
-def test_bad_function_leaves_the_last_complete_round(function, error, message):
+@pytest.mark.parametrize("norm", ["l2", "scaled"])
+def test_bad_function_leaves_the_last_complete_round(function, error, message, norm):
     X, y = make_data()
     y[20:25, 2:] = 0  # `broken` bears them
-    model, whole = (make(average="uniform").partial_fit(X[:20], y[:20]) for _ in range(2))
+    model, whole = (make(norm=norm, average="uniform").partial_fit(X[:20], y[:20]) for _ in range(2))
     model.set_params(loss=function)
     with pytest.raises(error, match=message):
         model.partial_fit(X[20:], y[20:])

@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 from cases import assert_close, cost_table, data, losses, name, pairwise, random_code, random_costs, state, updates
+from euclidean import PredtronOrdinalClassifier
 from scipy import sparse
 
-from sklearn_predtron import PredtronOrdinalClassifier
 from sklearn_predtron._core.averages import Average
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.rows import sparse_rows

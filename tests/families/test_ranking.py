@@ -130,12 +130,12 @@ def qid_of(X, first=0):
 
 def ranker(update, loss, representation="log", **settings):
     representation = REPRESENTATIONS.get(representation, (representation,))[0]
-    return PredtronRanker(update=update, loss=LOSSES[loss][0], representation=representation, **settings)
+    return PredtronRanker(norm="l2", update=update, loss=LOSSES[loss][0], representation=representation, **settings)
 
 
 def label_ranker(update, loss, representation="log", **settings):
     representation = REPRESENTATIONS[representation][0]
-    return PredtronLabelRanker(update=update, loss=LOSSES[loss][0], representation=representation, **settings)
+    return PredtronLabelRanker(norm="l2", update=update, loss=LOSSES[loss][0], representation=representation, **settings)
 
 
 def learn(model, X, y, weight=None, form=None):

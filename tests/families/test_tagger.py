@@ -61,7 +61,7 @@ def test_iterates_are_those_of_the_list_of_all_sequences(update, loss):
         for i in dict.fromkeys(sid.tolist()):
             reference.learn_one(X[sid == i], y[sid == i])
         for form in [X, X.astype(np.float32), sparse.csr_array(X), sparse.csr_array(X.astype(np.float32))]:
-            how = {"loss": part, "update": update, "average": average}
+            how = {"norm": "l2", "loss": part, "update": update, "average": average}
             model = PredtronSequenceTagger(**how, transition_scaling=scaling, intercept_scaling=intercept)
             model.partial_fit(form, y, classes=np.arange(K), sid=sid)
             counts = [model.n_mistakes_, model.n_updates_, model.cumulative_loss_]
@@ -82,7 +82,7 @@ def test_constraints_in_the_list():
     reference = ChainReference(K, X.shape[1], "adaptive", Adaptive().get_params(), cost=1 - np.eye(K), allowed=allowed)
     for i in dict.fromkeys(sid.tolist()):
         reference.learn_one(X[sid == i], y[sid == i])
-    model = PredtronSequenceTagger(constraint=allowed, average="linear")
+    model = PredtronSequenceTagger(norm="l2", constraint=allowed, average="linear")
     model.partial_fit(X, y, classes=np.arange(K), sid=sid)
     assert_allclose(model.coef_, reference.mean("linear")[0], rtol=1e-8, atol=1e-8)
     assert_array_equal(np.isinf(model.transitions_), ~allowed[:K])
@@ -278,7 +278,7 @@ def test_sums_of_scores_that_overflow_are_refused():
 def test_norms_that_are_refused():
     X, y, sid = draw()
     for norm in ["l1", "group", "trace", "rkhs"]:
-        with pytest.raises(ValueError, match=r"norm=.* is not for sequences; accepted are 'l2' and 'scaled'"):
+        with pytest.raises(ValueError, match=r"norm=.* is not for sequences; accepted are 'auto', 'l2' and 'scaled'"):
             PredtronSequenceTagger(norm=norm).fit(X, y, sid=sid)
 
 
@@ -367,7 +367,7 @@ def test_single_sequences_go_the_short_way(form, constraint, monkeypatch):
 def test_features_given_twice_are_summed_on_the_short_way():
     twice = sparse.csr_matrix((np.ones(4), [1, 1, 0, 2], [0, 2, 4]), shape=(2, 3))
     assert not twice.has_canonical_format
-    models = [PredtronSequenceTagger().partial_fit(np.eye(3), [0, 1, 2], classes=[0, 1, 2], sid="one") for _ in range(2)]
+    models = [PredtronSequenceTagger(norm="l2").partial_fit(np.eye(3), [0, 1, 2], classes=[0, 1, 2], sid="one") for _ in range(2)]
     for _ in range(3):
         models[0].partial_fit(twice, [1, 2])
         models[1].partial_fit(twice.toarray(), [1, 2])
@@ -450,7 +450,7 @@ def test_update_norm_knows_what_tokens_share():
     """A passive-aggressive step on equal tokens is as long as its target asks, which one by a sum over the tokens is not."""
     X, y = np.ones((4, 2)), np.array([0, 1, 2, 0])
     update = PassiveAggressive()
-    model = PredtronSequenceTagger(update=update, average=False, intercept_scaling=1.0)
+    model = PredtronSequenceTagger(norm="l2", update=update, average=False, intercept_scaling=1.0)
     model.partial_fit(X, y, classes=np.arange(K), sid="one")
     reference = ChainReference(K, 2, update.alias, update.get_params(), cost=1 - np.eye(K), intercept=1.0)
     reference.learn_one(X, y)
@@ -465,7 +465,7 @@ def test_step_of_the_theory():
     reference = ChainReference(K, X.shape[1], "predtron", update.get_params(), cost=1 - np.eye(K), intercept=1.5)
     for i in dict.fromkeys(sid.tolist()):
         reference.learn_one(X[sid == i], y[sid == i])
-    model = PredtronSequenceTagger(update=update, average=False, intercept_scaling=1.5)
+    model = PredtronSequenceTagger(norm="l2", update=update, average=False, intercept_scaling=1.5)
     model.partial_fit(X, y, classes=np.arange(K), sid=sid)
     assert_allclose(model.last_coef_, reference.mean(False)[0], rtol=1e-9, atol=1e-12)
 

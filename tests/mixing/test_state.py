@@ -10,8 +10,9 @@ import pytest
 from mixing_cases import add_all, families, joint, lesson_for, made, mixed_estimators
 from scipy import sparse
 
-from sklearn_predtron import PredtronClassifier, PredtronOrdinalClassifier, PredtronRanker
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier, PredtronRanker
 from sklearn_predtron._core.mixed import KINDS, Moments, fields
+from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.mixing._algebra import FAN_IN, Contribution, Total, add, advance, contribution
 from sklearn_predtron.norms import RKHS
 
@@ -238,6 +239,16 @@ def test_moments_of_no_rows():
     for found in (some.without(some), nothing.without(nothing), nothing.with_rows(nothing)):
         assert found.rows == 0
         assert not any(np.any(values) for values in found[1:])
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+def test_shards_of_one_row_take_steps_under_scaled(layout):
+    """A row is its own mean: that there are others is known once statistics are pooled."""
+    X, y = np.random.default_rng(0).standard_normal((20, 3)) + 5, np.arange(20) % 2
+    X[:, 0] += 10 * y
+    mixed = ParameterMixing(PredtronBinaryClassifier(norm="scaled"), shards=20, random_state=0).fit(layout(X), y)
+    assert mixed.n_shards_ == 20
+    assert mixed.score(layout(X), y) == 1
 
 
 def test_frozen_rounds_of_a_scaled_direction_take_steps():

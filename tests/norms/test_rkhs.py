@@ -7,6 +7,13 @@ import joblib
 import numpy as np
 import pytest
 from cases import assert_close, cost_table, intercept_settings, layouts, losses, make_data, name, representations, updates
+from euclidean import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+)
 from kernel_cases import FAMILIES, X, families_from, scores_of
 from reference.kernels import features
 from reference.learner import Reference
@@ -16,13 +23,6 @@ from sklearn.datasets import make_circles
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, chi2_kernel, pairwise_kernels, polynomial_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 
-from sklearn_predtron import (
-    PredtronBinaryClassifier,
-    PredtronClassifier,
-    PredtronMultilabelClassifier,
-    PredtronOrdinalClassifier,
-    PredtronRanker,
-)
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.norms._kernel_functions import Kernel

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from cases import Hours, cost_table, intercept_settings, layouts, name, pairwise, random_costs, state, updates_of_the_reference
-from reference.scaled import ScaledRankingReference, ScaledReference
+from reference.scaled import Features, ScaledRankingReference, ScaledReference
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
@@ -309,6 +309,78 @@ def test_a_unit_and_an_offset_of_dense_rows_with_zeros_change_no_prediction(aver
     models = [make(average=average).partial_fit(Z, y, classes=[0, 1, 2]) for Z in (X, X * units + 8 * units)]
     np.testing.assert_array_equal(models[1].predict(X * units + 8 * units), models[0].predict(X))
     np.testing.assert_allclose(models[1].coef_ * units, models[0].coef_, rtol=1e-7, atol=1e-9 * np.abs(models[0].coef_).max())
+
+
+# ---------------------------------------------------------------------------------------- all rows of a fit, before its rounds
+
+
+@pytest.mark.parametrize("n", [40, 64, 65, 700])
+@pytest.mark.parametrize("form", ["dense float64", "dense float32"])
+def test_a_fit_is_that_of_rows_standardised_beforehand(n, form):
+    rng = np.random.default_rng(n)
+    X, y = layouts(rng.standard_normal((n, 7)) * 10.0 ** np.arange(-3, 4) + 5)[form], rng.integers(0, K, n)
+    Z = StandardScaler().fit_transform(X.astype(float))
+    found, expected = (
+        PredtronClassifier(norm=norm, fit_intercept=False, random_state=0).fit(rows, y)
+        for norm, rows in [("scaled", X), ("l2", Z)]
+    )
+    assert found.n_updates_ == expected.n_updates_
+    scores = expected.decision_function(Z)
+    np.testing.assert_allclose(found.decision_function(X), scores, rtol=0, atol=1e-6 * np.abs(scores).max())
+
+
+@pytest.mark.parametrize("p", [1, 4, 11])
+@pytest.mark.parametrize("offset", [0, 1e6])
+def test_they_are_the_moments_of_all_rows(p, offset):
+    rng = np.random.default_rng(p)
+    X, y = rng.standard_normal((1000, p)) * 10 ** rng.uniform(-2, 2, p) + offset, rng.integers(0, 2, 1000)
+    X[:, -1] = np.arange(1000) // 100  # in order, and so a block is all of one value
+    weights = fitted(X, y, max_iter=1)._learner.weights
+    np.testing.assert_allclose(weights._field(0), X.mean(axis=0), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(1 / weights._field(1), X.var(axis=0), rtol=1e-10 if offset == 0 else 1e-6)
+
+
+def test_outliers_are_clipped_as_in_a_stream():
+    """A row far off is found by its block, whose values the feature then takes one by one."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((600, 5)), rng.integers(0, 2, 600)
+    X[[150, 151, 400], [1, 2, 1]] = 1e6, -1e5, 1e4
+    reference = Features(5, dense=True)
+    reference.meet_all(X)
+    assert 1.5 < reference.squares[1] / reference.squares[0] < 10  # each doubles the squares at most
+    weights = fitted(X, y, max_iter=1)._learner.weights
+    np.testing.assert_allclose(weights._field(0), reference.mean, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(weights._field(1), reference.inverse, rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_rows_count_as_often_as_an_epoch_has_them(form):
+    X, y = two_classes()
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    weight[:2] = 0, 2
+    model = PredtronBinaryClassifier(norm="scaled", random_state=0, max_iter=1).fit(form(X), y, sample_weight=weight)
+    repeated = fitted(form(np.repeat(X, weight.astype(int), axis=0)), np.repeat(y, weight.astype(int)), max_iter=1)
+    for field in (0, 1):
+        found, expected = (m._learner.weights._field(field) for m in (model, repeated))
+        np.testing.assert_allclose(found, expected, rtol=0.15, atol=0.15)
+    there = PredtronBinaryClassifier(norm="scaled", shuffle=False, max_iter=1).fit(
+        form(X), y, sample_weight=np.minimum(weight, 1)
+    )
+    plain = PredtronBinaryClassifier(norm="scaled", shuffle=False, max_iter=1).fit(form(X[weight > 0]), y[weight > 0])
+    np.testing.assert_array_equal(there.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(("bad", "message"), [(np.nan, "NaN"), (np.inf, "infinity"), (1e200, r"X\[333\] has the length")])
+def test_a_row_that_is_refused_leaves_no_trace(form, bad, message):
+    X, y = np.random.default_rng(0).standard_normal((500, 3)), np.arange(500) % 2
+    model = fitted(form(X), y)
+    before = pickle.dumps(model)
+    X[333, 1] = bad
+    for warm_start in (False, True):
+        with pytest.raises(ValueError, match=message):
+            model.set_params(warm_start=warm_start).fit(form(X), y)
+        assert pickle.dumps(model.set_params(warm_start=False)) == before
 
 
 @pytest.mark.parametrize("offset", [0, 5])

@@ -5,15 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 from cases import name, updates
+from euclidean import PredtronBinaryClassifier, PredtronClassifier, PredtronLabelRanker, PredtronOrdinalClassifier, PredtronRanker
 from scipy import sparse
 
-from sklearn_predtron import (
-    PredtronBinaryClassifier,
-    PredtronClassifier,
-    PredtronLabelRanker,
-    PredtronOrdinalClassifier,
-    PredtronRanker,
-)
+import sklearn_predtron
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.norms import Group, PNorm
@@ -55,10 +50,10 @@ def test_bounds_by_the_largest_margin_are_not_vacuous(update):
 @pytest.mark.parametrize("which", FAMILIES)
 def test_learners_stay_within_the_bound_of_the_largest_margin(which):
     _, X, y, given = family(which)
-    ranking = isinstance(FAMILIES[which][0], (PredtronRanker, PredtronLabelRanker))
+    ranking = isinstance(FAMILIES[which][0], (sklearn_predtron.PredtronRanker, sklearn_predtron.PredtronLabelRanker))
     proven = [Adaptive(), LossAugmented(eta="theory"), LossDriven(), PerceptronUpdate(), PassiveAggressive()]
     proven += [MaxPair(), Slam()] if ranking else []
-    proven += [MMP()] if isinstance(FAMILIES[which][0], PredtronLabelRanker) else []
+    proven += [MMP()] if isinstance(FAMILIES[which][0], sklearn_predtron.PredtronLabelRanker) else []
     for update in proven:
         model = family(which)[0].set_params(update=update, average=False)
         gamma = largest_margin(model, X, y, **given).margin

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 import reference.ranking as plain
 from cases import random_costs, representations
-from scipy.optimize import linprog, minimize
-from sklearn.base import clone
-
-from sklearn_predtron import (
+from euclidean import (
     Predtron,
     PredtronBinaryClassifier,
     PredtronClassifier,
@@ -18,6 +15,10 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
+from scipy.optimize import linprog, minimize
+from sklearn.base import clone
+
+import sklearn_predtron
 from sklearn_predtron.losses import PrecisionAtK
 from sklearn_predtron.norms import L2, Group, PNorm, Trace
 from sklearn_predtron.theory import largest_margin, margin
@@ -43,7 +44,7 @@ def family(which, s=None):
     """An estimator with an intercept of length s, and separable data of its family: X, y and the queries."""
     model, k = FAMILIES[which]
     rng = np.random.default_rng(3)
-    queries, feature = isinstance(model, PredtronRanker), {}
+    queries, feature = isinstance(model, sklearn_predtron.PredtronRanker), {}
     if not queries:
         feature = {"fit_intercept": False} if s is None and which != "shared" else {"intercept_scaling": s or 1.0}
     model = clone(model).set_params(**feature)
@@ -56,7 +57,7 @@ def family(which, s=None):
         t = X @ rng.standard_normal((5, 3))
         kept = np.argsort(-np.abs(t).min(axis=1))[:25]
         return model, X[kept], (t[kept] > 0).astype(int), {}
-    if isinstance(model, PredtronOrdinalClassifier):
+    if isinstance(model, sklearn_predtron.PredtronOrdinalClassifier):
         t = X @ rng.standard_normal(5)
         edges = [-1.0, 0.0, 1.0]
         kept = np.argsort(-np.abs(np.subtract.outer(t, edges)).min(axis=1))[:25]

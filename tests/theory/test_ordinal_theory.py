@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from cases import name
+from euclidean import PredtronOrdinalClassifier
 from scipy.optimize import linprog
 
-from sklearn_predtron import PredtronOrdinalClassifier
 from sklearn_predtron.representations import Thermometer
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate
 from tests.theory.test_theorems import PROVEN, separable, suffer

@@ -6,8 +6,8 @@ import pickle
 import numpy as np
 import pytest
 import reference.ranking as plain
+from euclidean import PredtronRanker
 
-from sklearn_predtron import PredtronRanker
 from sklearn_predtron.theory import loss_constants
 from sklearn_predtron.updates import MMP, Adaptive, LossAugmented, LossDriven, MaxPair, PassiveAggressive, PerceptronUpdate, Slam
 from tests.families.test_ranking import GRADES, LOSSES, REPRESENTATIONS, label_ranker, learn, qid_of, ranker, step_of

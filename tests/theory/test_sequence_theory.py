@@ -5,9 +5,9 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from cases import name
+from euclidean import PredtronClassifier, PredtronSequenceTagger
 from numpy.testing import assert_allclose
 
-from sklearn_predtron import PredtronClassifier, PredtronSequenceTagger
 from sklearn_predtron.losses import SequenceHamming
 from sklearn_predtron.theory import margin, radius, theorem_of, unit_margin
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from cases import assert_close, cost_table, losses, name, representations, updates
+from euclidean import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
 
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
 from sklearn_predtron.losses import CostMatrix, Reject, ZeroOne
 from sklearn_predtron.representations import Simplex
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate, Subgradient
