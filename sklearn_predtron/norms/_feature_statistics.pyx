@@ -167,12 +167,13 @@ cdef class FeatureStatistics:
         self.owed = other.owed
         self.owed.n = min(self.owed.n, self.room)
 
-    def count_zeros(self, Py_ssize_t first, Py_ssize_t last, rows):
-        """Let some features have had as many zeros as there were dense rows."""
+    def count_zeros(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t dense_rows, Py_ssize_t rows):
+        """Let some features have had zeros in all rows, of which those of dense ones count."""
         cdef Py_ssize_t j
         self.settle()
         for j in range(first, last):
-            self.S.count[j * self.S.rest] = rows
+            self.S.count[j * self.S.rest] = dense_rows
+        self.look(last, rows)
 
     @property
     def pattern(self):

@@ -99,8 +99,7 @@ cdef class ScaledWeights(L2Weights):
 
     def widen(self, Py_ssize_t n_features):
         """Let rows have so many features from here on: dense ones would have had zeros there, which count."""
-        self.statistics.count_zeros(self.n_features, n_features, self.dense_rows)
-        self.statistics.look(n_features, self.seen)
+        self.statistics.count_zeros(self.n_features, n_features, self.dense_rows, self.seen)
         L2Weights.widen(self, n_features)
 
     def __reduce__(self):

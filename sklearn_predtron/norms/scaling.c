@@ -5,7 +5,6 @@
 #include "compiler.h"
 
 #include <math.h>
-#include <string.h>
 
 #if GNU_C && !defined(__clang__)
 #pragma GCC optimize("no-tree-vectorize") /* what is worth it is written out */
@@ -29,6 +28,7 @@ typedef long long mask __attribute__((vector_size(32)));
 #define KEEP(m, a) ((lanes)((m) & (mask)(a)))
 #define ANY(m) ((m)[0] | (m)[1] | (m)[2] | (m)[3])
 #define SUM(v) (((v)[0] + (v)[2]) + ((v)[1] + (v)[3]))
+#define HEAD(p, n) ((lanes){(p)[0], (n) > 1 ? (p)[1] : 0, (n) > 2 ? (p)[2] : 0, 0}) /* one to three values, and zeros */
 #endif
 
 enum { AHEAD = 24 }; /* non-zeros between a prefetch and its use */
@@ -135,9 +135,9 @@ INLINE void invert_lanes(const Now *at, Features *f)
 }
 
 /* Zeros of sparse rows, stored or not, wait for the feature's next refresh. */
-INLINE void meet_lanes(const double *x, int dense, const Now *at, Features *f)
+INLINE void meet_lanes(const lanes *x, int dense, const Now *at, Features *f)
 {
-    const lanes v = LOAD(x), t = {at->t, at->t, at->t, at->t};
+    const lanes v = *x, t = {at->t, at->t, at->t, at->t};
     const mask there = (v != 0) | -(mask){dense, dense, dense, dense};
     const Features old = *f;
     merge_zeros_lanes(at->before, at->share_before, f);
@@ -158,9 +158,9 @@ INLINE void meet_lanes(const double *x, int dense, const Now *at, Features *f)
 }
 
 /* The same where every row so far was dense: `count` and `last` are the rows, and no zeros wait. */
-INLINE void meet_uniform_lanes(const double *x, const double *inverse, const Now *at, Features *f)
+INLINE void meet_uniform_lanes(const lanes *x, const double *inverse, const Now *at, Features *f)
 {
-    lanes dev = LOAD(x) - f->mean;
+    lanes dev = *x - f->mean;
     const mask far = dev * dev > f->squares; /* and perhaps not so far: `clipped` looks again */
     if (at->before >= KNOWN && RARELY(ANY(far)))
         for (int l = 0; l < LANES; l++)
@@ -175,22 +175,22 @@ INLINE void meet_uniform_lanes(const double *x, const double *inverse, const Now
 typedef enum { APPLY, MEET, MEET_UNIFORM } Dense; /* literals where functions are inlined */
 
 #ifdef LANES
-/* Four features from j on, with the values v, side by side. */
-INLINE void take_lanes(const double *v, ptrdiff_t j, Dense what, const Now *at, const Scaling *S, double *z, lanes *length2,
+/* Four features from j on, with the values x, side by side. */
+INLINE void take_lanes(const lanes *x, ptrdiff_t j, Dense what, const Now *at, const Scaling *S, double *z, lanes *length2,
                        lanes *cross)
 {
     Features f;
     f.mean = LOAD(S->mean + j);
     if (what == APPLY) f.inverse = LOAD(S->inverse + j);
     if (what != APPLY) f.squares = LOAD(S->squares + j);
-    if (what == MEET_UNIFORM) meet_uniform_lanes(v, S->inverse + j, at, &f);
+    if (what == MEET_UNIFORM) meet_uniform_lanes(x, S->inverse + j, at, &f);
     if (what == MEET) {
         f.inverse = LOAD(S->inverse + j), f.count = LOAD(S->count + j), f.last = LOAD(S->last + j);
-        meet_lanes(v, 1, at, &f);
+        meet_lanes(x, 1, at, &f);
         STORE(S->count + j, f.count), STORE(S->last + j, f.last);
     }
     if (what != APPLY) STORE(S->mean + j, f.mean), STORE(S->inverse + j, f.inverse), STORE(S->squares + j, f.squares);
-    const lanes dev = LOAD(v) - f.mean, scaled = dev * f.inverse;
+    const lanes dev = *x - f.mean, scaled = dev * f.inverse;
     STORE(z + j, scaled);
     *length2 += dev * scaled;
     *cross += f.mean * scaled;
@@ -204,12 +204,9 @@ INLINE void take_dense(ptrdiff_t n, const double *x, Dense what, const Now *at, 
 #ifdef LANES
     lanes length2 = {0}, cross = {0};
     if (S->step == 1) {
-        for (; j + LANES <= n; j += LANES) take_lanes(x + j, j, what, at, S, z, &length2, &cross);
-        if (j < n) { /* the last ones, and zeros, which change no sum */
-            double rest[LANES] = {0};
-            memcpy(rest, x + j, (size_t)(n - j) * sizeof(double));
-            take_lanes(rest, j, what, at, S, z, &length2, &cross);
-            j = n;
+        for (lanes v; j < n; j += LANES) {
+            v = n - j >= LANES ? LOAD(x + j) : HEAD(x + j, n - j); /* zeros change no sum */
+            take_lanes(&v, j, what, at, S, z, &length2, &cross);
         }
         found->length2 = SUM(length2);
         found->cross = SUM(cross);
@@ -323,7 +320,7 @@ INLINE void take_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, const
         for (int l = 0; l < LANES && k + AHEAD + LANES <= n; l++) fetch(S, at[k + AHEAD + l], met != NULL);
         if (met) {
             const lanes mean = f.mean, shift = mean * f.inverse;
-            meet_lanes(x + k, 0, met, &f);
+            meet_lanes(&v, 0, met, &f);
             scatter(&f, at + k, S);
             const lanes now = f.mean * f.inverse;
             STORE(change + k, now - shift);

@@ -265,6 +265,20 @@ MUTANTS = [
         ("tests/norms/test_scaled.py",),
     ),
     Mutant(
+        "scaled-counts-of-mixed-rows-taken-for-those-of-dense-ones",
+        f"{NORMS}/_feature_statistics.pyx",
+        "bool((counts == rows).all() and ((last == rows) | (mean == 0)).all())",
+        "True",
+        ("tests/norms/test_feature_statistics.py",),
+    ),
+    Mutant(
+        "scaled-counts-that-are-owed-are-never-paid",
+        f"{NORMS}/_feature_statistics.pyx",
+        "            scaling_settle(self.owed.n, self.owed.rows, &self.S)\n",
+        "",
+        ("tests/norms/test_feature_statistics.py", "tests/norms/test_scaled.py"),
+    ),
+    Mutant(
         "budget-keeps-a-stale-nearest-row",
         f"{NORMS}/_budget.pyx",
         """\
