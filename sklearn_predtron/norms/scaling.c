@@ -14,8 +14,8 @@
 /* M2 / (t mean^2) that rounding may leave of a constant: of a mean in dense rows, of sums of squared means in sparse ones. */
 #define CONSTANT(dense) ((dense) ? 1e-24 : 1e-13)
 #define LEAST 1e-290   /* a variance whose inverse is safe */
-#define KNOWN 10       /* values that counted, after which deviations are clipped */
-#define CLIP 10        /* standard deviations, but only to what doubles the squares: what is rare is no outlier */
+#define KNOWN 10       /* values that counted, after which deviations are looked at */
+#define GROSS 1e4      /* times the squares so far is that of an outlier, which doubles them: what is rare or of long tails is none */
 
 #if GNU_C
 #define LANES 4
@@ -48,8 +48,7 @@ INLINE Now now(double t, int dense)
 /* What ends a constant, whose inverse is 0, is no outlier. */
 INLINE double clipped(double dev, double inverse, double squares, double count)
 {
-    if (dev * dev > squares && dev * dev * count > CLIP * CLIP * squares && count >= KNOWN && inverse > 0)
-        return copysign(sqrt(squares * fmax(CLIP * CLIP / count, 1)), dev);
+    if (dev * dev > GROSS * squares && count >= KNOWN && inverse > 0) return copysign(sqrt(squares), dev);
     return dev;
 }
 
@@ -142,7 +141,7 @@ INLINE void meet_lanes(const lanes *x, int dense, const Now *at, Features *f)
     const Features old = *f;
     merge_zeros_lanes(at->before, at->share_before, f);
     lanes dev = v - f->mean;
-    const mask far = there & (f->count >= KNOWN) & (f->inverse > 0) & (dev * dev > f->squares) & (dev * dev * f->count > CLIP * CLIP * f->squares);
+    const mask far = there & (f->count >= KNOWN) & (f->inverse > 0) & (dev * dev > GROSS * f->squares);
     if (ANY(far))
         for (int l = 0; l < LANES; l++)
             if (far[l]) dev[l] = clipped(dev[l], f->inverse[l], f->squares[l], f->count[l]);
@@ -161,7 +160,7 @@ INLINE void meet_lanes(const lanes *x, int dense, const Now *at, Features *f)
 INLINE void meet_uniform_lanes(const lanes *x, const double *inverse, const Now *at, Features *f)
 {
     lanes dev = *x - f->mean;
-    const mask far = dev * dev > f->squares; /* and perhaps not so far: `clipped` looks again */
+    const mask far = dev * dev > GROSS * f->squares; /* and perhaps of a constant: `clipped` looks again */
     if (at->before >= KNOWN && RARELY(ANY(far)))
         for (int l = 0; l < LANES; l++)
             if (far[l]) dev[l] = clipped(dev[l], inverse[l], f->squares[l], at->before);
@@ -267,7 +266,7 @@ DISPATCHED ptrdiff_t scaling_merge(ptrdiff_t n, double t, double m, const Scalin
         const double step = block->sum[j] * share_of_one, own = block->squares[j] - block->sum[j] * step;
         const double farthest = block->farthest[j], before = S->squares[j];
         block->sum[j] = block->squares[j] = block->farthest[j] = 0;
-        if (farthest > before && farthest * t > CLIP * CLIP * before && t >= KNOWN && S->inverse[j] > 0) {
+        if (farthest > GROSS * before && t >= KNOWN && S->inverse[j] > 0) {
             at[waiting++] = j;
             continue;
         }

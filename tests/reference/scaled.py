@@ -37,8 +37,8 @@ class Features:
         if there:
             deviation = x - self.mean[j]
             if self.count[j] >= 10 and self.inverse[j] > 0:
-                bound = np.sqrt(self.squares[j] * max(100 / self.count[j], 1))
-                deviation = min(max(deviation, -bound), bound)
+                size = np.sqrt(self.squares[j])
+                deviation = np.copysign(size, deviation) if abs(deviation) > 100 * size else deviation
             self.mean[j] += deviation / self.t
             self.squares[j] += deviation**2 * (self.t - 1) / self.t
             self.count[j] += 1
