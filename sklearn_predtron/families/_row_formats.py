@@ -9,13 +9,13 @@ import numpy as np
 from sklearn_predtron._warning import warn
 
 FORMATS = {False: "dense", True: "CSR"}
-DENSE = 0.5  # of the values of rows in a file: so many are stored where they were dense
+DENSE = 0.05  # of the values of rows in a file: words are fewer, and the columns of a table, flags among them, are more
 FAR_APART = 1e3  # root mean squares of columns, the largest over the least, that a learner under "l2" suffers from
 SAMPLED, ENOUGH = 1 << 16, 10  # stored values that are looked at, about; those of a column that make it known
 
 
 def are_stored_dense(X: Any) -> bool:
-    """Return whether CSR rows hold so many of their values that they were dense before they were written to a file."""
+    """Return whether CSR rows of a file hold so many of their values that they are rows of a table, not of words."""
     return X.nnz >= DENSE * X.shape[0] * X.shape[1]
 
 
