@@ -1,5 +1,5 @@
 """Running statistics of features, where the kernels want them."""
-from sklearn_predtron.norms.scaling cimport Block, Found, Scaling
+from sklearn_predtron.norms.scaling cimport Found, Scaling
 
 cdef enum:
     MEAN            # the statistics of a feature
@@ -23,16 +23,14 @@ cdef class FeatureStatistics:
     cdef double[::1] values
     cdef double[::1] before             # what they were before the round, where it may be called off
     cdef Owed owed, owed_before
-    cdef double[:, ::1] of_block        # where a block of rows is taken together
-    cdef Py_ssize_t[::1] waiting        # features that take its values one by one
-    cdef Block block
+    cdef Py_ssize_t[::1] waiting        # features that take the values of a block one by one
     cdef Scaling laid(self, double* values) noexcept nogil
     cdef void settle(self) noexcept nogil
     cdef void meet_dense(self, Py_ssize_t n, const double* x, Py_ssize_t t, double* z, Found* found) noexcept nogil
     cdef void meet_sparse(self, Py_ssize_t n, const double* x, const Py_ssize_t* at, Py_ssize_t t, double* z, double* change,
                           Found* found) noexcept nogil
-    cdef void gather(self, Py_ssize_t n, const double* x) noexcept nogil
-    cdef Py_ssize_t merge(self, Py_ssize_t n, Py_ssize_t t, Py_ssize_t m) noexcept nogil
+    cdef Py_ssize_t meet_block(self, Py_ssize_t n, Py_ssize_t m, const void* const* rows, bint single,
+                               Py_ssize_t t) noexcept nogil
     cdef void meet_listed(self, Py_ssize_t n_listed, const double* x, Py_ssize_t t) noexcept nogil
     cdef void apply_dense(self, Py_ssize_t n, const double* x, double* z, Found* found) noexcept nogil
     cdef void apply_sparse(self, Py_ssize_t n, const double* x, const Py_ssize_t* at, double* z, Found* found) noexcept nogil

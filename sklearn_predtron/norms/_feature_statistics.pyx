@@ -10,12 +10,11 @@ from sklearn_predtron.norms.scaling cimport (
     scaling_apply_dense,
     scaling_apply_sparse,
     scaling_fetch,
-    scaling_gather,
+    scaling_meet_block,
     scaling_meet_dense,
     scaling_meet_listed,
     scaling_meet_sparse,
     scaling_meet_uniform,
-    scaling_merge,
     scaling_refresh,
     scaling_settle,
 )
@@ -76,19 +75,15 @@ cdef class FeatureStatistics:
         scaling_meet_sparse(n, x, at, t, &self.S, z, change, found)
 
     def make_room_for_blocks(self):
-        """Get ready for `gather`."""
+        """Get ready for `meet_block`."""
         if self.waiting.shape[0] == 0:
-            self.of_block, self.waiting = np.zeros((3, self.room)), np.empty(self.room, dtype=np.intp)
-            self.block.sum, self.block.squares, self.block.farthest = &self.of_block[0, 0], &self.of_block[1, 0], &self.of_block[2, 0]
+            self.waiting = np.empty(self.room, dtype=np.intp)
 
-    cdef void gather(self, Py_ssize_t n, const double* x) noexcept nogil:
-        """Take a dense row into a block of them, while all rows so far were dense."""
-        scaling_gather(n, x, &self.S, &self.block)
-
-    cdef Py_ssize_t merge(self, Py_ssize_t n, Py_ssize_t t, Py_ssize_t m) noexcept nogil:
-        """Take the block of m rows that follow row t; return how many features wait for its values one by one."""
+    cdef Py_ssize_t meet_block(self, Py_ssize_t n, Py_ssize_t m, const void* const* rows, bint single,
+                               Py_ssize_t t) noexcept nogil:
+        """Take m dense rows after row t, while all so far were dense; return how many features wait for their values."""
         self.owed.n, self.owed.rows = n, t + m
-        return scaling_merge(n, t, m, &self.S, &self.block, &self.waiting[0])
+        return scaling_meet_block(n, m, rows, single, t, &self.S, &self.waiting[0])
 
     cdef void meet_listed(self, Py_ssize_t n_listed, const double* x, Py_ssize_t t) noexcept nogil:
         """Let the features that wait take a dense row, number t."""

@@ -61,7 +61,7 @@ cdef class ScaledWeights(L2Weights):
     cdef Row applied                    # the row that z is
     cdef bint fresh, undo_needed        # whether rows are new, and so enter the statistics; whether rounds may be abandoned
     cdef bint met                       # whether they have entered them all at once, before the first round
-    cdef Row gathered[TOGETHER]         # of those that enter them together
+    cdef const void* gathered[TOGETHER]     # those that enter them together
     cdef Py_ssize_t n_gathered
     cdef Before before                  # the round, where it may be abandoned
     cdef double[:, ::1] C_before        # C, and that of each sum
@@ -201,7 +201,7 @@ cdef class ScaledWeights(L2Weights):
 
     cdef Py_ssize_t meet_rounds(self, Rows rows, const Py_ssize_t[::1] times, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """Let the rows of some rounds enter the statistics; return the round of one whose squares have no sum, or -1."""
-        cdef Py_ssize_t i, r, k
+        cdef Py_ssize_t i, r, _
         cdef View x
         cdef Row spare
         for i in range(first, last):
@@ -210,10 +210,10 @@ cdef class ScaledWeights(L2Weights):
                 continue
             if x.start != NULL and not squared_norm(&x) < LARGEST:
                 return i
-            for k in range(1 if times is None else times[i]):
+            for _ in range(1 if times is None else times[i]):
                 for r in range(x.m):
                     self.enter(row_of(&x, r, &spare), x.k)
-        self.merge(x.k)
+        self.meet_gathered(x.k)
         return -1
 
     cdef Py_ssize_t first_endless(self, Rows rows, const Py_ssize_t[::1] times) noexcept:
@@ -228,29 +228,33 @@ cdef class ScaledWeights(L2Weights):
 
     cdef void enter(self, const Row* row, const RowOps* k) noexcept nogil:
         """Let a row enter the statistics, together with others where these know the features' scale."""
-        cdef const double* x = self.read(row, k)
+        cdef const double* x
         self.seen += 1
-        self.dense_rows += k.index_size == 0
         if k.index_size > 0:
+            x = self.read(row, k)
             self.statistics.meet_sparse(row.n, x, &self.at[0], self.seen, &self.z[0], &self.change[0], &self.found)
-        elif self.seen <= TOGETHER or not self.statistics.owed.uniform:
-            self.statistics.meet_dense(row.n, x, self.seen, &self.z[0], &self.found)
-        else:
-            self.statistics.gather(row.n, x)
-            self.gathered[self.n_gathered] = row[0]
-            self.n_gathered += 1
-            if self.n_gathered == TOGETHER:
-                self.merge(k)
+            return
+        self.dense_rows += 1
+        if self.seen <= TOGETHER or not self.statistics.owed.uniform:
+            self.statistics.meet_dense(row.n, self.read(row, k), self.seen, &self.z[0], &self.found)
+            return
+        self.gathered[self.n_gathered] = row.value
+        self.n_gathered += 1
+        if self.n_gathered == TOGETHER:
+            self.meet_gathered(k)
 
-    cdef void merge(self, const RowOps* k) noexcept nogil:
+    cdef void meet_gathered(self, const RowOps* k) noexcept nogil:
         """Let the statistics take the rows that were gathered."""
-        cdef Py_ssize_t i, m = self.n_gathered, waiting
+        cdef Py_ssize_t i, m = self.n_gathered, before = self.seen - m, waiting
+        cdef Row row
         if m == 0:
             return
         self.n_gathered = 0
-        waiting = self.statistics.merge(self.gathered[0].n, self.seen - m, m)
+        row.n, row.index = self.n_features, NULL
+        waiting = self.statistics.meet_block(row.n, m, self.gathered, k.value_size == sizeof(float), before)
         for i in range(m if waiting > 0 else 0):
-            self.statistics.meet_listed(waiting, self.read(&self.gathered[i], k), self.seen - m + i + 1)
+            row.value = self.gathered[i]
+            self.statistics.meet_listed(waiting, self.read(&row, k), before + i + 1)
 
     cdef bint open_round(self, View* x) noexcept nogil:
         cdef Py_ssize_t r

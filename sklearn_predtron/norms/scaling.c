@@ -238,42 +238,66 @@ DISPATCHED void scaling_meet_uniform(ptrdiff_t n, const double *x, double t, con
     take_dense(n, x, MEET_UNIFORM, &today, S, z, found);
 }
 
-DISPATCHED void scaling_gather(ptrdiff_t n, const double *x, const Scaling *S, const Block *block)
+/* What the statistics of a feature become by m rows after row t, of which the deviations from the mean before have this sum and
+ * this sum of squares (Chan, Golub and LeVeque 1983); whether one of them may be an outlier, for which the feature waits. */
+INLINE int merge(double sum, double squares, double m, const Now *at, double *mean, double *inverse, double *before)
 {
-    ptrdiff_t j = 0;
-#ifdef LANES
-    for (; j + LANES <= n; j += LANES) {
-        const lanes dev = LOAD(x + j) - LOAD(S->mean + j), square = dev * dev, farthest = LOAD(block->farthest + j);
-        STORE(block->sum + j, LOAD(block->sum + j) + dev);
-        STORE(block->squares + j, LOAD(block->squares + j) + square);
-        STORE(block->farthest + j, CHOOSE(square > farthest, square, farthest));
-    }
-#endif
-    for (; j < n; j++) {
-        const double dev = x[j] - S->mean[j], square = dev * dev;
-        block->sum[j] += dev;
-        block->squares[j] += square;
-        block->farthest[j] = square > block->farthest[j] ? square : block->farthest[j];
-    }
+    const double t = at->t - m, step = sum / m, own = squares - sum * step;
+    if (squares > GROSS * *before && t >= KNOWN && *inverse > 0) return 1;
+    *mean += step * (m * at->share);
+    *before += (own > 0 ? own : 0) + step * step * (t * m * at->share);
+    *inverse = inverse_of(at, *mean, *before, at->t);
+    return 0;
 }
 
-DISPATCHED ptrdiff_t scaling_merge(ptrdiff_t n, double t, double m, const Scaling *S, const Block *block, ptrdiff_t *at)
+#ifdef LANES
+#define VALUES(row, j, n, type) ((n) - (j) >= LANES ? WIDE_##type((const type *)(row) + (j)) : HEAD((const type *)(row) + (j), (n) - (j)))
+#define WIDE_double(p) LOAD(p)
+#define WIDE_float(p) ((lanes){(p)[0], (p)[1], (p)[2], (p)[3]})
+#define VALUE(row, j, n, single) ((single) ? VALUES(row, j, n, float) : VALUES(row, j, n, double))
+
+/* Four features from j on of a block of rows; four sums side by side hide how long one takes. */
+INLINE ptrdiff_t merge_lanes(ptrdiff_t n, ptrdiff_t j, ptrdiff_t m, const void *const *rows, int single, const Now *at,
+                             const Scaling *S, ptrdiff_t *listed)
 {
-    const Now last = now(t + m, 1);
-    const double share = m * last.share, share_of_one = 1 / m, between = t * share;
-    ptrdiff_t waiting = 0;
-    for (ptrdiff_t j = 0; j < n; j++) { /* Chan, Golub and LeVeque (1983) */
-        const double step = block->sum[j] * share_of_one, own = block->squares[j] - block->sum[j] * step;
-        const double farthest = block->farthest[j], before = S->squares[j];
-        block->sum[j] = block->squares[j] = block->farthest[j] = 0;
-        if (farthest > GROSS * before && t >= KNOWN && S->inverse[j] > 0) {
-            at[waiting++] = j;
-            continue;
-        }
-        S->mean[j] += step * share;
-        S->squares[j] = before + (own > 0 ? own : 0) + step * step * between;
-        S->inverse[j] = inverse_of(&last, S->mean[j], S->squares[j], t + m);
+    const lanes mean = LOAD(S->mean + j);
+    lanes sum[4] = {{0}}, squares[4] = {{0}}, dev;
+    ptrdiff_t r = 0, waiting = 0;
+#define ADD(i) dev = VALUE(rows[r + i], j, n, single) - mean, sum[i] += dev, squares[i] += dev * dev
+    for (; r + 4 <= m; r += 4) {
+        ADD(0);
+        ADD(1);
+        ADD(2);
+        ADD(3);
     }
+    for (; r < m; r++) ADD(0);
+#undef ADD
+    sum[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    squares[0] = (squares[0] + squares[1]) + (squares[2] + squares[3]);
+    for (int l = 0; l < LANES && j + l < n; l++)
+        if (merge(sum[0][l], squares[0][l], (double)m, at, S->mean + j + l, S->inverse + j + l, S->squares + j + l))
+            listed[waiting++] = j + l;
+    return waiting;
+}
+#endif
+
+DISPATCHED ptrdiff_t scaling_meet_block(ptrdiff_t n, ptrdiff_t m, const void *const *rows, int single, double t, const Scaling *S,
+                                        ptrdiff_t *listed)
+{
+    const Now last = now(t + (double)m, 1);
+    ptrdiff_t waiting = 0;
+#ifdef LANES
+    for (ptrdiff_t j = 0; j < n; j += LANES) waiting += merge_lanes(n, j, m, rows, single, &last, S, listed + waiting);
+#else
+    for (ptrdiff_t j = 0; j < n; j++) {
+        double sum = 0, squares = 0;
+        for (ptrdiff_t r = 0; r < m; r++) {
+            const double dev = (single ? (double)((const float *)rows[r])[j] : ((const double *)rows[r])[j]) - S->mean[j];
+            sum += dev, squares += dev * dev;
+        }
+        if (merge(sum, squares, (double)m, &last, S->mean + j, S->inverse + j, S->squares + j)) listed[waiting++] = j;
+    }
+#endif
     return waiting;
 }
 

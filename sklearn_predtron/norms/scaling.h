@@ -30,15 +30,9 @@ void scaling_meet_dense(ptrdiff_t n, const double *x, double t, const Scaling *S
 void scaling_meet_uniform(ptrdiff_t n, const double *x, double t, const Scaling *S, double *z, Found *found);
 /* Write them after row t, for n features. */
 void scaling_settle(ptrdiff_t n, double t, const Scaling *S);
-/* A block of rows that are taken together, under `scaling_meet_uniform`'s conditions: of each feature the sums of the deviations
- * from the mean before the block and of their squares, and the largest of these. */
-typedef struct {
-    double *sum, *squares, *farthest;
-} Block;
-void scaling_gather(ptrdiff_t n, const double *x, const Scaling *S, const Block *block);
-/* The statistics take the block's m rows, which follow row t, and the block is zeros again.  Features that hold an outlier wait:
- * there are as many as is returned, listed in `at`, which take the rows' values one by one. */
-ptrdiff_t scaling_merge(ptrdiff_t n, double t, double m, const Scaling *S, const Block *block, ptrdiff_t *at);
+/* Under the same conditions the statistics take m rows together, which follow row t and are single or double precision.  Features
+ * that may hold an outlier wait: there are as many as is returned, listed in `at`, and they take the rows' values one by one. */
+ptrdiff_t scaling_meet_block(ptrdiff_t n, ptrdiff_t m, const void *const *rows, int single, double t, const Scaling *S, ptrdiff_t *at);
 void scaling_meet_listed(ptrdiff_t n, const ptrdiff_t *at, const double *x, double t, const Scaling *S);
 /* The same as for dense rows with values at the features `at`; change is that of mean / variance. */
 void scaling_meet_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, double t, const Scaling *S, double *z,

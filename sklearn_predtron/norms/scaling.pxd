@@ -13,13 +13,8 @@ cdef extern from "scaling.h" nogil:
         double cross
         double constant
 
-    ctypedef struct Block:
-        double* sum
-        double* squares
-        double* farthest
-
-    void scaling_gather(Py_ssize_t n, const double* x, const Scaling* S, const Block* block) noexcept
-    Py_ssize_t scaling_merge(Py_ssize_t n, double t, double m, const Scaling* S, const Block* block, Py_ssize_t* at) noexcept
+    Py_ssize_t scaling_meet_block(Py_ssize_t n, Py_ssize_t m, const void* const* rows, bint single, double t, const Scaling* S,
+                                  Py_ssize_t* at) noexcept
     void scaling_meet_listed(Py_ssize_t n, const Py_ssize_t* at, const double* x, double t, const Scaling* S) noexcept
     void scaling_meet_dense(Py_ssize_t n, const double* x, double t, const Scaling* S, double* z, Found* found) noexcept
     void scaling_meet_uniform(Py_ssize_t n, const double* x, double t, const Scaling* S, double* z, Found* found) noexcept
