@@ -454,7 +454,7 @@ class Scaled(Norm):
     the choice changes no prediction; CSR rows let absent zeros count only now and then, so that models of dense and CSR rows may
     differ slightly.  `fit` gathers the statistics of all rows before its first epoch, and learns what it would from standardised
     rows; `partial_fit` gathers them as rows come, and learns nothing before the first that differs from another.  One value whose
-    square is above 10,000 times the sum of those before it, an outlier, only doubles the sum.  Without an intercept (``fit_intercept=False``) the
+    square is above 100 times the sum of those before it, an outlier, only doubles the sum.  Without an intercept (``fit_intercept=False``) the
     features have their centre all the same; a ranker of documents, for which no centre matters, only divides.  `coef_` and
     `intercept_` are for raw features.  No loss bound is proven while the statistics run.
 

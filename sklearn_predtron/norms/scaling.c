@@ -15,7 +15,7 @@
 #define CONSTANT(dense) ((dense) ? 1e-24 : 1e-13)
 #define LEAST 1e-290   /* a variance whose inverse is safe */
 #define KNOWN 10       /* values that counted, after which deviations are looked at */
-#define GROSS 1e4      /* times the squares so far is that of an outlier, which doubles them: what is rare or of long tails is none */
+#define GROSS 100      /* times the squares so far is that of an outlier, which doubles them: what is rare or of long tails is none */
 
 #if GNU_C
 #define LANES 4

@@ -43,7 +43,7 @@ def raw(n=70, p=23, k=K, seed=0):
     X[:, p // 2 :] *= rng.random((n, p - p // 2)) < 0.3
     X[:, 3], X[:, 4], X[: n // 2, 5] = 2.5, 0, 0
     X[n // 3] = 0
-    X[n - 5, 6] += 1e4 * np.abs(X[:, 6]).max()
+    X[n - 5, 6] += 1e3 * np.abs(X[:, 6]).max()
     Z = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9)
     y = (Z @ rng.standard_normal((p, k)) + 0.5 * rng.standard_normal((n, k))).argmax(axis=1)
     y[:k] = np.arange(k)[::-1]

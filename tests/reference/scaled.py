@@ -38,7 +38,7 @@ class Features:
             deviation = x - self.mean[j]
             if self.count[j] >= 10 and self.inverse[j] > 0:
                 size = np.sqrt(self.squares[j])
-                deviation = np.copysign(size, deviation) if abs(deviation) > 100 * size else deviation
+                deviation = np.copysign(size, deviation) if abs(deviation) > 10 * size else deviation
             self.mean[j] += deviation / self.t
             self.squares[j] += deviation**2 * (self.t - 1) / self.t
             self.count[j] += 1
