@@ -11,7 +11,7 @@ from sklearn_predtron._warning import warn
 FORMATS = {False: "dense", True: "CSR"}
 DENSE = 0.05  # of the values of rows in a file: words are fewer, and the columns of a table, flags among them, are more
 FAR_APART = 1e3  # root mean squares of columns, the largest over the least, that a learner under "l2" suffers from
-SAMPLED, ENOUGH = 1 << 16, 10  # stored values that are looked at, about; those of a column that make it known
+SEEN, ENOUGH = 1 << 16, 10  # stored values that are looked at; those of a column that make it known
 
 
 def are_stored_dense(X: Any) -> bool:
@@ -20,15 +20,14 @@ def are_stored_dense(X: Any) -> bool:
 
 
 def warn_of_scales(X: Any) -> None:
-    """Warn of CSR rows under "auto" whose columns differ in scale, by a sample of the values stored, as "l2" minds that."""
+    """Warn of CSR rows under "auto" whose columns differ in scale, by the first values stored, as "l2" minds that."""
     if X is None:  # joint features, which no matrix holds
         return
-    every = X.nnz // SAMPLED + 1
-    columns, column = np.unique(X.indices[::every], return_inverse=True)
+    values, (columns, column) = X.data[:SEEN], np.unique(X.indices[:SEEN], return_inverse=True)
     with np.errstate(all="ignore"):  # what is not finite is refused elsewhere
-        squares = np.bincount(column, np.square(X.data[::every], dtype=np.float64), len(columns))
-        size = np.sqrt(squares / np.bincount(column, X.data[::every] != 0, len(columns)))
-    known = np.isfinite(size) & (size > 0) & (np.bincount(column, X.data[::every] != 0, len(columns)) >= ENOUGH)
+        n = np.bincount(column, values != 0, len(columns))
+        size = np.sqrt(np.bincount(column, np.square(values, dtype=np.float64), len(columns)) / n)
+    known = np.isfinite(size) & (size > 0) & (n >= ENOUGH)
     columns, size = columns[known], size[known]
     if len(size) == 0 or size.max() <= FAR_APART * size.min():
         return
