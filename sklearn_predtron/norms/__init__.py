@@ -182,8 +182,8 @@ class Auto(Norm):
     format are learned under it, and a warning says so once.  CSR rows whose columns differ in scale by more than 1,000 (their
     root mean squares, of what is stored) warn once, and want norm="scaled".  Files in svmlight format, in which dense data are
     often written, choose by their first chunk on the command line and in `ParameterMixing`: it is dense if at least one in
-    twenty of its values is stored; what a reader hands to `partial_fit` are CSR rows.  A model that begins at given weights (`from_linear`) is
-    under `L2`.
+    twenty of its values is stored; what a reader hands to `partial_fit` are CSR rows.  A model that begins at given weights
+    (`from_linear`) is under `L2`.
 
     Give "l2" for dense rows if a theorem is to hold (`loss_bound`, `theory.margin`, `theory.radius`), for `sparsify`, for what
     papers print, and for features that are weighted on purpose, as tf-idf in a dense array.
@@ -445,8 +445,8 @@ class Trace(Norm):
 class Scaled(Norm):
     """A norm for raw features: a running centre and variance of each, as if they had been standardised beforehand.
 
-    It is what "auto" is for dense rows.  The weights are the sums of all steps, theta along the inputs and beta along 1, and are read under today's centre mu and
-    variance v (in sparse rows, the squared deviations from the mean of all values, over the number of non-zeros)::
+    It is what "auto" is for dense rows.  The weights are the sums of all steps, theta along the inputs and beta along 1,
+    and are read under today's centre mu and variance v (in sparse rows, the squared deviations from the mean of all values, over the number of non-zeros)::
 
         score(x) = sum_j (theta_j - mu_j beta) (x_j - mu_j) / v_j + r2 beta
 
@@ -454,9 +454,9 @@ class Scaled(Norm):
     the choice changes no prediction; CSR rows let absent zeros count only now and then, so that models of dense and CSR rows may
     differ slightly.  `fit` gathers the statistics of all rows before its first epoch, and learns what it would from standardised
     rows; `partial_fit` gathers them as rows come, and learns nothing before the first that differs from another.  One value whose
-    square is above 100 times the sum of those before it, an outlier, only doubles the sum.  Without an intercept (``fit_intercept=False``) the
-    features have their centre all the same; a ranker of documents, for which no centre matters, only divides.  `coef_` and
-    `intercept_` are for raw features.  No loss bound is proven while the statistics run.
+    square is above 100 times the sum of those before it, an outlier, only doubles the sum.  Without an intercept
+    (``fit_intercept=False``) the features have their centre all the same; a ranker of documents, for which no centre matters, only
+    divides.  `coef_` and `intercept_` are for raw features.  No loss bound is proven while the statistics run.
 
     See Also
     --------
