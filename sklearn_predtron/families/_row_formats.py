@@ -11,7 +11,7 @@ from sklearn_predtron._warning import warn
 FORMATS = {False: "dense", True: "CSR"}
 DENSE = 0.5  # of the values of rows in a file: so many are stored where they were dense
 FAR_APART = 1e3  # root mean squares of columns, the largest over the least, that a learner under "l2" suffers from
-SAMPLED, ENOUGH = 1 << 16, 10  # stored values that are looked at, about; those of a column that make it known
+SAMPLED, ENOUGH = 1 << 15, 10  # stored values that are looked at, about; those of a column that make it known
 
 
 def are_stored_dense(X: Any) -> bool:
