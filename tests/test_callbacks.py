@@ -50,16 +50,16 @@ def indicators(n=90, m=4):
 @pytest.mark.parametrize("kind", [PredtronClassifier, PredtronOrdinalClassifier])
 def test_points_are_those_of_single_rounds(kind, size):
     X, y = make_data(noise=1.0)
-    model = kind(shuffle=False, max_iter=3).set_callbacks(LossHistory(size)).fit(X, y)
+    model = kind(norm="l2", shuffle=False, max_iter=3).set_callbacks(LossHistory(size)).fit(X, y)
     rounds, losses = LossHistory.curve(model)
-    expected = by_rows(kind(), X, y, epochs=3, classes=np.unique(y))
+    expected = by_rows(kind(norm="l2"), X, y, epochs=3, classes=np.unique(y))
     np.testing.assert_array_equal(losses, expected[rounds])
     assert rounds[0] == 0 and rounds[-1] == model.t_ == 3 * len(X) and len(rounds) <= size
     steps = np.diff(rounds)[:-1]
     assert (steps == steps[0]).all() and len(rounds) >= min(model.t_ + 1, size / 2)
     if size == 1000:
         np.testing.assert_array_equal(rounds, np.arange(model.t_ + 1))
-    np.testing.assert_array_equal(model.coef_, kind(shuffle=False, max_iter=3).fit(X, y).coef_)
+    np.testing.assert_array_equal(model.coef_, kind(norm="l2", shuffle=False, max_iter=3).fit(X, y).coef_)
 
 
 def test_every_family():
@@ -138,10 +138,10 @@ def test_streams_in_any_split():
 
 def test_a_fit_goes_on_as_a_stream_and_warm_starts():
     X, y = make_data(noise=1.0)
-    model = PredtronClassifier(shuffle=False, max_iter=2, warm_start=True).set_callbacks(LossHistory()).fit(X, y)
+    model = PredtronClassifier(norm="l2", shuffle=False, max_iter=2, warm_start=True).set_callbacks(LossHistory()).fit(X, y)
     model.partial_fit(X[:1], y[:1]).partial_fit(X[1:], y[1:]).fit(X, y)
     losses = LossHistory.curve(model)[1]
-    np.testing.assert_array_equal(losses, by_rows(PredtronClassifier(), X, y, epochs=5, classes=[0, 1, 2]))
+    np.testing.assert_array_equal(losses, by_rows(PredtronClassifier(norm="l2"), X, y, epochs=5, classes=[0, 1, 2]))
     model.set_params(warm_start=False).fit(X, y)
     assert LossHistory.curve(model)[0][-1] == 2 * len(X)
     model.set_callbacks().fit(X, y)
@@ -231,7 +231,9 @@ def test_a_partial_fit_that_fails_records_nothing():
         model.partial_fit(bad, y, classes=[0, 1, 2])
     assert not hasattr(model, "_learner")
     y = y > 0
-    model = PredtronBinaryClassifier(update=PerceptronUpdate(eta=1e100)).partial_fit(X[:1], y[:1], classes=[False, True])
+    model = PredtronBinaryClassifier(norm="l2", update=PerceptronUpdate(eta=1e100)).partial_fit(
+        X[:1], y[:1], classes=[False, True]
+    )
     model.set_callbacks(LossHistory())
     for rows, message in [(bad, "NaN"), (-1e100 * X[:1], "overflow")]:
         with pytest.raises(ValueError, match=message):

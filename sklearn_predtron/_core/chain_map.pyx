@@ -38,9 +38,10 @@ cdef class ChainMap(ScoreMap):
     def check_norm(self, norm):
         """Raise ValueError unless the weights of tokens can have a norm, beside the transitions'."""
         if not norm.of_sequences:
+            from sklearn_predtron._names import series
             from sklearn_predtron._parts import kinds
             from sklearn_predtron.norms import Norm
-            accepted = " and ".join([repr(kind.alias) for kind in kinds(Norm) if kind.of_sequences])
+            accepted = series([repr(kind.alias) for kind in kinds(Norm) if kind.of_sequences])
             raise ValueError(f"norm={norm!r} is not for sequences; accepted are {accepted}.")
 
     def check_rounds(self, longest):

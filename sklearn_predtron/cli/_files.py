@@ -171,8 +171,7 @@ def learn_file(
                 bar("one label", reader.fraction_read)
                 continue
             X, y = now
-        if not model.__sklearn_is_fitted__():
-            settle_norm(model, X.values if isinstance(X, ByQuery) else X)
+        settle_norm(model, X.values if isinstance(X, ByQuery) else X)
         order = slice(None) if args.shuffle is False else random.permutation(X.shape[0])
         learn_chunk(comparison, X[order], y[order], epoch == 0, place)
         bar(f"epoch {epoch + 1}/{args.epochs or 1}", reader.fraction_read, result)

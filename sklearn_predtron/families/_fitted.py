@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron.norms import Norm
 
 
 def unfitted(estimator: Any, name: str) -> NotFittedError:
@@ -47,14 +46,12 @@ class Fitted:
     """Weights and counts as attributes; arrays are copies of what predicts, and cannot be written."""
 
     _learner: Learner
-    norm: Any
-    _norm_of_weights: Callable[[], Norm]
+    _shown_norm: Callable[[], Any]
 
     @learned
     def norm_(self) -> Any:
         """The parameter `norm`, or what "auto" stands for since the first rows."""
-        norm = self._norm_of_weights()
-        return self.norm if norm is self.norm or norm.alias == self.norm else norm.alias
+        return self._shown_norm()
 
     @learned
     def coef_(self) -> NDArray:

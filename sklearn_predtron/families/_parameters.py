@@ -159,6 +159,11 @@ class Parameterized(CallbackSupport, CachedParameterNames):
         norm, chosen = resolve(Norm, self.norm, "norm"), self.__dict__.get("_chosen_norm")
         return norm if chosen is None or not isinstance(norm, Auto) else resolve(Norm, chosen, "norm")
 
+    def _shown_norm(self) -> Any:
+        """Return the norm as it was given, or by its name where "auto" has been fixed."""
+        norm = self._norm_of_weights()
+        return self.norm if norm is self.norm or norm.alias == self.norm else norm.alias
+
     def _choose_norm(self, *, sparse: bool) -> None:
         """Fix what "auto" stands for, here and later, by the format of the first rows."""
         norm = resolve(Norm, self.norm, "norm").for_rows(sparse=sparse)

@@ -11,7 +11,7 @@ from sklearn_predtron._warning import warn
 FORMATS = {False: "dense", True: "CSR"}
 DENSE = 0.05  # of the values of rows in a file: words are fewer, and the columns of a table, flags among them, are more
 FAR_APART = 1e3  # root mean squares of columns, the largest over the least, that a learner under "l2" suffers from
-SEEN, ENOUGH = 1 << 16, 10  # stored values that are looked at; those of a column that make it known
+SEEN, ENOUGH = 1 << 15, 10  # stored values that are looked at; those of a column that make it known
 
 
 def are_stored_dense(X: Any) -> bool:

@@ -47,6 +47,7 @@ class Validated:
     n_features_in_: Any
     _first_sparse: bool | None
     _chosen_norm: Any
+    _shown_norm: Callable[[], Any]
     _read_labels: Callable[..., Labels]
     _label_weight: Callable[..., NDArray | None]
 
@@ -133,8 +134,8 @@ class Validated:
         number, length = row if rows.row_numbers is None else rows.row_numbers[row], euclidean_length(values)
         return (
             f"X[{number}] has the length {length:.3g}, and {np.abs(values).max():.3g} is its largest magnitude; "
-            f"norm={self.norm!r} learns from rows of lengths from {LEAST_LENGTH:g} to {LARGEST_LENGTH:g}, and of zeros: scale "
-            "the features."
+            f"norm={self._shown_norm()!r} learns from rows of lengths from {LEAST_LENGTH:g} to {LARGEST_LENGTH:g}, and of zeros: "
+            "scale the features."
         )
 
 

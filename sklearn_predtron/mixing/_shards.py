@@ -122,7 +122,8 @@ class Chunks:
         ids = ids_taken(type(self.model).fit)
         for lesson, batch in self._batches(digest):
             self.model._check_rows(batch.X, batch.rows)
-            self.model._note_format(batch.rows)
+            if self.size is None:  # rows of files have the format of the file
+                self.model._note_format(batch.rows)
             learn_batch(self.model, learner, batch, random, fresh=fresh)
             if ids is not None:
                 found = ends_of(lesson, ids)

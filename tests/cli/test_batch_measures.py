@@ -48,7 +48,7 @@ def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, loss, chunk):
     how = [*TASK, "--loss", loss, "--no-shuffle", "--chunk", chunk]
     code, (ours, baseline), err = run(capsys, files["a"], "--test", files["test"], *how, *written)
     (X, y), (X_test, y_test) = data["a"], data["test"]
-    model = PredtronBipartiteClassifier(loss=loss)
+    model = PredtronBipartiteClassifier(norm="scaled", loss=loss)
     for start in range(0, N, chunk):
         model.partial_fit(X[start : start + chunk], y[start : start + chunk], classes=LABELS)
     predicted = model.predict(X_test)
@@ -116,7 +116,9 @@ def test_norms(capsys, files, norm):
 
 def test_load_goes_on_in_batches_of_its_own(capsys, data, files, tmp_path):
     path = tmp_path / "model"
-    model = PredtronBipartiteClassifier(loss=FBeta(beta=2.0), batch_size=90).partial_fit(*data["a"], classes=LABELS)
+    model = PredtronBipartiteClassifier(norm="scaled", loss=FBeta(beta=2.0), batch_size=90).partial_fit(
+        *data["a"], classes=LABELS
+    )
     joblib.dump(model, path)
     code, (ours, baseline), err = run(capsys, files["a"], "--load", path, "--test", files["test"], "--no-shuffle", "--compare")
     assert (code, err) == (0, "") and ours["rounds"] == baseline["rounds"] == "10"
@@ -130,6 +132,6 @@ def test_usage_errors(capsys, data, files, tmp_path):
     assert "--loss is not for PredtronBipartiteClassifier; accepted are hamming, " in err
     assert "Only binary" in usage_error(capsys, files["a"], *TASK, "--classes", -1, 0, 3)
     assert "--update slam is for rankings" in usage_error(capsys, files["a"], *TASK, "--update", "slam")
-    model = PredtronBipartiteClassifier(loss="auc").partial_fit(*data["a"], classes=LABELS)
+    model = PredtronBipartiteClassifier(norm="scaled", loss="auc").partial_fit(*data["a"], classes=LABELS)
     joblib.dump(model, tmp_path / "model")
     assert "loss='auc' is not of counts alone" in usage_error(capsys, "--load", tmp_path / "model", "--test", files["test"])

@@ -253,7 +253,8 @@ def test_a_row_that_no_learner_takes_is_named_by_its_place(capsys, files, tmp_pa
     first = 24 if "--chunk" in options else 0
     where = f"line {first + 1}: in the chunk that begins here" if data == "a" else f"begins with qid:{first // 8}"
     assert code == 1 and where in err and err.count("\n") == 1 and (tmp_path / "model").exists() == (first > 0)
-    assert f": X[{37 - first}] has the length 1e+200, and 1e+200 is its largest magnitude; norm='l2' learns from rows of" in err
+    norm = "scaled" if first else "auto"
+    assert f": X[{37 - first}] has the length 1e+200, and 1e+200 is its largest magnitude; norm='{norm}' learns from rows" in err
     assert rows[0][0] == str(first // 8 if data == "aq" else first)
     assert ("rounds before it are kept" if first else "nothing was learned before it") in err
 

@@ -149,7 +149,7 @@ def test_one_pass_is_partial_fit(capsys, files, tmp_path):
         tmp_path / "p",
     )
     (X, y, _), (X_test, y_test, _) = (next(iter(SvmlightReader(files[name]))) for name in ("a", "test"))
-    model = PredtronClassifier().partial_fit(X, y, classes=np.unique(y))
+    model = PredtronClassifier(norm="scaled").partial_fit(X, y, classes=np.unique(y))
     assert (code, err) == (0, "")
     assert ours["rounds"] == "200"
     assert ours["progressive loss"] == f"{model.progressive_loss_:.4f}"
@@ -309,7 +309,8 @@ def test_ranks(capsys, files, tmp_path, loss):
     arguments = ["--task", "ordinal", "--no-shuffle", "--save", saved, "--predictions", tmp_path / "p", *given]
     code, (ours, baseline), err = run(capsys, files["a"], "--test", files["test"], *arguments)
     (X, y, _), (X_test, y_test, _) = (next(iter(SvmlightReader(files[name]))) for name in ("a", "test"))
-    expected = PredtronOrdinalClassifier(loss={(0.0, 2.0): 5.0} if given and "=" in loss else loss or "absolute")
+    costs = {(0.0, 2.0): 5.0} if given and "=" in loss else loss or "absolute"
+    expected = PredtronOrdinalClassifier(norm="scaled", loss=costs)
     expected.partial_fit(X, y, classes=[0, 1, 2])
     assert (code, err) == (0, "")
     assert ours["learner"] == "PredtronOrdinalClassifier" and joblib.load(saved).loss == expected.loss
@@ -363,7 +364,8 @@ def test_sets_of_labels(capsys, sets, tmp_path, loss):
     arguments = ["--task", "multilabel", "--loss", loss, "--no-shuffle", "--chunk", 30, "--predictions", tmp_path / "p"]
     code, (ours, baseline), err = run(capsys, sets["a"], "--test", sets["test"], "--save", tmp_path / "model", *arguments)
     (X, Y), (X_test, Y_test) = sets["of a"], sets["of test"]
-    model = PredtronMultilabelClassifier(loss=loss).partial_fit(sparse.csr_matrix(X), Y)  # as of files: rounding decides ties
+    model = PredtronMultilabelClassifier(norm="scaled", loss=loss)
+    model.partial_fit(sparse.csr_matrix(X), Y)  # as of files: rounding decides ties
     assert (code, err) == (0, "")
     assert_allclose(joblib.load(tmp_path / "model").coef_, model.coef_)
     assert ours["progressive loss"] == f"{model.progressive_loss_:.4f}"
@@ -429,7 +431,8 @@ def test_broken_line(capsys, files, tmp_path):
     assert err == f"error: {broken}, line 120: at 'oops': expected INDEX:VALUE; the 119 rounds before it are kept, in {saved}\n"
     assert ours["rounds"] == "119" and ours["held-out score"] != "-"
     X, y = load_svmlight_file(files["a"], n_features=12)
-    assert_array_equal(joblib.load(saved).coef_, PredtronClassifier().partial_fit(X[:119], y[:119], classes=[0, 1, 2]).coef_)
+    expected = PredtronClassifier(norm="scaled").partial_fit(X[:119], y[:119], classes=[0, 1, 2])
+    assert_array_equal(joblib.load(saved).coef_, expected.coef_)
 
 
 def test_broken_line_in_test(capsys, files, tmp_path):

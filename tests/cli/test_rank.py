@@ -132,7 +132,7 @@ def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, task):
     code, (ours, baseline), top, err = run(
         capsys, files["a"], "--test", files["test"], *task, "--no-shuffle", "--chunk", 30, *written
     )
-    model = PredtronRanker()
+    model = PredtronRanker(norm="scaled")
     progressive = before_update(model, data["a"])
     *at, whole = held_out(model.predict, data["test"])
     assert (code, err) == (0, "")
@@ -168,7 +168,7 @@ def test_parameters_of_the_learner(capsys, tmp_path, parameters):
     code, (ours, baseline), top, err = run(
         capsys, path, "--no-shuffle", *options, "--save", tmp_path / "model", "--average", "none"
     )
-    model = PredtronRanker(**parameters, average=False)
+    model = PredtronRanker(norm="scaled", **parameters, average=False)
     assert top["PredtronRanker", "progressive"] == shown(before_update(model, found))
     assert (code, err) == (0, "") and top["PredtronRanker", "held-out"] == ["-"] * 3
     assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
@@ -215,7 +215,7 @@ def test_queries_are_shuffled_within_chunks(capsys, data, files, tmp_path):
         capsys, files["a"], "--seed", 4, "--epochs", 2, "--chunk", 150, "--save", tmp_path / "model", "--features", WIDTH
     )
     chunks = [len(np.unique(qid)) for *_, qid in SvmlightReader(files["a"], query_id=True, chunk_rows=150)]
-    model, random = PredtronRanker(), np.random.default_rng(4)
+    model, random = PredtronRanker(norm="scaled"), np.random.default_rng(4)
     for _ in range(2):
         for first, n in zip(np.cumsum([0, *chunks]), chunks, strict=False):
             for i in random.permutation(n):
@@ -253,7 +253,7 @@ def test_load_goes_on(capsys, files, tmp_path):
 
 
 def test_going_on_ranks_by_the_last_iterate(capsys, data, files, tmp_path):
-    model = PredtronRanker()
+    model = PredtronRanker(norm="scaled")
     before_update(model, data["a"])
     joblib.dump(model, tmp_path / "model")
     arguments = ["--load", tmp_path / "model", "--no-shuffle", "--update", "slam", "--average", 20, "--save", tmp_path / "model"]
@@ -283,7 +283,7 @@ def test_an_id_that_returns_is_a_new_query(capsys, data, tmp_path, chunk):
             merged.append(part)
         previous = qid
     _, (ours, _), top, _ = run(capsys, path, "--no-shuffle", "--chunk", chunk, "--save", tmp_path / "model")
-    model = PredtronRanker()
+    model = PredtronRanker(norm="scaled")
     assert top["PredtronRanker", "progressive"] == shown(before_update(model, merged))
     assert ours["rounds"] == str(len(merged)) and joblib.load(tmp_path / "model").t_ == len(merged)
     assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
@@ -331,7 +331,7 @@ def test_broken_line(capsys, data, files, tmp_path, line, reason, form):
     kept = f"the {n} rounds before it are kept, in {saved}"
     assert code == 1 and err == f"error: {broken}, line {at}: {reason}; {kept}\n"
     assert ours["rounds"] == baseline["rounds"] == str(n) and ours["held-out score"] != "-"
-    model = PredtronRanker()
+    model = PredtronRanker(norm="scaled")
     assert top["PredtronRanker", "progressive"] == shown(before_update(model, data["a"][:n]))
     assert_array_equal(joblib.load(saved).coef_, model.coef_)
 
@@ -340,7 +340,7 @@ def test_broken_line_in_test(capsys, data, files, tmp_path):
     at = first_line(data["test"], 20)
     broken = broken_copy(files["test"], at, "1 qid:999 oops", tmp_path)
     code, (ours, _), top, err = run(capsys, files["a"], "--test", broken, "--predictions", tmp_path / "p", "--no-shuffle")
-    model = PredtronRanker()
+    model = PredtronRanker(norm="scaled")
     before_update(model, data["a"])
     *at_k, whole = held_out(model.predict, data["test"][:20])
     assert code == 1 and f"line {at}: at 'oops'" in err and "the held-out score is of the rows before it" in err
@@ -540,7 +540,7 @@ def test_demo_learns_queries(monkeypatch):
     X, y, qid = make_ranking_queries(400, random_state=1)
     random, loss, last, score = np.random.default_rng(1), 0.0, 0.0, 0.0
     for _ in range(_demo.ORDERS):
-        model = PredtronRanker()
+        model = PredtronRanker(norm="scaled")
         for i in random.permutation(300):
             model.partial_fit(X[qid == i], y[qid == i])
         loss += model.progressive_loss_ / _demo.ORDERS

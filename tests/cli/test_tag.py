@@ -95,7 +95,7 @@ def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, loss, chunk):
     how = ["--task", "sequence", "--loss", loss, "--no-shuffle", "--chunk", chunk]
     written = ["--save", tmp_path / "model", "--predictions", tmp_path / "p"]
     code, (ours, baseline), err = run(capsys, files["a"], "--test", files["test"], *how, *written)
-    model, (X, y, sid) = learned(PredtronSequenceTagger(loss=loss), *data["a"]), data["test"]
+    model, (X, y, sid) = learned(PredtronSequenceTagger(norm="scaled", loss=loss), *data["a"]), data["test"]
     predicted = model.predict(X, sid=sid)
     assert (code, err) == (0, "") and ours["data"] == "a.svm"
     assert ours["rounds"] == baseline["rounds"] == str(N)
@@ -122,7 +122,8 @@ def test_parameters_of_the_learner(capsys, data, files, tmp_path, parameters):
     options = [word for name, value in parameters.items() for word in (f"--{name}", value)]
     how = ["--task", "sequence", "--no-shuffle", "--average", "none", "--no-compare"]
     code, (ours,), err = run(capsys, files["a"], *how, *options, "--save", tmp_path / "model")
-    model = learned(PredtronSequenceTagger(**parameters, average=False), *data["a"])
+    norm = {"auto": "scaled"}.get(parameters.get("norm", "auto"), parameters.get("norm"))  # of rows that were dense
+    model = learned(PredtronSequenceTagger(**{**parameters, "norm": norm}, average=False), *data["a"])
     assert (code, err) == (0, "") and ours["held-out score"] == ours["held-out loss"] == "-"
     assert ours["progressive loss"] == ours["last iterate"] == f"{model.cumulative_loss_ / N:.4f}"
     assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
@@ -132,7 +133,7 @@ def test_sequences_are_shuffled_within_chunks(capsys, data, files, tmp_path):
     how = ["--task", "sequence", "--seed", 4, "--epochs", 2, "--chunk", 90]
     code, rows, _ = run(capsys, files["a"], *how, "--save", tmp_path / "model")
     chunks = [len(np.unique(sid)) for *_, sid in SvmlightReader(files["a"], sequence_id=True, chunk_rows=90)]
-    model, random = PredtronSequenceTagger(), np.random.default_rng(4)
+    model, random = PredtronSequenceTagger(norm="scaled"), np.random.default_rng(4)
     for _ in range(2):
         for first, n in zip(np.cumsum([0, *chunks]), chunks, strict=False):
             learned(model, *data["a"], first + random.permutation(n))
@@ -209,7 +210,7 @@ def test_broken_line(capsys, data, files, tmp_path, line, reason, n):
     code, (ours, baseline), err = run(capsys, broken, *form, "--no-shuffle", "--chunk", 40, "--save", saved)
     assert code == 1 and err == f"error: {broken}, line {at}: {reason}; the {n} rounds before it are kept, in {saved}\n"
     assert ours["rounds"] == baseline["rounds"] == str(n)
-    assert_array_equal(joblib.load(saved).coef_, learned(PredtronSequenceTagger(), X, y, sid, slice(n)).coef_)
+    assert_array_equal(joblib.load(saved).coef_, learned(PredtronSequenceTagger(norm="scaled"), X, y, sid, slice(n)).coef_)
 
 
 def test_files_without_sequences(capsys, files, tmp_path):
@@ -251,7 +252,7 @@ def test_usage_errors(capsys, files, tmp_path):
     assert "--reject-cost is not for PredtronSequenceTagger" in usage_error(capsys, *a, *rejects)
     assert "--representation is not for PredtronSequenceTagger" in usage_error(capsys, *a, "--representation", "log")
     assert "--update slam is for rankings (--task rank), not for Predtron" in usage_error(capsys, *a, "--update", "slam")
-    said = "norm=PNorm() is not for sequences; accepted are 'l2' and 'scaled'"
+    said = "norm=PNorm() is not for sequences; accepted are 'auto', 'l2' and 'scaled'"
     assert said in usage_error(capsys, *a, "--norm", "l1")
     one = write(tmp_path / "one.svm", ["1 qid:1 1:1\n"])
     assert "[1]; at least two are needed, or --classes" in usage_error(capsys, one, "--task", "sequence")
@@ -274,7 +275,7 @@ def test_demo_learns_words(monkeypatch):
     random, scores, losses, by_token = np.random.default_rng(1), [], [], []
     for _ in range(_demo.ORDERS):
         order = random.permutation(300)
-        model, alone = PredtronSequenceTagger(), PredtronClassifier()
+        model, alone = PredtronSequenceTagger(norm="scaled"), PredtronClassifier()
         for i in order:
             tokens, true = X.values[X.query == i], y.values[y.query == i]
             model.partial_fit(tokens, true, classes=labels)

@@ -78,7 +78,7 @@ def test_words_are_labels(capsys, files, tmp_path, options):
     arguments = [files["aw"], *options, "--no-shuffle", "--save", tmp_path / "m", "--test", files["testw"], "--chunk", 50]
     code, out, err = run(capsys, *arguments, "--predictions", tmp_path / "p")
     (X, y), (X_test, _) = (read_svmlight(files[name]) for name in ("a", "test"))
-    expected = PredtronClassifier().partial_fit(X, np.array(NAMES)[y.astype(int)], classes=NAMES)
+    expected = PredtronClassifier(norm="scaled").partial_fit(X, np.array(NAMES)[y.astype(int)], classes=NAMES)
     found = joblib.load(tmp_path / "m")
     assert (code, err) == (0, "") and f"{found.score(X_test, expected.predict(X_test)):.4f}" == "1.0000"
     assert found.classes_.tolist() == sorted(NAMES)
@@ -116,7 +116,9 @@ def test_ranks_that_are_words(capsys, files, tmp_path):
     order = [NAMES[1], NAMES[2], NAMES[0]]
     code, *_ = run(capsys, *arguments, "--classes", *order, "--no-shuffle", "--test", files["testw"])
     X, y = read_svmlight(files["a"])
-    expected = PredtronOrdinalClassifier(categories=order).partial_fit(X, np.array(NAMES)[y.astype(int)], classes=order)
+    expected = PredtronOrdinalClassifier(norm="scaled", categories=order).partial_fit(
+        X, np.array(NAMES)[y.astype(int)], classes=order
+    )
     found = joblib.load(tmp_path / "m")
     assert code == 0 and found.classes_.tolist() == order
     assert_array_equal(found.coef_, expected.coef_)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from cases import assert_close, needs_scikit_learn
+from euclidean import PredtronBinaryClassifier, PredtronClassifier
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.preprocessing import scale
 
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.updates import PassiveAggressive, PerceptronUpdate
 
 FOLLOWED = {"average": False, "shuffle": False}

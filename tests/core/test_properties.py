@@ -443,7 +443,8 @@ def test_adaptive_predictions_do_not_depend_on_the_scale_of_the_inputs(loss, sca
 )
 def test_powers_of_two_change_no_bit_where_no_logarithm_is_taken(update, scale):
     X, y = data(n=100, k=3)
-    models = [PredtronClassifier(update=update, fit_intercept=False).partial_fit(rows, y, [0, 1, 2]) for rows in (X, X * scale)]
+    how = {"norm": "l2", "update": update, "fit_intercept": False}
+    models = [PredtronClassifier(**how).partial_fit(rows, y, [0, 1, 2]) for rows in (X, X * scale)]
     power = 1 if isinstance(update, PassiveAggressive) else 1 / scale**2
     assert np.array_equal(models[0].decision_function(X), models[1].decision_function(X * scale) * power)
     assert models[0].n_updates_ == models[1].n_updates_

@@ -228,7 +228,7 @@ class TestScales:
     @pytest.mark.parametrize("bad", [np.nan, np.inf])
     def test_what_is_not_finite_is_refused_as_ever(self, bad):
         X = sparse.csr_array(np.where(np.arange(400).reshape(100, 4) == 7, bad, 1.0))
-        with pytest.raises(ValueError, match="NaN|infinity"):
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
             PredtronClassifier().fit(X, np.arange(100) % 2)
 
     def test_empty_rows_are_taken(self):

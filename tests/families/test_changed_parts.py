@@ -69,7 +69,7 @@ def test_another_rule_begins_without_the_state(other):
 
 
 def test_a_rule_begins_with_the_weights_so_far():
-    plain = started(average=False, intercept_scaling=1.0)
+    plain = started(norm="l2", average=False, intercept_scaling=1.0)
     W, b = plain.last_coef_.copy(), plain.last_intercept_.copy()
     plain.set_params(update=PerceptronUpdate(eta=0.5))
     foreign = pickle.loads(pickle.dumps(plain)).set_params(update=Foreign())

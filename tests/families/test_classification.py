@@ -389,7 +389,7 @@ def test_perceptron_of_scikit_learn():
     X, y = make_data(2)
     theirs = Perceptron(shuffle=False, max_iter=5, tol=None, fit_intercept=False).fit(X, y)
     ours = PredtronBinaryClassifier(
-        update=PerceptronUpdate(eta=0.5), shuffle=False, max_iter=5, fit_intercept=False, average=False
+        norm="l2", update=PerceptronUpdate(eta=0.5), shuffle=False, max_iter=5, fit_intercept=False, average=False
     ).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
 
@@ -416,7 +416,7 @@ def test_class_weights_are_sample_weights(kind):
 @pytest.mark.parametrize(("tol", "epochs"), [(None, 9), (0, 6), (1e-9, 6), (Patience(0, 2), 3), (Patience(0, 9), 9)])
 def test_tol_is_what_the_loss_must_fall_by(tol, epochs):
     """Contradictory rows lose the same in every epoch."""
-    model = PredtronBinaryClassifier(update="perceptron", fit_intercept=False, shuffle=False, max_iter=9, tol=tol)
+    model = PredtronBinaryClassifier(norm="l2", update="perceptron", fit_intercept=False, shuffle=False, max_iter=9, tol=tol)
     assert model.fit([[1.0], [1.0]], [0, 1]).n_iter_ == epochs
     assert model.loss_curve_ == [1.0] * epochs
 
@@ -513,19 +513,21 @@ def test_ties_take_the_lowest_index():
     model = PredtronClassifier(random_state=0).fit(X, y)
     empty = PredtronClassifier(class_weight=dict.fromkeys(range(3), 0)).partial_fit(X, y, classes=[0, 1, 2])
     np.testing.assert_array_equal(empty.predict(X), np.zeros(len(X)))
-    apart = PredtronClassifier(fit_intercept=False).partial_fit([[1.0, 0], [1, 0], [0, 1]], [1, 2, 2], classes=[0, 1, 2])
+    apart = PredtronClassifier(norm="l2", fit_intercept=False)
+    apart.partial_fit([[1.0, 0], [1, 0], [0, 1]], [1, 2, 2], classes=[0, 1, 2])
     assert apart.predict([[0.0, 0]]) == [0] and model.t_ > 0
-    tied = PredtronClassifier(fit_intercept=False, average=False, update="perceptron")
+    tied = PredtronClassifier(norm="l2", fit_intercept=False, average=False, update="perceptron")
     tied.partial_fit([[1.0, 0], [0, 1]], [2, 1], classes=[0, 1, 2])
     scores = tied.decision_function([[1.0, 1]])[0]
     assert tied.predict([[1.0, 1]]) == [np.flatnonzero(scores == scores.max())[0]]
-    binary = PredtronBinaryClassifier(fit_intercept=False).partial_fit(X, y > 0, classes=[False, True])
+    binary = PredtronBinaryClassifier(norm="l2", fit_intercept=False).partial_fit(X, y > 0, classes=[False, True])
     assert binary.decision_function([[0.0] * 6]) == [0] and binary.predict([[0.0] * 6]) == [False]
 
 
 def test_margin_and_loss_bound():
     X, y = make_data(3, noise=0.0, n=200)
-    model = PredtronClassifier(update="loss_driven", fit_intercept=False, average=False, max_iter=1000, random_state=0).fit(X, y)
+    how = {"norm": "l2", "fit_intercept": False}
+    model = PredtronClassifier(update="loss_driven", average=False, max_iter=1000, random_state=0, **how).fit(X, y)
     scores = model.decision_function(X)
     own = scores[np.arange(len(X)), y]
     scores[np.arange(len(X)), y] = -np.inf
@@ -540,9 +542,9 @@ def test_margin_and_loss_bound():
     with pytest.raises(ValueError, match=r"radius=None is known only after an update with eta='theory'"):
         model.loss_bound(1)
     with pytest.raises(ValueError, match="No loss bound is proven for intercept_scaling='auto'"):
-        PredtronClassifier().fit(X, y).loss_bound(1, radius=1)
+        PredtronClassifier(norm="l2").fit(X, y).loss_bound(1, radius=1)
     with pytest.raises(ValueError, match="No loss bound is proven for update=Subgradient"):
-        PredtronClassifier(update=Subgradient(), fit_intercept=False).fit(X, y).loss_bound(1, radius=1)
+        PredtronClassifier(update=Subgradient(), **how).fit(X, y).loss_bound(1, radius=1)
     for call in ["margin", "sample_loss"]:
         with pytest.raises(NotFittedError, match="not fitted yet"):
             getattr(PredtronClassifier(), call)(X, y)
@@ -558,7 +560,7 @@ def test_lengths_that_differ():
 def test_steps_that_overflow():
     """The rounds before are kept in a stream, of which the error tells; a fit keeps nothing."""
     X, y = make_data(2)
-    settings = {"update": PerceptronUpdate(eta=1e100), "average": False}
+    settings = {"norm": "l2", "update": PerceptronUpdate(eta=1e100), "average": False}
     good, *models = (PredtronBinaryClassifier(**settings).partial_fit(X, y, classes=[0, 1]) for _ in range(3))
     good.partial_fit(X[:9], y[:9])
     rows = np.vstack([X[:9], -np.sign(good.last_coef_) * (2 * y[9] - 1) * 1e100])

@@ -399,7 +399,8 @@ def test_weights_whose_powers_are_no_numbers(norm, size):
 
 def test_no_loss_bound_is_proven():
     X, y = rows(2)
-    model = PredtronBinaryClassifier.from_linear(LogisticRegression().fit(X, y), update="perceptron", intercept_scaling=1.0)
+    how = {"norm": "l2", "update": "perceptron", "intercept_scaling": 1.0}
+    model = PredtronBinaryClassifier.from_linear(LogisticRegression().fit(X, y), **how)
     for _ in range(2):
         with pytest.raises(ValueError, match="No loss bound is proven"):
             model.loss_bound(margin=1.0, radius=1.0)

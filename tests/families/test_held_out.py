@@ -261,7 +261,8 @@ def test_what_was_seen_fades_as_in_the_average(monkeypatch, average, former, wei
     X = random.standard_normal((n, 3))
     y = ((X[:, 0] > 0) ^ (random.random(n) < 0.3)).astype(int)
     weight = np.where(np.arange(n) % 7 == 0, 3.0, 1.0) if weighted else None
-    model = PredtronBinaryClassifier(reject=ASK, average=average, max_iter=1, warm_start=True, random_state=0)
+    how = {"norm": "l2", "reject": ASK, "max_iter": 1, "warm_start": True, "random_state": 0}
+    model = PredtronBinaryClassifier(average=average, **how)
     first = seen_by(model.fit(X, y, sample_weight=weight)).sum(axis=1)
     far = np.zeros((n, 3))
     far[:, 0] = np.where(np.arange(n) % 2, 500.0, -500.0)

@@ -196,13 +196,13 @@ def test_margin(update, representation):
     f, pairwise = F[representation], update in PAIRS
     if update != "mmp":
         X, y, qid = make_data()
-        model = ranker(update=update, representation=representation, max_iter=2).fit(X, y, qid)
+        model = ranker(norm="l2", update=update, representation=representation, max_iter=2).fit(X, y, qid)
         t = model.predict(X)
         lists = [(t[qid == query], y[qid == query]) for query in np.unique(qid)]
         expected = margin_by_hand(lists, f, np.linalg.norm(model.coef_), pairwise)
         assert model.margin(X, y, qid) == pytest.approx(expected, rel=1e-9)
     X, y = make_labels()
-    model = label_ranker(update=update, representation=representation, max_iter=2, intercept_scaling=1.5).fit(X, y)
+    model = label_ranker(norm="l2", update=update, representation=representation, max_iter=2, intercept_scaling=1.5).fit(X, y)
     length = np.sqrt((model.coef_**2).sum() + (model.intercept_**2).sum() / 1.5**2)
     expected = margin_by_hand(list(zip(model.decision_function(X), y, strict=True)), f, length, pairwise)
     assert model.margin(X, y) == pytest.approx(expected, rel=1e-9)
@@ -223,11 +223,11 @@ def test_margin(update, representation):
 def test_bounds(update, bound):
     X, y, qid = make_data()
     of_queries, of_labels = diameter2(REPRESENTATIONS["log"][1], 7), diameter2(REPRESENTATIONS["log"][1], 5, 5)
-    model = ranker(update=update).fit(X, y, qid)
+    model = ranker(norm="l2", update=update).fit(X, y, qid)
     for R, gamma in ((1.0, 0.5), (3.0, 0.02)):
         assert model.loss_bound(gamma, R) == pytest.approx(bound(R, gamma, of_queries, 4), rel=1e-9)
     X, y = make_labels()
-    labels = label_ranker(update=update, intercept_scaling=2.0).fit(X, y)
+    labels = label_ranker(norm="l2", update=update, intercept_scaling=2.0).fit(X, y)
     assert labels.loss_bound(0.5, 1.5) == pytest.approx(bound(1.5, 0.5, of_labels, 2), rel=1e-9)
 
 
@@ -247,28 +247,28 @@ def test_bounds(update, bound):
 )
 def test_bounds_that_are_not_proven(settings, message):
     X, y, qid = make_data()
-    model = ranker(**settings).fit(X, y, qid)
+    model = ranker(norm="l2", **settings).fit(X, y, qid)
     if message is not None:
         refuses(model, lambda: model.loss_bound(0.1, 1.0), message)
 
 
 def test_arguments_of_a_bound():
     X, y, qid = make_data()
-    model = ranker(update="max_pair").fit(X, y, qid)
+    model = ranker(norm="l2", update="max_pair").fit(X, y, qid)
     refuses(model, lambda: model.loss_bound(-0.1, 1.0), "margin=-0.1 must be positive")
     refuses(model, lambda: model.loss_bound(0.1, -1.0), "radius=-1.0 must be positive")
     refuses(model, lambda: model.loss_bound(0.1), "radius=None is known only after an update with eta='theory'")
-    same = ranker(update="max_pair").fit(X, y, qid, np.full(len(y), 2.0))
+    same = ranker(norm="l2", update="max_pair").fit(X, y, qid, np.full(len(y), 2.0))
     assert same.loss_bound(0.1, 1.0) == model.loss_bound(0.1, 1.0)
-    weighed = ranker(update="max_pair").partial_fit(X, y, qid, 1.0 + qid)
+    weighed = ranker(norm="l2", update="max_pair").partial_fit(X, y, qid, 1.0 + qid)
     refuses(weighed, lambda: weighed.loss_bound(0.1, 1.0), "No loss bound is proven for rounds of different weights")
-    theory = ranker(update=LossDriven(eta="theory")).fit(X, y, qid)
+    theory = ranker(norm="l2", update=LossDriven(eta="theory")).fit(X, y, qid)
     assert theory.loss_bound(0.1) > 0
-    adaptive = ranker().fit(X, y, qid)
+    adaptive = ranker(norm="l2").fit(X, y, qid)
     for c_L in (0, -1.0, 1.5, np.nan):
         refuses(adaptive, lambda c_L=c_L: adaptive.loss_bound(0.1, 1.0, c_L), "c_L=.* must be positive, and at most the largest")
-    right = ranker(update="slam").fit([[1.0], [2.0]], [1, 1], "one")
+    right = ranker(norm="l2", update="slam").fit([[1.0], [2.0]], [1, 1], "one")
     refuses(right, lambda: right.loss_bound(0.1, 1.0), "least weight v with update='slam' only after a mistake")
     X, y = make_labels()
-    auto = label_ranker(update="max_pair").fit(X, y)
+    auto = label_ranker(norm="l2", update="max_pair").fit(X, y)
     refuses(auto, lambda: auto.loss_bound(0.1, 1.0), "No loss bound is proven for intercept_scaling='auto'")

@@ -328,7 +328,7 @@ def test_ties_are_the_highest_rank_on_thermometers(representation, expected, r):
     """Scores of 0 are above their thresholds; one-hot rows tie for the first."""
     X, y = make_data(r)
     settings = {} if representation == "shared" else {"fit_intercept": False}
-    model = PredtronOrdinalClassifier(representation=representation, **settings)
+    model = PredtronOrdinalClassifier(norm="l2", representation=representation, **settings)
     model.partial_fit(X, y, classes=range(r), sample_weight=np.zeros(len(y)))
     assert set(model.predict(X)) == {model.classes_[expected]}
     if representation != "shared":
@@ -339,11 +339,11 @@ def test_ties_are_the_highest_rank_on_thermometers(representation, expected, r):
 
 def test_a_score_on_its_threshold_is_above_it():
     """After one whole-number step t = (2, 2, -2, -2) x + b: every row where a score is exactly 0 goes up."""
-    model = PredtronOrdinalClassifier(update="perceptron", average=False, fit_intercept=False)
+    model = PredtronOrdinalClassifier(norm="l2", update="perceptron", average=False, fit_intercept=False)
     model.partial_fit([[1.0, 0]], [0], classes=range(5)).partial_fit([[0, 1.0]], [4])
     np.testing.assert_array_equal(model.coef_, [[-1.0, 1]] * 4)
     assert model.predict([[1.0, 1], [2, 1], [1, 2], [0, 0]]).tolist() == [4, 0, 4, 4]
-    shared = PredtronOrdinalClassifier(update="prank", average=False, representation="shared")
+    shared = PredtronOrdinalClassifier(norm="l2", update="prank", average=False, representation="shared")
     shared.partial_fit([[1.0]], [2], classes=range(5))
     np.testing.assert_array_equal([*shared.coef_[0], *shared.intercept_], [0, 1, 1, -1, -1])
     shared.partial_fit([[1.0]], [4]).partial_fit([[1.0]], [3])
@@ -453,8 +453,9 @@ def test_clones_go_on_with_the_same_parameters():
 def test_two_ranks_are_two_classes(update, representation):
     """The thermometer of two is the sign: the same weights, averages and predictions."""
     X, y = make_data(2, noise=1.0)
-    binary = PredtronBinaryClassifier(update=update, random_state=0, max_iter=3).fit(X, y)
-    model = PredtronOrdinalClassifier(update=update, representation=representation, random_state=0, max_iter=3).fit(X, y)
+    how = {"norm": "l2", "update": update, "random_state": 0, "max_iter": 3}
+    binary = PredtronBinaryClassifier(**how).fit(X, y)
+    model = PredtronOrdinalClassifier(representation=representation, **how).fit(X, y)
     for attribute in ("coef_", "intercept_", "last_coef_", "last_intercept_"):
         assert_close(getattr(model, attribute), getattr(binary, attribute))
     np.testing.assert_array_equal(model.predict(X), binary.predict(X))
@@ -466,9 +467,10 @@ def test_two_ranks_are_two_classes(update, representation):
 def test_text_labels_of_sparse_rows(representation):
     X, y = make_data(noise=0.1)
     X[np.random.default_rng(0).random(X.shape) < 0.3] = 0
-    dense = PredtronOrdinalClassifier(representation=representation, random_state=0).fit(X, y)
+    how = {"norm": "l2", "representation": representation, "random_state": 0}
+    dense = PredtronOrdinalClassifier(**how).fit(X, y)
     for kind in (sparse.csr_matrix, sparse.csr_array, sparse.csc_matrix):
-        model = PredtronOrdinalClassifier(representation=representation, categories=NAMES, random_state=0).fit(kind(X), NAMES[y])
+        model = PredtronOrdinalClassifier(categories=NAMES, **how).fit(kind(X), NAMES[y])
         assert_close(model.coef_, dense.coef_)
         np.testing.assert_array_equal(model.predict(kind(X)), NAMES[dense.predict(X)])
         assert model.score(kind(X), NAMES[y]) == dense.score(X, y) > 0.7

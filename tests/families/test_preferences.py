@@ -85,7 +85,7 @@ def test_pairs_are_binary_learners(update, average):
 def test_pairs_learn_from_the_rows_where_they_do_not_tie(update):
     """The last iterate of a pair is that of its rows alone; the average counts all rows, as the automatic intercept does."""
     X, y = make_labels(m=4)
-    settings = {"update": update, "intercept_scaling": 1.3, "average": "linear"}
+    settings = {"norm": "l2", "update": update, "intercept_scaling": 1.3, "average": "linear"}
     model = preferences(**settings).partial_fit(X, y)
     for k, (i, j) in enumerate(model.pairs_):
         apart = y[:, i] != y[:, j]
@@ -97,8 +97,8 @@ def test_pairs_learn_from_the_rows_where_they_do_not_tie(update):
 
 def test_fit_is_shuffled_epochs_of_partial_fit():
     X, y = make_orders()
-    fitted = preferences(shuffle=False, max_iter=3).fit(X, y)
-    streamed = preferences(average="linear").partial_fit(X, y).partial_fit(X, y).partial_fit(X, y)
+    fitted = preferences(norm="l2", shuffle=False, max_iter=3).fit(X, y)
+    streamed = preferences(norm="l2", average="linear").partial_fit(X, y).partial_fit(X, y).partial_fit(X, y)
     assert state(fitted) == state(streamed)
     assert state(preferences().fit(X, y)) == state(preferences().fit(X, y)) != state(preferences(random_state=1).fit(X, y))
 
@@ -161,7 +161,7 @@ def test_positions_and_losses():
 
 def test_the_loss_suffered_is_that_of_the_ranking():
     X, y = make_labels(m=4)
-    model, suffered = preferences(average=False), []
+    model, suffered = preferences(norm="l2", average=False), []
     for x, relevance in zip(X, y, strict=True):
         suffered += [model.sample_loss([x], [relevance])[0] if suffered else float(len(set(relevance)) > 1)]
         model.partial_fit([x], [relevance])
@@ -315,7 +315,7 @@ def leads_by_hand(scores, y):
 
 def test_margins():
     X, y = make_labels(m=4)
-    model = preferences(intercept_scaling=1.5).fit(X, y)
+    model = preferences(norm="l2", intercept_scaling=1.5).fit(X, y)
     scores = X @ model.coef_.T + model.intercept_
     length = np.sqrt((model.coef_**2).sum() + (model.intercept_**2).sum() / 1.5**2)
     expected = leads_by_hand(scores, y).min() / length
@@ -352,10 +352,10 @@ def test_bound_against_any_weights():
     X, y = make_labels(m=4)
     rng = np.random.default_rng(0)
     for update in COMPARED:
-        model = preferences(update=update, average=False, fit_intercept=False).partial_fit(X, y)
+        model = preferences(norm="l2", update=update, average=False, fit_intercept=False).partial_fit(X, y)
         for U in (model.coef_, np.zeros((6, 4)), rng.standard_normal((6, 4))):
             assert model.cumulative_loss_ <= model.loss_bound(comparator=U, X=X, y=y)
-    perceptron = preferences(update="perceptron", fit_intercept=False, average=False).partial_fit(X, y)
+    perceptron = preferences(norm="l2", update="perceptron", fit_intercept=False, average=False).partial_fit(X, y)
     U = perceptron.coef_ / 10
     E, slope = np.maximum(0, 1 - leads_by_hand(X @ U.T, y)).sum(), 4 * (X**2).sum(axis=1).max() * (U**2).sum()
     assert perceptron.loss_bound(comparator=U, X=X, y=y) == pytest.approx(((slope**0.5 + (slope + 4 * E) ** 0.5) / 2) ** 2)

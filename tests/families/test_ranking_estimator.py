@@ -262,28 +262,28 @@ def test_stream_of_one_query_a_call(update):
 
 def test_warm_start():
     X, y, qid = make_data()
-    model = ranker(warm_start=True, shuffle=False, max_iter=2).fit(X, y, qid)
+    model = ranker(norm="l2", warm_start=True, shuffle=False, max_iter=2).fit(X, y, qid)
     rounds = model.t_
     model.fit(X, y, qid)
     assert model.t_ == 2 * rounds
-    assert state(model) == state(ranker(shuffle=False, max_iter=4).fit(X, y, qid))
+    assert state(model) == state(ranker(norm="l2", shuffle=False, max_iter=4).fit(X, y, qid))
     assert model.set_params(warm_start=False).fit(X, y, qid).t_ == rounds
     X, y = make_labels()
-    labels = label_ranker(warm_start=True, shuffle=False, max_iter=2).fit(X, y).fit(X, y)
-    assert state(labels) == state(label_ranker(shuffle=False, max_iter=4).fit(X, y))
+    labels = label_ranker(norm="l2", warm_start=True, shuffle=False, max_iter=2).fit(X, y).fit(X, y)
+    assert state(labels) == state(label_ranker(norm="l2", shuffle=False, max_iter=4).fit(X, y))
 
 
 @pytest.mark.parametrize(("average", "weigh"), [("uniform", lambda t: 1), ("linear", lambda t: t), (3.0, lambda t: 2 ** (t / 3))])
 def test_averages(average, weigh):
     X, y, qid = make_data()
-    model, iterates, weights = ranker(average=average), [], []
+    model, iterates, weights = ranker(norm="l2", average=average), [], []
     for query in np.unique(qid):
         model.partial_fit(X[qid == query], y[qid == query])
         iterates.append(model.last_coef_)
         weights.append(weigh(model.t_))
     np.testing.assert_allclose(model.coef_, np.average(iterates, axis=0, weights=weights), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.predict(X), X @ model.coef_, atol=1e-12)
-    last = ranker(average=False).partial_fit(X, y, qid)
+    last = ranker(norm="l2", average=False).partial_fit(X, y, qid)
     np.testing.assert_array_equal(last.coef_, model.last_coef_)
 
 

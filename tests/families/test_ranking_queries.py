@@ -291,7 +291,7 @@ def test_no_ids_after_several_queries():
 def test_queries_that_cannot_be_ranked_wrongly(update):
     """One document, all equally relevant, none relevant."""
     X, y, qid = make_data()
-    model = ranker(update=update).partial_fit(X, y, qid)
+    model = ranker(norm="l2", update=update).partial_fit(X, y, qid)
     counts, weights = (model.n_mistakes_, model.n_updates_, model.cumulative_loss_), model.last_coef_
     for rows, relevance in ((X[:1], [3]), (X[:4], [2, 2, 2, 2]), (X[:4], [0, 0, 0, 0])):
         np.testing.assert_array_equal(model.sample_loss(rows, relevance, "one"), [0.0])

@@ -193,7 +193,7 @@ def test_the_code_rejects_what_points_away_from_what_was_learned():
     rng = np.random.default_rng(0)
     X = 1 + rng.random((300, 4))
     y = X[:, 0] + 0.3 * rng.standard_normal(300) > 1.5
-    model = PredtronClassifier(reject=Reject(0.9, -1, rule="code"), fit_intercept=False, random_state=0)
+    model = PredtronClassifier(norm="l2", reject=Reject(0.9, -1, rule="code"), fit_intercept=False, random_state=0)
     model.fit(X, y.astype(int))
     assert -1 not in model.predict(X) and (model.predict(-X) == -1).mean() > 0.4
 

@@ -110,20 +110,20 @@ def test_learning_goes_on_from_what_predicts():
 
 def test_fit_begins_anew_and_a_failed_call_changes_nothing():
     X, y = rows()
-    model = PredtronClassifier(random_state=0, warm_start=True).fit(X, y).sparsify()
+    model = PredtronClassifier(norm="l2", random_state=0, warm_start=True).fit(X, y).sparsify()
     scores = model.decision_function(X)
     for learn in (model.fit, model.partial_fit):
         with pytest.raises(ValueError, match="densify"):
             learn(X, y)
         assert_array_equal(model.decision_function(X), scores)
     model.set_params(warm_start=False)
-    assert_array_equal(model.fit(X, y).coef_, PredtronClassifier(random_state=0).fit(X, y).coef_)
+    assert_array_equal(model.fit(X, y).coef_, PredtronClassifier(norm="l2", random_state=0).fit(X, y).coef_)
 
 
 @pytest.mark.parametrize("wider", [{"n_features": 70}, {"classes": [3]}, {"n_features": 70, "classes": [3]}], ids=str)
 def test_room_for_more_is_made_after_densify(wider):
     X, y = rows()
-    model = PredtronClassifier(random_state=0, max_iter=3).fit(X, y).sparsify()
+    model = PredtronClassifier(norm="l2", random_state=0, max_iter=3).fit(X, y).sparsify()
     scores = model.decision_function(X)
     with pytest.raises(ValueError, match=r"sparse, and only predict; call densify\(\) before widen\(\)"):
         model.widen(**wider)
@@ -136,7 +136,7 @@ def test_room_for_more_is_made_after_densify(wider):
 
 def test_sparse_weights_are_not_mixed():
     X, y = rows()
-    mixing = ParameterMixing(PredtronClassifier(random_state=0)).fit(X, y)
+    mixing = ParameterMixing(PredtronClassifier(norm="l2", random_state=0)).fit(X, y)
     mixing.estimator_.sparsify()
     with pytest.raises(ValueError, match=r"sparse, and only predict; call densify\(\) before they are mixed"):
         mixing.partial_fit(X, y)
@@ -146,7 +146,8 @@ def test_sparse_weights_are_not_mixed():
 
 def test_no_bound_is_proven_of_sparse_weights():
     X, y = rows()
-    model = PredtronBinaryClassifier(update="perceptron", intercept_scaling=1.0, random_state=0).fit(X, y > 0).sparsify()
+    model = PredtronBinaryClassifier(norm="l2", update="perceptron", intercept_scaling=1.0, random_state=0)
+    model.fit(X, y > 0).sparsify()
     with pytest.raises(ValueError, match="No loss bound is proven for weights that were made sparse"):
         model.loss_bound(margin=1.0, radius=1.0)
 
@@ -164,13 +165,13 @@ def test_norms_whose_weights_cannot_be_sparse(norm):
 
 def test_refusals():
     X, y = rows()
-    shared = PredtronOrdinalClassifier(representation="shared").fit(X, y)
+    shared = PredtronOrdinalClassifier(norm="l2", representation="shared").fit(X, y)
     with pytest.raises(ValueError, match="representation='shared' has one direction"):
         shared.sparsify()
-    model = PredtronClassifier(random_state=0).fit(X, y)
+    model = PredtronClassifier(norm="l2", random_state=0).fit(X, y)
     for tol in (-0.1, 1, np.nan, "much"):
         with pytest.raises(ValueError, match=r"tol=.* must be a number from 0 to below 1"):
             model.sparsify(tol=tol)
     for method in ("sparsify", "densify"):
         with pytest.raises(NotFittedError):
-            getattr(PredtronClassifier(), method)()
+            getattr(PredtronClassifier(norm="l2"), method)()

@@ -96,7 +96,7 @@ def test_multiclass_written_in_python(update, intercept):
 
 def test_fit_shuffles_as_the_classifier_does():
     X, y = stream_data()
-    settings = {"max_iter": 3, "random_state": 0}
+    settings = {"norm": "l2", "max_iter": 3, "random_state": 0}
     ours, theirs = PredtronClassifier(**settings).fit(X, y), Predtron(Multiclass(3), **settings).fit(X, y)
     assert_close(theirs.coef_, ours.coef_)
     assert theirs.loss_curve_ == ours.loss_curve_
@@ -154,11 +154,11 @@ def test_exception_in_any_call_of_the_representation(update):
 def test_exception_in_fit_is_raised_again():
     X, y = stream_data()
     problem = Failing(3).arm("decode", 90, KeyboardInterrupt())
-    model = Predtron(problem, max_iter=3, shuffle=False)
+    model = Predtron(problem, norm="l2", max_iter=3, shuffle=False)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert model.t_ == 89
-    streamed = Predtron(Multiclass(3), average="linear").partial_fit(X, y).partial_fit(X[:29], y[:29])
+    streamed = Predtron(Multiclass(3), norm="l2", average="linear").partial_fit(X, y).partial_fit(X[:29], y[:29])
     assert state(model) == state(streamed)
 
 
@@ -214,7 +214,7 @@ def test_no_loss_bound_without_the_constants_of_the_loss(update):
         c_L = C_L = None
 
     X, y = stream_data()
-    settings = {"update": update, "fit_intercept": False, "max_iter": 1}
+    settings = {"norm": "l2", "update": update, "fit_intercept": False, "max_iter": 1}
     with pytest.raises(ValueError, match="c_L"):
         Predtron(Unstated(3), **settings).fit(X, y).loss_bound(1.0, 0.01)
     stated = Predtron(Multiclass(3), **settings).fit(X, y).loss_bound(1.0, 0.01)

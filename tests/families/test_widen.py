@@ -178,7 +178,7 @@ def test_a_feature_a_row(norm):
 
 
 def test_room_grows_geometrically():
-    model = PredtronClassifier(average="linear").partial_fit([[1.0]], [0], classes=[0, 1])
+    model = PredtronClassifier(norm="l2", average="linear").partial_fit([[1.0]], [0], classes=[0, 1])
     rooms = {model.widen(width)._learner.weights.p for width in range(1, 10_000)}
     assert len(rooms) < 30
     assert model.coef_.shape == (2, 9_999)
@@ -280,7 +280,7 @@ def test_the_margins_of_the_reject_rule_are_kept():
 def test_new_labels_are_the_last_columns(loss, threshold):
     X = rows()[:, :7]
     Y = (X[:, :4] > 0).astype(int)
-    model = PredtronMultilabelClassifier(loss=loss, threshold=threshold).partial_fit(X[:60], Y[:60, :3])
+    model = PredtronMultilabelClassifier(norm="l2", loss=loss, threshold=threshold).partial_fit(X[:60], Y[:60, :3])
     before, cuts = model.predict(X), model.threshold_
     model.widen(classes=range(4))
     assert model.threshold_.tolist() == [*cuts, cuts[0] if threshold == "micro_f1" else 0]
@@ -548,7 +548,7 @@ def test_cuts_are_of_one_moment_while_labels_are_added(ask, monkeypatch):
 
 
 def test_bounds_hold_for_more_features_and_not_for_more_classes():
-    model, *_ = seen(update="perceptron", intercept_scaling=1.0)
+    model, *_ = seen(norm="l2", update="perceptron", intercept_scaling=1.0)
     bound = model.loss_bound(margin=1.0, radius=9.0)
     assert model.widen(9).loss_bound(margin=1.0, radius=9.0) == bound
     with pytest.raises(ValueError, match="rounds of different losses, representations or updates"):

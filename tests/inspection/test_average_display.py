@@ -26,8 +26,10 @@ def chunks_of(X, y, size):
 
 def test_what_each_candidate_has_lately_lost():
     X, y = turning()
-    display = AverageDisplay.from_stream(PredtronBinaryClassifier(), zip(X, y, strict=True), classes=[False, True])
-    fixed = [PredtronBinaryClassifier(average=average).partial_fit(X[:1], y[:1], classes=[False, True]) for average in FIXED]
+    display = AverageDisplay.from_stream(PredtronBinaryClassifier(norm="l2"), zip(X, y, strict=True), classes=[False, True])
+    fixed = [PredtronBinaryClassifier(norm="l2", average=average) for average in FIXED]
+    for model in fixed:
+        model.partial_fit(X[:1], y[:1], classes=[False, True])
     charges, weight, fade = np.ones(3), 1.0, 0.5 ** (1 / 500)  # all lose the first round, of scores 0
     for i in range(1, len(y)):
         scores = np.array([model.decision_function(X[i : i + 1])[0] for model in fixed])
@@ -75,13 +77,13 @@ def test_the_estimator_has_learned_the_stream():
 
 def test_streams_of_any_rows():
     X, y = turning(200)
-    expected = AverageDisplay.from_stream(PredtronBinaryClassifier(), chunks_of(X, y, 20), classes=[False, True])
+    expected = AverageDisplay.from_stream(PredtronBinaryClassifier(norm="l2"), chunks_of(X, y, 20), classes=[False, True])
     frame, rows = pd.DataFrame(X), sparse.csr_matrix(X)
     for stream in (
         ((frame.iloc[i : i + 20], pd.Series(y[i : i + 20])) for i in range(0, 200, 20)),
         ((rows[i : i + 20], y[i : i + 20]) for i in range(0, 200, 20)),
     ):
-        display = AverageDisplay.from_stream(PredtronBinaryClassifier(), stream, classes=[False, True])
+        display = AverageDisplay.from_stream(PredtronBinaryClassifier(norm="l2"), stream, classes=[False, True])
         np.testing.assert_allclose(display.losses, expected.losses, atol=0.02)
     qid = np.arange(200) // 5
     queries = [(X[qid == q], (y[qid == q]) * 1, np.full(5, q)) for q in range(40)]

@@ -50,7 +50,7 @@ def separable(n=300, p=4, gap=0.5, seed=0):
 
 def recorded(**parameters):
     X, y, margin, radius = separable()
-    model = PredtronBinaryClassifier(fit_intercept=False, shuffle=False, max_iter=1, **parameters)
+    model = PredtronBinaryClassifier(norm="l2", fit_intercept=False, shuffle=False, max_iter=1, **parameters)
     return model.set_callbacks(LossHistory()).fit(X, y), X, y, margin, radius
 
 
@@ -58,7 +58,7 @@ def test_loss_of_an_estimator():
     model, X, y, _, _ = recorded()
     display = OnlineLossDisplay.from_estimator(model)
     assert display.line_.get_xdata().tolist() == list(range(len(X) + 1))
-    single = PredtronBinaryClassifier(fit_intercept=False)
+    single = PredtronBinaryClassifier(norm="l2", fit_intercept=False)
     for i in range(len(X)):
         single.partial_fit(X[i : i + 1], y[i : i + 1], classes=[False, True])
         assert display.line_.get_ydata()[i + 1] == single.cumulative_loss_
@@ -82,7 +82,7 @@ def test_bound_of_the_theorem(update):
 
 def test_bound_of_a_ranker():
     X, y, margin, radius = separable()
-    model = PredtronRanker(max_iter=1).set_callbacks(LossHistory()).fit(X, y, qid=np.arange(len(X)) // 8)
+    model = PredtronRanker(norm="l2", max_iter=1).set_callbacks(LossHistory()).fit(X, y, qid=np.arange(len(X)) // 8)
     c_L, _ = loss_constants("ndcg", y=y, qid=np.arange(len(X)) // 8)
     display = OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius, c_L=c_L)
     assert display.bound == model.loss_bound(margin, radius, c_L)
@@ -353,7 +353,7 @@ def test_what_few_rows_risk_is_out_of_sight():
 
 
 def test_margins_by_hand():
-    model, X, y = triage(fit_intercept=False)
+    model, X, y = triage(norm="l2", fit_intercept=False)
     display = MarginDisplay.from_estimator(model, X, y, bins=17)
     W = model.coef_ / np.linalg.norm(model.coef_)
     t = X @ W.T

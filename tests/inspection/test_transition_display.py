@@ -50,10 +50,10 @@ def test_scores_in_the_cells(constraint):
 
 def test_taggers_of_any_rows():
     X, y, sid = tagged()
-    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
+    model = PredtronSequenceTagger(norm="l2", random_state=0).fit(X, y, sid=sid)
     for given in (pd.DataFrame(X).assign(sid=sid).rename(columns=str), sparse.csr_matrix(X)):
         ids = None if isinstance(given, pd.DataFrame) else sid
-        other = PredtronSequenceTagger(random_state=0).fit(given, pd.Series(y), sid=ids)
+        other = PredtronSequenceTagger(norm="l2", random_state=0).fit(given, pd.Series(y), sid=ids)
         display = TransitionDisplay.from_estimator(other, colorbar=False, cmap="RdBu")
         np.testing.assert_allclose(display.transitions, model.transitions_)
         assert len(display.figure_.axes) == 1

@@ -77,6 +77,7 @@ def assert_adopts(model, lesson, then):
     np.testing.assert_allclose(model.cumulative_loss_, other.cumulative_loss_, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:X is (CSR|dense), and the first rows were")  # as rows of both are learned
 @pytest.mark.parametrize("family", families(), ids=lambda family: family.__name__)
 def test_a_state_is_the_learner(family):
     """Whatever the parts; for dense rows, for CSR rows, and for the one after the other."""

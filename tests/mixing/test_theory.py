@@ -113,7 +113,7 @@ def test_the_mixed_loss_is_within_the_bound(which):
 def test_the_bound_of_a_mixture_is_not_vacuous():
     """Orthogonal rows are mistakes all; of shards of the same rows it is their mean, and not their sum, that the bound is of."""
     X, y, _, R = orthogonal(25)
-    estimator = PredtronBinaryClassifier(update="perceptron", fit_intercept=False)
+    estimator = PredtronBinaryClassifier(norm="l2", update="perceptron", fit_intercept=False)
     gamma = largest_margin(estimator, np.vstack([X, -X]), np.append(y, 1 - y)).margin
     mixed = ParameterMixing(estimator, rounds=3).fit([lambda: (X, y)] * 3, classes=[0, 1])
     assert mixed.mixed_loss_ == pytest.approx(25)

@@ -71,12 +71,12 @@ def test_weights_that_shrink_fast(average):
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_epochs_are_their_rows_one_by_one(shuffle):
     X, y = drawn(10, 0.3)
-    model = PredtronClassifier(max_iter=2, tol=None, random_state=3, shuffle=shuffle).fit(X, y)
+    model = PredtronClassifier(norm="l2", max_iter=2, tol=None, random_state=3, shuffle=shuffle).fit(X, y)
     rounds = Epochs(N, None, None, model._generator())
     drawn_orders = [rounds.draw()["order"] for _ in range(2)]
     order = np.concatenate([np.arange(N) if drawn_order is None else drawn_order for drawn_order in drawn_orders])
     assert (order[:N] == np.arange(N)).all() != shuffle
-    assert_same([model, row_by_row(PredtronClassifier(average="linear"), X[order], y[order], classes=np.arange(10))])
+    assert_same([model, row_by_row(PredtronClassifier(norm="l2", average="linear"), X[order], y[order], classes=np.arange(10))])
 
 
 @pytest.mark.parametrize("where", [3, 40, N - 1])

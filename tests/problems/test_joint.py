@@ -61,7 +61,7 @@ def test_average_that_chooses_itself():
     """What "auto" predicts is one of its candidates, and its charges are those of the same problem with scores."""
     X, y = data(n=200, k=3)
     ours = Predtron(Blocks(3, X.shape[1]), average="auto").partial_fit(X, y)
-    theirs = Predtron(Codes(3), average="auto", fit_intercept=False).partial_fit(X, y)
+    theirs = Predtron(Codes(3), norm="l2", average="auto", fit_intercept=False).partial_fit(X, y)
     assert ours.average_ == theirs.average_
     assert ours.progressive_loss_ == theirs.progressive_loss_
     assert_close(ours.coef_, theirs.coef_.ravel())
@@ -162,7 +162,8 @@ def test_blocks_are_the_classifier(update):
     assert y[0] != 0
     rows = sparse.csr_matrix(X)
     for average in [*AVERAGES, None]:
-        how = {"update": update, "average": average, "fit_intercept": False, "max_iter": 2, "random_state": 0}
+        how = {"norm": "l2", "update": update, "average": average}
+        how |= {"fit_intercept": False, "max_iter": 2, "random_state": 0}
         ours, wide = Predtron(Blocks(3, X.shape[1]), **how), Predtron(SparseBlocks(3, X.shape[1]), **how)
         theirs, codes = PredtronClassifier(representation="onehot", **how), Predtron(Codes(3), **how)
         for model, inputs in [(ours, X), (theirs, X), (codes, X), (wide, rows)]:

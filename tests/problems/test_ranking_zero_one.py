@@ -63,7 +63,7 @@ def test_the_bound_needs_no_constant_of_the_lists():
     rows, qid = np.vstack(kept), np.repeat(np.arange(len(kept)), 4)
     y = np.concatenate([np.argsort(np.argsort(part @ w)) for part in kept]).astype(float)
     for update in ("adaptive", "predtron"):
-        model = PredtronRanker(loss="ranking_zero_one", representation="linear", update=update, average=False)
+        model = PredtronRanker(norm="l2", loss="ranking_zero_one", representation="linear", update=update, average=False)
         model.partial_fit(rows, y, qid=qid)
         radius = max(np.linalg.norm(part, 2) for part in kept)
         assert 0 < model.cumulative_loss_ <= model.loss_bound(margin=0.2 / np.sqrt(30), radius=radius)

@@ -50,10 +50,9 @@ class Irregular(Problem):
 def test_python_problem_is_the_compiled_one(update):
     X, y = make_data(5)
     X, y = np.roll(X, -np.argmax(y > 0), axis=0), np.roll(y, -np.argmax(y > 0))  # not to start with label 0
-    python = Predtron(Irregular(), update=update, shuffle=False, max_iter=3).fit(X, y)
-    table = PredtronClassifier(loss=Irregular.costs, representation=Irregular.code, update=update, shuffle=False, max_iter=3).fit(
-        X, y
-    )
+    how = {"norm": "l2", "update": update, "shuffle": False, "max_iter": 3}
+    python = Predtron(Irregular(), **how).fit(X, y)
+    table = PredtronClassifier(loss=Irregular.costs, representation=Irregular.code, **how).fit(X, y)
     np.testing.assert_allclose(python.coef_, table.coef_, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(python.predict(X), table.predict(X))
     np.testing.assert_array_equal(python.sample_loss(X, y), table.sample_loss(X, y))
@@ -64,7 +63,7 @@ def test_python_problem_is_the_compiled_one(update):
 def test_the_stated_distance_of_representations(stated):
     """None is the 4 of unit vectors; a smaller one makes a smaller bound, and is checked in each round."""
     X, y = make_hours()
-    model = Predtron(type("Stated", (Hours,), {"D2": stated})(), update="perceptron", fit_intercept=False)
+    model = Predtron(type("Stated", (Hours,), {"D2": stated})(), norm="l2", update="perceptron", fit_intercept=False)
     if stated in (-1.0, "4"):
         with pytest.raises(ValueError, match=r"Stated.D2 is .*; accepted are positive finite numbers and None"):
             model.fit(X, y)

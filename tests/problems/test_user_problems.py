@@ -91,18 +91,18 @@ def test_answers_of_a_problem(bad, update):
     rows, labels = hours()
     method, change, message = BAD_ANSWERS[bad]
     problem = Saboteur(method, change)
-    fresh = Predtron(problem, update=update)
+    fresh = Predtron(problem, norm="l2", update=update)
     before = set(fresh.__getstate__())
     with pytest.raises(ValueError, match=rf"^Saboteur\.{message}|^Saboteur\..*{message}"):
         fresh.fit(rows, labels) or fresh.partial_fit(rows, labels)
     if not hasattr(fresh, "t_"):
         assert set(fresh.__getstate__()) == before
     problem.broken_ = False
-    model = Predtron(problem, update=update).partial_fit(rows[:20], labels[:20])
+    model = Predtron(problem, norm="l2", update=update).partial_fit(rows[:20], labels[:20])
     problem.broken_ = True
     with pytest.raises(ValueError, match=rf"^Saboteur\..*{message}"):
         model.partial_fit(rows[20:], labels[20:]).partial_fit(rows, labels)
-    plain = Predtron(Hours(), update=update)
+    plain = Predtron(Hours(), norm="l2", update=update)
     for i in range(model.t_):
         plain.partial_fit(np.vstack([rows[:], rows])[i : i + 1], np.append(labels, labels)[i : i + 1])
     assert_array_equal(model.coef_, plain.coef_)

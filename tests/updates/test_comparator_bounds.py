@@ -5,12 +5,7 @@ import copy
 import numpy as np
 import pytest
 from cases import Hours
-from ranking_cases import make_data as make_queries
-from ranking_cases import make_labels
-from reference.ranking import better
-from scipy import sparse
-
-from sklearn_predtron import (
+from euclidean import (
     Predtron,
     PredtronBinaryClassifier,
     PredtronClassifier,
@@ -19,6 +14,11 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
+from ranking_cases import make_data as make_queries
+from ranking_cases import make_labels
+from reference.ranking import better
+from scipy import sparse
+
 from sklearn_predtron.losses import NDCG, CountLoss
 from sklearn_predtron.norms import PNorm
 from sklearn_predtron.theory import radius, theorem_of

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from cases import assert_close, name
+from euclidean import PredtronClassifier, PredtronMultilabelClassifier
 from sklearn.svm import LinearSVC
 
-from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier
+import sklearn_predtron
 from sklearn_predtron.norms import PNorm
 from sklearn_predtron.updates import Subgradient
 
@@ -41,7 +42,7 @@ def test_without_a_penalty_the_weights_are_the_sum_of_the_steps():
 )
 def test_no_penalty_is_the_limit_of_a_small_one(model):
     X, y = make_data()
-    y = np.eye(3, dtype=int)[y] if isinstance(model, PredtronMultilabelClassifier) else y
+    y = np.eye(3, dtype=int)[y] if isinstance(model, sklearn_predtron.PredtronMultilabelClassifier) else y
     small, none = (model.set_params(update=Subgradient(alpha, eta=0.1), random_state=0).fit(X, y).coef_ for alpha in (1e-14, 0))
     assert_close(small, none)
 
