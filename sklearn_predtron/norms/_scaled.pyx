@@ -205,9 +205,9 @@ cdef class ScaledWeights(L2Weights):
         cdef View x
         cdef Row spare
         for i in range(first, last):
-            rows.view(i, &x)
             if times is not None and times[i] == 0:
                 continue
+            rows.view(i, &x)
             if x.start != NULL and not squared_norm(&x) < LARGEST:
                 return i
             for _ in range(1 if times is None else times[i]):
