@@ -245,7 +245,7 @@ class EarlyStopping:
     >>> stopping = EarlyStopping((X_held, y_held), patience=3)
     >>> model = PredtronClassifier(max_iter=100, random_state=0).set_callbacks(stopping).fit(X_train, y_train)
     >>> model.n_iter_, model.best_iter_, round(model.best_score_, 3)
-    (10, 7, 0.033)
+    (9, 6, 0.033)
     """
 
     runs_without_callbacks = True  # of scikit-learn, which has them from 1.9 on

@@ -63,11 +63,11 @@ class OrdinalConfusionMatrixDisplay(Display):
     >>> model = PredtronOrdinalClassifier(categories=["low", "medium", "high"], random_state=0).fit(X, y)
     >>> display = OrdinalConfusionMatrixDisplay.from_estimator(model, X, y)
     >>> display.confusion_matrix
-    array([[ 89,  54,   4],
+    array([[ 90,  53,   4],
            [ 35, 111,  22],
-           [  2,  51,  74]])
+           [  3,  50,  74]])
     >>> display.distances.round(3), round(display.mean_distance, 3)
-    (array([0.62 , 0.367, 0.014]), 0.394)
+    (array([0.622, 0.362, 0.016]), 0.394)
     >>> plt.show()
     """
 

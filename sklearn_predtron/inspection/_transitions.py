@@ -60,9 +60,9 @@ class TransitionDisplay(Display):
     >>> model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
     >>> display = TransitionDisplay.from_estimator(model)
     >>> display.transitions.round(2)
-    array([[ 1.31,  0.26, -1.54],
-           [-1.62,  1.26,  0.3 ],
-           [ 0.21, -1.51,  1.32]])
+    array([[ 1.33,  0.27, -1.57],
+           [-1.63,  1.27,  0.31],
+           [ 0.22, -1.52,  1.32]])
     >>> plt.show()
     """
 

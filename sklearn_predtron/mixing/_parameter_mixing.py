@@ -127,7 +127,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
     0.93
     >>> alone = PredtronClassifier(random_state=0).fit(X[:1000], y[:1000])
     >>> round(alone.score(X[1000:], y[1000:]), 2)
-    0.93
+    0.94
     """
 
     _zero_based: bool | None = None  # whether the files so far counted from 0; None is that there were none

@@ -446,8 +446,8 @@ class Scaled(Norm):
     """A norm for raw features: a running centre and variance of each, as if they had been standardised beforehand.
 
     It is what "auto" is for dense rows.  The weights are the sums of all steps, theta along the inputs and beta along 1, and are
-    read under today's centre mu and variance v (in sparse rows, the squared deviations from the mean of all values, over the number
-    of non-zeros)::
+    read under today's centre mu and variance v (in sparse rows, the squared deviations from the mean of all values, over the
+    number of non-zeros)::
 
         score(x) = sum_j (theta_j - mu_j beta) (x_j - mu_j) / v_j + r2 beta
 
@@ -455,11 +455,11 @@ class Scaled(Norm):
     the choice changes no prediction; CSR rows let absent zeros count only now and then, so that models of dense and CSR rows may
     differ slightly.
 
-    `fit` gathers the statistics of all rows before its first epoch, and learns what it would from standardised rows; `partial_fit`
-    gathers them as rows come, and learns nothing before the first that differs from another.  A value whose squared deviation is
-    above 100 times the sum of those before it, an outlier, only doubles that sum.  Without an intercept (``fit_intercept=False``)
-    the features have their centre all the same; a ranker of documents, for which no centre matters, only divides.  `coef_` and
-    `intercept_` are for raw features.  No loss bound is proven while the statistics run.
+    `fit` gathers the statistics of all rows before its first epoch, and learns what it would from standardised rows;
+    `partial_fit` gathers them as rows come, and learns nothing before the first that differs from another.  A value whose squared
+    deviation is above 100 times the sum of those before it, an outlier, only doubles that sum.  Without an intercept
+    (``fit_intercept=False``) the features have their centre all the same; a ranker of documents, for which no centre matters,
+    only divides.  `coef_` and `intercept_` are for raw features.  No loss bound is proven while the statistics run.
 
     See Also
     --------

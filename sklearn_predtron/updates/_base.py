@@ -39,7 +39,7 @@ class Update(Part):
     ...         return Adaptive(kappa=0.1).build(problem)
     >>> X, y = load_wine(return_X_y=True)
     >>> PredtronClassifier(update=Careful(), random_state=0).fit(X, y).n_updates_
-    599
+    595
     """
 
     needs: tuple[str, ...] = ()
