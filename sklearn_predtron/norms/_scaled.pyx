@@ -178,7 +178,7 @@ cdef class ScaledWeights(L2Weights):
 
     @property
     def no_theorem_because(self):
-        return "norm='scaled', whose statistics run"
+        return "norm='scaled', whose statistics run; it is for norm='l2'"
 
     # ------------------------------------------------------------------------------------------------------- statistics
 
