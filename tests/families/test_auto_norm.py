@@ -97,13 +97,14 @@ def test_rows_of_the_other_format_are_learned_under_it_and_warn_once():
 
 
 @pytest.mark.parametrize(("first", "later"), [("dense", "CSR"), ("CSR", "dense")])
-def test_the_short_way_for_single_rows_warns_too(first, later):
+def test_the_short_way_for_single_rows_warns_too(first, later, monkeypatch):
     model = PredtronClassifier().partial_fit(FORMATS[first][:30], Y[:30], classes=[0, 1, 2])
     for i in range(30, 35):
         model.partial_fit(FORMATS[first][[i]], Y[[i]])
     with pytest.warns(UserWarning, match=OTHER):
         model.partial_fit(FORMATS[later][[35]], Y[[35]])
-    for i in range(36, 40):  # silent, as the suite's filter of warnings checks
+    monkeypatch.setattr(PredtronClassifier, "_partial_fit", None)
+    for i in range(36, 40):  # the short way, and silent, as the suite's filter of warnings checks
         model.partial_fit(FORMATS[later][[i]], Y[[i]])
     assert "_stream" in vars(model)
     assert model.t_ == 40
@@ -300,6 +301,12 @@ class TestMixing:
         ]
         assert fitted[0].norm_ == chosen
         assert same_weights(*fitted)
+
+    def test_raw_columns_of_files_do_not_warn(self, tmp_path):
+        wine = load_wine()
+        path = tmp_path / "wine.svm"
+        dump_svmlight_file(wine.data, wine.target, str(path))
+        assert ParameterMixing(PredtronClassifier(), rounds=1).fit([str(path)]).estimator_.norm_ == "scaled"
 
     def test_functions_of_the_other_format_warn(self):
         shards = [lambda: (FORMATS["dense"][:60], Y[:60]), lambda: (FORMATS["CSR"][60:], Y[60:])]
