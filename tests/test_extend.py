@@ -146,7 +146,7 @@ for model in [
 ]:
     queries = {"qid": qid} if isinstance(model, PredtronRanker) else {}
     for form in (np.array, csr_array):
-        plain = clone(model).set_params(random_state=0).fit(form(X * a**0.5), y, **queries)
+        plain = clone(model).set_params(random_state=0, norm="l2").fit(form(X * a**0.5), y, **queries)
         ours = clone(model).set_params(random_state=0, norm=Diagonal(a)).fit(form(X), y, **queries)
         ours = pickle.loads(pickle.dumps(ours)).partial_fit(form(X), y, **queries)
         plain.partial_fit(form(X * a**0.5), y, **queries)

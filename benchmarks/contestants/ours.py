@@ -16,7 +16,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.updates import PerceptronUpdate
 
-PLAIN = {"average": False, "intercept_scaling": 1.0}
+PLAIN = {"norm": "l2", "average": False, "intercept_scaling": 1.0}
 
 
 class Ours(PartialFitContestant):

@@ -68,12 +68,12 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def cusum(epochs: int, X: NDArray, y: NDArray) -> Any:
     """The paper's figure 1, averaged."""
-    return PredtronOrdinalClassifier(update="perceptron", average="uniform", max_iter=epochs, random_state=0).fit(X, y)
+    return PredtronOrdinalClassifier(norm="l2", update="perceptron", average="uniform", max_iter=epochs, random_state=0).fit(X, y)
 
 
 def margin(epochs: int, X: NDArray, y: NDArray) -> Any:
     """The default, in so many epochs."""
-    return PredtronOrdinalClassifier(max_iter=epochs, random_state=0).fit(X, y)
+    return PredtronOrdinalClassifier(norm="l2", max_iter=epochs, random_state=0).fit(X, y)
 
 
 class Counting:
@@ -81,7 +81,9 @@ class Counting:
 
     def __init__(self, epochs: int, X: NDArray, y: NDArray):
         self.ranks = np.unique(y)
-        self.models = [PredtronBinaryClassifier(max_iter=epochs, random_state=0).fit(X, y >= k) for k in self.ranks[1:]]
+        self.models = [
+            PredtronBinaryClassifier(norm="l2", max_iter=epochs, random_state=0).fit(X, y >= k) for k in self.ranks[1:]
+        ]
 
     def predict(self, X: NDArray) -> NDArray:
         return self.ranks[np.sum([model.predict(X) for model in self.models], axis=0)]

@@ -92,7 +92,7 @@ def simulated(seed: int, rounds: Sequence[int]) -> list[list[float]]:
 
 def time_averages(update: Any, X: NDArray, y: NDArray, qid: NDArray, rounds: Sequence[int]) -> list[float]:
     """Mean NDCG@10 of the first t queries, for each t: each is ranked, ties at their worst, before it is learned from."""
-    model, start, found = PredtronRanker(loss=NDCG(k=10), update=update, average=False), 0, []
+    model, start, found = PredtronRanker(norm="l2", loss=NDCG(k=10), update=update, average=False), 0, []
     for t in rounds:
         part = (qid >= start) & (qid < t)
         model.partial_fit(X[part], y[part], qid=qid[part])

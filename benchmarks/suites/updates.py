@@ -25,7 +25,7 @@ UPDATES = (
 VARIANTS = [
     PLAIN,
     *(OursPerceptron(f"perceptron, average={average!r}", average=average) for average in ("linear", "uniform", 1000.0)),
-    *(Ours(repr(update), average=False, intercept_scaling=1.0, update=update) for update in UPDATES),
+    *(Ours(repr(update), norm="l2", average=False, intercept_scaling=1.0, update=update) for update in UPDATES),
 ]
 
 

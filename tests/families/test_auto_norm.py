@@ -4,17 +4,24 @@ import copy
 import pickle
 import warnings
 
+import joblib
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_wine, make_classification
+from sklearn.datasets import dump_svmlight_file, load_wine, make_classification
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from tests.problems_in_python import Words
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
+from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import Auto, PNorm
-from tests import cases
+from tests.cli_cases import run
+from tests.joint_cases import Tables, tables
+from tests.mixing_cases import families, lesson_for, made
+from tests.ranking_cases import make_data as make_queries
 
 RANDOM = np.random.default_rng(0)
 X, Y = make_classification(120, 6, n_informative=4, n_classes=3, random_state=0)
@@ -26,6 +33,17 @@ OTHER = "X is (CSR|dense), and the first rows were"
 
 def same_weights(a, b):
     return np.array_equal(a.coef_, b.coef_) and np.array_equal(a.intercept_, b.intercept_) and a.t_ == b.t_
+
+
+def written(path, share, seed):
+    """A file of rows of which a share of the values is stored."""
+    random = np.random.default_rng(seed)
+    rows = np.where(random.random((120, 6)) < share, random.standard_normal((120, 6)).round(3) + 2, 0)
+    rows[:, 0] = 1  # the width of all chunks
+    rows[:, 5] = 1
+    labels = (rows[:, 1:4] + random.standard_normal((120, 3))).argmax(axis=1)
+    dump_svmlight_file(rows, labels, str(path), zero_based=False)
+    return str(path)
 
 
 def silent():
@@ -79,13 +97,14 @@ def test_rows_of_the_other_format_are_learned_under_it_and_warn_once():
 
 
 @pytest.mark.parametrize(("first", "later"), [("dense", "CSR"), ("CSR", "dense")])
-def test_the_short_way_for_single_rows_warns_too(first, later):
+def test_the_short_way_for_single_rows_warns_too(first, later, monkeypatch):
     model = PredtronClassifier().partial_fit(FORMATS[first][:30], Y[:30], classes=[0, 1, 2])
     for i in range(30, 35):
         model.partial_fit(FORMATS[first][[i]], Y[[i]])
     with pytest.warns(UserWarning, match=OTHER):
         model.partial_fit(FORMATS[later][[35]], Y[[35]])
-    for i in range(36, 40):  # silent, as the suite's filter of warnings checks
+    monkeypatch.setattr(PredtronClassifier, "_partial_fit", None)
+    for i in range(36, 40):  # the short way, and silent, as the suite's filter of warnings checks
         model.partial_fit(FORMATS[later][[i]], Y[[i]])
     assert "_stream" in vars(model)
     assert model.t_ == 40
@@ -156,7 +175,7 @@ def test_features_that_appear_in_a_stream_are_under_it():
 
 def test_what_it_cannot_do_names_the_norm_that_can():
     model = PredtronClassifier(random_state=0)
-    assert hasattr(model, "sparsify")
+    assert not hasattr(model, "sparsify")
     assert not hasattr(model.fit(X, Y), "sparsify")
     with pytest.raises(AttributeError) as caught:
         model.sparsify()
@@ -168,8 +187,7 @@ def test_what_it_cannot_do_names_the_norm_that_can():
 
 
 def test_joint_features_are_under_l2():
-    model = Predtron(Words(), random_state=0).fit(*Words.data())
-    assert model.norm_ == "l2"
+    assert Predtron(Tables(4), random_state=0).fit(*tables()).norm_ == "l2"
 
 
 def counts(n=400, p=300):
@@ -237,6 +255,124 @@ class TestScales:
 
 
 def test_queries_and_their_documents():
-    X, relevance, qid = cases.queries()
+    X, relevance, qid = make_queries()
     assert PredtronRanker(random_state=0).fit(X, relevance, qid=qid).norm_ == "scaled"
     assert PredtronRanker(random_state=0).fit(sparse.csr_array(X), relevance, qid=qid).norm_ == "l2"
+
+
+@pytest.mark.parametrize("family", families(), ids=lambda family: family.__name__)
+def test_every_family_chooses(family):
+    lesson = lesson_for(family)
+    for layout, chosen in ((np.asarray, "scaled"), (sparse.csr_array, "l2")):
+        X, y, given = lesson.laid_out(layout).first(0, 60)
+        assert made(family).partial_fit(X, y, **given).norm_ == chosen
+        X, y, given = lesson.laid_out(layout).part(0, 60)
+        assert made(family, random_state=0).fit(X, y, **given).norm_ == chosen
+
+
+def test_a_search_in_a_pipeline():
+    pipeline = make_pipeline(SimpleImputer(), PredtronClassifier(random_state=0, max_iter=3))
+    search = GridSearchCV(pipeline, {"predtronclassifier__norm": ["auto", "l1"]}, cv=3, error_score="raise").fit(X, Y)
+    assert search.best_params_ == {"predtronclassifier__norm": "auto"}
+    assert search.best_estimator_[-1].norm_ == "scaled"
+
+
+class TestMixing:
+    """Shards in memory, as functions and as files."""
+
+    @pytest.mark.parametrize(("rows", "chosen"), [("dense", "scaled"), ("CSR", "l2")])
+    @pytest.mark.parametrize("n_jobs", [1, 3])
+    def test_shards_in_memory(self, rows, chosen, n_jobs):
+        fitted = [
+            ParameterMixing(PredtronClassifier(norm=norm), shards=3, rounds=2, n_jobs=n_jobs, random_state=0)
+            .fit(FORMATS[rows], Y)
+            .estimator_
+            for norm in ("auto", chosen)
+        ]
+        assert fitted[0].norm_ == chosen
+        assert same_weights(*fitted)
+
+    @pytest.mark.parametrize(("share", "chosen"), [(0.9, "scaled"), (0.1, "l2")])
+    def test_files_by_what_they_store(self, share, chosen, tmp_path):
+        paths = [written(tmp_path / f"{seed}.svm", share, seed) for seed in range(2)]
+        fitted = [
+            ParameterMixing(PredtronClassifier(norm=norm), rounds=2, random_state=0).fit(paths).estimator_
+            for norm in ("auto", chosen)
+        ]
+        assert fitted[0].norm_ == chosen
+        assert same_weights(*fitted)
+
+    def test_raw_columns_of_files_do_not_warn(self, tmp_path):
+        wine = load_wine()
+        path = tmp_path / "wine.svm"
+        dump_svmlight_file(wine.data, wine.target, str(path))
+        assert ParameterMixing(PredtronClassifier(), rounds=1).fit([str(path)]).estimator_.norm_ == "scaled"
+
+    def test_functions_of_the_other_format_warn(self):
+        shards = [lambda: (FORMATS["dense"][:60], Y[:60]), lambda: (FORMATS["CSR"][60:], Y[60:])]
+        with pytest.warns(UserWarning, match=OTHER):
+            mixed = ParameterMixing(PredtronClassifier(), rounds=1, random_state=0).fit(shards, classes=[0, 1, 2])
+        assert mixed.estimator_.norm_ == "scaled"
+
+    def test_files_after_dense_rows_have_no_format(self, tmp_path):
+        path = written(tmp_path / "rows.svm", 0.9, 0)
+        mixed = ParameterMixing(PredtronClassifier(), shards=2, rounds=1, random_state=0).fit(X, Y)
+        assert mixed.partial_fit([path]).estimator_.norm_ == "scaled"
+
+
+@pytest.mark.parametrize(("share", "chosen"), [(0.9, "scaled"), (0.1, "l2")])
+@pytest.mark.parametrize("options", [[], ["--chunk", 30, "--epochs", 2], ["--jobs", 2]], ids=str)
+def test_the_command_line_chooses_by_what_the_first_chunk_stores(capsys, share, chosen, options, tmp_path):
+    path = written(tmp_path / "rows.svm", share, 0)
+    models = []
+    for norm in ("auto", chosen):
+        saved = tmp_path / norm
+        code, _, err = run(capsys, path, *options, "--no-compare", "--norm", norm, "--save", saved)
+        assert (code, err) == (0, "")
+        models.append(joblib.load(saved))
+    assert models[0].norm_ == chosen
+    assert same_weights(*models)
+
+
+def test_the_command_line_goes_on_with_a_model_of_dense_rows(capsys, tmp_path):
+    path = written(tmp_path / "rows.svm", 0.9, 0)
+    joblib.dump(PredtronClassifier().partial_fit(X, Y.astype(float), classes=[0.0, 1.0, 2.0]), tmp_path / "model")
+    assert run(capsys, path, "--load", tmp_path / "model", "--save", tmp_path / "model")[0] == 0
+    model = joblib.load(tmp_path / "model")
+    assert (model.norm_, model.t_) == ("scaled", 2 * len(X))
+
+
+@pytest.mark.parametrize("norm", ["auto", "l2"])
+def test_a_message_about_rows_names_the_norm_that_was_chosen(norm):
+    with pytest.raises(ValueError, match="norm='l2' learns from rows of lengths"):
+        PredtronClassifier(norm=norm).fit(FORMATS["CSR"] * 1e200, Y)
+
+
+def test_callbacks_of_a_stream_begin_once():
+    begun = []
+
+    class Beginning:
+        def on_stream_begin(self, estimator):
+            begun.append(estimator.norm_)
+
+    model = PredtronClassifier().partial_fit(X[:30], Y[:30], classes=[0, 1, 2])
+    model._skl_callbacks = [Beginning()]
+    model.partial_fit(X[30:60], Y[30:60])
+    known = len(begun)
+    with pytest.warns(UserWarning, match=OTHER):
+        model.partial_fit(S[60:61], Y[60:61])
+    model.partial_fit(S[61:], Y[61:])
+    assert len(begun) == known
+
+
+def test_a_failed_call_of_the_other_format_neither_warns_nor_changes_anything():
+    model = PredtronClassifier().partial_fit(X[:40], Y[:40], classes=[0, 1, 2])
+    before = pickle.dumps(model)
+    bad = S[40:].copy()
+    bad.data[3] = np.nan
+    for rows, labels, message in [(bad, Y[40:], "NaN"), (S[40:], Y[41:], "same number"), (S[40:], Y[40:] + 1, "not in classes_")]:
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(rows, labels)
+        assert pickle.dumps(model) == before
+    with pytest.warns(UserWarning, match=OTHER):
+        model.partial_fit(S[40:], Y[40:])

@@ -89,6 +89,11 @@ def dense(X: Any) -> np.ndarray:
     return X.toarray() if sparse.issparse(X) else np.ascontiguousarray(X)
 
 
+def is_automatic(case: Case) -> bool:
+    """Whether the first rows choose the norm."""
+    return getattr(case.estimator.norm, "alias", case.estimator.norm) == "auto"
+
+
 def is_scaled(case: Case) -> bool:
     """Whether features are standardised."""
     return getattr(case.estimator.norm, "alias", case.estimator.norm) == "scaled"
@@ -101,6 +106,8 @@ def dense_or_sparse(case: Case, random: np.random.Generator) -> None:
     if kernel(case) or not case.lesson.calm or case.lesson.X.dtype == np.float32:
         return
     rows = dense(case.lesson.X)
+    if is_automatic(case):  # another norm for each
+        case = Case(case.new().set_params(norm="l2"), case.lesson)
     if is_scaled(case) and (len(rows) < FEW or not rows.all()):
         return  # zeros count in dense rows alone
     plain, other = (one_way(case, X, 0) for X in [rows, sparse.csr_array(rows)])
@@ -229,7 +236,7 @@ def scale_free(case: Case, random: np.random.Generator) -> None:
     standard = {"update": "adaptive", "intercept_scaling": "auto"}
     if any(getattr(case.estimator, name, value) != value for name, value in standard.items()):
         return
-    if case.estimator.norm not in ("l2", "scaled") or not case.lesson.calm:
+    if case.estimator.norm not in ("auto", "l2", "scaled") or not case.lesson.calm:
         return
     if isinstance(getattr(case.estimator, "problem", None), RolledCircle):
         return  # features of the place alone have a scale of their own
@@ -280,6 +287,23 @@ def weights(model: Any) -> tuple[Any, Any]:
     return model.coef_.ravel(), model.last_coef_.ravel()
 
 
+@promise
+def format_changes(case: Case, random: np.random.Generator) -> None:
+    """Learn dense and CSR rows in turns under norm="auto" as under the norm that the first ones choose, to the last bit."""
+    if not is_automatic(case) or joint(case):
+        return
+    rows, starts = dense(case.lesson.X), [0, *draw_cuts(random, case.lesson.n)]
+    first = random.integers(2)
+    models = [case.new(), case.new().set_params(norm=["scaled", "l2"][first])]
+    for number, (start, end) in enumerate(pairwise([*starts, case.lesson.n])):
+        X = sparse.csr_array(rows) if (number + first) % 2 else rows
+        for model in models:
+            replace(case.lesson, X=X).part(start, end).partial_fit(model)
+    assert models[0].norm_ == models[1].norm
+    for attribute in ["coef_", "intercept_", "last_coef_", "last_intercept_", "t_", "cumulative_loss_"]:
+        assert_array_equal(getattr(models[0], attribute), getattr(models[1], attribute), err_msg=attribute)
+
+
 # Steps that know nothing of lengths but those of a round's features: with scores, others know that of x.
 OF_ROUNDS = ["perceptron", "adaptive", "passive_aggressive"]
 
@@ -290,7 +314,7 @@ def joint_as_scores(case: Case, random: np.random.Generator) -> None:
     estimator, lesson = case.estimator, case.lesson
     if not joint(case) or not lesson.calm or isinstance(estimator.problem, RolledCircle) or estimator.update not in OF_ROUNDS:
         return
-    scored = case.new().set_params(problem=Circle(estimator.problem.k), fit_intercept=False)
+    scored = case.new().set_params(problem=Circle(estimator.problem.k), fit_intercept=False, norm="l2")
     X, way = dense(lesson.X).astype(np.float64), random.integers(2)
     models = [one_way(one, X, way) for one in [case, Case(scored, lesson)]]
     if other_weights(*models) and steady(case, random, way):
