@@ -67,10 +67,10 @@ def test_every_family():
     grades = np.random.default_rng(1).integers(0, 3, sets.shape)
     hours = np.random.default_rng(2).integers(0, 12, len(X))
     cases = [
-        (PredtronBinaryClassifier(), X, sets[:, 0], {"classes": [0, 1]}),
-        (PredtronMultilabelClassifier(), X, sets, {}),
-        (PredtronLabelRanker(), X, grades, {}),
-        (Predtron(Hours()), X, hours, {}),
+        (PredtronBinaryClassifier(norm="l2"), X, sets[:, 0], {"classes": [0, 1]}),
+        (PredtronMultilabelClassifier(norm="l2"), X, sets, {}),
+        (PredtronLabelRanker(norm="l2"), X, grades, {}),
+        (Predtron(Hours(), norm="l2"), X, hours, {}),
     ]
     for model, rows, y, classes in cases:
         expected = by_rows(clone(model), rows, y, **classes)
@@ -83,9 +83,9 @@ def test_every_family():
 
 def test_a_round_of_a_ranker_is_a_query():
     X, y, qid = make_ranking_queries(30, random_state=0)
-    model = PredtronRanker(shuffle=False, max_iter=2).set_callbacks(LossHistory()).fit(X, y, qid=qid)
+    model = PredtronRanker(norm="l2", shuffle=False, max_iter=2).set_callbacks(LossHistory()).fit(X, y, qid=qid)
     rounds, losses = LossHistory.curve(model)
-    single = PredtronRanker()
+    single = PredtronRanker(norm="l2")
     for query in range(30):
         single.partial_fit(X[qid == query], y[qid == query])
         assert losses[query + 1] == single.cumulative_loss_ > 0

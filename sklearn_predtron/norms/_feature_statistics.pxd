@@ -10,22 +10,22 @@ cdef enum:
     FIELDS          # so many values
 
 
-cdef struct Owed:
+cdef struct Unwritten:
     bint uniform            # whether COUNT and LAST are the rows so far, of every feature
     Py_ssize_t n, rows      # so many features' are these rows, and not written yet
 
 
 cdef class FeatureStatistics:
-    cdef Scaling S                      # COUNT and LAST are for this class alone: they may be owed
+    cdef Scaling S                      # COUNT and LAST are for this class alone: they may be unwritten
     cdef readonly Py_ssize_t room       # features that there is room for
     cdef readonly Py_ssize_t nbytes
     cdef bint sparse                    # how they lie
     cdef double[::1] values
     cdef double[::1] before             # what they were before the round, where it may be called off
-    cdef Owed owed, owed_before
+    cdef Unwritten unwritten, unwritten_before
     cdef Py_ssize_t[::1] waiting        # features that take the values of a block one by one
     cdef Scaling laid(self, double* values) noexcept nogil
-    cdef void settle(self) noexcept nogil
+    cdef void write_counts(self) noexcept nogil
     cdef void meet_dense(self, Py_ssize_t n, const double* x, Py_ssize_t t, double* z, Found* found) noexcept nogil
     cdef void meet_sparse(self, Py_ssize_t n, const double* x, const Py_ssize_t* at, Py_ssize_t t, double* z, double* change,
                           Found* found) noexcept nogil

@@ -16,7 +16,7 @@ from sklearn_predtron.norms.scaling cimport (
     scaling_meet_sparse,
     scaling_meet_uniform,
     scaling_refresh,
-    scaling_settle,
+    scaling_write_counts,
 )
 
 from sklearn_predtron._core.mixed import Moments
@@ -33,7 +33,7 @@ cdef class FeatureStatistics:
 
     For sparse rows those that every row wants lie in pairs, feature by feature; for dense rows each field lies by itself.
 
-    While all rows are dense, counts and last refreshes are the rows so far: they are owed, and written before they are read.
+    While all rows are dense, counts and last refreshes are the rows so far: they are unwritten, and written before they are read.
     """
 
     def __init__(self, Py_ssize_t p, bint sparse, bint thin):
@@ -43,7 +43,7 @@ cdef class FeatureStatistics:
         self.before, self.waiting = np.empty(0), np.empty(0, dtype=np.intp)
         self.nbytes = self.values.nbytes
         self.S = self.laid(&self.values[0])
-        self.owed.uniform = not sparse
+        self.unwritten.uniform = not sparse
 
     cdef Scaling laid(self, double* values) noexcept nogil:
         """Where each field lies among the values, or in a copy of them."""
@@ -61,17 +61,17 @@ cdef class FeatureStatistics:
 
     cdef void meet_dense(self, Py_ssize_t n, const double* x, Py_ssize_t t, double* z, Found* found) noexcept nogil:
         """Take a dense row, number t; see `scaling.h`."""
-        if self.owed.uniform:
+        if self.unwritten.uniform:
             scaling_meet_uniform(n, x, t, &self.S, z, found)
-            self.owed.n, self.owed.rows = n, t
+            self.unwritten.n, self.unwritten.rows = n, t
         else:
             scaling_meet_dense(n, x, t, &self.S, z, found)
 
     cdef void meet_sparse(self, Py_ssize_t n, const double* x, const Py_ssize_t* at, Py_ssize_t t, double* z, double* change,
                           Found* found) noexcept nogil:
         """Take a sparse row."""
-        self.settle()
-        self.owed.uniform = False
+        self.write_counts()
+        self.unwritten.uniform = False
         scaling_meet_sparse(n, x, at, t, &self.S, z, change, found)
 
     def make_room_for_blocks(self):
@@ -82,7 +82,7 @@ cdef class FeatureStatistics:
     cdef Py_ssize_t meet_block(self, Py_ssize_t n, Py_ssize_t m, const void* const* rows, bint single,
                                Py_ssize_t t) noexcept nogil:
         """Take m dense rows after row t, while all so far were dense; return how many features wait for their values."""
-        self.owed.n, self.owed.rows = n, t + m
+        self.unwritten.n, self.unwritten.rows = n, t + m
         return scaling_meet_block(n, m, rows, single, t, &self.S, &self.waiting[0])
 
     cdef void meet_listed(self, Py_ssize_t n_listed, const double* x, Py_ssize_t t) noexcept nogil:
@@ -91,7 +91,7 @@ cdef class FeatureStatistics:
 
     cdef void refresh(self, Py_ssize_t t, bint dense) noexcept nogil:
         """Let the zeros of rows up to number t count."""
-        self.settle()
+        self.write_counts()
         scaling_refresh(self.room, t, dense, &self.S)
 
     cdef void apply_dense(self, Py_ssize_t n, const double* x, double* z, Found* found) noexcept nogil:
@@ -106,20 +106,20 @@ cdef class FeatureStatistics:
         """Start to fetch what is known of a feature: all of it, or what every row needs."""
         scaling_fetch(&self.S, j, all)
 
-    # ------------------------------------------------------------------------------------------------- counts that are owed
+    # ------------------------------------------------------------------------------------------- counts that are unwritten
 
-    cdef void settle(self) noexcept nogil:
-        """Write the counts and last refreshes that are owed."""
-        if self.owed.n > 0:
-            scaling_settle(self.owed.n, self.owed.rows, &self.S)
-            self.owed.n = 0
+    cdef void write_counts(self) noexcept nogil:
+        """Write the counts and last refreshes that are unwritten."""
+        if self.unwritten.n > 0:
+            scaling_write_counts(self.unwritten.n, self.unwritten.rows, &self.S)
+            self.unwritten.n = 0
 
     def look(self, Py_ssize_t n, Py_ssize_t rows):
         """Look whether the counts and last refreshes of n features, which came from elsewhere, are the rows so far."""
-        self.settle()
+        self.write_counts()
         mean, counts, last = self.field(MEAN, n), self.field(COUNT, n), self.field(LAST, n)
         # Zeros that wait for a refresh leave a mean of 0 as it is.
-        self.owed.uniform = not self.sparse and bool((counts == rows).all() and ((last == rows) | (mean == 0)).all())
+        self.unwritten.uniform = not self.sparse and bool((counts == rows).all() and ((last == rows) | (mean == 0)).all())
 
     # ---------------------------------------------------------------------------------------------------- as they are kept
 
@@ -136,14 +136,14 @@ cdef class FeatureStatistics:
 
     def moments(self, rows, Py_ssize_t n):
         """Return what statistics of other rows are pooled with, of n features."""
-        self.settle()
+        self.write_counts()
         return Moments(rows, *[np.array(self.field(which, n)) for which in (MEAN, SQUARES, COUNT)])
 
     def adopt(self, moments):
         """Go on from pooled statistics, whose inverse variances are found at the next refresh."""
         rows, *found = moments
         n = len(found[0])
-        self.settle()
+        self.write_counts()
         for which, values in zip((MEAN, SQUARES, COUNT), found, strict=True):
             self.field(which, n)[...] = values
         self.field(INVERSE, n)[...] = 0
@@ -159,13 +159,13 @@ cdef class FeatureStatistics:
             relay(values[after:], REST, others[other_after:], REST, list(range(REST)), True)
         else:
             relay(values, self.room, others, other.room, list(range(FIELDS)), False)
-        self.owed = other.owed
-        self.owed.n = min(self.owed.n, self.room)
+        self.unwritten = other.unwritten
+        self.unwritten.n = min(self.unwritten.n, self.room)
 
     def count_zeros(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t dense_rows, Py_ssize_t rows):
         """Let some features have had zeros in all rows, of which those of dense ones count."""
         cdef Py_ssize_t j
-        self.settle()
+        self.write_counts()
         for j in range(first, last):
             self.S.count[j * self.S.rest] = dense_rows
         self.look(last, rows)
@@ -180,7 +180,7 @@ cdef class FeatureStatistics:
         """The values, copied."""
         cdef double[::1] values = np.array(self.values)
         cdef Scaling S = self.laid(&values[0])
-        scaling_settle(self.owed.n, self.owed.rows, &S)     # in the copy: others may be learning
+        scaling_write_counts(self.unwritten.n, self.unwritten.rows, &S)     # in the copy: others may be learning
         return np.asarray(values)
 
     def restore(self, const double[::1] saved not None, Py_ssize_t n, Py_ssize_t rows):
@@ -196,9 +196,9 @@ cdef class FeatureStatistics:
     cdef void keep(self) noexcept nogil:
         """Keep what a round is about to change before it is known to end."""
         memcpy(&self.before[0], &self.values[0], self.nbytes)
-        self.owed_before = self.owed
+        self.unwritten_before = self.unwritten
 
     cdef void go_back(self) noexcept nogil:
         """Take back what has changed since."""
         memcpy(&self.values[0], &self.before[0], self.nbytes)
-        self.owed = self.owed_before
+        self.unwritten = self.unwritten_before

@@ -235,7 +235,7 @@ cdef class ScaledWeights(L2Weights):
             self.statistics.meet_sparse(row.n, x, &self.at[0], self.seen, &self.z[0], &self.change[0], &self.found)
             return
         self.dense_rows += 1
-        if self.seen <= TOGETHER or not self.statistics.owed.uniform:
+        if self.seen <= TOGETHER or not self.statistics.unwritten.uniform:
             self.statistics.meet_dense(row.n, self.read(row, k), self.seen, &self.z[0], &self.found)
             return
         self.gathered[self.n_gathered] = row.value

@@ -308,7 +308,7 @@ void scaling_meet_listed(ptrdiff_t n, const ptrdiff_t *at, const double *x, doub
         meet_uniform(x[at[i]], &today, S->mean + at[i], S->inverse + at[i], S->squares + at[i]);
 }
 
-void scaling_settle(ptrdiff_t n, double t, const Scaling *S)
+void scaling_write_counts(ptrdiff_t n, double t, const Scaling *S)
 {
 #ifdef LANES
     n = (n + LANES - 1) / LANES * LANES; /* as they are taken */

@@ -29,7 +29,7 @@ void scaling_meet_dense(ptrdiff_t n, const double *x, double t, const Scaling *S
 /* The same where step is 1 and `count` and `last` of every feature are t - 1, or would be if they were written: they are not. */
 void scaling_meet_uniform(ptrdiff_t n, const double *x, double t, const Scaling *S, double *z, Found *found);
 /* Write them after row t, for n features. */
-void scaling_settle(ptrdiff_t n, double t, const Scaling *S);
+void scaling_write_counts(ptrdiff_t n, double t, const Scaling *S);
 /* Under the same conditions the statistics take m rows together, which follow row t and are single or double precision.  Features
  * that may hold an outlier wait: there are as many as is returned, listed in `at`, and they take the rows' values one by one. */
 ptrdiff_t scaling_meet_block(ptrdiff_t n, ptrdiff_t m, const void *const *rows, int single, double t, const Scaling *S, ptrdiff_t *at);

@@ -18,7 +18,7 @@ cdef extern from "scaling.h" nogil:
     void scaling_meet_listed(Py_ssize_t n, const Py_ssize_t* at, const double* x, double t, const Scaling* S) noexcept
     void scaling_meet_dense(Py_ssize_t n, const double* x, double t, const Scaling* S, double* z, Found* found) noexcept
     void scaling_meet_uniform(Py_ssize_t n, const double* x, double t, const Scaling* S, double* z, Found* found) noexcept
-    void scaling_settle(Py_ssize_t n, double t, const Scaling* S) noexcept
+    void scaling_write_counts(Py_ssize_t n, double t, const Scaling* S) noexcept
     void scaling_meet_sparse(Py_ssize_t n, const double* x, const Py_ssize_t* at, double t, const Scaling* S, double* z,
                              double* change, Found* found) noexcept
     void scaling_apply_dense(Py_ssize_t n, const double* x, const Scaling* S, double* z, Found* found) noexcept

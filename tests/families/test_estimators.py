@@ -270,8 +270,8 @@ def test_expected_failures_are_those_of_the_perceptron():
 
 # Parameters by which predictions are not those of the largest scores, or that are for data sets alone.
 DECLARED = [
-    PredtronBinaryClassifier(threshold="f1"),
-    PredtronBinaryClassifier(threshold=FBeta(beta=2.0)),
+    PredtronBinaryClassifier(threshold="f1", norm="l2"),
+    PredtronBinaryClassifier(threshold=FBeta(beta=2.0), norm="l2"),
     PredtronClassifier(reject=Reject(cost=0.2, label=-1)),
     PredtronOrdinalClassifier(representation="shared"),
     PredtronMultilabelClassifier(loss=RecallAtK(k=1), threshold=None),

@@ -132,7 +132,7 @@ def test_shuffled_epochs_learn_rows_as_often_as_they_weigh(norm):
     rounds = Epochs(len(y), np.flatnonzero(weight), weight, model._generator())
     order = rounds.draw()["order"]
     assert len(order) == np.count_nonzero(weight) > len(np.unique(order))
-    again = PredtronClassifier(norm=norm, average="linear").partial_fit(X[order], y[order], classes=[0, 1, 2])
+    again = PredtronClassifier(norm=norm, max_iter=1, shuffle=False).fit(X[order], y[order])
     assert model.t_ == again.t_ and not model._learner.weighted
     np.testing.assert_allclose(model.decision_function(X), again.decision_function(X), rtol=1e-6, atol=1e-9)
 
@@ -140,8 +140,8 @@ def test_shuffled_epochs_learn_rows_as_often_as_they_weigh(norm):
 def test_given_order_is_a_stream():
     X, y = make_data(3)
     weight = weights(len(y))
-    in_order = PredtronClassifier(shuffle=False, max_iter=1).fit(X, y, sample_weight=weight)
-    stream = PredtronClassifier(average="linear")
+    in_order = PredtronClassifier(norm="l2", shuffle=False, max_iter=1).fit(X, y, sample_weight=weight)
+    stream = PredtronClassifier(norm="l2", average="linear")
     for i in range(len(y)):
         stream.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1, 2] if i == 0 else None, sample_weight=weight[i : i + 1])
         stream = pickle.loads(pickle.dumps(stream)) if i % 50 == 9 else stream

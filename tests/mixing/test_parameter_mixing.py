@@ -382,9 +382,9 @@ def test_thresholds_are_found_of_all_shards():
 @pytest.mark.parametrize(
     "model",
     [
-        PredtronClassifier(reject=Reject(0.3, -1)),
-        PredtronBinaryClassifier(threshold="f1"),
-        PredtronMultilabelClassifier(threshold="macro_f1"),
+        PredtronClassifier(reject=Reject(0.3, -1), norm="l2"),
+        PredtronBinaryClassifier(threshold="f1", norm="l2"),
+        PredtronMultilabelClassifier(threshold="macro_f1", norm="l2"),
     ],
 )
 def test_rounds_of_new_rows_judge_the_average_of_all(model):
