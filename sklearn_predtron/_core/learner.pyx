@@ -264,8 +264,8 @@ cdef class Learner:
         """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i, `usual` to all where weight is None.
 
         Only rows that are `fresh` count in the statistics of norm="scaled", all of them `ahead` of the first round or each in its
-        own, and the observer sees them if they are to be
-        `observed`, as they weigh in the average; or, given counts, counts[i] times the i-th round, all as one epoch weighs.
+        own, and the observer sees them if they are to be `observed`, as they weigh in the average; or, given counts, counts[i]
+        times the i-th round, all as one epoch weighs.
 
         Returns -1, or the row whose scores or step were not finite, before which it stopped; rows that are `unchecked` also stop
         it where their lengths are out of range.  An exception (an interrupt, or the user's own problem's) leaves the state of

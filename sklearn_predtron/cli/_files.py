@@ -171,7 +171,8 @@ def learn_file(
                 bar("one label", reader.fraction_read)
                 continue
             X, y = now
-        settle_norm(model, X.values if isinstance(X, ByQuery) else X)
+        if not args.grow or model.__sklearn_is_fitted__():  # else the width, and so the share of what is stored, is not known
+            settle_norm(model, X.values if isinstance(X, ByQuery) else X)
         order = slice(None) if args.shuffle is False else random.permutation(X.shape[0])
         learn_chunk(comparison, X[order], y[order], epoch == 0, place)
         bar(f"epoch {epoch + 1}/{args.epochs or 1}", reader.fraction_read, result)

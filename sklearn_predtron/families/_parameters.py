@@ -42,7 +42,7 @@ class Parameterized(CallbackSupport, CachedParameterNames):
     fit_intercept: bool
     intercept_scaling: Any
     _fixed: dict[str, Any]
-    _chosen_norm: str | None
+    _learned_norm: Any
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; a parameter takes effect at the next call, as what was made of the parameters is dropped."""
@@ -156,18 +156,17 @@ class Parameterized(CallbackSupport, CachedParameterNames):
 
     def _norm_of_weights(self) -> Norm:
         """Return the norm; "auto" is what the first rows have chosen, if there were any."""
-        norm, chosen = resolve(Norm, self.norm, "norm"), self.__dict__.get("_chosen_norm")
-        return norm if chosen is None or not isinstance(norm, Auto) else resolve(Norm, chosen, "norm")
+        norm, learned = resolve(Norm, self.norm, "norm"), resolve(Norm, self._shown_norm(), "norm")
+        return learned if isinstance(norm, Auto) and type(learned) in (L2, Scaled) else norm
 
     def _shown_norm(self) -> Any:
-        """Return the norm as it was given, or by its name where "auto" has been fixed."""
-        norm = self._norm_of_weights()
-        return self.norm if norm is self.norm or norm.alias == self.norm else norm.alias
+        """Return the norm that has learned, as it was given or as "auto" has chosen it; the parameter where none has."""
+        return self.__dict__.get("_learned_norm", self.norm)
 
     def _choose_norm(self, *, sparse: bool) -> None:
         """Fix what "auto" stands for, here and later, by the format of the first rows."""
-        norm = resolve(Norm, self.norm, "norm").for_rows(sparse=sparse)
-        self._chosen_norm = norm.alias if type(norm) in (L2, Scaled) else None
+        norm = resolve(Norm, self.norm, "norm")
+        self._learned_norm = norm.for_rows(sparse=sparse).alias if isinstance(norm, Auto) else self.norm
 
     def _fixed_norm(self) -> dict[str, Any]:
         """Return the norm by its class, which an alias does not tell from a subclass, and its parameters."""

@@ -46,7 +46,6 @@ class Validated:
     norm: Any
     n_features_in_: Any
     _first_sparse: bool | None
-    _chosen_norm: Any
     _shown_norm: Callable[[], Any]
     _read_labels: Callable[..., Labels]
     _label_weight: Callable[..., NDArray | None]
@@ -95,7 +94,7 @@ class Validated:
         """Warn once of rows in another format than those that fixed "auto"."""
         first = self.__dict__.get("_first_sparse")
         if first is not None and rows.sparse != first and isinstance(resolve(Norm, self.norm, "norm"), Auto):
-            warn_of_format(first, self._chosen_norm, rows.sparse)
+            warn_of_format(first, self._shown_norm(), rows.sparse)
             self._first_sparse = None
             self.__dict__.pop("_stream", None)  # which takes rows of the first format only
 

@@ -5,6 +5,8 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 from cpython.exc cimport PyErr_CheckSignals
 
+from math import gcd
+
 import numpy as np
 
 from sklearn_predtron._core.score_map cimport BatchMap, ScoreMap, row_number, sum_of
@@ -33,6 +35,14 @@ cdef enum:
 cdef double LARGEST = 1e290     # squared length of a row whose squares can be summed
 cdef double CANCELLED = 1e-15   # of the terms of a squared length: what rounding leaves
 cdef double LOST = 1e-6         # a running sum that fell below so much of itself is computed anew
+
+
+def stride_through(n):
+    """A step that visits 0 to n - 1 in turns, with neighbours far apart: rows may lie in an order of their own, as by class."""
+    step = max(round(0.618 * n), 1)
+    while gcd(step, n) > 1:
+        step += 1
+    return step
 
 
 cdef struct Before:
@@ -182,48 +192,54 @@ cdef class ScaledWeights(L2Weights):
 
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
         """Let all rows enter the statistics, each as often as it is in the order, before the first round."""
-        cdef const Py_ssize_t[::1] times = None if order is None else np.bincount(order, minlength=rows.n).astype(np.intp)
-        cdef Py_ssize_t first, bad = -1
+        times = np.ones(rows.n, dtype=np.intp) if order is None else np.bincount(order).astype(np.intp, copy=False)
+        cdef const Py_ssize_t[::1] there = np.flatnonzero(times), often = times[there]
+        cdef Py_ssize_t first, n = there.shape[0], stride = stride_through(n), bad = -1
         self.statistics.make_room_for_blocks()
         self.n_gathered = 0
-        for first in range(0, rows.n, 4096):
+        for first in range(0, n, 4096):
             with nogil:
-                bad = self.meet_rounds(rows, times, first, min(first + BREATH, rows.n))
+                bad = self.meet_rounds(rows, there, often, stride, first, min(first + BREATH, n))
             if bad >= 0:
                 return bad
             PyErr_CheckSignals()
         if not (rows.sparse or (np.isfinite(self._field(MEAN)).all() and np.isfinite(self._field(SQUARES)).all())):
-            return self.first_endless(rows, times)
+            bad = self.first_endless(rows, there)
+        if bad >= 0:
+            return bad
         self.statistics.refresh(self.seen, not rows.sparse)
         self.known = self.following = self.is_applied = False
         self.met = True
         return -1
 
-    cdef Py_ssize_t meet_rounds(self, Rows rows, const Py_ssize_t[::1] times, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    cdef Py_ssize_t meet_rounds(self, Rows rows, const Py_ssize_t[::1] there, const Py_ssize_t[::1] often, Py_ssize_t stride,
+                                Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """Let the rows of some rounds enter the statistics; return the round of one whose squares have no sum, or -1."""
-        cdef Py_ssize_t i, r, _
+        cdef Py_ssize_t n = there.shape[0], at = first * stride % n, r, _, _turn
         cdef View x
         cdef Row spare
-        for i in range(first, last):
-            if times is not None and times[i] == 0:
-                continue
-            rows.view(i, &x)
+        for _turn in range(first, last):
+            rows.view(there[at], &x)
+            rows.prefetch(there[at])
             if x.start != NULL and not squared_norm(&x) < LARGEST:
-                return i
-            for _ in range(1 if times is None else times[i]):
+                return there[at]
+            for _ in range(often[at]):
                 for r in range(x.m):
                     self.enter(row_of(&x, r, &spare), x.k)
+            at += stride
+            if at >= n:
+                at -= n
         self.meet_gathered(x.k)
         return -1
 
-    cdef Py_ssize_t first_endless(self, Rows rows, const Py_ssize_t[::1] times) noexcept:
+    cdef Py_ssize_t first_endless(self, Rows rows, const Py_ssize_t[::1] there) noexcept:
         """The first of the rounds with a row whose squares have no sum, or -1."""
         cdef Py_ssize_t i
         cdef View x
-        for i in range(rows.n):
-            rows.view(i, &x)
-            if (times is None or times[i] > 0) and not squared_norm(&x) < LARGEST:
-                return i
+        for i in range(there.shape[0]):
+            rows.view(there[i], &x)
+            if not squared_norm(&x) < LARGEST:
+                return there[i]
         return -1
 
     cdef void enter(self, const Row* row, const RowOps* k) noexcept nogil:

@@ -272,9 +272,9 @@ MUTANTS = [
         ("tests/norms/test_feature_statistics.py",),
     ),
     Mutant(
-        "scaled-counts-that-are-owed-are-never-paid",
+        "scaled-counts-that-are-unwritten-stay-so",
         f"{NORMS}/_feature_statistics.pyx",
-        "            scaling_settle(self.owed.n, self.owed.rows, &self.S)\n",
+        "            scaling_write_counts(self.unwritten.n, self.unwritten.rows, &self.S)\n",
         "",
         ("tests/norms/test_feature_statistics.py", "tests/norms/test_scaled.py"),
     ),

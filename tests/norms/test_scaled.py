@@ -353,6 +353,22 @@ def test_outliers_are_clipped_as_in_a_stream():
     np.testing.assert_allclose(weights._field(1), reference.inverse, rtol=1e-9)
 
 
+@pytest.mark.parametrize("form", ["dense float64", "dense float32"])
+@pytest.mark.parametrize("counts", [(15, 6), (40, 20), (100, 30), (150, 60), (2000, 900)])
+def test_values_that_are_far_off_and_many_are_no_outliers(counts, form):
+    """Rows that lie class by class, of which one has a feature that the others have not but for noise."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], counts)
+    X = rng.standard_normal((len(y), 6))
+    X[:, 1] *= np.where(y == 1, 1e4, 1e-2)
+    X[:, 5] += np.where(y == 1, 1e6, 0)
+    X = layouts(X)[form]
+    for rows in (X, X[::-1]):
+        weights = fitted(np.ascontiguousarray(rows), y, max_iter=1)._learner.weights
+        np.testing.assert_allclose(weights._field(0), X.mean(axis=0, dtype=float), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(1 / weights._field(1), X.var(axis=0, dtype=float), rtol=1e-9)
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_rows_count_as_often_as_an_epoch_has_them(form):
     X, y = two_classes()

@@ -1,5 +1,7 @@
 """norm="scaled" in its simplest form, written from its rule: theta and beta are the sums of all steps along x and 1."""
 
+from math import gcd
+
 import numpy as np
 
 from reference.learner import Reference
@@ -22,9 +24,12 @@ class Features:
                 self.refresh(j, x[j], there)
 
     def meet_all(self, X):
-        """Rows that are there before the first round, as in `fit`."""
-        for x in X:
-            self.meet(x)
+        """Rows that are there before the first round, as in `fit`, in steps of about the golden section."""
+        step = max(round(0.618 * len(X)), 1)
+        while gcd(step, len(X)) > 1:
+            step += 1
+        for i in range(len(X)):
+            self.meet(X[i * step % len(X)])
         for j in np.flatnonzero(self.count):
             self.refresh(j, 0.0, False)
 
