@@ -38,7 +38,7 @@ def test_features_and_labels_that_appear_widen_the_model(data, tmp_path):
     X, y = data
     train, model = written(tmp_path / "train.svm", X, y), tmp_path / "model"
     run(train, "--grow", "--chunk", 50, "--no-shuffle", "--save", model)
-    found, expected = joblib.load(model), PredtronClassifier(norm="scaled")
+    found, expected = joblib.load(model), PredtronClassifier(norm="l2")
     for first in range(0, 300, 50):
         part = sparse.csr_matrix(X[first : first + 50])
         width, labels = part.indices.max() + 1, np.unique(y[first : first + 50])
@@ -60,7 +60,7 @@ def test_rows_wait_for_a_second_label(data, chunk, tmp_path):
     train = written(tmp_path / "train.svm", X[order], y[order])
     run(train, "--grow", "--chunk", chunk, "--no-shuffle", "--average", "linear", "--save", tmp_path / "model")
     found = joblib.load(tmp_path / "model")
-    expected = PredtronClassifier(norm="scaled", average="linear").partial_fit(
+    expected = PredtronClassifier(norm="l2", average="linear").partial_fit(
         sparse.csr_matrix(X[order, :6]), y[order], classes=[1, 5]
     )
     assert found.classes_.tolist() == [1, 5] and found.t_ == 100
