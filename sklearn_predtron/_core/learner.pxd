@@ -39,7 +39,7 @@ cdef class Learner:
                           const double[::1] counts) except -1
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                                  double usual, bint fresh, const double[::1] counts, bint unchecked,
-                                 bint observed, bint ahead) except -2
+                                 bint observed, const Py_ssize_t[::1] ahead) except -2
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
                         Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
                         bint choosing, const double[::1] counts, bint unchecked) noexcept nogil

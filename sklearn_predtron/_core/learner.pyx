@@ -78,6 +78,16 @@ cdef class Observer:
         raise ValueError(f"{type(self).__name__} does not know more classes.")
 
 
+cdef int check_order(const Py_ssize_t[::1] order, Py_ssize_t n, str name) except -1:
+    """Raise ValueError where numbers, if they are given, are not those of n rounds."""
+    cdef Py_ssize_t i
+    if order is not None:
+        for i in range(order.shape[0]):
+            if not 0 <= order[i] < n:
+                raise ValueError(f"{name} must hold numbers from 0 to {n - 1}, got {order[i]}.")
+    return 0
+
+
 cdef class Learner:
     """Weights, a problem, an update and an average, and what has happened so far.
 
@@ -260,12 +270,12 @@ cdef class Learner:
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
               const double[::1] weight=None, double usual=1, bint fresh=True, const double[::1] counts=None,
-              bint unchecked=False, bint observed=True, bint ahead=False):
+              bint unchecked=False, bint observed=True, const Py_ssize_t[::1] ahead=None):
         """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i, `usual` to all where weight is None.
 
-        Only rows that are `fresh` count in the statistics of norm="scaled", all of them `ahead` of the first round or each in its
-        own, and the observer sees them if they are to be `observed`, as they weigh in the average; or, given counts, counts[i]
-        times the i-th round, all as one epoch weighs.
+        Only rows that are `fresh` count in the statistics of norm="scaled", each in its round or, if they are given, those
+        `ahead` before the first round; and the observer sees them if they are to be `observed`, as they weigh in the average; or,
+        given counts, counts[i] times the i-th round, all as one epoch weighs.
 
         Returns -1, or the row whose scores or step were not finite, before which it stopped; rows that are `unchecked` also stop
         it where their lengths are out of range.  An exception (an interrupt, or the user's own problem's) leaves the state of
@@ -277,6 +287,7 @@ cdef class Learner:
         self.refused = self.overstepped = False
         try:
             self.check_rounds(rows, labels, order, weight, counts)
+            check_order(ahead, rows.n, "ahead")
             if counts is not None:
                 self.fade = self.average.keep_seen() ** counts.shape[0]
                 counts = np.asarray(counts) * (self.average.mass(counts.shape[0], self.t) / np.sum(counts))
@@ -294,7 +305,6 @@ cdef class Learner:
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                           const double[::1] counts) except -1:
         """Raise ValueError where the arguments do not go together: the loop trusts that they do."""
-        cdef Py_ssize_t i
         if self.weights is None:
             raise ValueError("the learner has no parts.")
         if rows.p != self.weights.n_features:
@@ -304,15 +314,11 @@ cdef class Learner:
             raise ValueError(f"there are {rows.n} rounds and {weight.shape[0]} weights; both must be the same number.")
         if counts is not None and (counts.shape[0] != (rows.n if order is None else order.shape[0]) or not np.any(counts)):
             raise ValueError("counts must have a number for each round, not all of them 0.")
-        if order is not None:
-            for i in range(order.shape[0]):
-                if not 0 <= order[i] < rows.n:
-                    raise ValueError(f"order must hold numbers from 0 to {rows.n - 1}, got {order[i]}.")
-        return 0
+        return check_order(order, rows.n, "order")
 
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                                  double usual, bint fresh, const double[::1] counts, bint unchecked,
-                                 bint observed, bint ahead) except -2:
+                                 bint observed, const Py_ssize_t[::1] ahead) except -2:
         cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1, before = self.t
         cdef Py_ssize_t d = rows.longest * self.problem.d + self.problem.score_map.extra
         cdef double* scratch
@@ -329,8 +335,8 @@ cdef class Learner:
         try:
             self.problem.open_call(self.weights)
             self.weights.open_call(rows, fresh, undo_needed)
-            if fresh and ahead:
-                bad = self.weights.meet_all(rows, order)
+            if fresh and ahead is not None:
+                bad = self.weights.meet_all(rows, ahead)
                 self.refused = bad >= 0
             while done < n and bad < 0:
                 self.refused = True

@@ -74,7 +74,7 @@ class Trained:
     def _learn_epoch(self, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
         """Learn from the rows that were drawn; return their mean progressive loss."""
         loss, t = learner.cumulative_loss, learner.t
-        refused = learner.learn(batch.rows, batch.labels, **drawn, **how, ahead=True)
+        refused = learner.learn(batch.rows, batch.labels, **drawn, **how)
         if refused >= 0:
             self._check_rows(batch.X, batch.rows)
             raise ValueError(f"{learner.why_refused(refused, learner.t)}  The fit is undone.")
@@ -138,25 +138,25 @@ class Epochs:
             self.ends[-1] = len(weight)
 
     def draw(self, *, half_held_out: bool = False) -> dict[str, Any]:
-        """Return the arguments of the learner for the next epoch.
+        """Return the arguments of the learner for the next epoch, whose rows, if they are new, are known ahead of its rounds.
 
         Where rows repeat, which then are no longer new, an observer sees none of them; or, if half of them are `half_held_out`,
         that half, which comes after all of the other: each row once, before it is learned, for as often as it is there.
         """
         if self.random is None:
-            return {"order": self.there, "weight": self.weight}
+            return {"order": self.there, "weight": self.weight, "ahead": self.rows}
         order = self.random.permutation(self._sample(self.random)).astype(np.intp, copy=False)
         if self.ends is None:
-            return {"order": order, "usual": self.usual}
+            return {"order": order, "usual": self.usual, "ahead": order}
         if not half_held_out:
-            return {"order": order, "usual": self.usual, "observed": False}
+            return {"order": order, "usual": self.usual, "ahead": order, "observed": False}
         # Drawn by row: among the first appearances of a whole epoch rows of large weight would be early, when little is learned.
         last = (self.random.random(order.max() + 1) < 0.5)[order]
         last |= not last.any()
         order = np.concatenate([order[~last], order[last]])
         counts = first_appearances(order)
         counts[: np.count_nonzero(~last)] = 0
-        return {"order": order, "usual": self.usual, "counts": counts}
+        return {"order": order, "usual": self.usual, "ahead": order, "counts": counts}
 
     def _sample(self, random: np.random.Generator) -> NDArray:
         """Return the rows of an epoch."""

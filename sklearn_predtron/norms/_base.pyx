@@ -126,7 +126,7 @@ cdef class Weights:
         return min(first + BREATH, last)
 
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
-        """All rounds to come of the call are there: statistics that take them before the first one.
+        """Rounds of the call, as often as they are in the order, are known: statistics that take them before the first one.
 
         It returns the round of a row that cannot be learned from, or -1.
         """

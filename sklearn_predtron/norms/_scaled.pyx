@@ -130,8 +130,7 @@ cdef class ScaledWeights(L2Weights):
         if self.seen > 0:
             self.statistics.refresh(self.seen, not self.sparse)
             self.known = False
-        own = fields(gain={"dense_rows": self.dense_rows}, most={"may_step": self.may_step},
-                     moments={"": self.statistics.moments(self.seen, self.n_features)})
+        own = fields(gain={"dense_rows": self.dense_rows}, moments={"": self.statistics.moments(self.seen, self.n_features)})
         return joined(scaled=L2Weights.export(self), statistics=own)
 
     def mean_to_export(self):
@@ -142,12 +141,12 @@ cdef class ScaledWeights(L2Weights):
         L2Weights.adopt(self, part_of(state, "scaled"), with_sums)
         own = part_of(state, "statistics")
         moments = own["moments"][""]
-        # The rows of shards of one row each differ from one another alone.
-        self.may_step, self.dense_rows = own["most"]["may_step"] or moments.squares.any(), int(own["gain"]["dense_rows"])
+        self.dense_rows = int(own["gain"]["dense_rows"])
         self.seen = moments.rows
         self.statistics.adopt(moments)
         if self.seen > 0:
             self.statistics.refresh(self.seen, not self.sparse)
+        self.may_step = (self._field(INVERSE) > 0).any()    # as where rows differ from one another, be they of several shards
         self.known = self.following = self.is_applied = False
 
     def divided(self, state):
@@ -191,8 +190,8 @@ cdef class ScaledWeights(L2Weights):
     # ------------------------------------------------------------------------------------------------------- statistics
 
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
-        """Let all rows enter the statistics, each as often as it is in the order, before the first round."""
-        times = np.ones(rows.n, dtype=np.intp) if order is None else np.bincount(order).astype(np.intp, copy=False)
+        """Let rows enter the statistics, each as often as it is in the order, before the first round."""
+        times = np.bincount(order).astype(np.intp, copy=False)
         cdef const Py_ssize_t[::1] there = np.flatnonzero(times), often = times[there]
         cdef Py_ssize_t first, n = there.shape[0], stride = stride_through(n), bad = -1
         self.statistics.make_room_for_blocks()
