@@ -340,10 +340,11 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
             rounds = in_batches(batch, order, drawn.get("weight"), self.batch_size, equal_batches)
             if learner.weights.expansion is not None:  # keeps the kernels of rows with their places
                 self._first_batches = rounds
-            return rounds, {"usual": usual, "weight": rounds.weight}
+            return rounds, {"usual": usual, "weight": rounds.weight, "ahead": np.arange(rounds.rows.n)}
         numbers = None if order is None else order[order < rounds.rows.n]  # of batches: a permutation of all is one of some
         several = numbers is None or len(np.unique(numbers)) < rounds.rows.n
-        return rounds, {"order": None if several else numbers, "usual": usual, "weight": rounds.weight}
+        ahead = np.arange(rounds.rows.n) if several else numbers
+        return rounds, {"order": None if several else numbers, "usual": usual, "weight": rounds.weight, "ahead": ahead}
 
     def _learn(self, batch: Batch) -> None:
         if not isinstance(batch.rows, QueryRows):

@@ -8,12 +8,14 @@ import pytest
 from cases import Hours, cost_table, intercept_settings, layouts, name, pairwise, random_costs, state, updates_of_the_reference
 from reference.scaled import Features, ScaledRankingReference, ScaledReference
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron import (
     Predtron,
     PredtronBinaryClassifier,
+    PredtronBipartiteClassifier,
     PredtronClassifier,
     PredtronLabelRanker,
     PredtronMultilabelClassifier,
@@ -327,6 +329,28 @@ def test_a_fit_is_that_of_rows_standardised_beforehand(n, form):
     assert found.n_updates_ == expected.n_updates_
     scores = expected.decision_function(Z)
     np.testing.assert_allclose(found.decision_function(X), scores, rtol=0, atol=1e-6 * np.abs(scores).max())
+
+
+def test_so_is_that_of_every_family():
+    rng = np.random.default_rng(0)
+    X, grades = rng.standard_normal((600, 5)) * 10.0 ** np.arange(-2, 3) + 7, rng.integers(0, 3, 600)
+    Z = StandardScaler().fit_transform(X)
+    plain = {"fit_intercept": False, "max_iter": 3, "random_state": 0}
+    cases = [
+        (PredtronMultilabelClassifier(**plain), np.eye(3, dtype=int)[grades], {}),
+        (PredtronOrdinalClassifier(**plain), grades, {}),
+        (PredtronLabelRanker(**plain), rng.integers(0, 3, (600, 4)), {}),
+        (PredtronRanker(max_iter=3, random_state=0), grades, {"qid": np.arange(600) // 10}),
+        (PredtronClassifier(**plain), grades, {"sample_weight": np.ones(600)}),
+    ]
+    for model, y, given in cases:
+        found, expected = (clone(model).set_params(norm=norm).fit(rows, y, **given) for norm, rows in [("scaled", X), ("l2", Z)])
+        assert found.n_updates_ == expected.n_updates_
+        scores = expected._scores(Z) - expected._scores(Z).mean(axis=0)
+        centred = found._scores(X) - found._scores(X).mean(axis=0)
+        np.testing.assert_allclose(centred, scores, rtol=0, atol=1e-6 * np.abs(scores).max())
+    batches = PredtronBipartiteClassifier(norm="scaled", batch_size=50, max_iter=1, random_state=0).fit(X, grades == 2)
+    np.testing.assert_allclose(1 / batches._learner.weights._field(1), X.var(axis=0), rtol=1e-12)
 
 
 @pytest.mark.parametrize("p", [1, 4, 11])
