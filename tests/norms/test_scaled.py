@@ -349,8 +349,14 @@ def test_so_is_that_of_every_family():
         scores = expected._scores(Z) - expected._scores(Z).mean(axis=0)
         centred = found._scores(X) - found._scores(X).mean(axis=0)
         np.testing.assert_allclose(centred, scores, rtol=0, atol=1e-6 * np.abs(scores).max())
-    batches = PredtronBipartiteClassifier(norm="scaled", batch_size=50, max_iter=1, random_state=0).fit(X, grades == 2)
+    settings = {"norm": "scaled", "batch_size": 50, "average": "linear"}
+    batches = PredtronBipartiteClassifier(max_iter=1, shuffle=False, **settings).fit(X, grades == 2)
     np.testing.assert_allclose(1 / batches._learner.weights._field(1), X.var(axis=0), rtol=1e-12)
+    stream = PredtronBipartiteClassifier(**settings)
+    for start in range(0, 600, 50):
+        stream.partial_fit(X[start : start + 50], grades[start : start + 50] == 2, classes=[False, True])
+    assert stream.t_ == batches.t_
+    assert not np.allclose(stream.coef_, batches.coef_, rtol=0.01)  # whose first rounds knew less
 
 
 @pytest.mark.parametrize("p", [1, 4, 11])
