@@ -87,9 +87,9 @@ def check_loss(loss: str | dict, task: Task, classes: Any) -> None:
 
 
 def settle_norm(model: Any, X: Any) -> None:
-    """Take "scaled" for "auto" where the first rows of a file hold so much that they were dense before they were written.
+    """Take "scaled" for "auto" where the first rows of a file are rows of a table, by what they store, and not of words.
 
-    So it is where the model has learned dense rows: those of files, whose format is that of the file, go on with them.
+    So it is where the model has learned under it: rows of files, whose format is the file's, go on.
     """
     dense = model.norm_ == Scaled.alias if model.__sklearn_is_fitted__() else are_stored_dense(X)
     if dense and isinstance(resolve(Norm, model.norm, "norm"), Auto):

@@ -156,8 +156,11 @@ class Parameterized(CallbackSupport, CachedParameterNames):
 
     def _norm_of_weights(self) -> Norm:
         """Return the norm; "auto" is what the first rows have chosen, if there were any."""
-        norm, learned = resolve(Norm, self.norm, "norm"), resolve(Norm, self._shown_norm(), "norm")
-        return learned if isinstance(norm, Auto) and type(learned) in (L2, Scaled) else norm
+        norm = resolve(Norm, self.norm, "norm")
+        if not isinstance(norm, Auto):
+            return norm
+        learned = resolve(Norm, self._shown_norm(), "norm")
+        return learned if type(learned) in (L2, Scaled) else norm
 
     def _shown_norm(self) -> Any:
         """Return the norm that has learned, as it was given or as "auto" has chosen it; the parameter where none has."""

@@ -28,9 +28,8 @@ cdef enum:
     BUFFER = 256    # features that are taken at once; the step of a loop too, where Cython wants a literal
     CLASSES = 8     # whose sums run side by side; the step of a loop, too
     FETCHED = 24    # non-zeros of a row whose statistics are fetched before its turn
-
     TOGETHER = 64   # dense rows that the statistics take at once
-    BREATH = 4096   # rounds between two looks at signals
+    BREATH = 4096   # rounds between two looks at signals; the step of a loop, too
 
 cdef double LARGEST = 1e290     # squared length of a row whose squares can be summed
 cdef double CANCELLED = 1e-15   # of the terms of a squared length: what rounding leaves
