@@ -10,11 +10,130 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.rows import QueryRows
-from sklearn_predtron._queries import mean_weights
+from sklearn_predtron._queries import GROUPS, mean_weights
 from sklearn_predtron._warning import warn
-from sklearn_predtron.families._validation import Batch, as_rows
+from sklearn_predtron.families._reading import Batch, BlockReader, LabelsOf, Reading, RowReader, as_rows
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._label_sets import IndicatorBlocks
+
+
+class BatchReader(BlockReader):
+    """Reads rows of two classes as groups, or as batches of some size; it notes how many were positive, and how many there were.
+
+    Parameters
+    ----------
+    name : str
+        What the estimator is called in errors.
+    size : int
+        Rows of a batch.
+    in_blocks : callable
+        Returns the labels of blocks, given the codes of rows, block by block, and where blocks begin.
+    """
+
+    no_comparator_because = "No bound against given weights is known for batches, which differ from epoch to epoch; pass margin."
+
+    def __init__(self, name: str, size: int, in_blocks: Callable[[NDArray, NDArray], Labels]):
+        super().__init__(name, GROUPS, in_blocks)
+        self.size = size
+
+    def read(
+        self,
+        X: Any,
+        y: Any,
+        labels_of: LabelsOf,
+        known: Any,
+        *,
+        partial: bool,
+        classes: Any = None,
+        sample_weight: Any = None,
+        **ids: Any,
+    ) -> Reading:
+        """Return what a call that learns was given, in groups or in rows that are yet to be cut."""
+        groups = ids.get("groups")
+        if groups is None:
+            reading = RowReader.read(self, X, y, labels_of, known, partial=partial, classes=classes, sample_weight=sample_weight)
+            batch, codes = reading.batch, reading.batch.labels.array
+            start = (full_batches if partial else equal_batches)(len(codes), self.size)
+            batch = batch._replace(labels=self.in_blocks(codes, start))
+            column = codes if batch.order is None else codes[batch.order]
+        else:
+
+            def codes_of(*given: Any, **how: Any) -> tuple[Any, NDArray]:
+                codec, labels = labels_of(*given, **how)
+                return codec, labels.array
+
+            reading = self.gathered(X, y, codes_of, known, groups, sample_weight, partial=partial, classes=classes)[1]
+            batch, column = reading.batch, column_of(reading.batch.labels)
+        before = known.noted if partial and known is not None and known.noted else (0, 0)
+        noted = before[0] + int(column.sum()), before[1] + len(column)
+        if not partial and groups is None:
+            warn_of_few_positives(*noted, self.size)
+        elif not partial:
+            warn_of_groups_without(column, batch.labels.starts)
+        return reading._replace(batch=batch, noted=noted)
+
+    def apart(self, X: Any, ids: Any) -> tuple[Any, Any]:
+        """Return X and the groups, which are in no column of it."""
+        return X, ids
+
+    def apart_or_warned(self, X: Any, ids: Any) -> tuple[Any, Any]:
+        """Return the same: rows without groups are one."""
+        return X, ids
+
+    def labels_of_blocks(self, y: Any, blocks: Any, model: Any) -> Any:
+        """Return the true labels of blocks."""
+        codes = model.labels.encode(y).array
+        return self.in_blocks(blocks.take(codes), blocks.start)
+
+    def rounds(self, batch: Batch) -> Batch | None:  # type: ignore[override]
+        """Return the rounds of a stream: groups, or full batches and a shorter last one; None where there are none."""
+        if isinstance(batch.rows, QueryRows):
+            return batch
+        if batch.order is not None and len(batch.order) == 0:
+            return None
+        return in_batches(batch, batch.order, batch.weight, self.size, full_batches)
+
+    def epochs(self, epochs: Any, *, whole: bool) -> Any:
+        """Return epochs whose rows are cut into batches once they are drawn."""
+        return BatchEpochs(epochs, self.size, whole=whole)
+
+    def short(self, codec: Any) -> None:
+        """There is no short way: a call is a batch."""
+
+
+class BatchEpochs:
+    """Cuts the rows of each epoch into batches.
+
+    Parameters
+    ----------
+    epochs : Epochs
+        What draws the rows.
+    size : int
+        Rows of a batch.
+    whole : bool
+        Whether the batches of the first epoch stay together in later ones: a kernel keeps those of rows with their places.
+    """
+
+    def __init__(self, epochs: Any, size: int, *, whole: bool):
+        self.epochs, self.size, self.whole = epochs, size, whole
+        self.rows = epochs.rows
+        self.first: Batch | None = None
+
+    def draw(self, **how: Any) -> tuple[Batch, dict[str, Any]]:
+        """Return the batches of the next epoch, and the learner's other arguments."""
+        batch, drawn = self.epochs.draw(**how)
+        if isinstance(batch.rows, QueryRows):
+            return batch, drawn
+        order, usual, rounds = drawn["order"], drawn.get("usual", 1.0), self.first
+        if rounds is None:
+            rounds = in_batches(batch, order, drawn.get("weight"), self.size, equal_batches)
+            if self.whole:
+                self.first = rounds
+            return rounds, {"usual": usual, "weight": rounds.weight, "ahead": np.arange(rounds.rows.n)}
+        numbers = None if order is None else order[order < rounds.rows.n]  # of batches: a permutation of all is one of some
+        several = numbers is None or len(np.unique(numbers)) < rounds.rows.n
+        ahead = np.arange(rounds.rows.n) if several else numbers
+        return rounds, {"order": None if several else numbers, "usual": usual, "weight": rounds.weight, "ahead": ahead}
 
 
 def equal_batches(n: int, size: int) -> NDArray:

@@ -1,9 +1,8 @@
-"""From parameters to a learner: its problem, weights, update and average."""
+"""From an estimator's parameters to a model: its problem, weights, update and average."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,119 +10,149 @@ import numpy as np
 from sklearn_predtron._core.averages import Average, ChoosingAverage, LinearAverage
 from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.rows import Rows
-from sklearn_predtron._parts import resolve
-from sklearn_predtron.families._bounded import Bounded
-from sklearn_predtron.families._parameters import Parameterized
-from sklearn_predtron.families._row_formats import warn_of_scales
+from sklearn_predtron._parts import Part, resolve
+from sklearn_predtron.families._model import Model
+from sklearn_predtron.families._reading import Reading, warn_of_scales
 from sklearn_predtron.norms import Auto, Norm
 from sklearn_predtron.norms._base import Weights
-from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.problems._base import Labels, Problem
+from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.updates import Update, build_rule
 from sklearn_predtron.updates._bounds import fingerprint
 
+BEGAN = "a model"  # what weights that began at one have learned with
 FIXED_AVERAGES = {"linear": LinearAverage, "uniform": Average}
 FEW_WEIGHTS, FEW_OF_SEVERAL = 4096, 256
 LEAST_OFTEN, WRITTEN_A_ROUND = 64, 8192  # rounds between two charges at most, and weights written for them in a round
 
 
-class Composed(Bounded, Parameterized):
-    """Makes a learner of the parameters, or changes the parts of the one that there is."""
+def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool | None = None) -> Model:
+    """Return a model that has learned nothing, for these rows and labels.
 
-    average: Any
-    representation: Any
-    _learned_with: Any
-    _build_observer: Callable[..., Observer | None]
+    Where the format of new rows does not tell whether they are `sparse`, it is given.
+    """
+    rows, labels = reading.batch.rows, reading.labels
+    problem: Problem = estimator._build_problem(labels)
+    problem.prepare(reading.batch.labels)
+    norm = chosen_norm(estimator, sparse=rows.sparse if sparse is None else sparse)
+    # Dense rows that a file stores as CSR are of both formats, and none is another.
+    automatic = isinstance(resolve(Norm, estimator.norm, "norm"), Auto) and (sparse is None or rows.sparse == sparse)
+    first_sparse = rows.sparse if automatic else None
+    if first_sparse:
+        warn_of_scales(rows.matrix())
+    observer = estimator._decision(labels).observer(problem, None)
+    learner = new_learner(estimator, problem, rows, norm, observer, partial=partial)
+    fixed, name = fixed_parameters(estimator, norm), type(estimator).__name__
+    learned_with = fingerprint(problem, learner.update)
+    loss = loss_of(estimator)
+    return Model(name, learner, labels, reading.columns, norm, loss, fixed, learned_with, first_sparse, noted=reading.noted)
 
-    def _prepare_learner(self, rows: Rows, labels: Labels, *, fresh: bool, partial: bool, sparse: bool | None = None) -> None:
-        """Make a learner for these rows and labels, or give the one that there is the present parts.
 
-        Where the format of new rows does not tell whether they are `sparse`, it is given.
-        """
-        problem = self._build_problem()
-        problem.prepare(labels)
-        observer = self._build_observer(problem, None if fresh else self._learner.observer)
-        if fresh:
-            self._fix_norm(rows, sparse=rows.sparse if sparse is None else sparse)
-            self._learner = self._new_learner(problem, rows, observer, partial=partial)
-            self._fixed, self._learned_with = self._fixed_parameters(), fingerprint(problem, self._learner.update)
-        else:
-            update, average = self._build_update(problem), self._build_average(problem, rows, partial=partial)
-            self._change_parts(problem, update, average, observer)
-
-    def _fix_norm(self, rows: Rows, *, sparse: bool) -> None:
-        """Fix what "auto" stands for by the first rows, and keep their format until rows of the other one come.
-
-        Dense rows that a file stores as CSR are of both formats, and none is another.
-        """
-        self._choose_norm(sparse=sparse)
-        automatic = isinstance(resolve(Norm, self.norm, "norm"), Auto)
-        self._first_sparse = rows.sparse if automatic and rows.sparse == sparse else None
-        if self._first_sparse:
-            warn_of_scales(rows.matrix())
-
-    def _new_learner(self, problem: Problem, rows: Rows, observer: Observer | None, *, partial: bool = False) -> Learner:
-        """Make a learner that has learned nothing, for rows like these."""
-        update, average = self._build_update(problem), self._build_average(problem, rows, partial=partial)
-        weights = self._build_weights(problem, rows, average=average is not None)
-        weights.keep_averages(kept_by(average, weights))
-        weights.expect(rows)
-        learner = Learner(weights, problem, update, average or Average())
-        learner.change(problem, update, average, observer)
-        return learner
-
-    def _build_weights(self, problem: Problem, rows: Rows, *, average: bool) -> Weights:
-        norm, intercept = self._norm_of_weights(), self._build_intercept()
-        return problem.score_map.build(norm, rows.p, intercept, sparse=rows.sparse, average=average)
-
-    def _build_update(self, problem: Problem) -> Any:
-        return build_rule(resolve(Update, self.update, "update", lambda update: build_rule(update, problem)), problem)
-
-    def _build_intercept(self) -> Intercept:
-        return Intercept(self.fit_intercept, self._scaling())
-
-    def _build_average(self, problem: Problem, rows: Rows, *, partial: bool) -> Average | None:
-        """Build the average of a stream, or of epochs; None where the last iterate predicts."""
-        average = self.average
-        if isinstance(average, (bool, np.bool_)) and not average:
-            return None
-        if isinstance(average, (bool, np.bool_)):
-            raise ValueError(
-                "average=True is ambiguous; accepted are None, 'auto', 'linear', 'uniform', a half-life in rounds and False."
-            )
-        if average is None:
-            average = "auto" if partial else "linear"
-        if average == "auto":
-            return ChoosingAverage(charged_every(problem, rows.p))
-        return FIXED_AVERAGES[average]() if isinstance(average, str) else Average(float(average))
-
-    def _change_parts(self, problem: Problem, update: Any, average: Average | None, observer: Observer | None) -> None:
-        """Take over what `set_params` changed since the last call."""
-        learner = self._learner
-        self._check_fixed()
-        if made_of_scores(problem) != made_of_scores(learner.problem):
-            start = "call fit with warm_start=False" if self.warm_start else "call fit"
-            raise ValueError(
-                f"{self._what_makes_scores()} has {number_of_scores(problem)} and the weights so far have "
-                f"{number_of_scores(learner.problem)}; {start} to start anew."
-            )
-        if update.kind == learner.update.kind:
-            update.restore(learner.update.state())
-        kept = kept_by(average, learner.weights)
-        if learner.weights.averaging > kept:
-            self._learner = learner = copy.deepcopy(learner)  # others may be reading the average
-            if average is not None and average.keep < 1:
-                learner.weights.put_first(2)  # the one that forgets goes on
+def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bool) -> Model:
+    """Return a model that goes on with the present parameters, by the learner's weights; refuse those that cannot change."""
+    learner, labels, rows = model.learner, reading.labels, reading.batch.rows
+    problem: Problem = estimator._build_problem(labels)
+    problem.prepare(reading.batch.labels)
+    observer = estimator._decision(labels).observer(problem, learner.observer)
+    update, average = build_update(estimator, problem), build_average(estimator, problem, rows, partial=partial)
+    check_fixed(estimator, model)
+    if made_of_scores(problem) != made_of_scores(learner.problem):
+        start = "call fit with warm_start=False" if estimator.warm_start else "call fit"
+        raise ValueError(
+            f"{estimator._what_makes_scores()} has {number_of_scores(problem)} and the weights so far have "
+            f"{number_of_scores(learner.problem)}; {start} to start anew."
+        )
+    if update.kind == learner.update.kind:
+        update.restore(learner.update.state())
+    kept = kept_by(average, learner.weights)
+    if learner.weights.averaging != kept:
+        forgets = learner.weights.averaging > kept and average is not None and average.keep < 1
+        learner = copy.deepcopy(learner)  # others may be reading the averages
+        if forgets:
+            learner.weights.put_first(2)  # the one that forgets goes on
         learner.weights.keep_averages(kept)
-        if type(average) is type(learner.average) is ChoosingAverage:
-            average = learner.average
-        learner.change(problem, update, average, observer)
-        if learner.t > 0 and self._differs(problem, update):
-            self._learned_with = "several"
+    if type(average) is type(learner.average) is ChoosingAverage:
+        average = learner.average
+    settled = model.settled if observer is learner.observer else None
+    learned_with = "several" if learner.t > 0 and differs(model, problem, update) else model.learned_with
+    learner = learner.with_parts(problem, update, average, observer)
+    known = {"labels": labels, "columns": reading.columns, "noted": reading.noted}
+    return model.but(learner=learner, loss=loss_of(estimator), settled=settled, learned_with=learned_with, **known)
 
-    def _what_makes_scores(self) -> str:
-        """Name the parameter that says how many scores there are, and its value."""
-        return f"representation={self.representation!r}"
+
+def new_learner(
+    estimator: Any, problem: Problem, rows: Rows, norm: Any, observer: Observer | None, *, partial: bool = False
+) -> Learner:
+    """Return a learner that has learned nothing, for rows like these."""
+    update, average = build_update(estimator, problem), build_average(estimator, problem, rows, partial=partial)
+    weights = build_weights(estimator, problem, rows, norm, average=average is not None)
+    weights.keep_averages(kept_by(average, weights))
+    weights.expect(rows)
+    return Learner(weights, problem, update, average or Average(), observer)
+
+
+def loss_of(estimator: Any) -> Any:
+    """Return the parameter `loss`, of which no later change is seen; None for tables of costs, which problems hold."""
+    loss = getattr(estimator, "loss", None)
+    return copy.copy(loss) if isinstance(loss, (str, Part)) or callable(loss) else None
+
+
+def build_weights(estimator: Any, problem: Problem, rows: Rows, norm: Any, *, average: bool) -> Weights:
+    """Return weights that are zeros."""
+    part = resolve(Norm, norm, "norm")
+    return problem.score_map.build(part, rows.p, estimator._intercept(), sparse=rows.sparse, average=average)
+
+
+def build_update(estimator: Any, problem: Problem) -> Any:
+    """Return the rule of the parameter `update`."""
+    return build_rule(resolve(Update, estimator.update, "update", lambda update: build_rule(update, problem)), problem)
+
+
+def build_average(estimator: Any, problem: Problem, rows: Rows, *, partial: bool) -> Average | None:
+    """Return the average of a stream, or of epochs; None where the last iterate predicts."""
+    average = estimator.average
+    if isinstance(average, (bool, np.bool_)) and not average:
+        return None
+    if isinstance(average, (bool, np.bool_)):
+        raise ValueError(
+            "average=True is ambiguous; accepted are None, 'auto', 'linear', 'uniform', a half-life in rounds and False."
+        )
+    if average is None:
+        average = "auto" if partial else "linear"
+    if average == "auto":
+        return ChoosingAverage(charged_every(problem, rows.p))
+    return FIXED_AVERAGES[average]() if isinstance(average, str) else Average(float(average))
+
+
+# ------------------------------------------------------------------------------------------------- what must not change
+
+
+def chosen_norm(estimator: Any, *, sparse: bool) -> Any:
+    """Return the parameter `norm`, or what "auto" stands for by the format of the first rows."""
+    norm = resolve(Norm, estimator.norm, "norm")
+    return norm.for_rows(sparse=sparse).alias if isinstance(norm, Auto) else estimator.norm
+
+
+def fixed_parameters(estimator: Any, norm: Any) -> dict[str, Any]:
+    """Return what the weights are made of, and so cannot change while they live.
+
+    The norm is told by its class, which an alias does not tell from a subclass, and its parameters.
+    """
+    part = resolve(Norm, norm, "norm")
+    return {"norm": (f"{type(part).__module__}.{type(part).__qualname__}", part.get_params()), **estimator._fixed_parameters()}
+
+
+def check_fixed(estimator: Any, model: Model) -> None:
+    """Refuse parameters that changed and cannot."""
+    for name, value in fixed_parameters(estimator, estimator._norm_of_weights()).items():
+        if value != model.fixed[name]:
+            raise ValueError(
+                f"{name} cannot change from {model.fixed[name]!r} to {value!r} once learning has begun; call fit to start anew."
+            )
+
+
+def differs(model: Model, problem: Problem, update: Any) -> bool:
+    """Return whether rounds so far had another loss, representation or update."""
+    return model.learned_with not in (None, fingerprint(problem, update))
 
 
 def charged_every(problem: Problem, p: int) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from sklearn_predtron._parts import Part, kinds
+from sklearn_predtron.families._composition import build_update
 
 K = TypeVar("K", bound=type)
 
@@ -98,15 +99,17 @@ PARAGRAPHS = {text.partition(" ")[0].rstrip(","): text for text in SHARED.strip(
 PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
-def documented(*examples: Mapping[str, Any], **words: str) -> Callable[[K], K]:
+def documented(labels: Any, *examples: Mapping[str, Any], **words: str) -> Callable[[K], K]:
     """Fill in the docstring of a family, in which ``{name}`` on a line by itself stands for a paragraph of all families.
 
     Within a line ``{losses}``, ``{norms}``, ``{representations}`` and ``{updates}`` are the aliases that work in the family.
 
     Parameters
     ----------
+    labels : Codec
+        Labels for which an estimator can build a problem.
     *examples : dicts
-        Attributes with which an estimator can build a problem.  A part works if it does in one of them.
+        Parameters of estimators; none of them is one with the default ones.  A part works if it does in one of them.
     **words : str
         What other names in braces stand for.
 
@@ -121,9 +124,9 @@ def documented(*examples: Mapping[str, Any], **words: str) -> Callable[[K], K]:
             return family
         text = PLACEHOLDER.sub(lambda found: indented(PARAGRAPHS[found[2]], found[1]), family.__doc__)
         values = {"epochs": str(family._epochs), "rows": "rows", **words}  # type: ignore[attr-defined]
-        models = [example_of(family, attributes) for attributes in examples]
+        models = [example_of(family, parameters) for parameters in examples or [{}]]
         for parameter, base in bases_of(family).items():
-            values["losses" if parameter == "loss" else f"{parameter}s"] = aliases(models, parameter, base)
+            values["losses" if parameter == "loss" else f"{parameter}s"] = aliases(models, labels, parameter, base)
         for name, value in values.items():
             text = text.replace(f"{{{name}}}", value)
         family.__doc__ = text
@@ -146,32 +149,32 @@ def indented(paragraph: str, margin: str) -> str:
     return "\n".join(margin + line for line in paragraph.split("\n"))
 
 
-def example_of(family: Any, attributes: Mapping[str, Any]) -> Any:
-    """Return an estimator with default parameters and these attributes."""
+def example_of(family: Any, parameters: Mapping[str, Any]) -> Any:
+    """Return an estimator with default parameters but for these."""
     model = family.__new__(family)
     defaults = {parameter.name: parameter.default for parameter in inspect.signature(family).parameters.values()}
-    for name, value in (defaults | dict(attributes)).items():
+    for name, value in (defaults | dict(parameters)).items():
         setattr(model, name, value)
     return model
 
 
-def aliases(models: Sequence[Any], parameter: str, base: type[Part]) -> str:
+def aliases(models: Sequence[Any], labels: Any, parameter: str, base: type[Part]) -> str:
     """Return the names of the parts that work in one of the models, those that they have first."""
     own = [getattr(model, parameter) for model in models]
-    fitting = [str(kind.alias) for kind in kinds(base) if any(works(model, parameter, kind) for model in models)]
+    fitting = [str(kind.alias) for kind in kinds(base) if any(works(model, labels, parameter, kind) for model in models)]
     return ", ".join(f'"{alias}"' for alias in sorted(fitting, key=lambda alias: alias != own[0]))
 
 
-def works(model: Any, parameter: str, kind: type[Part]) -> bool:
+def works(model: Any, labels: Any, parameter: str, kind: type[Part]) -> bool:
     """Return whether a part goes together with the others of an estimator."""
     before = getattr(model, parameter)
     setattr(model, parameter, kind.alias)
     try:
-        problem = model._build_problem()
+        problem = model._build_problem(labels)
         if parameter == "norm":
             problem.score_map.check_norm(kind())
         if parameter == "update":
-            model._build_update(problem)
+            build_update(model, problem)
     except (TypeError, ValueError):
         return False
     finally:

@@ -1,4 +1,4 @@
-"""Problems written in Python whose features depend on the prediction as well, and their inputs of any kind."""
+"""Problems written in Python: what they have in common, and those whose features depend on the prediction as well."""
 
 from __future__ import annotations
 
@@ -7,11 +7,52 @@ from typing import Any
 
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.families._judged import JudgedProblem
 
 METHODS = ["decode", "loss", "features", "augmented_decode", "correct"]
+
+
+class JudgedProblem(BaseEstimator):
+    """Knows the loss of a prediction, and a prediction without loss."""
+
+    c_L: float | None = None
+    C_L: float | None = None
+
+    def loss(self, prediction: Any, y: Any) -> float:
+        """Compute L(sigma, y), not negative, and 0 for a right prediction.
+
+        Parameters
+        ----------
+        prediction : object
+            What `decode` or `augmented_decode` returned.
+        y : object
+            A label.
+
+        Returns
+        -------
+        float
+            The loss.
+        """
+        raise TypeError(f"{type(self).__name__} does not define loss(prediction, y); a problem must.")
+
+    def correct(self, y: Any, competitor: Any) -> Any:
+        """Choose sigma_y, a prediction without loss on y; y itself unless it is overridden.
+
+        Parameters
+        ----------
+        y : object
+            A label.
+        competitor : object
+            The competitor of the round, for choices that depend on it.
+
+        Returns
+        -------
+        object
+            A prediction with loss 0.
+        """
+        return y
 
 
 class JointProblem(JudgedProblem):

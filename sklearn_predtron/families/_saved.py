@@ -3,81 +3,28 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from typing import Any
-
-from sklearn.base import BaseEstimator, clone
+from typing import Any, TypeVar
 
 import sklearn_predtron
-from sklearn_predtron._core.busy import BUSY, Busy
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.score_map import QueryMap, SharedMap
 from sklearn_predtron._core.state import Captured
-from sklearn_predtron._pairs import with_pairs, without_pairs
-from sklearn_predtron._parts import resolve
-from sklearn_predtron._version import __version__
-from sklearn_predtron.norms import Norm, PNormBase
+from sklearn_predtron.families._reading import Columns
+from sklearn_predtron.families.labels.classes import Classes, TwoClasses
+from sklearn_predtron.families.labels.objects import AnyLabels
+from sklearn_predtron.families.labels.ranks import Ranks
+from sklearn_predtron.families.labels.relevances import DocumentRelevances, LabelRelevances
+from sklearn_predtron.families.labels.sets import Sets
+from sklearn_predtron.families.labels.tokens import Tokens
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
 
-FORMAT = 3  # of the models that this version writes
-READ = (1, 2, 3)
-FACES = "OneHot Sign Thermometer Hamming SubsetZeroOne ErrorSetSize FBeta Jaccard AtK NDCG AveragePrecision SwappedPairs "
-FACES += "RankingZeroOne KendallTau"
-WEIGHTS = "L2 PNorm Group Trace Scaled RKHS"
-RULES = "LossAugmented Perceptron LossDriven PassiveAggressive Adaptive Subgradient PRank "
-RULES += "RankingLossAugmented Slam MaxPair ListNet MMP"
-# What the classes were called in format 1.
-FORMER = {
-    **{name: f"{name}Problem" for name in FACES.split()},
-    **{name: f"{name}Weights" for name in WEIGHTS.split()},
-    **{name: f"{name}Rule" for name in RULES.split()},
-    "Table": "FiniteProblem",
-    "Counts": "TabulatedSetLoss",
-    "Budgeted": "BudgetedWeights",
-    "Shared": "SharedDirection",
-    "Margins": "MarginHistogram",
-    "History": "LossCurve",
-}
-OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport)}
+FORMAT = 1  # of the models that this version writes, and the only one that it reads
+CODECS = (Classes, TwoClasses, Ranks, Sets, LabelRelevances, DocumentRelevances, Tokens, AnyLabels)
+OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport, *CODECS)}
 PART = "part"
-# Where a flag stood for a map from inputs to scores: of queries' blocks, or with one direction for all thresholds.
-MAPS: dict[str, Callable[[list], Any]] = {
-    **{f"{name}Weights": lambda arguments: QueryMap() for name in ("L2", "PNorm", "Scaled", "RKHS", "Budgeted")},
-    "ThermometerProblem": lambda arguments: SharedMap(arguments[0] - 1),
-}
-
-
-class Saved(BaseEstimator):
-    """Saves what was learned, and takes it back."""
-
-    _busy: Busy
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state to save, in which the learner is names, numbers and arrays."""
-        busy = self._busy
-        calls = busy.calls
-        busy.check_free_elsewhere()
-        state = super().__getstate__().copy()
-        if busy.calls != calls:  # another thread began to fit in between: it is the copy that gives way
-            raise RuntimeError(BUSY)
-        state = {name: value for name, value in state.items() if name not in ("_stream", "_flag")}
-        if "_learner" in state:
-            state |= {"_learner": pack(state["_learner"]), "_saved": {"format": FORMAT, "version": __version__}}
-        return without_pairs(state)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over a saved state, whose parts are checked as they are made."""
-        state = with_pairs(state)
-        saved = state.pop("_saved", None)
-        if "_learner" in state and not isinstance(state["_learner"], Learner):  # as a subclass may have kept it
-            version = format_of(saved)
-            state["_learner"] = unpack(state["_learner"], version)
-            if version < 3:
-                keep_exponent(state)
-        super().__setstate__(state)
+M = TypeVar("M")
 
 
 @cache
@@ -95,11 +42,11 @@ def compiled() -> dict[str, type]:
     }
 
 
-def pack(learner: Learner) -> list[dict[str, Any]]:
-    """Return what a learner is made of, each part after those that it is made of."""
+def pack(model: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a model, given by its fields, is made of, each part after those that it is made of, itself last."""
     packer = Packer()
-    packer.pack(learner)
-    return packer.parts
+    state = [[name, packer.pack(value)] for name, value in model.items()]
+    return [*packer.parts, {"kind": "Model", "state": state}]
 
 
 class Packer:
@@ -136,43 +83,32 @@ class Packer:
         return {PART: self.places[id(value)]}
 
 
-def keep_exponent(state: dict[str, Any]) -> None:
-    """Name the theorem's exponent in a state of format 1 or 2, where it was the default of "l1" and "group"."""
-    norm = resolve(Norm, state["norm"], "norm")
-    if isinstance(norm, PNormBase) and norm.q is None:
-        state["norm"] = clone(norm).set_params(q="theory")
-        kind, parameters = state["_fixed"]["norm"]
-        state["_fixed"] = {**state["_fixed"], "norm": (kind, {**parameters, "q": "theory"})}
-
-
 def state_of(value: Any) -> dict[str, Any]:
     """Return the attributes of an object as they are saved."""
-    return value.__getstate__() if "__getstate__" in vars(type(value)) else vars(value)
+    kind = type(value)
+    return (
+        value.__getstate__() if getattr(kind, "__getstate__", None) is not getattr(object, "__getstate__", None) else vars(value)
+    )
 
 
-def unpack(parts: Any, version: int) -> Learner:
-    """Return the learner that `pack` has taken apart, in that format."""
+def unpack(saved: Any, kind: type[M]) -> M:
+    """Return the model, of a class, that `pack` has taken apart, in this version's format."""
+    check_format(saved)
     made: list[Any] = []
     try:
+        *parts, whole = saved["parts"]
         for part in parts:
-            if version == 1:
-                part = translated(part)
             made.append(build(part, made))
-        learner = made[-1]
+        if whole["kind"] != "Model":
+            raise TypeError(f"where a model is expected there is {whole['kind']}")
+        state = {name: filled(value, made) for name, value in whole["state"]}
+        model: Any = kind(**{**state, "columns": Columns(*state["columns"])})
+        learner = model.learner
     except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"The saved model is damaged: {type(error).__name__}: {error}.") from None
     if type(learner) is not Learner:
         raise ValueError(f"The saved model is damaged: where a learner is expected there is {type(learner).__name__}.")
-    return learner
-
-
-def translated(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a part of format 1 under its present name, with a map from inputs to scores in the place of a flag."""
-    kind = FORMER.get(part["kind"], part["kind"])
-    if kind not in MAPS:
-        return {**part, "kind": kind}
-    *arguments, flag = part["arguments"]
-    return {**part, "kind": kind, "arguments": [*arguments, MAPS[kind](arguments) if flag else None]}
+    return model
 
 
 def build(part: dict[str, Any], made: list[Any]) -> Any:
@@ -186,13 +122,8 @@ def build(part: dict[str, Any], made: list[Any]) -> Any:
         raise ValueError(f"The saved model has a part {name!r}, which this version of sklearn_predtron does not know.")
     whole = compiled()[name](*filled(part["arguments"], made))
     if "state" in part:
-        whole.__setstate__(completed(name, filled(part["state"], made)))
+        whole.__setstate__(filled(part["state"], made))
     return whole
-
-
-def completed(name: str, state: Any) -> Any:
-    """Return the state of a part with what its kind has come to count since it was saved."""
-    return (*state, 0.0) if name == "MarginHistogram" and len(state) == 3 else state
 
 
 def filled(value: Any, made: list[Any]) -> Any:
@@ -204,13 +135,14 @@ def filled(value: Any, made: list[Any]) -> Any:
     return value
 
 
-def format_of(saved: Any) -> int:
-    """Return the format of a saved model; refuse models that this version cannot read."""
+def check_format(saved: Any) -> None:
+    """Refuse models that this version cannot read."""
     if not isinstance(saved, dict) or not isinstance(saved.get("format"), int):
-        raise ValueError("The saved model has no format: it is older than sklearn_predtron 0.1.0, or damaged; fit it anew.")
-    if saved["format"] not in READ:
+        raise ValueError(
+            "The saved model has no format: it is older than sklearn_predtron's first release, or damaged; fit it anew."
+        )
+    if saved["format"] != FORMAT:
         raise ValueError(
             f"The saved model has format {saved['format']}, of sklearn_predtron {saved.get('version')}; this version reads "
-            f"formats {READ[0]} to {READ[-1]}.  Load it with the version that wrote it, or fit it anew."
+            f"format {FORMAT}.  Load it with the version that wrote it, or fit it anew."
         )
-    return saved["format"]

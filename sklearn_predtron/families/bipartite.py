@@ -8,30 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 
 from sklearn_predtron._compat import Interval, StrOptions, with_callbacks
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._parts import checked_build, resolve
-from sklearn_predtron._queries import GROUPS, Queries
+from sklearn_predtron._queries import Queries
 from sklearn_predtron._typing import keeping_type
-from sklearn_predtron._warning import warn
-from sklearn_predtron.families._batches import (
-    column_of,
-    equal_batches,
-    full_batches,
-    in_batches,
-    losses_of_batches,
-    warn_of_few_positives,
-    warn_of_groups_without,
-)
-from sklearn_predtron.families._blocks import Blocked
-from sklearn_predtron.families._classes import ClassLabelled, check_two
+from sklearn_predtron.decisions._base import PLAIN, ROWS, Decision
+from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
+from sklearn_predtron.families import _linear, _sparse
+from sklearn_predtron.families._attributes import learned, shifted_intercept
+from sklearn_predtron.families._batches import BatchReader, column_of, losses_of_batches
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._fitted import learned
+from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._linear import Linear
+from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._thresholds import Shifted, best_cut, best_cut_of_groups
-from sklearn_predtron.families._validation import Batch, as_rows, mean_loss
+from sklearn_predtron.families._reading import mean_loss
+from sklearn_predtron.families._table import true_codes
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.classes import TwoClasses
 from sklearn_predtron.losses import (
     AtK,
     AveragePrecision,
@@ -79,8 +77,39 @@ def of_ranking(loss: RankingLoss) -> tuple[Any, Any]:
     return next(found for kind, found in OF_RANKINGS.items() if isinstance(loss, kind))
 
 
-@documented({}, d="1")
-class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
+class FittedCut(Decision):
+    """Cut the scores at a number, or where the rows of a fit lose least.
+
+    Parameters
+    ----------
+    loss : SubsetLoss, RankingLoss or None
+        What they lose; None if nothing is chosen.
+    given : float, default=None
+        The number.
+    """
+
+    def __init__(self, loss: Any, given: float | None = None):
+        self.loss, self.given = loss, given
+        self.asks_for = None if loss is None else ROWS
+
+    def shift(self, learner: Learner, settled: Any) -> NDArray | None:
+        """Return the cut, of shape (1,)."""
+        cut = settled if self.given is None else self.given
+        return None if cut is None else np.array([cut])
+
+    def settle(self, learner: Learner, scores: NDArray, batch: Any) -> float:
+        """Return the cut with which the rows lose least."""
+        loss = of_ranking(self.loss)[1] if isinstance(self.loss, RankingLoss) else self.loss
+        column, scores = column_of(batch.labels), scores[:, 0]
+        if isinstance(batch.rows, QueryRows):
+            scores = scores if batch.rows.row_numbers is None else scores[batch.rows.row_numbers]
+            return best_cut_of_groups(loss.of_counts, scores, column, batch.labels.starts, batch.weight)
+        weight = np.ones(len(column), dtype=np.int64) if batch.weight is None else batch.weight / batch.weight.max()
+        return best_cut(loss.of_counts, scores, column * weight, (1 - column) * weight)
+
+
+@documented(TwoClasses(np.arange(2)), d="1")
+class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     """Binary classifier that learns a measure of a batch of rows: F1, the balanced error, precision at k, AUC.
 
     A round is a batch, or a group of rows (those of a query, a day, a customer), which are predicted together and lose by the
@@ -159,18 +188,14 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
     True
     """
 
-    _ids = GROUPS
     _epochs = 30
     fit_intercept = True
-    _cut: float | None = None  # the one that fit has chosen
-    _first_batches: Batch | None = None  # of a fit with a kernel
-    _seen: tuple[int, int] = (0, 0)  # positive rows, and rows
     __metadata_request__fit = ROUTED
     __metadata_request__partial_fit = ROUTED
     __metadata_request__score = ROUTED
     __metadata_request__predict = {"groups": True}
     _parameter_constraints: dict[str, list] = {
-        **Shifted._parameter_constraints,
+        **BasePredtron._parameter_constraints,
         "loss": [str, callable, SubsetLoss, SwappedPairs, AveragePrecision],
         "balance": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
@@ -207,6 +232,15 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         self.shuffle = shuffle
         self.random_state = random_state
         self.warm_start = warm_start
+
+    from_linear = classmethod(_linear.from_linear)
+    sparsify = _sparse.sparsify
+    densify = _sparse.densify
+
+    @learned
+    def classes_(self) -> NDArray:
+        """The two labels, the second of which is positive."""
+        return self._model.labels.classes
 
     # --------------------------------------------------------------------------------------------------------- learning
 
@@ -262,109 +296,27 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         """
         return self._partial_fit(X, y, classes=classes, groups=groups, sample_weight=sample_weight)
 
-    def _read(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        classes: Any = None,
-        groups: Any = None,
-        sample_weight: Any = None,
-        fresh: bool,
-        partial: bool = False,
-    ) -> Batch:
-        if groups is None:
-            batch = super()._read(X, y, classes=classes, sample_weight=sample_weight, fresh=fresh, partial=partial)
-            column = batch.labels.array
-            start = (full_batches if partial else equal_batches)(len(column), self.batch_size)
-            batch = batch._replace(labels=self._in_blocks(column, start))
-            column = column if batch.order is None else column[batch.order]
-        else:
-
-            def read(y: Any) -> NDArray:
-                return self._read_labels(y, classes, fresh=fresh, partial=partial).array
-
-            _, batch = self._read_blocks(X, y, read, groups, sample_weight, fresh=fresh, partial=partial)
-            column = column_of(batch.labels)
-        before = self._seen if partial else (0, 0)
-        self._seen = before[0] + int(column.sum()), before[1] + len(column)
-        return batch
-
-    def _read_values(self, y: Any) -> NDArray:
-        return self._read_labels(y, None, fresh=False, partial=True).array
+    def _reader(self) -> BatchReader:
+        return BatchReader(type(self).__name__, self.batch_size, self._in_blocks)
 
     def _in_blocks(self, values: NDArray, start: NDArray) -> Labels:
         if isinstance(batch_loss(self.loss), RankingLoss):
             return Relevances(values.astype(np.float64), start)
         return IndicatorBlocks(values.astype(np.uint8), start)
 
-    def _run_epochs(self, batch: Batch, y: Any, metadata: Any, **how: Any) -> None:
-        self.__dict__.pop("_cut", None)
-        self._warn_of_few(batch)
-        self._first_batches = None
-        try:
-            super()._run_epochs(batch, y, metadata, **how)
-        finally:
-            del self._first_batches
-        self._after_epochs(batch)
+    def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Any]:
+        if known is None:
+            return TwoClasses.first(y, classes, partial=partial)
+        known.check_same(classes)
+        return known, known.encode(y)
 
-    def _after_epochs(self, batch: Batch) -> None:
-        self._cut = self._fitted_cut(batch)
-
-    def _after_shards(self) -> None:
-        if self._chooses_cut():
-            warn(
-                f"threshold={self.threshold!r} is chosen on rows in memory, and of shards it is 0; pass a number, chosen on some "
-                "rows that are held out, say."
-            )
-
-    def _warn_of_few(self, batch: Batch) -> None:
-        if not isinstance(batch.rows, QueryRows):
-            warn_of_few_positives(*self._seen, self.batch_size)
-        else:
-            warn_of_groups_without(column_of(batch.labels), batch.labels.starts)
-
-    def _learn_epoch(self, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
-        rounds = batch
-        if not isinstance(batch.rows, QueryRows):
-            rounds, drawn = self._cut_epoch(learner, batch, drawn)
-        loss = super()._learn_epoch(learner, rounds, drawn, **how)
-        if getattr(self, "_skl_callbacks", None):  # which may predict
-            self._cut = self._fitted_cut(batch)
-        return loss
-
-    def _cut_epoch(self, learner: Learner, batch: Batch, drawn: dict[str, Any]) -> tuple[Batch, dict[str, Any]]:
-        """Return the batches of an epoch, and the learner's other arguments."""
-        order, usual, rounds = drawn["order"], drawn.get("usual", 1.0), self._first_batches
-        if rounds is None:
-            rounds = in_batches(batch, order, drawn.get("weight"), self.batch_size, equal_batches)
-            if learner.weights.expansion is not None:  # keeps the kernels of rows with their places
-                self._first_batches = rounds
-            return rounds, {"usual": usual, "weight": rounds.weight, "ahead": np.arange(rounds.rows.n)}
-        numbers = None if order is None else order[order < rounds.rows.n]  # of batches: a permutation of all is one of some
-        several = numbers is None or len(np.unique(numbers)) < rounds.rows.n
-        ahead = np.arange(rounds.rows.n) if several else numbers
-        return rounds, {"order": None if several else numbers, "usual": usual, "weight": rounds.weight, "ahead": ahead}
-
-    def _learn(self, batch: Batch) -> None:
-        if not isinstance(batch.rows, QueryRows):
-            if batch.order is not None and len(batch.order) == 0:
-                return
-            batch = in_batches(batch, batch.order, batch.weight, self.batch_size, full_batches)
-        super()._learn(batch)
-
-    def _stream_reader(self) -> None:
-        """There is no short way: a call is a batch."""
-
-    def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
-        super()._check_classes(classes, ordered=ordered)
-        check_two(classes)
+    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
+        return TwoClasses.of_model(model.classes_), _linear.of_classes(self, model)
 
     # ---------------------------------------------------------------------------------------------------------- problem
 
-    def _build_problem(self) -> Problem:
-        loss, balance = copy.copy(batch_loss(self.loss)), self._balance()
-        self._learned_loss = loss
+    def _build_problem(self, labels: Any) -> Problem:
+        loss, balance = batch_loss(self.loss), self._balance()
         if isinstance(loss, RankingLoss):
             problem = loss.build(of_ranking(loss)[0], 0)
             return checked_build(loss, problem, RankingProblem, d=1, n_labels=0)
@@ -380,22 +332,23 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
             raise ValueError(f"balance={self.balance} does not go with loss={self.loss!r}; accepted are 'auto' and 0.")
         return 0.0 if not free else loss.balance if self.balance == "auto" else float(self.balance)
 
-    def _build_intercept(self) -> Intercept:
-        if isinstance(batch_loss(self.loss), RankingLoss):
-            return Intercept(False, 1.0)
-        return super()._build_intercept()
+    def _intercept(self) -> Intercept:
+        return Intercept(False, 1.0) if isinstance(batch_loss(self.loss), RankingLoss) else super()._intercept()
 
     def _fixed_parameters(self) -> dict[str, Any]:
         return {**super()._fixed_parameters(), "balance": self._balance()}
 
     # -------------------------------------------------------------------------------------------------------- threshold
 
-    def _cuts(self, learner: Learner) -> NDArray | None:
-        if isinstance(self._learned_loss, AtK):
-            return None
+    def _decision(self, labels: Any) -> Decision:
+        if labels is None:
+            return PLAIN
+        learned_loss = batch_loss(self.loss if self._model is None else self._model.loss)
+        if isinstance(learned_loss, AtK):
+            return PLAIN
         if not isinstance(self.threshold, str):
-            return self._given_cut()
-        return None if self._cut is None else np.array([self._cut])
+            return FittedCut(None, float(self.threshold))
+        return FittedCut(batch_loss(self.loss) if self._chooses_cut() else None)
 
     def _chooses_cut(self) -> bool:
         """Return whether `fit` chooses a cut."""
@@ -403,26 +356,16 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance()  # as well as a cut, measured
         return not isinstance(loss, AtK) and isinstance(self.threshold, str) and not (self.threshold == "auto" and in_place)
 
-    def _fitted_cut(self, batch: Batch) -> float | None:
-        """Return the cut with which the rows of a fit lose least."""
-        if not self._chooses_cut():
-            return None
-        loss = batch_loss(self.loss)
-        loss = of_ranking(loss)[1] if isinstance(loss, RankingLoss) else loss
-        column = column_of(batch.labels)
-        grouped = isinstance(batch.rows, QueryRows)
-        rows = as_rows(batch.X) if grouped else batch.rows
-        scores = self._score(self._learner, batch.X, rows, 0, np.empty((rows.n, 1)))[:, 0]
-        if grouped:
-            scores = scores if batch.rows.row_numbers is None else scores[batch.rows.row_numbers]
-            return best_cut_of_groups(loss.of_counts, scores, column, batch.labels.starts, batch.weight)
-        weight = np.ones(len(column), dtype=np.int64) if batch.weight is None else batch.weight / batch.weight.max()
-        return best_cut(loss.of_counts, scores, column * weight, (1 - column) * weight)
+    @learned
+    def intercept_(self) -> NDArray:
+        """Offset of the scores that predict, of shape (1,), less what `threshold_` takes off."""
+        return shifted_intercept(self)
 
     @learned
     def threshold_(self) -> float:
         """The cut of the score as it was learned."""
-        cuts = self._cuts(self._learner)
+        model = self._model
+        cuts = self._decision(model.labels).shift(model.learner, model.settled)
         return 0.0 if cuts is None else float(cuts[0])
 
     # ------------------------------------------------------------------------------------------------------- prediction
@@ -440,7 +383,8 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         ndarray of shape (n_samples,)
             t - `threshold_`; above 0 for the second of `classes_`, unless the loss is one at k.
         """
-        return self._scores(X)[:, 0]
+        model = self._fitted_model()
+        return model.scores(X, self._decision(model.labels))[:, 0]
 
     def predict(self, X: Any, groups: Any = None) -> NDArray:
         """Predict the class.
@@ -457,16 +401,8 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         ndarray of shape (n_samples,)
             Labels of `classes_`.
         """
-        scores = self._raw_predict(X)
-        return self.classes_[self._positive(scores, self._blocks(groups, len(scores)))]
-
-    def _positive(self, scores: NDArray, groups: Queries) -> NDArray:
-        """Return which rows are predicted to be positive, 0 or 1."""
-        if not isinstance(self._learned_loss, AtK):
-            return (scores > 0).astype(np.intp)
-        problem = copy.copy(self._learner.problem)
-        problem.share = self._seen[0] / max(self._seen[1], 1)
-        return groups.put_back(problem.predict_batches(np.ascontiguousarray(groups.take(scores)), groups.start).astype(np.intp))
+        model, scores = self._fitted_model(), self.decision_function(X)
+        return model.labels.classes[positive(model, scores, self._reader().blocks(groups, len(scores)))]
 
     def sample_loss(self, X: Any, y: Any, groups: Any = None) -> NDArray:
         """Compute the estimator's own loss L of each group.
@@ -488,16 +424,20 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         return self._loss_of(self._raw_predict(X), y, groups)
 
     def _raw_predict(self, X: Any) -> NDArray:
+        """Return the scores of rows."""
         return self.decision_function(X)
 
     def _loss_of(self, predicted: NDArray, y: Any, groups: Any = None) -> NDArray:
-        codes, loss = self._true_codes(predicted, y), self._learned_loss
-        queries = self._blocks(groups, len(codes))
+        """Return the loss of each group, given the scores of its rows."""
+        model, reader = self._fitted_model(), self._reader()
+        codes, loss = true_codes(model.labels, predicted, y), batch_loss(model.loss)
+        blocks = reader.blocks(groups, len(codes))
         if isinstance(loss, RankingLoss):
-            scores = np.ascontiguousarray(queries.take(predicted))
-            return copy.copy(self._learner.problem).losses(scores, self._in_blocks(queries.take(codes), queries.start))
-        on = self._positive(predicted, queries)
-        return losses_of_batches(loss, queries.take(on), queries.take(codes), queries.start)
+            scores = np.ascontiguousarray(blocks.take(predicted))
+            labels = Relevances(blocks.take(codes).astype(np.float64), blocks.start)
+            return copy.copy(model.learner.problem).losses(scores, labels)
+        on = positive(model, predicted, blocks)
+        return losses_of_batches(loss, blocks.take(on), blocks.take(codes), blocks.start)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
         """Compute the accuracy, whatever the loss; `sample_loss` has the estimator's own.
@@ -519,7 +459,7 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
             At most 1, which is perfect.
         """
         predicted = self.predict(X, groups)
-        right = self.classes_[self._true_codes(predicted, y)] == predicted
+        right = self.classes_[true_codes(self._fitted_model().labels, predicted, y)] == predicted
         return mean_loss(right.astype(np.float64), sample_weight)
 
     def margin(self, X: Any, y: Any, groups: Any = None) -> float:
@@ -542,21 +482,24 @@ class PredtronBipartiteClassifier(Blocked, ClassLabelled, Shifted):
         return float(self._margins(X, y, groups).min(initial=np.inf))
 
     def _margins(self, X: Any, y: Any, groups: Any = None) -> NDArray:
-        scores, labels = self._beside_labels(self._scores(X, shifted=False), y, groups)
-        problem = copy.copy(self._learner.problem)
+        model = self._fitted_model()
+        scores, labels = self._reader().beside_labels(model.scores(X), y, groups, model)
+        problem = copy.copy(model.learner.problem)
         if isinstance(labels, Relevances):
             pairwise = resolve(Update, self.update, "update").pairwise
-            return self._at_unit_norm(problem.margins(scores[:, 0], labels, pairwise))
-        return self._at_unit_norm(problem.margins(scores, labels))
-
-    def _loss_bound(self, margin: Any, radius: Any, c_L: Any, comparator: Any, X: Any, y: Any, *ids: Any) -> float:
-        if comparator is not None:
-            raise ValueError(
-                "No bound against given weights is known for batches, which differ from epoch to epoch; pass margin."
-            )
-        return super()._loss_bound(margin, radius, c_L, comparator, X, y, *ids)
+            return model.at_unit_norm(problem.margins(scores[:, 0], labels, pairwise))
+        return model.at_unit_norm(problem.margins(scores, labels))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def positive(model: Model, scores: NDArray, groups: Queries) -> NDArray:
+    """Return which rows are predicted to be positive, 0 or 1, given their scores."""
+    if not isinstance(batch_loss(model.loss), AtK):
+        return (scores > 0).astype(np.intp)
+    problem: Any = copy.copy(model.learner.problem)
+    problem.share = model.noted[0] / max(model.noted[1], 1)
+    return groups.put_back(problem.predict_batches(np.ascontiguousarray(groups.take(scores)), groups.start).astype(np.intp))

@@ -8,162 +8,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._core.learner import Observer
-from sklearn_predtron._core.margin_histogram import MarginHistogram
-from sklearn_predtron._core.score_histogram import ClassScores
 from sklearn_predtron._names import refuse_class
-from sklearn_predtron._queries import shortened
 from sklearn_predtron._warning import warn
-from sklearn_predtron.families._classes import BaseTableClassifier, check_two
+from sklearn_predtron.decisions._base import Decision
+from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfTwoClasses, measure_of_loss, number_or_measure
+from sklearn_predtron.families._attributes import learned, shifted_intercept
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._fitted import learned
-from sklearn_predtron.families._held_out import HeldOut
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._thresholds import Measure, Thresholded, measure_of_loss, number_or_measure
-from sklearn_predtron.losses import AtK, BalancedError, FBeta, Reject, SubsetLoss, names_label, table_loss
-from sklearn_predtron.losses.reject import check_label, checked_reject, costs_by_class
-from sklearn_predtron.problems._finite import FiniteProblem
+from sklearn_predtron.families._table import TableClassifier
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.classes import Classes, TwoClasses
+from sklearn_predtron.losses import AtK, BalancedError, FBeta, Reject, SubsetLoss
+from sklearn_predtron.problems._base import Codes
 
 __all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
 
+OF_TWO = OfTwoClasses()
 MEASURES = {"f1": Measure("f1", FBeta().of_counts), "balanced": Measure("balanced", BalancedError().of_counts)}
 EPOCHS = "10, or min(n / 100, 100000 / n) if that is more, for n rows of positive weight; 10 for kernels"
 
 
-class RejectingClassifier(HeldOut, BaseTableClassifier):
-    """A classifier that may leave rows undecided."""
-
-    reject: Any
-
-    _parameter_constraints: dict[str, list] = {
-        **BaseTableClassifier._parameter_constraints,
-        "reject": [Reject, None],
-    }
-
-    def _validate_params(self) -> None:
-        checked_reject(self.reject)
-        super()._validate_params()
-
-    def _usual_epochs(self, n: int) -> int:
-        # Measured: ten under-fit some thousand clean rows; fewer rows, and kernels, over-fit by more, and many rows need no more.
-        linear = self._learner.weights.expansion is None
-        return max(self._epochs, int(min(n / 100, 100_000 / n))) if linear else self._epochs
-
-    def _build_problem(self) -> FiniteProblem:
-        reject = checked_reject(self.reject)
-        if reject is None:
-            return super()._build_problem()
-        costs = self._costs()
-        problem = super()._build_problem()
-        return FiniteProblem(reject_code(len(self.classes_)), costs) if reject.rule == "code" else problem
-
-    def _costs(self) -> NDArray:
-        reject = checked_reject(self.reject)
-        if reject is None:
-            return super()._costs()
-        check_label(reject, self.classes_)
-        if names_label(table_loss(self.loss), reject.label):
-            raise ValueError(f"loss names reject.label={reject.label!r}; what a rejected row costs is reject.cost.")
-        cost = super()._costs()
-        return np.column_stack([cost, costs_by_class(reject, len(self.classes_), cost.max())])
-
-    def _add_classes(self, classes: Any) -> list[int]:
-        if self.reject is not None and self.reject.rule == "code":
-            raise ValueError(
-                f"classes={shortened(classes)}: reject.rule='code' does not take more classes than it began with; accepted are "
-                "'online' and 'margin'."
-            )
-        return super()._add_classes(classes)
-
-    def _what_makes_scores(self) -> str:
-        code = self.reject is not None and self.reject.rule == "code"
-        return "reject.rule='code'" if code else super()._what_makes_scores()
-
-    def _counts_mistakes(self) -> bool:
-        return self.reject is None and super()._counts_mistakes()
-
-    def _build_observer(self, problem: FiniteProblem, observer: Observer | None) -> Observer | None:
-        reject = checked_reject(self.reject)
-        if reject is None or reject.rule != "online":
-            return None
-        return observer if isinstance(observer, MarginHistogram) else MarginHistogram(problem, len(self.classes_))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over a saved state, in which three parameters may stand for `reject`."""
-        state = dict(state)
-        former = [state.pop(f"reject_{name}", None) for name in ("cost", "label", "rule")]
-        if "reject" not in state:
-            state["reject"] = None if former[0] is None else Reject(*former)
-        super().__setstate__(state)
-
-    # --------------------------------------------------------------------------------------------------------- prediction
-
-    def predict(self, X: Any) -> NDArray:
-        """Predict the class, or the label of `reject`.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels of `classes_`, and ``reject.label`` for the rows that are rejected.
-        """
-        reject = checked_reject(self.reject)
-        if reject is None:
-            return super().predict(X)
-        now = self._as_of_now()
-        predicted = now._predict_codes(X)
-        return np.append(now.classes_, reject.label)[predicted]
-
-    def _predict_codes(self, X: Any) -> NDArray:
-        """Return the numbers of the predictions; one past the last class rejects."""
-        reject = checked_reject(self.reject)
-        if reject is not None and reject.rule == "code" and self._learner.problem.k == len(self.classes_):
-            raise ValueError("reject.rule='code' is learned; call fit after setting it.")
-        if reject is None or reject.rule == "code":
-            return super()._predict_codes(X)
-        best, margin = self._two_best(X)
-        return np.where(margin < self._least_margin(best), len(self.classes_), best[:, 0])
-
-    def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
-        """Return the two best classes of each row, best first, and the margin between them."""
-        scores = self._scores(X)
-        return top_two(self._learner.problem.decision(scores)[:, : len(self.classes_)])
-
-    def _least_margin(self, best: NDArray) -> NDArray | float:
-        """Return the margin that a row must have so as not to be rejected, given its two best predictions."""
-        costs = self._costs()
-        beta = costs[:, -1]
-        if self.reject.rule == "margin":
-            return costs[best[:, 1], best[:, 0]] - 2 * beta[best[:, 0]]
-        observer = self._learner.observer
-        if observer is None:
-            raise ValueError(
-                "reject.rule='online' chooses its threshold while it learns; call fit or partial_fit after setting it."
-            )
-        return observer.threshold(beta)
-
-
-def reject_code(k: int) -> NDArray:
-    """Return the paper's code with a rejection: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
-    return np.vstack([np.eye(k), np.full(k, k**-0.5)])
-
-
-def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the two best predictions of each row, best first, and the difference of their scores."""
-    rows = np.arange(len(decision))
-    first = decision.argmax(axis=1)
-    rest = decision.copy()
-    rest[rows, first] = -np.inf
-    second = rest.argmax(axis=1)
-    return np.column_stack([first, second]), decision[rows, first] - decision[rows, second]
-
-
-@documented({"classes_": np.arange(3)}, d="d", epochs=EPOCHS)
-class PredtronClassifier(RejectingClassifier):
+@documented(Classes(np.arange(3)), d="d", epochs=EPOCHS)
+class PredtronClassifier(TableClassifier):
     """Multiclass classifier.
 
     Parameters
@@ -228,6 +94,9 @@ class PredtronClassifier(RejectingClassifier):
     True
     """
 
+    _more_epochs = True
+    _parameter_constraints: dict[str, list] = {**TableClassifier._parameter_constraints, "reject": [Reject, None]}
+
     def __init__(
         self,
         *,
@@ -262,8 +131,8 @@ class PredtronClassifier(RejectingClassifier):
         self.reject = reject
 
 
-@documented({"classes_": np.arange(2)}, d="1", epochs=EPOCHS)
-class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
+@documented(TwoClasses(np.arange(2)), d="1", epochs=EPOCHS)
+class PredtronBinaryClassifier(TableClassifier):
     """Binary classifier, with asymmetric costs and a reject option.
 
     Parameters
@@ -338,8 +207,10 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
     array([-1,  0,  1])
     """
 
+    _codec = TwoClasses
+    _more_epochs = True
     _parameter_constraints: dict[str, list] = {
-        **RejectingClassifier._parameter_constraints,
+        **PredtronClassifier._parameter_constraints,
         "threshold": [str, SubsetLoss, callable, Real, None],
     }
 
@@ -378,32 +249,27 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
         self.reject = reject
         self.threshold = threshold
 
-    def _add_classes(self, classes: Any) -> list[int]:
-        raise ValueError(
-            f"classes={shortened(classes)}: PredtronBinaryClassifier has two classes; PredtronClassifier takes more."
-        )
+    def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Codes]:
+        codec, labels = super()._read_labels(y, classes, known, partial=partial)
+        if known is None and not partial and isinstance(self.threshold, str) and self.threshold == "f1":
+            warn_of_alphabet(codec, labels)
+        return codec, labels
 
-    # ---------------------------------------------------------------------------------------------------------- threshold
+    def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
+        return labels.extended(classes)  # which refuses them
 
-    def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Any:
-        labels = super()._read_labels(y, classes, fresh=fresh, partial=partial)
-        if (
-            fresh
-            and not partial
-            and isinstance(self.threshold, str)
-            and self.threshold == "f1"
-            and self.classes_.dtype.kind in "OUST"
-        ):
-            share = float(np.mean(labels.array == 1)) if len(labels.array) > 0 else 0.0
-            if share > 0.5:
-                first, second = self.classes_.tolist()
-                warn(
-                    f"threshold='f1' is for F1 of {second!r}, the second of classes_ by the alphabet, which {share:.0%} of the "
-                    f"rows have.  For F1 of {first!r} let y be y == {first!r}."
-                )
-        return labels
+    def _decision(self, labels: Any) -> Decision:
+        if self.threshold is None:
+            return super()._decision(labels)
+        measure = self._measure(labels)
+        if labels is None:
+            return super()._decision(labels)
+        if measure is None:
+            return CutAt(OF_TWO, np.array([float(self.threshold)]))
+        return CutBy(OF_TWO, measure, self.threshold)
 
-    def _threshold_measure(self) -> Measure | None:
+    def _measure(self, labels: Any) -> Measure | None:
+        """Return the measure that the parameter `threshold` names; None if it is a number; refuse what it cannot be."""
         threshold = self.threshold
         refuse_class("threshold", threshold)
         if isinstance(threshold, AtK):
@@ -412,59 +278,47 @@ class PredtronBinaryClassifier(Thresholded, RejectingClassifier):
         if isinstance(threshold, SubsetLoss) or callable(threshold):
             measure = measure_of_loss(threshold)
         else:
-            ratio = self._cost_ratio() if isinstance(threshold, str) and threshold == "cost" else None
-            by_cost = {"cost": Measure(("cost", ratio), self._cost_of_counts)}
+            by_cost = isinstance(threshold, str) and threshold == "cost" and labels is not None
+            of_costs = measure_of_costs(self._costs(labels.classes)) if by_cost else Measure("cost", FBeta().of_counts)
             accepted = "None, 'cost', 'f1', 'balanced', a loss of counts and a finite number"
-            measure = number_or_measure(threshold, MEASURES | by_cost, accepted)
-        if threshold is not None and self.reject is not None:
+            measure = number_or_measure(threshold, {**MEASURES, "cost": of_costs}, accepted)
+        if self.reject is not None:
             raise ValueError(
                 f"threshold={threshold!r} does not go with reject={self.reject!r}: the one moves the boundary for a "
                 "measure of all rows, the other leaves rows near the boundary undecided by their cost; one of them must be None."
             )
         return measure
 
-    def _cost_ratio(self) -> float | None:
-        """Return by how much a missed positive costs more than a false alarm, on which alone the cut depends."""
-        if not hasattr(self, "classes_"):
-            return None
-        (_, alarm), (missed, _) = self._costs().tolist()
-        return missed / alarm if alarm else float("inf")
-
-    def _cost_of_counts(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
-        """Return what false alarms and missed positives cost."""
-        costs = self._costs()
-        return costs[0, 1] * b + costs[1, 0] * c
-
-    def _new_histogram(self, problem: Any) -> ClassScores:
-        return ClassScores(problem)
-
-    def _score_difference(self, learner: Any) -> tuple[NDArray, float]:
-        """Return v and h of the score of the second class, <v, t> / h."""
-        first, second = learner.problem.decision(np.eye(learner.problem.d))[:, :2].T
-        return second - first, 2.0 if learner.problem.d == 1 else 1.0
-
-    def _cut_scores(self, learner: Any, scores: NDArray) -> NDArray:
-        direction, unit = self._score_difference(learner)
-        return (scores @ direction / unit)[:, None]
-
-    def _positive(self, labels: Any) -> NDArray:
-        return labels.array[:, None] == 1
-
-    def _shift_by(self, learner: Any, cuts: NDArray) -> NDArray:
-        direction, unit = self._score_difference(learner)
-        return cuts[0] * unit * direction / (direction @ direction)
+    @learned
+    def intercept_(self) -> NDArray:
+        """Offset of the scores that predict, of shape (d,), less what `threshold_` takes off."""
+        return shifted_intercept(self)
 
     @learned
     def threshold_(self) -> float:
         """The cut of the score of the second class, as it was learned."""
-        cuts = self._cuts(self._learner)
-        return 0.0 if cuts is None else float(cuts[0])
-
-    def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
-        super()._check_classes(classes, ordered=ordered)
-        check_two(classes)
+        model = self._model
+        decision = self._decision(model.labels)
+        return float(decision.cuts(model.learner, model.settled)[0]) if isinstance(decision, CutAt) else 0.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def measure_of_costs(costs: NDArray) -> Measure:
+    """Return the measure of what false alarms and missed positives cost, whose cut depends on their ratio alone."""
+    (_, alarm), (missed, _) = costs.tolist()
+    return Measure(("cost", missed / alarm if alarm else float("inf")), lambda a, b, c, d: alarm * b + missed * c)
+
+
+def warn_of_alphabet(codec: Any, labels: Codes) -> None:
+    """Warn that F1 is that of the more frequent of two classes, because it is the second by the alphabet."""
+    share = float(np.mean(labels.array == 1)) if len(labels.array) > 0 else 0.0
+    if codec.classes.dtype.kind in "OUST" and share > 0.5:
+        first, second = codec.classes.tolist()
+        warn(
+            f"threshold='f1' is for F1 of {second!r}, the second of classes_ by the alphabet, which {share:.0%} of the "
+            f"rows have.  For F1 of {first!r} let y be y == {first!r}."
+        )

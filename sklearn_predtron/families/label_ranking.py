@@ -6,19 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._queries import read_relevances
+from sklearn_predtron.families import _linear, _sparse
+from sklearn_predtron.families._attributes import learned, names_of, read_only
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._fast_path import RelevanceReader
-from sklearn_predtron.families._fitted import learned, read_only
-from sklearn_predtron.families._labels import column_names
-from sklearn_predtron.families._linear_models import ANY_REGRESSOR, Linear
+from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._linear import ANY_REGRESSOR, Linear
+from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._rankings import BaseRanker
-from sklearn_predtron.families._validation import check_lengths
+from sklearn_predtron.families._rankings import (
+    CONSTRAINTS,
+    list_margins,
+    own_problem,
+    ranker_tags,
+    ranking_losses,
+    ranking_problem,
+)
+from sklearn_predtron.families._reading import check_labels_given, check_lengths
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.classes import column_names
+from sklearn_predtron.families.labels.relevances import LabelRelevances, relevance_matrix
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.problems._relevance import Relevances
@@ -29,8 +37,8 @@ if TYPE_CHECKING:
 __all__ = ["PredtronLabelRanker"]
 
 
-@documented({"_n_labels": 3}, {"_n_labels": 3, "loss": "kendall_tau"}, d="m")
-class PredtronLabelRanker(BaseRanker):
+@documented(LabelRelevances(3, None), {}, {"loss": "kendall_tau"}, d="m")
+class PredtronLabelRanker(BasePredtron):
     """Multilabel ranking: learns to rank a fixed set of m labels for each input.
 
     Parameters
@@ -108,6 +116,7 @@ class PredtronLabelRanker(BaseRanker):
     """
 
     _epochs = 20
+    _parameter_constraints: dict[str, list] = {**BasePredtron._parameter_constraints, **CONSTRAINTS}
     _linear_models = "linear regressors of scikit-learn of several targets, and MultiOutputRegressor of them"
 
     def __init__(
@@ -139,12 +148,21 @@ class PredtronLabelRanker(BaseRanker):
         self.random_state = random_state
         self.warm_start = warm_start
 
+    from_linear = classmethod(_linear.from_linear)
+    sparsify = _sparse.sparsify
+    densify = _sparse.densify
+
+    @learned
+    def label_names_(self) -> NDArray:
+        """Names of the labels, if y is a data frame whose columns have names."""
+        return names_of(self)
+
     @learned
     def pairs_(self) -> NDArray:
         """With representation="pairwise", the labels that each score compares, of shape (d, 2)."""
-        if self._learner.problem.of_one_score is None:
+        if self._model.learner.problem.of_one_score is None:
             raise AttributeError("pairs_ is of representation='pairwise'; other rankings have a score for each label.")
-        return read_only(np.column_stack(np.triu_indices(self._n_labels, 1)))
+        return read_only(np.column_stack(np.triu_indices(self._model.labels.n_labels, 1)))
 
     # --------------------------------------------------------------------------------------------------------- learning
 
@@ -167,39 +185,24 @@ class PredtronLabelRanker(BaseRanker):
         Self
             The estimator.
         """
-        stream = self.__dict__.get("_stream")
-        if stream is not None and sample_weight is None and stream.take(X, y):
-            return self
-        return self._partial_fit(X, y, sample_weight=sample_weight)
+        return self._partial_fit(X, y, short=sample_weight is None, sample_weight=sample_weight)
 
-    def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Relevances:
-        names = column_names(y)
-        if fresh:
-            y = relevance_matrix(y)
-            self._n_labels = y.shape[1]
-            self.__dict__.pop("label_names_", None)
-            if names is not None:
-                self.label_names_ = names
-        labels = self._build_reader().labels(y)
-        if names is not None and not np.array_equal(names, getattr(self, "label_names_", names)):
-            raise ValueError(f"y has the columns {names.tolist()}, and learning began with {self.label_names_.tolist()}.")
-        return labels
+    def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Relevances]:
+        codec = known or LabelRelevances(relevance_matrix(y).shape[1], column_names(y))
+        return codec, codec.encode(y)
 
-    def _read_linear(self, model: Any) -> Linear:
-        scores = None if is_classifier(model) else self._stacked(model, ANY_REGRESSOR)
+    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
+        scores = None if is_classifier(model) else _linear.stacked(self, model, ANY_REGRESSOR)
         if scores is None or len(scores.coef) < 2:
-            raise self._refused(model)
-        self._n_labels = len(scores.coef)
-        return scores
+            raise _linear.refused(self, model)
+        scores, labels = _linear.with_own_intercept(self, model, scores), LabelRelevances(len(scores.coef), None)
+        if self._build_problem(labels).of_one_score is not None:
+            first, second = np.triu_indices(labels.n_labels, 1)
+            scores = Linear(*(array[first] - array[second] for array in scores))
+        return labels, scores
 
-    def _encoded(self, problem: Problem, scores: Linear) -> Linear:
-        if problem.of_one_score is None:
-            return scores
-        first, second = np.triu_indices(self._n_labels, 1)
-        return Linear(*(array[first] - array[second] for array in scores))
-
-    def _build_reader(self) -> ListReader:
-        return ListReader(self._n_labels)
+    def _build_problem(self, labels: Any) -> Problem:
+        return ranking_problem(self, labels.n_labels)
 
     # -------------------------------------------------------------------------------------------------------- prediction
 
@@ -218,8 +221,8 @@ class PredtronLabelRanker(BaseRanker):
             wins, plus a quarter of its share: the sum of its scores, each signed in its favour, over that of the sizes of all
             pairs' scores.
         """
-        learner, scores = self._scored(X)
-        return learner.problem.label_scores(scores)
+        model = self._fitted_model()
+        return model.learner.problem.label_scores(model.scores(X))
 
     def predict(self, X: Any) -> NDArray:
         """Rank the labels.
@@ -254,25 +257,22 @@ class PredtronLabelRanker(BaseRanker):
         ndarray of shape (n_samples,)
             Values of the loss that was learned for.
         """
-        return self._losses(*self._scored_rows(X, y))
+        return ranking_losses(*self._scored_rows(X, y))
 
     def _raw_predict(self, X: Any) -> NDArray:
-        return self._scores(X)
+        """Return the scores of the rows."""
+        return self._fitted_model().scores(X)
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
-        return self._losses(*self._beside_labels(predicted, y))
+        """Return the loss of each row, given its scores."""
+        model = self._fitted_model()
+        return ranking_losses(model, *beside_labels(model, predicted, y))
 
-    def _scored_rows(self, X: Any, y: Any) -> tuple[NDArray, Relevances]:
-        """Return scores and relevances, row by row."""
-        check_is_fitted(self)
-        self._check_labels_given(y)
-        return self._beside_labels(self._scores(X), y)
-
-    def _beside_labels(self, scores: NDArray, y: Any) -> tuple[NDArray, Relevances]:
-        """Return scores and relevances, row by row, given the scores of the rows."""
-        labels = self._read_labels(y, None, fresh=False, partial=True)
-        check_lengths(len(scores), labels.n)
-        return scores.ravel(), labels
+    def _scored_rows(self, X: Any, y: Any) -> tuple[Model, NDArray, Relevances]:
+        """Return the model, and scores and relevances, row by row."""
+        model = self._fitted_model()
+        check_labels_given(y, model.name)
+        return model, *beside_labels(model, model.scores(X), y)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
@@ -291,9 +291,9 @@ class PredtronLabelRanker(BaseRanker):
         float
             At most 1, which is perfect; a row that cannot be ranked wrongly counts 1.
         """
-        scores, labels = self._scored_rows(X, y)
+        model, scores, labels = self._scored_rows(X, y)
         y = labels.relevances.reshape(labels.n, -1)
-        ranked_by = self._own_problem().label_scores(scores.reshape(labels.n, -1))
+        ranked_by = own_problem(model).label_scores(scores.reshape(labels.n, -1))
         return mean_over_queries(ndcg, y, ranked_by, sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
@@ -327,33 +327,17 @@ class PredtronLabelRanker(BaseRanker):
         return float(self._margins(X, y).min(initial=np.inf))
 
     def _margins(self, X: Any, y: Any) -> NDArray:
-        return self._list_margins(*self._scored_rows(X, y))
+        return list_margins(self, *self._scored_rows(X, y))
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = ranker_tags(super().__sklearn_tags__())
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         return tags
 
 
-class ListReader(RelevanceReader):
-    """Reads the relevances of m labels."""
-
-    def __init__(self, m: int):
-        super().__init__(m)
-        self.n_labels = m
-
-    def read_any(self, y: Any) -> Relevances:
-        """Return relevances in any form; refuse those of another number of labels."""
-        y = relevance_matrix(y)
-        if y.shape[1] != self.n_labels:
-            raise ValueError(f"y has shape {y.shape}, and learning began with {self.n_labels} label(s).")
-        return Relevances(y.ravel(), np.arange(len(y) + 1, dtype=np.intp) * self.n_labels)
-
-
-def relevance_matrix(y: Any) -> NDArray:
-    """Return relevances as an array of shape (n_samples, n_labels), checked."""
-    y = read_relevances(y.toarray() if sparse.issparse(y) else y)
-    if y.ndim != 2 or y.shape[1] == 0:
-        raise ValueError(f"y must have shape (n_samples, n_labels), a relevance for each label; got shape {y.shape}.")
-    return y
+def beside_labels(model: Model, scores: NDArray, y: Any) -> tuple[NDArray, Relevances]:
+    """Return scores and relevances, row by row, given the scores of the rows."""
+    labels = model.labels.encode(y)
+    check_lengths(len(scores), labels.n)
+    return scores.ravel(), labels

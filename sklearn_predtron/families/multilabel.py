@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from numbers import Real
 from typing import Any
 
@@ -13,20 +12,21 @@ from sklearn.base import ClassifierMixin
 from sklearn.multioutput import MultiOutputClassifier
 
 from sklearn_predtron._compat import LinearClassifierMixin
-from sklearn_predtron._core.score_histogram import LabelScores
 from sklearn_predtron._names import refuse_class
 from sklearn_predtron._parts import checked_build, real_numbers, resolve
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.decisions._base import PLAIN, Decision
+from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, number_or_measure
+from sklearn_predtron.families import _linear, _sparse
+from sklearn_predtron.families._attributes import learned, names_of, read_only, shifted_intercept
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._fitted import AfterFit, learned, read_only
-from sklearn_predtron.families._label_sets import SetReader, as_array, flat
-from sklearn_predtron.families._labels import class_list, column_names, find_classes
-from sklearn_predtron.families._linear_models import Linear, of_label_sets
+from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._sparse_coef import SparseCoef
-from sklearn_predtron.families._thresholds import Measure, Thresholded, number_or_measure
-from sklearn_predtron.families._validation import MissingClasses, check_lengths, mean_loss
+from sklearn_predtron.families._reading import check_lengths, mean_loss
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.classes import column_names
+from sklearn_predtron.families.labels.sets import Sets, as_sets, check_label_numbers, is_one_label, values_of_one
 from sklearn_predtron.losses import AtK, FBeta, Hamming, SubsetLoss, subset_loss
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._label_sets import LabelSets
@@ -34,11 +34,12 @@ from sklearn_predtron.representations import SubsetRepresentation
 
 __all__ = ["PredtronMultilabelClassifier"]
 
+OF_LABELS = OfEachLabel()
 MEASURES = {"macro_f1": Measure("macro_f1", FBeta().of_counts), "micro_f1": Measure("micro_f1", FBeta().of_counts, pooled=True)}
 
 
-@documented({"_n_labels": 3}, d="m")
-class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
+@documented(Sets(3, None, None, "ndarray", "int64"), d="m")
+class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     """Multilabel classifier: learns all labels in one pass, for the measure that counts.
 
     Parameters
@@ -110,9 +111,6 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
     True
     """
 
-    classes_: Any = AfterFit()
-    _label_kind = "ndarray"  # of what is predicted
-    _single = False  # whether y is one label
     _linear_models = "linear classifiers of sets (OneVsRestClassifier, MultiOutputClassifier, RidgeClassifier), or of one label"
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
@@ -152,144 +150,95 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
         self.warm_start = warm_start
         self.threshold = threshold
 
-    # ------------------------------------------------------------------------------------------------------------- labels
+    # ------------------------------------------------------------------------------------------------- what it is made of
 
-    def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
-        names = column_names(y)
-        y = y.tocsr() if sparse.issparse(y) else as_array(y)
-        self._check_shape(y, fresh=fresh)
-        single = y.shape[-1] == 1 or y.ndim == 1
-        if classes is not None and single:
+    from_linear = classmethod(_linear.from_linear)
+    sparsify = _sparse.sparsify
+    densify = _sparse.densify
+
+    @learned
+    def classes_(self) -> NDArray:
+        """The numbers of the labels, or the two labels where y had one dimension."""
+        return self._model.labels.classes
+
+    @learned
+    def label_names_(self) -> NDArray:
+        """Names of the labels, if y is a data frame whose columns have names."""
+        return names_of(self)
+
+    def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Labels]:
+        sets = as_sets(y)
+        if known is not None:
+            known.check_shape(sets)
+        if classes is not None and is_one_label(sets):
             classes = values_of_one(classes)
+            if known is not None and set(classes.tolist()) != set(known.classes.tolist()):
+                raise ValueError(f"classes={classes.tolist()} is not the same as on the first call: {known.classes.tolist()}.")
         elif classes is not None:
-            check_label_numbers(classes, y.shape[1])
-        if fresh:
-            self._start(y, names, classes, single=single, partial=partial)
-        elif names is not None and not np.array_equal(names, getattr(self, "label_names_", names)):
-            raise ValueError(f"y has the columns {names.tolist()}, and learning began with {self.label_names_.tolist()}.")
-        elif single and classes is not None and set(classes.tolist()) != set(self.classes_.tolist()):
-            raise ValueError(f"classes={classes.tolist()} is not the same as on the first call: {self.classes_.tolist()}.")
-        return self._build_reader().labels(y)
+            check_label_numbers(classes, sets.shape[1])
+        codec = known or Sets.first(sets, column_names(y), classes, partial=partial)
+        return codec, codec.encode(y)
 
-    def _check_shape(self, y: Any, *, fresh: bool) -> None:
-        if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
-            raise ValueError(f"y must have shape (n_samples, n_labels), or (n_samples,) for one label; got shape {y.shape}.")
-        if not fresh and (1 if y.ndim == 1 else y.shape[1]) != self._n_labels:
-            hint = "; a single row has shape (1, n_labels)" if y.ndim == 1 else ""
-            raise ValueError(f"y has shape {y.shape}, and learning began with {self._n_labels} label(s){hint}.")
+    def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
+        return labels.extended(classes)
 
-    def _start(self, y: Any, names: NDArray | None, classes: Any, *, single: bool, partial: bool) -> None:
-        """Set what is known of the labels from the first rows on."""
-        self.__dict__.pop("label_names_", None)
-        if not single:
-            self._n_labels, self._single = y.shape[1], False
-            self.classes_ = np.arange(y.shape[1])
-            if names is not None:
-                self.label_names_ = names
-        else:
-            if partial and classes is None:
-                raise MissingClasses(" where y is one label")
-            found = find_classes(classes if partial else flat(y, warn=False), targets=not partial)[0]
-            if len(found) != 2:
-                what, where = "multiclass" if len(found) > 2 else "a single class", "classes" if partial else "y"
-                raise ValueError(
-                    "Only binary classification is supported. The type of the target is "
-                    f"{what}: one label must have two values, and {where} holds {len(found)} class(es); several labels make an "
-                    "indicator matrix (sklearn.preprocessing.MultiLabelBinarizer)."
-                )
-            self._n_labels, self._single = 1, True
-            self.classes_ = found
-        several = sparse.issparse(y) and not single
-        self._label_kind = ("csr_array" if isinstance(y, sparse.sparray) else "csr_matrix") if several else "ndarray"
-        self._label_dtype = "int64" if y.dtype.kind not in "iufb" else y.dtype.str
-
-    def _add_classes(self, classes: Any) -> list[int]:
-        """Take over new labels behind those known."""
-        known, names = self._n_labels, getattr(self, "label_names_", None)
-        given = list(classes) if np.iterable(classes) and not isinstance(classes, str) else []
-        begin = list(range(known)) if names is None else names.tolist()
-        rest = given[known:]
-        follows = all(isinstance(name, str) for name in rest) if names is not None else rest == list(range(known, len(given)))
-        if self._single or given[:known] != begin or not follows or len(set(given)) < len(given):
-            accepted = f"numbers 0, 1, ... of all labels to come, at least {known}"
-            if names is not None:
-                accepted = f"different names of all labels to come, which begin with those known, {shortened(begin)}"
-            if self._single:
-                accepted = f"one label's, {self.classes_.tolist()}: a stream of several labels begins with an indicator matrix"
-            raise ValueError(f"classes={shortened(classes)} must be {accepted}.")
-        self._n_labels, self.classes_ = len(given), np.arange(len(given))
-        if names is not None:
-            self.label_names_ = np.array(given, dtype=object)
-        if getattr(self, "_cut", None) is not None:
-            name, rounds, cuts = self._cut
-            pooled = getattr(self._threshold_measure(), "pooled", False)
-            self._cut = name, rounds, cuts + [cuts[-1] if pooled else 0.0] * len(rest)  # as of labels of which no row was seen
-        return begin if names is None else list(range(known))
-
-    def _read_linear(self, model: Any) -> Linear:
+    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
         if isinstance(model, MultiOutputClassifier) and not all(np.array_equal(values, [0, 1]) for values in model.classes_):
-            raise self._refused(model)
-        if isinstance(model, MultiOutputClassifier) or getattr(model, "multilabel_", False) or of_label_sets(model):
-            scores = self._stacked(model, LinearClassifierMixin)
-            self._start(sets_of(model, len(scores.coef)), None, None, single=False, partial=True)
+            raise _linear.refused(self, model)
+        if isinstance(model, MultiOutputClassifier) or getattr(model, "multilabel_", False) or _linear.of_label_sets(model):
+            scores = _linear.stacked(self, model, LinearClassifierMixin)
+            labels = Sets.first(sets_of(model, len(scores.coef)), None, None, partial=True)
         else:
-            scores = self._of_classes(model)
-            self._start(model.classes_, None, model.classes_, single=True, partial=True)
-        return scores
+            scores = _linear.of_classes(self, model)
+            labels = Sets.first(model.classes_, None, model.classes_, partial=True)
+        return labels, _linear.with_own_intercept(self, model, scores)
 
-    def _build_reader(self) -> SetReader:
-        return SetReader(self._n_labels, self.classes_ if self._single else None)
+    def _build_problem(self, labels: Any) -> LabelSets:
+        representation, m = resolve(SubsetRepresentation, self.representation, "representation"), labels.n_labels
+        loss = subset_loss(self.loss, lambda part: part.build(representation, m))
+        return checked_build(loss, loss.build(representation, m), LabelSets, d=m)
 
-    def _build_problem(self) -> LabelSets:
-        representation, m = resolve(SubsetRepresentation, self.representation, "representation"), self._n_labels
-        loss = copy.copy(subset_loss(self.loss, lambda part: part.build(representation, m)))
-        problem = checked_build(loss, loss.build(representation, m), LabelSets, d=m)
-        self._learned_loss = loss
-        return problem
+    def _decision(self, labels: Any) -> Decision:
+        threshold = self.threshold
+        if threshold is None:
+            return PLAIN
+        measure = self._measure()
+        if labels is None:
+            return PLAIN
+        return CutBy(OF_LABELS, measure, threshold) if measure else CutAt(OF_LABELS, self._given_cuts(labels.n_labels))
 
-    # ---------------------------------------------------------------------------------------------------------- threshold
-
-    def _threshold_measure(self) -> Measure | None:
+    def _measure(self) -> Measure | None:
+        """Return the measure that the parameter `threshold` names; None if it is numbers; refuse what it cannot be."""
         threshold = self.threshold
         refuse_class("threshold", threshold)
         measure = None
         if isinstance(threshold, str) or np.ndim(threshold) == 0:
             accepted = "None, 'macro_f1', 'micro_f1', a finite number and one for each label"
             measure = number_or_measure(threshold, MEASURES, accepted)
-        if threshold is not None and isinstance(subset_loss(self.loss), AtK):
+        if isinstance(subset_loss(self.loss), AtK):
             raise ValueError(f"threshold={threshold!r} does not go with loss={self.loss}, whose k says how many scores are cut.")
         return measure
 
-    def _given_cut(self) -> NDArray:
+    def _given_cuts(self, m: int) -> NDArray:
+        """Return the cut of each label that the parameter `threshold` gives."""
         cuts = real_numbers(self.threshold)
-        if cuts is None or not np.isfinite(cuts).all() or cuts.shape not in ((), (self._n_labels,)):
-            raise ValueError(
-                f"threshold={shortened(self.threshold)} must be a finite number, or one for each of the {self._n_labels} labels."
-            )
-        return np.broadcast_to(cuts, self._n_labels)
+        if cuts is None or not np.isfinite(cuts).all() or cuts.shape not in ((), (m,)):
+            raise ValueError(f"threshold={shortened(self.threshold)} must be a finite number, or one for each of the {m} labels.")
+        return np.broadcast_to(cuts, m)
 
-    def _new_histogram(self, problem: Any) -> LabelScores:
-        return LabelScores(problem)
-
-    def _build_observer(self, problem: Any, observer: Any) -> Any:
-        if self.threshold is not None and self._threshold_measure() is None:
-            self._given_cut()
-        return super()._build_observer(problem, observer)
-
-    def _positive(self, labels: Any) -> NDArray:
-        return labels.dense() == 1
-
-    def _strata(self, labels: Any) -> NDArray:
-        """Return the rarest label of each row."""
-        positive = self._positive(labels)
-        return np.where(positive, positive.sum(axis=0), len(positive) + 1).argmin(axis=1)
+    @learned
+    def intercept_(self) -> NDArray:
+        """Offsets of the scores that predict, of shape (d,), less what `threshold_` takes off."""
+        return shifted_intercept(self)
 
     @learned
     def threshold_(self) -> NDArray:
         """The cuts of the scores, of shape (m,), as they were learned."""
-        now = self._as_of_now()
-        cuts = now._cuts(now._learner)
-        return np.zeros(now._n_labels) if cuts is None else read_only(np.array(cuts))
+        model = self._model
+        decision = self._decision(model.labels)
+        if not isinstance(decision, CutAt):
+            return np.zeros(model.labels.n_labels)
+        return read_only(np.array(decision.cuts(model.learner, model.settled)))
 
     # --------------------------------------------------------------------------------------------------------- prediction
 
@@ -307,8 +256,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
             A label is predicted where its score is positive (with "precision_at_k" and "recall_at_k", where it is among the
             k largest; by the rule "at_least" there too, and by "at_most" where both are so).
         """
-        scores = self._as_of_now()._scores(X)
-        return scores[:, 0] if self._single else scores
+        model = self._fitted_model()
+        scores = model.scores(X, self._decision(model.labels))
+        return scores if model.labels.two is None else scores[:, 0]
 
     def predict(self, X: Any) -> Any:
         """Predict the set of labels.
@@ -324,12 +274,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
             Zeros and ones, of the type that y had, and sparse where y was sparse when learning began (a CSR array of a sparse
             array, a CSR matrix of a sparse matrix); labels of `classes_` where y had one dimension.
         """
-        now = self._as_of_now()
-        if now._single:
-            return now.classes_[now._decoded(X)[:, 0]]
-        if now._label_kind == "ndarray":
-            return now._decoded(X).astype(now._label_dtype)
-        return getattr(sparse, now._label_kind)(now._decoded(X, sparse.csr_array).astype(now._label_dtype))
+        model = self._fitted_model()
+        return model.labels.decode(model.decoded(X, self._decision(model.labels), model.labels.pack))
 
     def sample_loss(self, X: Any, y: Any) -> NDArray:
         """Compute the estimator's own loss L(sigma, y) of each prediction.
@@ -346,33 +292,28 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
         ndarray of shape (n_samples,)
             Values of the loss that was learned for.
         """
-        now = self._as_of_now()
-        counts = now._counts_of(X, y)
-        return now._learned_loss.evaluate(*counts)
+        model, counts = self._counts_of(X, y)
+        return subset_loss(model.loss).evaluate(*counts)
 
     def _raw_predict(self, X: Any) -> NDArray:
-        return self._decoded(X)
+        """Return the indicators that are predicted."""
+        model = self._fitted_model()
+        return model.decoded(X, self._decision(model.labels))
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
-        return self._learned_loss.evaluate(*self._counts(predicted, self._dense_indicators(y)))
+        """Return the loss of each set that was predicted."""
+        model = self._fitted_model()
+        return subset_loss(model.loss).evaluate(*counts(predicted, model.labels.encode(y).dense()))
 
-    def _counts_of(self, X: Any, y: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        """Return the counts of each row's prediction, of sparse labels without a dense matrix."""
-        if self._single or not sparse.issparse(y):
-            return self._counts(self._decoded(X), self._dense_indicators(y))
-        predicted = self._decoded(X, sparse.csr_array)
-        self._read_labels(y, None, fresh=False, partial=True)
-        return self._counts(predicted, sparse.csr_array(y))
-
-    def _counts(self, indicators: Any, y: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        """True positives, false positives, false negatives and true negatives of each row."""
-        check_lengths(indicators.shape[0], y.shape[0])
-        predicted, true = indicators.astype(bool), y.astype(bool)
-        a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted * true, predicted, true))
-        return a, n_predicted - a, n_true - a, self._n_labels - n_predicted - n_true + a
-
-    def _dense_indicators(self, y: Any) -> NDArray:
-        return self._read_labels(y, None, fresh=False, partial=True).dense()
+    def _counts_of(self, X: Any, y: Any) -> tuple[Any, tuple[NDArray, ...]]:
+        """Return the model, and the counts of each row's prediction, of sparse labels without a dense matrix."""
+        model = self._fitted_model()
+        labels, decision = model.labels, self._decision(model.labels)
+        if labels.two is not None or not sparse.issparse(y):
+            return model, counts(model.decoded(X, decision), labels.encode(y).dense())
+        predicted = model.decoded(X, decision, sparse.csr_array)
+        labels.encode(y)  # which refuses what is no set
+        return model, counts(predicted, sparse.csr_array(y))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute 1 - Hamming loss, the share of labels that are predicted rightly, whatever `loss` is.
@@ -391,7 +332,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
         float
             At most 1, which is perfect.
         """
-        return 1 - mean_loss(Hamming().of_counts(*self._counts_of(X, y)), sample_weight)
+        return 1 - mean_loss(Hamming().of_counts(*self._counts_of(X, y)[1]), sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
         """Measure the margin of the weights, at unit norm, on a data set.
@@ -423,10 +364,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, Thresholded, SparseCoef):
         return float(self._margins(X, y).min())
 
     def _margins(self, X: Any, y: Any) -> NDArray:
-        scores = self._scores(X, shifted=False)
-        labels = self._read_labels(y, None, fresh=False, partial=True)
+        model = self._fitted_model()
+        scores, labels = model.scores(X), model.labels.encode(y)
         check_lengths(len(scores), labels.n)
-        return self._at_unit_norm(self._learner.problem.margins(scores, labels))
+        return model.at_unit_norm(model.learner.problem.margins(scores, labels))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -446,24 +387,9 @@ def sets_of(model: Any, m: int) -> Any:
     return sparse.csr_matrix(empty) if getattr(binarizer, "sparse_input_", False) else empty
 
 
-def check_label_numbers(classes: Any, m: int) -> None:
-    """Refuse `classes` of an indicator matrix that say anything but what is known: m labels, off or on."""
-    given = [np.asarray(each, dtype=object).tolist() for each in classes] if np.iterable(classes) else []
-    numbers = given == list(range(m))
-    values = are_values(given) and len(set(given)) == 2
-    if not (numbers or values or (len(given) == m and all(map(are_values, given)))):
-        raise ValueError(
-            f"classes={shortened(classes)} must be None, the numbers of the {m} labels, 0 to {m - 1}, their values, [0, 1], or a "
-            "list of the values of each."
-        )
-
-
-def are_values(given: Any) -> bool:
-    """Return whether it is a list of zeros and ones."""
-    return isinstance(given, list) and len(given) > 0 and all(value in (0, 1) for value in given)
-
-
-def values_of_one(classes: Any) -> NDArray:
-    """Return the values of one label, which may be in a list of its own, as for scikit-learn's multi-output classifiers."""
-    alone = isinstance(classes, (list, tuple, np.ndarray)) and len(classes) == 1 and np.iterable(classes[0])
-    return class_list(classes[0] if alone and not isinstance(classes[0], str) else classes)
+def counts(indicators: Any, y: Any) -> tuple[NDArray, ...]:
+    """Return true positives, false positives, false negatives and true negatives of each row."""
+    check_lengths(indicators.shape[0], y.shape[0])
+    predicted, true = indicators.astype(bool), y.astype(bool)
+    a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted * true, predicted, true))
+    return a, n_predicted - a, n_true - a, y.shape[1] - n_predicted - n_true + a

@@ -8,22 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._queries import shortened
-from sklearn_predtron._warning import warn
-from sklearn_predtron.families._classes import BaseTableClassifier
-from sklearn_predtron.families._declared_order import declared_order
+from sklearn_predtron.families._attributes import learned, read_only
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._fitted import learned, read_only
-from sklearn_predtron.families._labels import encode
-from sklearn_predtron.families._linear_models import Linear, of_thresholds
+from sklearn_predtron.families._linear import Linear, of_classes, of_thresholds, with_own_intercept
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._validation import mean_loss
+from sklearn_predtron.families._reading import mean_loss
+from sklearn_predtron.families._table import TableClassifier, true_codes
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.classes import check_same_set, encode
+from sklearn_predtron.families.labels.declared_order import declared_order
+from sklearn_predtron.families.labels.ranks import Ranks, checked_categories
+from sklearn_predtron.problems._base import Codes
 
 __all__ = ["PredtronOrdinalClassifier"]
 
 
-@documented({"classes_": np.arange(3)}, {"classes_": np.arange(3), "representation": "shared"}, d="d")
-class PredtronOrdinalClassifier(BaseTableClassifier):
+@documented(Ranks(np.arange(3)), {}, {"representation": "shared"}, d="d")
+class PredtronOrdinalClassifier(TableClassifier):
     """Ordinal regression: classification whose labels have an order, and whose mistakes cost more the further they go.
 
     Parameters
@@ -99,9 +100,10 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
     True
     """
 
-    _linear_models = f"{BaseTableClassifier._linear_models}, and ordinal models with `theta_`, as mord's"
+    _codec = Ranks
+    _linear_models = f"{TableClassifier._linear_models}, and ordinal models with `theta_`, as mord's"
     _parameter_constraints: dict[str, list] = {
-        **BaseTableClassifier._parameter_constraints,
+        **TableClassifier._parameter_constraints,
         "categories": ["array-like", None],
     }
 
@@ -141,75 +143,44 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
     @learned
     def thresholds_(self) -> NDArray:
         """With representation="shared", the ordered thresholds on the direction, of shape (r - 1,)."""
-        if not self._learner.problem.score_map.offsets_apart:
+        if not self._model.learner.problem.score_map.offsets_apart:
             raise AttributeError(
                 "thresholds_ is of representation='shared', whose thresholds are on one direction and in order; with "
                 "'thermometer' each of them, -intercept_[j], is on a direction of its own, coef_[j]."
             )
         return read_only(-self.intercept_)
 
-    def _add_classes(self, classes: Any) -> list[int]:
-        raise ValueError(
-            f"classes={shortened(classes)}: PredtronOrdinalClassifier does not take more ranks than it began with, between which "
-            "its thresholds lie; name all of them by `categories`, or by `classes` in the first call."
-        )
+    def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Codes]:
+        given = self._given_order(y)
+        if known is None:
+            return Ranks.first(y, classes, partial=partial, given=given)
+        known.check_same(classes)
+        if given is not None:
+            known.check_order(given, whole=self.categories is not None)
+        return known, known.encode(y)
 
-    def _given_classes(self, y: Any) -> NDArray | None:
-        if self.categories is not None:
-            return self._checked_categories()
-        return declared_order(y)
+    def _given_order(self, y: Any) -> NDArray | None:
+        """Return the ranks in their order, if they are known without a look at the rows."""
+        return declared_order(y) if self.categories is None else checked_categories(self.categories)
 
-    def _read_linear(self, model: Any) -> Linear:
+    def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
+        return labels.extended(classes)  # which refuses them
+
+    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
         """Return the scores of the ranks, in their order: of thresholds on one direction, as mord's models have them, too."""
         check_is_fitted(model)
         ordered = all(hasattr(model, name) for name in ("coef_", "theta_", "classes_"))
-        scores = of_thresholds(model) if ordered and np.ndim(model.coef_) == 1 else self._of_classes(model)
-        given = self._given_classes(None)
-        if given is None:
-            self._begin_classes(model.classes_)
-            return scores
-        self._check_same_set(model.classes_, given, "in categories")
-        self._begin_classes(given)
-        order = encode(given, model.classes_)
-        if len(scores.coef) == 1:  # of the second class
-            return scores if order[1] == 1 else Linear(-scores.coef, -scores.intercept)
-        return Linear(scores.coef[order], scores.intercept[order])
-
-    def _checked_categories(self) -> NDArray:
-        categories = np.asarray(self.categories)
-        mixed = len({isinstance(label, str) for label in np.asarray(self.categories, dtype=object).ravel()}) > 1
-        if mixed or categories.ndim != 1 or len(set(categories.tolist())) < max(2, len(categories)) or unlike(categories):
-            raise ValueError(
-                f"categories={self.categories!r} must be a list of at least two different labels of one type, each once."
-            )
-        return categories
-
-    def _check_same_classes(self, classes: Any, given: NDArray | None) -> None:
-        super()._check_same_classes(classes, given)
-        if given is None:
-            return
-        if (np.diff(encode(given, self.classes_, "categories")) <= 0).any():
-            raise ValueError(
-                f"categories={given.tolist()} are not in the order in which learning began: {self.classes_.tolist()}."
-            )
-        if self.categories is not None and len(given) < len(self.classes_):
-            raise ValueError(f"categories={given.tolist()} cannot change from {self.classes_.tolist()} once learning has begun.")
-
-    def _find_classes(self, y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
-        try:
-            return super()._find_classes(y, targets=targets)
-        except ValueError as error:
-            if "continuous" not in str(error):
-                raise
-            raise ValueError(
-                f"Unknown label type: continuous, as {shortened(y)}.  Where fractions are ranks, such as half stars, declare "
-                "them: categories=[1, 1.5, 2, ...], or an ordered pandas Categorical."
-            ) from None
-
-    def _check_classes(self, classes: NDArray, *, ordered: bool) -> None:
-        super()._check_classes(classes, ordered=ordered)
-        if not ordered and classes.dtype.kind in "OSUT":
-            warn(f"The labels are text, and their order is that of the alphabet: {classes.tolist()}; categories= gives another.")
+        scores = of_thresholds(model) if ordered and np.ndim(model.coef_) == 1 else of_classes(self, model)
+        given = self._given_order(None)
+        if given is not None:
+            check_same_set(model.classes_, given, "in categories")
+            order = encode(given, model.classes_)
+            if len(scores.coef) > 1:
+                scores = Linear(scores.coef[order], scores.intercept[order])
+            elif order[1] == 0:  # of the second class
+                scores = Linear(-scores.coef, -scores.intercept)
+        labels = Ranks.of_model(model.classes_ if given is None else given)
+        return labels, self._encoded(labels, with_own_intercept(self, model, scores))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute 1 - mean absolute error / (r - 1) on the scale of ranks, whatever the loss and its costs.
@@ -230,14 +201,6 @@ class PredtronOrdinalClassifier(BaseTableClassifier):
         float
             At most 1, which is perfect.
         """
-        predicted = self._predict_codes(X)
-        codes = self._true_codes(predicted, y)
+        labels, predicted = self._fitted_model().labels, self._raw_predict(X)
+        codes = true_codes(labels, predicted, y)
         return 1 - mean_loss(np.abs(predicted - codes), sample_weight) / (len(self.classes_) - 1)
-
-
-def unlike(labels: NDArray) -> bool:
-    """Return whether labels cannot be compared, or do not equal themselves."""
-    try:
-        return bool((np.sort(labels) != np.sort(labels)).any())
-    except TypeError:
-        return True

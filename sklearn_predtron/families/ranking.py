@@ -7,22 +7,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._compat import with_callbacks
 from sklearn_predtron._queries import ONE, QID, check_qid, is_one, read_document_relevances
 from sklearn_predtron._typing import keeping_type
-from sklearn_predtron.families._blocks import InColumn
+from sklearn_predtron.families import _linear, _sparse
+from sklearn_predtron.families._attributes import learned
+from sklearn_predtron.families._bounds import loss_bound
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._fast_path import QueryReader
-from sklearn_predtron.families._fitted import learned
-from sklearn_predtron.families._linear_models import ANY_REGRESSOR, Linear
+from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._linear import ANY_REGRESSOR, Linear
+from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._rankings import BaseRanker
-from sklearn_predtron.families._validation import Batch, check_lengths
+from sklearn_predtron.families._rankings import CONSTRAINTS, list_margins, ranker_tags, ranking_losses, ranking_problem
+from sklearn_predtron.families._reading import BlockReader, check_labels_given, check_lengths
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.relevances import DocumentRelevances
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.problems._base import Labels
+from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.problems._relevance import Relevances
 
 if TYPE_CHECKING:
@@ -30,11 +33,12 @@ if TYPE_CHECKING:
 
 __all__ = ["PredtronRanker"]
 
+RELEVANCES = DocumentRelevances()
 ROUTED = {"qid": "groups", "sample_weight": True}
 
 
-@documented({}, rows="queries")
-class PredtronRanker(BaseRanker, InColumn):
+@documented(RELEVANCES, rows="queries")
+class PredtronRanker(BasePredtron):
     """Subset ranking: learns from queries, whose documents are rows with a relevance each, to score documents.
 
     A round is a query: its documents are ranked by their scores t = X w, and compared with their relevances.
@@ -110,7 +114,7 @@ class PredtronRanker(BaseRanker, InColumn):
     array([2, 1, 5, 4, 3])
     """
 
-    _ids = QID
+    _parameter_constraints: dict[str, list] = {**BasePredtron._parameter_constraints, **CONSTRAINTS}
     _linear_models = "linear regressors of scikit-learn of one target, and linear classifiers of two classes"
     __metadata_request__fit = ROUTED
     __metadata_request__partial_fit = ROUTED
@@ -141,6 +145,10 @@ class PredtronRanker(BaseRanker, InColumn):
         self.random_state = random_state
         self.warm_start = warm_start
 
+    from_linear = classmethod(_linear.from_linear)
+    sparsify = _sparse.sparsify
+    densify = _sparse.densify
+
     # --------------------------------------------------------------------------------------------------------- learning
 
     @keeping_type(with_callbacks)
@@ -166,7 +174,7 @@ class PredtronRanker(BaseRanker, InColumn):
         Self
             The fitted estimator.
         """
-        X, qid = self._apart_or_warned(X, qid)
+        X, qid = self._reader().apart_or_warned(X, qid)
         return self._fit(X, y, qid=qid, sample_weight=sample_weight)
 
     def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:
@@ -192,40 +200,29 @@ class PredtronRanker(BaseRanker, InColumn):
         Self
             The estimator.
         """
-        stream = self.__dict__.get("_stream")
-        if stream is not None and qid is None and sample_weight is None and stream.take(X, y):
-            return self
-        X, qid = self._apart(X, qid)
-        return self._partial_fit(X, y, qid=qid, sample_weight=sample_weight)
+        X, qid = self._reader().apart(X, qid)
+        return self._partial_fit(X, y, short=qid is None and sample_weight is None, qid=qid, sample_weight=sample_weight)
 
-    def _read(  # type: ignore[override]
-        self, X: Any, y: Any, *, qid: Any = None, sample_weight: Any = None, fresh: bool, partial: bool = False
-    ) -> Batch:
-        return self._read_blocks(X, y, self._read_values, qid, sample_weight, fresh=fresh, partial=partial)[1]
+    def _reader(self) -> BlockReader:
+        return BlockReader(type(self).__name__, QID, Relevances)
 
-    def _read_values(self, y: Any) -> NDArray:
-        return read_document_relevances(y)
+    def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, NDArray]:
+        return RELEVANCES, RELEVANCES.encode(y)
 
-    def _in_blocks(self, values: NDArray, start: NDArray) -> Relevances:
-        return Relevances(values, start)
-
-    def _build_reader(self) -> QueryReader:
-        return QueryReader()
-
-    def _read_linear(self, model: Any) -> Linear:
-        scores = self._of_classes(model) if is_classifier(model) else self._stacked(model, ANY_REGRESSOR)
+    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
+        scores = _linear.of_classes(self, model) if is_classifier(model) else _linear.stacked(self, model, ANY_REGRESSOR)
         if len(scores.coef) != 1:
-            raise self._refused(model)
-        return scores
+            raise _linear.refused(self, model)
+        return RELEVANCES, scores._replace(intercept=np.zeros(1))  # it is common to the documents of a query
 
-    def _without_intercept(self, model: Any, scores: Linear) -> Linear:
-        return scores._replace(intercept=np.zeros(1))  # it is common to the documents of a query
+    def _build_problem(self, labels: Any) -> Problem:
+        return ranking_problem(self, labels.n_labels)
 
-    def _build_intercept(self) -> Intercept:
+    def _intercept(self) -> Intercept:
         return Intercept(False, 1.0)
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        return self._fixed_norm()
+        return {}
 
     @learned
     def coef_(self) -> NDArray:
@@ -272,7 +269,7 @@ class PredtronRanker(BaseRanker, InColumn):
         ndarray of shape (n_documents,)
             t = X w.
         """
-        return self._scores(self._apart(X, None)[0])[:, 0]
+        return self._fitted_model().scores(self._reader().apart(X, None)[0])[:, 0]
 
     def rank(self, X: Any, qid: Any = None) -> NDArray:
         """Rank the documents of each query.
@@ -290,9 +287,10 @@ class PredtronRanker(BaseRanker, InColumn):
         ndarray of shape (n_documents,)
             Positions 1, 2, ... within the query; documents of equal scores in the order they are in.
         """
-        X, qid = self._apart_or_warned(X, qid) if self._several else self._apart(X, qid)
+        model, reader = self._fitted_model(), self._reader()
+        X, qid = reader.apart_or_warned(X, qid) if model.noted else reader.apart(X, qid)
         scores = self.predict(X)
-        queries = self._blocks(qid, len(scores))
+        queries = reader.blocks(qid, len(scores))
         query = np.repeat(np.arange(queries.n), np.diff(queries.start))
         positions = np.empty(len(scores), dtype=np.intp)
         positions[np.lexsort((-queries.take(scores), query))] = np.arange(len(scores)) - queries.start[query] + 1
@@ -315,25 +313,31 @@ class PredtronRanker(BaseRanker, InColumn):
         ndarray of shape (n_queries,)
             Values of the loss that was learned for, in the order in which the queries first appear.
         """
-        return self._losses(*self._scored_queries(X, y, qid))
+        return ranking_losses(*self._scored_queries(X, y, qid))
 
     def _raw_predict(self, X: Any) -> NDArray:
+        """Return the scores of documents."""
         return self.predict(X)
 
     def _loss_of(self, predicted: NDArray, y: Any, qid: Any = None) -> NDArray:
-        return self._losses(*self._beside_labels(predicted, y, qid))
+        """Return the loss of each query, given the scores of its documents."""
+        model = self._fitted_model()
+        return ranking_losses(model, *self._reader().beside_labels(predicted, y, qid, model))
 
-    def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[NDArray, Relevances]:
-        """Return scores and relevances, query by query."""
-        X, qid = self._apart_or_warned(X, qid)
-        return self._beside_labels(*self._scored_documents(X, y), qid)
+    def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[Model, NDArray, Relevances]:
+        """Return the model, and scores and relevances, query by query."""
+        reader = self._reader()
+        X, qid = reader.apart_or_warned(X, qid)
+        model, scores, y = self._scored_documents(X, y)
+        return model, *reader.beside_labels(scores, y, qid, model)
 
-    def _scored_documents(self, X: Any, y: Any) -> tuple[NDArray, NDArray]:
-        check_is_fitted(self)
-        self._check_labels_given(y)
-        scores, y = self.predict(X), read_document_relevances(y)
+    def _scored_documents(self, X: Any, y: Any) -> tuple[Model, NDArray, NDArray]:
+        """Return the model, and scores and relevances, document by document."""
+        model = self._fitted_model()
+        check_labels_given(y, model.name)
+        scores, y = model.scores(self._reader().apart(X, None)[0])[:, 0], read_document_relevances(y)
         check_lengths(len(scores), len(y))
-        return scores, y
+        return model, scores, y
 
     def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
         """Compute the mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
@@ -355,10 +359,10 @@ class PredtronRanker(BaseRanker, InColumn):
         float
             At most 1, which is perfect; a query that cannot be ranked wrongly counts 1.
         """
-        check_is_fitted(self)
-        self._check_ids_given(self._apart(X, qid)[1], "score")
-        X, qid = self._apart_or_warned(X, qid)
-        scores, y = self._scored_documents(X, y)
+        model, reader = self._fitted_model(), self._reader()
+        reader.check_ids_given(reader.apart(X, qid)[1], "score", model)
+        X, qid = reader.apart_or_warned(X, qid)
+        _, scores, y = self._scored_documents(X, y)
         qid = ONE if qid is None or is_one(qid) else check_qid(qid, len(y))
         return mean_over_queries(ndcg, y, scores, qid, sample_weight=sample_weight)
 
@@ -394,7 +398,7 @@ class PredtronRanker(BaseRanker, InColumn):
         return float(self._margins(X, y, qid).min(initial=np.inf))
 
     def _margins(self, X: Any, y: Any, qid: Any = None) -> NDArray:
-        return self._list_margins(*self._scored_queries(X, y, qid))
+        return list_margins(self, *self._scored_queries(X, y, qid))
 
     def loss_bound(
         self,
@@ -441,8 +445,7 @@ class PredtronRanker(BaseRanker, InColumn):
         >>> round(model.cumulative_loss_, 3), round(model.loss_bound(model.margin(X, y, qid=qid), radius=5**0.5), 6)
         (0.369, 10.0)
         """
-        return self._loss_bound(margin, radius, c_L, comparator, X, y, qid)
+        return loss_bound(self, margin, radius, c_L, comparator, X, y, qid)
 
-    def _rows_and_labels(self, X: Any, y: Any, qid: Any = None) -> tuple[Any, Labels]:
-        X, qid = self._apart_or_warned(X, qid)
-        return super()._rows_and_labels(X, y, qid)
+    def __sklearn_tags__(self) -> Any:
+        return ranker_tags(super().__sklearn_tags__())

@@ -2,51 +2,134 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._compat import Interval, StrOptions, with_callbacks
 from sklearn_predtron._core.rows import Rows
-from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import ONE, SID, Queries, is_one, weights_of_sequences
 from sklearn_predtron._typing import keeping_type
-from sklearn_predtron.families._base import BasePredtron
-from sklearn_predtron.families._blocks import InColumn
-from sklearn_predtron.families._bounded import positive
+from sklearn_predtron.families._attributes import learned, read_only
+from sklearn_predtron.families._bounds import loss_bound, unit_margin_bound
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._fast_path import TokenReader
-from sklearn_predtron.families._fitted import AfterFit, read_only
-from sklearn_predtron.families._labels import check_same_classes, class_list, encode, find_classes, one_dimensional
-from sklearn_predtron.families._linear_models import BeginsAtLinear, Linear, of_each_class
+from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._linear import Linear, from_linear, of_classes, of_each_class
+from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._transitions import (
+from sklearn_predtron.families._reading import (
+    BlockReader,
+    Columns,
+    LabelsOf,
+    Reading,
+    check_labels_given,
+    check_lengths,
+    mean_loss,
+)
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.tokens import Tokens
+from sklearn_predtron.families.labels.transitions import (
     allowed_transitions,
     check_labels_allowed,
     check_transitions,
-    learned_scores,
     observed_transitions,
     possible,
 )
-from sklearn_predtron.families._validation import Batch, MissingClasses, check_lengths, mean_loss, refuse_dicts
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._chain import ChainProblem, TokenCodes
-from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
     from sklearn_predtron._typing import Self
 
 __all__ = ["PredtronSequenceTagger"]
 
+OF_TRANSITIONS = ("transitions_", "start_", "end_")  # what is learned of them
 ROUTED = {"sid": "groups", "sample_weight": True}
 
 
-@documented({"classes_": np.arange(3)}, d="n_classes", rows="sequences")
-class PredtronSequenceTagger(InColumn, BeginsAtLinear):
+def learned_scores(name: str, what: str) -> learned:
+    """Return the property of a tagger that has scores of transitions, of the weights that predict or of the last iterate."""
+    part, mean = OF_TRANSITIONS.index(name.removeprefix("last_")), not name.startswith("last_")
+
+    def scores(tagger: Any) -> NDArray:
+        return scores_of_transitions(tagger._model, mean)[part]
+
+    scores.__name__ = name
+    scores.__doc__ = f"Scores {what}, of shape {'(n_classes, n_classes)' if part == 0 else '(n_classes,)'}."
+    return learned(scores)
+
+
+def scores_of_transitions(model: Model, mean: bool) -> tuple[NDArray, NDArray, NDArray]:
+    """Return the scores of transitions, of first and of last labels, -inf for what is forbidden."""
+    A, start, end = model.learner.read(lambda weights: weights.transitions(mean))
+    allowed = model.learner.problem.allowed
+    if allowed is not None:
+        A[~allowed[:-1]], start[~allowed[-1]] = -np.inf, -np.inf
+    return read_only(A), read_only(start), read_only(end)
+
+
+def refuse_dicts(X: list) -> None:
+    """Refuse tokens, or sentences of them, that are no rows yet."""
+    tokens = X[0] if X and isinstance(X[0], list) else X
+    if tokens and isinstance(tokens[0], Mapping):
+        raise ValueError(
+            "X holds dicts; accepted are rows of numbers: datasets.stack_sequences makes one list of tokens of a list of "
+            "sentences, and DictVectorizer or FeatureHasher makes rows of them."
+        )
+
+
+class SequenceReader(BlockReader):
+    """Reads sequences of tokens, whose labels a constraint may forbid to follow one another.
+
+    Parameters
+    ----------
+    name : str
+        What the estimator is called in errors.
+    constraint : object
+        The parameter of the tagger.
+    """
+
+    def __init__(self, name: str, constraint: Any):
+        super().__init__(name, SID, TokenCodes)
+        self.constraint, self.observed = constraint, isinstance(constraint, str) and constraint == "observed"
+
+    def rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
+        """Check X, and read it in place."""
+        if isinstance(X, list):
+            refuse_dicts(X)
+        return super().rows(X, columns)
+
+    def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
+        """Return which of the rows of positive weight belong together, and the weight of each sequence, that of its tokens."""
+        weights_of_sequences(self.blocks(ids, len(weight)), weight)
+        return super().weighed(ids, weight)
+
+    def gathered(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *given: Any, **how: Any) -> tuple[Queries, Reading]:
+        """Return the sequences, and what a call was given; refuse a constraint, or labels that it forbids."""
+        sequences, reading = super().gathered(X, y, labels_of, known, *given, **how)
+        codec: Any = reading.labels
+        labels, classes = reading.batch.labels, codec.classes
+        if self.observed and how["partial"]:
+            raise ValueError("constraint='observed' is not for partial_fit, which sees a part of the data; pass an array.")
+        observed = observed_transitions(labels, len(classes)) if self.observed else None
+        allowed = allowed_transitions(self.constraint, classes, observed)
+        if allowed is not None and allowed is not observed:
+            check_transitions(allowed, classes, self.constraint)
+            check_labels_allowed(labels, sequences, allowed, classes, self.constraint)
+        return sequences, reading._replace(labels=Tokens(classes, allowed))
+
+    def short(self, codec: Any) -> Any:
+        """Return the reader of the short way; none where partial_fit says why the constraint is not for it."""
+        return None if self.observed else codec.short()
+
+
+@documented(Tokens(np.arange(3)), d="n_classes", rows="sequences")
+class PredtronSequenceTagger(BasePredtron):
     """Sequence tagging by a linear chain: labels the tokens of a sequence together.
 
     A row is a token, `sid` says of which sequence, and a round is a sequence.  The score S(y) of a sequence of labels is the sum
@@ -133,9 +216,6 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
     """
 
     _epochs = 20
-    _ids = SID
-    _observed: NDArray | None = None  # transitions, where they are the constraint
-    classes_: Any = AfterFit()
     _parameter_constraints: dict[str, list] = {
         **{name: kinds for name, kinds in BasePredtron._parameter_constraints.items() if name != "fit_intercept"},
         "loss": [str, SequenceLoss],
@@ -177,6 +257,8 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
         self.random_state = random_state
         self.warm_start = warm_start
 
+    from_linear = classmethod(from_linear)
+
     # --------------------------------------------------------------------------------------------------------- learning
 
     @keeping_type(with_callbacks)
@@ -202,7 +284,7 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
         Self
             The fitted estimator.
         """
-        X, sid = self._apart_or_warned(X, sid)
+        X, sid = self._reader().apart_or_warned(X, sid)
         return self._fit(X, y, sid=sid, sample_weight=sample_weight)
 
     def partial_fit(  # type: ignore[override]
@@ -232,104 +314,38 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
         Self
             The estimator.
         """
-        stream = self.__dict__.get("_stream")
-        alone = classes is None and (sid is None or is_one(sid)) and sample_weight is None
-        if stream is not None and alone and stream.take(X, y):
-            return self
-        X, sid = self._apart(X, sid)
-        return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
+        short = classes is None and (sid is None or is_one(sid)) and sample_weight is None
+        X, sid = self._reader().apart(X, sid)
+        return self._partial_fit(X, y, short=short, classes=classes, sid=sid, sample_weight=sample_weight)
 
-    def _read(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        sid: Any = None,
-        classes: Any = None,
-        sample_weight: Any = None,
-        fresh: bool,
-        partial: bool = False,
-    ) -> Batch:
-        def read(y: Any) -> NDArray:
-            return self._read_codes(y, classes, fresh=fresh, partial=partial)
+    def _reader(self) -> SequenceReader:
+        return SequenceReader(type(self).__name__, self.constraint)
 
-        sequences, batch = self._read_blocks(X, y, read, sid, sample_weight, fresh=fresh, partial=partial)
-        self._note_transitions(batch.labels, partial=partial)
-        self._check_transitions(batch.labels, sequences)
-        return batch
+    def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, NDArray]:
+        if known is None:
+            return Tokens.first(y, classes, partial=partial)
+        known.check_same(classes)
+        return known, known.encode(y)
 
-    def _weighed_blocks(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
-        weights_of_sequences(self._blocks(ids, len(weight)), weight)
-        return super()._weighed_blocks(ids, weight)
+    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
+        labels = Tokens(np.array(model.classes_), allowed_transitions(self.constraint, np.array(model.classes_), None))
+        return labels, of_each_class(of_classes(self, model), 0.5)  # tokens always have offsets
 
-    def _in_blocks(self, values: NDArray, start: NDArray) -> TokenCodes:
-        return TokenCodes(values, start)
+    def _build_problem(self, labels: Any) -> ChainProblem:
+        return sequence_loss(self.loss).build(self.transition_scaling, labels.classes, labels.allowed)
 
-    def _read_values(self, y: Any) -> NDArray:
-        return encode(column_or_1d(y), self.classes_)
-
-    def _read_rows(self, X: Any, *, reset: bool) -> tuple[Any, Rows]:
-        if isinstance(X, list):
-            refuse_dicts(X)
-        return super()._read_rows(X, reset=reset)
-
-    def _read_codes(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> NDArray:
-        """Return the number of each token's label, and set what is known of the labels."""
-        if not fresh:
-            check_same_classes(classes, self.classes_)
-            return encode(one_dimensional(y), self.classes_)
-        if not partial:
-            self.classes_, codes = find_classes(one_dimensional(y))
-            return codes
-        if classes is None:
-            raise MissingClasses()
-        self.classes_ = find_classes(class_list(classes), targets=False)[0]
-        return encode(one_dimensional(y), self.classes_)
-
-    def _read_linear(self, model: Any) -> Linear:
-        scores = self._of_classes(model)
-        self.classes_ = np.array(model.classes_)
-        return of_each_class(scores, 0.5)
-
-    def _note_transitions(self, labels: Any, *, partial: bool) -> None:
-        """Note which transitions there are, if others are to be forbidden."""
-        if not isinstance(self.constraint, str) or self.constraint != "observed":
-            return
-        if partial:
-            raise ValueError("constraint='observed' is not for partial_fit, which sees a part of the data; pass an array.")
-        self._observed = observed_transitions(labels, len(self.classes_))
-
-    def _check_transitions(self, labels: Any, queries: Queries) -> None:
-        """Refuse a constraint, or labels that it forbids."""
-        allowed = self._allowed()
-        if allowed is not None and allowed is not self._observed:
-            check_transitions(allowed, self.classes_, self.constraint)
-            check_labels_allowed(labels, queries, allowed, self.classes_, self.constraint)
-
-    def _allowed(self) -> NDArray | None:
-        """Return which label may follow which, in the last row which may be first; None if all may."""
-        return allowed_transitions(self.constraint, self.classes_, self._observed)
-
-    def _build_reader(self) -> TokenReader | None:
-        if isinstance(self.constraint, str) and self.constraint == "observed":
-            return None  # partial_fit says why
-        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
-        return TokenReader(codes, self._learner.problem.allowed)
-
-    def _build_problem(self) -> ChainProblem:
-        return sequence_loss(self.loss).build(self.transition_scaling, self.classes_, self._allowed())
-
-    def _without_intercept(self, model: Any, scores: Linear) -> Linear:
-        return scores  # tokens always have offsets
-
-    def _build_intercept(self) -> Intercept:
+    def _intercept(self) -> Intercept:
         return Intercept(True, self._scaling())
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        fixed = {**self._fixed_norm(), "intercept_scaling": self._scaling()}
-        return {**fixed, "transition_scaling": float(self.transition_scaling)}
+        return {"intercept_scaling": self._scaling(), "transition_scaling": float(self.transition_scaling)}
 
     # ------------------------------------------------------------------------------------------------------ what was learned
+
+    @learned
+    def classes_(self) -> NDArray:
+        """The labels, sorted."""
+        return self._model.labels.classes
 
     transitions_ = learned_scores("transitions_", "of a label (row) before another (column) that predict")
     start_ = learned_scores("start_", "of first labels that predict")
@@ -337,14 +353,6 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
     last_transitions_ = learned_scores("last_transitions_", "of a label (row) before another (column) in the last iterate")
     last_start_ = learned_scores("last_start_", "of first labels in the last iterate")
     last_end_ = learned_scores("last_end_", "of last labels in the last iterate")
-
-    def _transitions(self, mean: bool) -> tuple[NDArray, NDArray, NDArray]:
-        """Return the scores of transitions, of first and of last labels, -inf for what is forbidden."""
-        A, start, end = self._learner.read(lambda weights: weights.transitions(mean))
-        allowed = self._learner.problem.allowed
-        if allowed is not None:
-            A[~allowed[:-1]], start[~allowed[-1]] = -np.inf, -np.inf
-        return read_only(A), read_only(start), read_only(end)
 
     # -------------------------------------------------------------------------------------------------------- prediction
 
@@ -364,25 +372,26 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
         ndarray of shape (n_tokens,)
             Labels of `classes_`.
         """
-        return self.classes_[self._predict_codes(X, sid, "predict")]
+        return self._fitted_model().labels.classes[self._predict_codes(X, sid, "predict")]
 
     def _predict_codes(self, X: Any, sid: Any, method: str) -> NDArray:
         """Return the numbers of the predicted labels, of shape (n_tokens,)."""
-        problem, scores, queries, table = self._scored_sequences(X, sid, method)
-        return queries.put_back(possible(*problem.predict(scores, queries.start, *table)))
+        model, scores, queries, table = self._scored_sequences(X, sid, method)
+        return queries.put_back(possible(*model.learner.problem.predict(scores, queries.start, *table)))
 
-    def _scored_sequences(self, X: Any, sid: Any, method: str) -> tuple[Any, NDArray, Queries, tuple]:
-        """Return the problem of now, the tokens' scores by sequence, the sequences, and the scores of transitions."""
-        check_is_fitted(self)
-        X, sid = self._apart(X, sid)
-        learner, scores, table = self._scored_beside(X, lambda weights: weights.transitions(True))
-        queries = self._blocks_to_score(sid, len(scores), method)
-        return learner.problem, queries.take(scores), queries, table
-
-    def _blocks_to_score(self, ids: Any, n: int, method: str) -> Queries:
-        if n > 1:
-            self._check_ids_given(ids, method)
-        return super()._blocks_to_score(ids, n, method)
+    def _scored_sequences(self, X: Any, sid: Any, method: str) -> tuple[Model, NDArray, Queries, tuple]:
+        """Return the model, the tokens' scores by sequence, the sequences, and the scores of transitions, all of one moment."""
+        model, reader = self._fitted_model(), self._reader()
+        X, sid = reader.apart(X, sid)
+        if isinstance(X, list):
+            refuse_dicts(X)
+        with model.learner.lock.reading():
+            table = model.learner.read(lambda weights: weights.transitions(True))
+            scores = model.scores(X)
+        if len(scores) > 1:
+            reader.check_ids_given(sid, method, model)
+        queries = reader.blocks(sid, len(scores))
+        return model, queries.take(scores), queries, table
 
     def decision_function(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the max-marginals: the best score of a sequence with the label at the token, less that of the best sequence.
@@ -399,8 +408,8 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
         ndarray of shape (n_tokens, n_classes)
             At most 0, which is the predicted label's; -1e100 or less where the constraint leaves no such sequence.
         """
-        problem, scores, queries, table = self._scored_sequences(X, sid, "decision_function")
-        return queries.put_back(possible(*problem.marginals(scores, queries.start, *table)))
+        model, scores, queries, table = self._scored_sequences(X, sid, "decision_function")
+        return queries.put_back(possible(*model.learner.problem.marginals(scores, queries.start, *table)))
 
     def score(self, X: Any, y: Any, sid: Any = None, sample_weight: Any = None) -> float:
         """Compute the share of tokens whose label is right, whatever the loss.
@@ -421,8 +430,7 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
         float
             At most 1, which is perfect.
         """
-        check_is_fitted(self)
-        self._check_labels_given(y)
+        check_labels_given(y, self._fitted_model().name)
         predicted = self.classes_[self._predict_codes(X, sid, "score")]
         y = column_or_1d(y)
         check_lengths(len(predicted), len(y))
@@ -445,15 +453,18 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
         ndarray of shape (n_sequences,)
             Values of the loss that was learned for, in the order in which the sequences first appear.
         """
-        X, sid = self._apart(X, sid)
+        X, sid = self._reader().apart(X, sid)
         return self._loss_of(self._predict_codes(X, sid, "sample_loss"), y, sid)
 
     def _raw_predict(self, X: Any) -> NDArray:
+        """Return the numbers of the labels of one sequence."""
         return self._predict_codes(X, ONE, "predict")
 
     def _loss_of(self, predicted: NDArray, y: Any, sid: Any = None) -> NDArray:
-        labels, true = self._beside_labels(predicted, y, sid)
-        return sequence_loss(self.loss).evaluate(true.array, labels, true.starts, self.classes_)
+        """Return the loss of each sequence, given the numbers of its labels."""
+        model = self._fitted_model()
+        labels, true = self._reader().beside_labels(predicted, y, sid, model)
+        return sequence_loss(self.loss).evaluate(true.array, labels, true.starts, model.labels.classes)
 
     # -------------------------------------------------------------------------------------------------------- the theory
 
@@ -495,13 +506,15 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
         return self._leads(X, y, sid, "leads_for_loss" if additive else "leads_of_sequences")
 
     def _leads(self, X: Any, y: Any, sid: Any, method: str) -> NDArray:
-        problem, scores, queries, table = self._scored_sequences(X, sid, "margin")
-        labels = self._labels_of(y, queries)
+        """Return the leads of sequences by a method of the problem, at unit norm."""
+        model, scores, queries, table = self._scored_sequences(X, sid, "margin")
+        labels = self._reader().labels_of_blocks(y, queries, model)
+        problem: Any = model.learner.problem
         leads = getattr(problem, method)(scores, labels, *table)
         for i in np.flatnonzero(leads == np.inf):  # no other sequence is allowed, and perhaps not this one
             if not self._is_allowed(labels.array[labels.starts[i] : labels.starts[i + 1]]):
                 leads[i] = -np.inf
-        return self._at_unit_norm(leads)
+        return model.at_unit_norm(leads)
 
     def _is_allowed(self, codes: NDArray) -> bool:
         """Return whether what was learned allows a sequence of labels."""
@@ -548,17 +561,10 @@ class PredtronSequenceTagger(InColumn, BeginsAtLinear):
         True
         """
         if unit_margin is None:
-            return self._loss_bound(margin, radius, c_L, None, None, None)
+            return loss_bound(self, margin, radius, c_L, None, None, None)
         if margin is not None:
             raise ValueError(f"loss_bound takes margin={margin} or unit_margin={unit_margin}, not both.")
-        self._theorem()
-        rate, radius = positive(unit_margin, "unit_margin"), None if radius is None else positive(radius, "radius")
-        radius, c_L = np.float64(self._effective_radius(radius)), self._least_loss(c_L)
-        with np.errstate(all="ignore"):  # a bound whose squares overflow is infinite
-            return float(resolve(Update, self.update, "update").unit_margin_bound(self._problem_of_bounds(), rate, radius, c_L))
-
-    def _problem_of_bounds(self) -> Any:
-        return self._learner.problem.of_length(max(self._learner.weights.longest, 1))
+        return unit_margin_bound(self, unit_margin, radius, c_L)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

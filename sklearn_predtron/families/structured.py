@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._compat import HasMethods
 from sklearn_predtron._core.joint import ObjectRows
 from sklearn_predtron._core.rows import Rows
-from sklearn_predtron._queries import shortened
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families import _joint
-from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._attributes import read_only
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._fitted import read_only
-from sklearn_predtron.families._joint import JointProblem, is_joint, objects_of
-from sklearn_predtron.families._judged import JudgedProblem
+from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._joint import JointProblem, JudgedProblem, is_joint, objects_of
+from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._validation import Batch, check_lengths, mean_loss
+from sklearn_predtron.families._reading import Columns, LabelsOf, Reading, RowReader, check_labels_given, check_lengths, mean_loss
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.objects import AnyLabels, labels_of
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._joint import PythonJointProblem
 from sklearn_predtron.problems._user import Objects, PythonProblem
@@ -138,11 +138,6 @@ class Problem(JudgedProblem):
         raise TypeError(f"{type(self).__name__} does not define augmented_decode(t, y); a problem must.")
 
 
-def joint_features(problem: Any) -> int:
-    """Return how many joint features a compiled problem has, 0 if it has scores."""
-    return getattr(problem, "n_features", 0)
-
-
 def has_scores(model: Any) -> bool:
     """Return whether a model has scores; raise AttributeError if its features are joint."""
     if is_joint(model.problem):
@@ -153,15 +148,6 @@ def has_scores(model: Any) -> bool:
     return True
 
 
-def labels_of(y: Any) -> list[Any]:
-    """Return the labels of a sequence, which those of a frame are its rows; refuse what has no order."""
-    if isinstance(y, (Mapping, Set)):
-        raise ValueError(f"y is {shortened(y)}; accepted are sequences of labels, one for each row of X.")
-    if hasattr(y, "columns"):
-        y = y.to_numpy()
-    return list(y if hasattr(y, "__iter__") and getattr(y, "ndim", 1) > 0 else np.atleast_1d(np.asarray(y)))
-
-
 def of_two_scores() -> Problem:
     """Return a problem that is good for nothing but to be built."""
     problem = Problem()
@@ -169,7 +155,7 @@ def of_two_scores() -> Problem:
     return problem
 
 
-@documented({"problem": of_two_scores()}, d="n_scores")
+@documented(AnyLabels(), {"problem": of_two_scores()}, d="n_scores")
 class Predtron(BasePredtron):
     """Learner for a prediction problem written in Python.
 
@@ -254,64 +240,19 @@ class Predtron(BasePredtron):
         self.random_state = random_state
         self.warm_start = warm_start
 
-    def _read(self, X: Any, y: Any, **given: Any) -> Batch:
-        batch = super()._read(X, y, **given)
-        return batch._replace(labels=self._rounds(batch.X, batch.labels))
+    def _reader(self) -> RowReader:
+        return self._own_reader()
 
-    def _rows_and_labels(self, X: Any, y: Any) -> tuple[Any, Labels]:
-        X, labels = super()._rows_and_labels(X, y)
-        return X, self._rounds(X, labels)
+    def _own_reader(self) -> OwnReader:
+        name = type(self).__name__
+        return ObjectReader(name, self.problem) if is_joint(self.problem) else OwnReader(name, self.problem)
 
-    def _rounds(self, X: Any, labels: Any) -> Labels:
-        """Return what a round of the problem is about: a label, with its object where the features are joint."""
-        return Objects(zip(X, labels.values, strict=True)) if is_joint(self.problem) else labels
+    def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Labels]:
+        codec = known or AnyLabels()
+        return codec, codec.encode(y)
 
-    def _read_rows(self, X: Any, *, reset: bool) -> tuple[Any, Rows]:
-        if not reset:
-            self._check_features()
-        if not is_joint(self.problem):
-            return super()._read_rows(X, reset=reset)
-        X = objects_of(X)
-        if reset:
-            for name in ("n_features_in_", "feature_names_in_"):
-                self.__dict__.pop(name, None)
-        return X, ObjectRows(X, self._build_problem().n_features)
-
-    def _check_features(self) -> None:
-        """Refuse a problem whose features are other ones than the weights so far are of."""
-        # The learner's own problem may have changed as well.
-        before = self._learner.weights.p if joint_features(self._learner.problem) else 0
-        now = joint_features(self._build_problem()) if is_joint(self.problem) else 0
-        if before != now:
-            have = [f"{n} joint features" if n else "scores of the rows of X" for n in (now, before)]
-            raise ValueError(
-                f"problem={self.problem!r} has {have[0]} and the weights so far are of {have[1]}; call fit to start anew."
-            )
-
-    def _widen_alone(self, n_features: Any, classes: Any) -> None:
-        n = joint_features(self._learner.problem)
-        if n:
-            raise ValueError(
-                f"problem={self.problem!r} has {n} joint features, whose number it states: widen is for columns of X; call "
-                "fit to start anew."
-            )
-        super()._widen_alone(n_features, classes)
-
-    def _check_rows_told(self) -> None:
-        if is_joint(self.problem):
-            raise ValueError(
-                f"problem={self.problem!r} has joint features: margins over all predictions and lengths of rows are not known.  "
-                "The radius of its bounds is the largest distance of the features of two predictions for an x."
-            )
-
-    def _read_labels(self, y: Any, classes: Any, *, fresh: bool, partial: bool) -> Labels:
-        return Objects(labels_of(y))
-
-    def _build_problem(self) -> Any:
+    def _build_problem(self, labels: Any) -> Any:
         return PythonJointProblem(self.problem) if is_joint(self.problem) else PythonProblem(self.problem)
-
-    def _what_makes_scores(self) -> str:
-        return f"problem={self.problem!r}"
 
     @keeping_type(available_if(has_scores))
     def decision_function(self, X: Any) -> NDArray:
@@ -327,7 +268,9 @@ class Predtron(BasePredtron):
         ndarray of shape (n_samples, n_scores)
             Scores.
         """
-        return self._scores(X)
+        model = self._fitted_model()
+        self._own_reader().check_features(model)
+        return model.scores(X)
 
     def predict(self, X: Any) -> NDArray:
         """Predict.
@@ -342,21 +285,13 @@ class Predtron(BasePredtron):
         ndarray of length n_samples
             What the problem's `decode` returns, as an array (of objects where they do not make a regular one).
         """
-        predictions = self._learner_decode(X)
+        predictions = self._raw_predict(X)
         try:
             return np.asarray(predictions)
         except ValueError:
             array = np.empty(len(predictions), dtype=object)
             array[:] = predictions
             return array
-
-    def _learner_decode(self, X: Any) -> list[Any]:
-        check_is_fitted(self)
-        learner: Any = self._learner  # another thread may replace it
-        if joint_features(learner.problem):
-            return learner.problem.decode(read_only(learner.read(lambda weights: weights.mean()[0])), objects_of(X))
-        learner, scores = self._scored(X)
-        return learner.problem.decode(scores)
 
     def sample_loss(self, X: Any, y: Sequence[Any]) -> NDArray:
         """Compute the problem's loss of each prediction.
@@ -376,11 +311,19 @@ class Predtron(BasePredtron):
         return self._loss_of(self._raw_predict(X), y)
 
     def _raw_predict(self, X: Any) -> list[Any]:
-        return self._learner_decode(X)
+        """Return what the problem predicts."""
+        model = self._fitted_model()
+        self._own_reader().check_features(model)
+        problem: Any = model.learner.problem
+        if model.columns.n is None:
+            w = model.learner.read(lambda weights: weights.mean()[0])
+            return problem.decode(read_only(w), objects_of(X))
+        return problem.decode(model.scores(X))
 
     def _loss_of(self, predicted: list[Any], y: Sequence[Any]) -> NDArray:
-        self._check_labels_given(y)
-        labels, loss_of = labels_of(y), self._build_problem().loss_of
+        """Return the problem's loss of each prediction."""
+        check_labels_given(y, type(self).__name__)
+        labels, loss_of = labels_of(y), self._build_problem(None).loss_of
         check_lengths(len(predicted), len(labels))
         return np.array(
             [loss_of(prediction, label) for prediction, label in zip(predicted, labels, strict=True)], dtype=np.float64
@@ -410,3 +353,77 @@ class Predtron(BasePredtron):
         if is_joint(self.problem):
             tags.input_tags.two_d_array = tags.input_tags.sparse = False
         return tags
+
+
+class OwnReader(RowReader):
+    """Reads rows for a problem of the user's own, which has as many scores as when learning began.
+
+    Parameters
+    ----------
+    name : str
+        What the estimator is called in errors.
+    problem : Problem or JointProblem
+        The problem.
+    """
+
+    def __init__(self, name: str, problem: Any):
+        super().__init__(name)
+        self.problem = problem
+
+    def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> Reading:  # type: ignore[override]
+        """Return what a call that learns was given."""
+        if known is not None:
+            self.check_features(known)
+        return super().read(X, y, labels_of, known, **given)
+
+    def features(self) -> int:
+        """Return how many joint features the problem has, 0 if it has scores."""
+        return 0
+
+    def check_features(self, model: Model) -> None:
+        """Refuse a problem whose features are other ones than the weights so far are of."""
+        # The learner's own problem may have changed as well.
+        before, now = model.learner.weights.p if model.columns.n is None else 0, self.features()
+        if before != now:
+            have = [f"{n} joint features" if n else "scores of the rows of X" for n in (now, before)]
+            raise ValueError(
+                f"problem={self.problem!r} has {have[0]} and the weights so far are of {have[1]}; call fit to start anew."
+            )
+
+
+class ObjectReader(OwnReader):
+    """Reads objects, whose features depend on the prediction as well; a round is an object with its label."""
+
+    def rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
+        """Return the objects, and their joint features as rows."""
+        X = objects_of(X)
+        return X, ObjectRows(X, self.features()), Columns(None)
+
+    def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> Reading:  # type: ignore[override]
+        """Return what a call that learns was given."""
+        reading = super().read(X, y, labels_of, known, **given)
+        batch = reading.batch
+        return reading._replace(batch=batch._replace(labels=in_pairs(batch.X, batch.labels)))
+
+    def labelled(self, X: Any, y: Any, model: Any, *ids: Any) -> tuple[Any, Labels]:
+        """Return objects, and each with its label."""
+        self.check_features(model)
+        X, labels = objects_of(X), model.labels.encode(y)
+        check_lengths(len(X), labels.n)
+        return X, in_pairs(X, labels)
+
+    def features(self) -> int:
+        """Return how many joint features the problem has."""
+        return PythonJointProblem(self.problem).n_features
+
+    def check_rows_told(self) -> None:
+        """Refuse what asks for the rows of X, or for all predictions."""
+        raise ValueError(
+            f"problem={self.problem!r} has joint features: margins over all predictions and lengths of rows are not known.  "
+            "The radius of its bounds is the largest distance of the features of two predictions for an x."
+        )
+
+
+def in_pairs(X: list[Any], labels: Any) -> Objects:
+    """Return what the rounds of a joint problem are about: objects with their labels."""
+    return Objects(zip(X, labels.values, strict=True))

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._queries import Queries
-from sklearn_predtron.families._fitted import learned
 from sklearn_predtron.problems._chain import TokenCodes
 
 
@@ -94,18 +93,3 @@ def possible(found: NDArray, allowed: bool) -> NDArray:
     if not allowed:
         raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
     return found
-
-
-PARTS = ("transitions_", "start_", "end_")  # of what is learned of transitions
-
-
-def learned_scores(name: str, what: str) -> learned:
-    """Return the property of a tagger that has one of these parts, of the weights that predict or of the last iterate."""
-    part, mean = PARTS.index(name.removeprefix("last_")), not name.startswith("last_")
-
-    def scores(tagger: Any) -> NDArray:
-        return tagger._transitions(mean)[part]
-
-    scores.__name__ = name
-    scores.__doc__ = f"Scores {what}, of shape {'(n_classes, n_classes)' if part == 0 else '(n_classes,)'}."
-    return learned(scores)

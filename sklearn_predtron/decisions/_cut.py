@@ -1,4 +1,4 @@
-"""The decision threshold: the cut of the scores that loses least by a measure of all rows together."""
+"""A cut of the scores: where it loses least by a measure of all rows together, or at given numbers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner, Observer
-from sklearn_predtron._core.score_histogram import PLACES, ScoreHistogram
+from sklearn_predtron._core.score_histogram import PLACES, ClassScores, LabelScores, ScoreHistogram
 from sklearn_predtron._parts import real_number
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.families._base import BasePredtron
-from sklearn_predtron.families._fitted import learned, read_only
-from sklearn_predtron.families._held_out import HeldOut
-from sklearn_predtron.families._validation import Batch
+from sklearn_predtron.decisions._base import FOLDS, Decision
 from sklearn_predtron.losses.subset import SubsetLoss
+from sklearn_predtron.problems._base import Problem
 
 Loss = Callable[..., NDArray]
 
@@ -29,106 +27,128 @@ class Measure(NamedTuple):
     pooled: bool = False
 
 
-class Shifted(BasePredtron):
-    """Takes cuts off its scores: a shift of what predicts, of which learning knows nothing."""
+class OfTwoClasses:
+    """One cut, of the score of the second of two classes, which is <v, t> / h."""
 
-    threshold: Any
+    histogram = ClassScores
 
-    def _cuts(self, learner: Learner) -> NDArray | None:
-        """Return the cuts of the present threshold, one or one for each score; None where it is 0 as ever."""
-        raise TypeError(f"{type(self).__name__} does not define _cuts(); a family must.")
+    def _direction(self, problem: Problem) -> tuple[NDArray, float]:
+        first, second = problem.decision(np.eye(problem.d))[:, :2].T
+        return second - first, 2.0 if problem.d == 1 else 1.0
 
-    def _shift_by(self, learner: Learner, cuts: NDArray) -> NDArray:
-        """Return what is taken off the scores t, of shape (d,)."""
-        return cuts
+    def scores(self, problem: Problem, scores: NDArray) -> NDArray:
+        """Return the scores that are cut, of shape (n_samples, n_cuts)."""
+        direction, unit = self._direction(problem)
+        return (scores @ direction / unit)[:, None]
 
-    def _given_cut(self) -> NDArray:
-        """Return the numbers that the parameter `threshold` gives."""
-        return np.array([float(self.threshold)])
+    def positive(self, labels: Any) -> NDArray:
+        """Return which of them should be above their cuts, of shape (n_samples, n_cuts)."""
+        return labels.array[:, None] == 1
 
-    def _shift(self, learner: Learner) -> NDArray | None:
-        cuts = self._cuts(learner)
-        return None if cuts is None else self._shift_by(learner, cuts)
-
-    @learned
-    def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,), less what `threshold_` takes off."""
-        now = self._as_of_now()
-        shift, offsets = now._shift(now._learner), super(Shifted, now).intercept_
-        return offsets if shift is None else read_only(offsets - shift)
+    def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
+        """Return what is taken off the scores t for these cuts, of shape (d,)."""
+        direction, unit = self._direction(problem)
+        return cuts[0] * unit * direction / (direction @ direction)
 
 
-class Thresholded(HeldOut, Shifted):
-    """Cuts its scores where a measure says."""
+class OfEachLabel:
+    """A cut for each score."""
 
-    _cut: Any  # the last exact cut: the measure's name, the rounds that the observer had seen, the cuts
+    histogram = LabelScores
 
-    # ------------------------------------------------------------------------------------------- what a family defines
-
-    def _threshold_measure(self) -> Measure | None:
-        """Return the measure that the parameter `threshold` names; None if it names none; refuse what it cannot be."""
-        raise TypeError(f"{type(self).__name__} does not define _threshold_measure(); a family must.")
-
-    def _new_histogram(self, problem: Any) -> ScoreHistogram:
-        """Make the observer of the scores that are cut."""
-        raise TypeError(f"{type(self).__name__} does not define _new_histogram(); a family must.")
-
-    def _cut_scores(self, learner: Learner, scores: NDArray) -> NDArray:
+    def scores(self, problem: Problem, scores: NDArray) -> NDArray:
         """Return the scores that are cut, of shape (n_samples, n_cuts)."""
         return scores
 
-    def _positive(self, labels: Any) -> NDArray:
+    def positive(self, labels: Any) -> NDArray:
         """Return which of them should be above their cuts, of shape (n_samples, n_cuts)."""
-        raise TypeError(f"{type(self).__name__} does not define _positive(); a family must.")
+        return labels.dense() == 1
 
-    # ------------------------------------------------------------------------------------------------------ choosing it
+    def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
+        """Return what is taken off the scores t for these cuts, of shape (d,)."""
+        return cuts
 
-    def _validate_params(self) -> None:
-        self._threshold_measure()
-        super()._validate_params()
 
-    def _build_observer(self, problem: Any, observer: Observer | None) -> Observer | None:
-        if self._threshold_measure() is None:
-            return super()._build_observer(problem, None if isinstance(observer, ScoreHistogram) else observer)
-        if isinstance(observer, ScoreHistogram):
-            return observer
-        self.__dict__.pop("_cut", None)
-        return self._new_histogram(problem)
+class CutAt(Decision):
+    """Cut the scores at given numbers.
 
-    def _note_held_out(self, scores: NDArray, batch: Batch, there: NDArray) -> None:
-        measure, learner = self._threshold_measure(), self._learner
-        if measure is not None:
-            weight = np.ones(batch.rows.n, dtype=np.int64) if batch.weight is None else batch.weight / batch.weight.max()
-            positive, weight = self._positive(batch.labels)[there], weight[there, None]
-            cuts = best_cuts(measure, self._cut_scores(learner, scores)[there], positive * weight, ~positive * weight)
-            self._cut = measure.name, learner.observer.rounds, cuts.tolist()
+    Parameters
+    ----------
+    of : OfTwoClasses or OfEachLabel
+        Which scores are cut.
+    given : ndarray of shape (n_cuts,)
+        The cuts.
+    """
 
-    def _cuts(self, learner: Learner) -> NDArray | None:
-        if self.threshold is None:
-            return None
-        measure = self._threshold_measure()
-        if measure is None:
-            return self._given_cut()
-        observer = learner.observer
+    def __init__(self, of: OfTwoClasses | OfEachLabel, given: NDArray):
+        self.of, self.given = of, given
+
+    def observer(self, problem: Problem, present: Observer | None) -> None:
+        """Return that there is nothing to observe."""
+
+    def cuts(self, learner: Learner, settled: Any) -> NDArray:
+        """Return the cuts, of shape (n_cuts,)."""
+        return self.given
+
+    def shift(self, learner: Learner, settled: Any) -> NDArray:
+        """Return what is taken off the scores."""
+        return self.of.shift(learner.problem, self.cuts(learner, settled))
+
+
+class CutBy(CutAt):
+    """Cut the scores where a measure would have lost least, on rows that were not learned.
+
+    Parameters
+    ----------
+    of : OfTwoClasses or OfEachLabel
+        Which scores are cut.
+    measure : Measure
+        What the cut is chosen by.
+    threshold : object
+        The parameter that names it, for errors.
+    """
+
+    asks_for = FOLDS
+
+    def __init__(self, of: OfTwoClasses | OfEachLabel, measure: Measure, threshold: Any):
+        self.of, self.measure, self.threshold = of, measure, threshold
+
+    def observer(self, problem: Problem, present: Observer | None) -> Observer:  # type: ignore[override]
+        """Return the histogram of the scores."""
+        return present if isinstance(present, ScoreHistogram) else self.of.histogram(problem)
+
+    def settle(self, learner: Learner, scores: NDArray, batch: Any) -> Any:
+        """Return the exact cuts, beside the measure's name and the rounds after which they hold."""
+        there = np.arange(batch.rows.n) if batch.order is None else batch.order
+        weight = np.ones(batch.rows.n, dtype=np.int64) if batch.weight is None else batch.weight / batch.weight.max()
+        positive, weight = self.of.positive(batch.labels)[there], weight[there, None]
+        cuts = best_cuts(self.measure, self.of.scores(learner.problem, scores)[there], positive * weight, ~positive * weight)
+        observer: Any = learner.observer
+        return self.measure.name, observer.rounds, cuts.tolist()
+
+    def cuts(self, learner: Learner, settled: Any) -> NDArray:
+        """Return the cuts, of shape (n_cuts,): those settled, or by the histogram once there are more rounds."""
+        observer: Any = learner.observer
         if not isinstance(observer, ScoreHistogram):
             raise ValueError(
                 f"threshold={self.threshold!r} is chosen while the estimator learns; call fit or partial_fit after setting it."
             )
-        known = self.__dict__.get("_cut")
-        if known is None or known[:2] != (measure.name, observer.rounds):
-            known = observer.kept
-        if known is None or known[:2] != (measure.name, observer.rounds):
-            rounds, weights = observer.rounds, observer.weights()
-            places = np.broadcast_to(PLACES[:, None], (len(PLACES), len(weights)))
-            known = measure.name, rounds, best_cuts(measure, places, weights[:, :, 1].T, weights[:, :, 0].T)
-            observer.kept = known
+        with learner.lock.reading():
+            now = self.measure.name, observer.rounds
+            known = next((found for found in (settled, observer.kept) if found is not None and tuple(found[:2]) == now), None)
+            if known is None:
+                weights = observer.weights()
+                places = np.broadcast_to(PLACES[:, None], (len(PLACES), len(weights)))
+                known = *now, best_cuts(self.measure, places, weights[:, :, 1].T, weights[:, :, 0].T).tolist()
+                observer.kept = known
         return np.array(known[2])
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over a saved state, in which there may be no threshold."""
-        state = dict(state)
-        state.setdefault("threshold", None)
-        super().__setstate__(state)
+    def extended(self, settled: Any, n: int) -> Any:
+        """Return cuts for n labels: new ones are as labels of which no row was seen."""
+        if settled is None:
+            return None
+        name, rounds, cuts = settled
+        return name, rounds, [*cuts, *[cuts[-1] if self.measure.pooled else 0.0] * (n - len(cuts))]
 
 
 def number_or_measure(threshold: Any, names: dict[str, Measure], accepted: str) -> Measure | None:

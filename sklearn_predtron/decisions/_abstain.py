@@ -1,0 +1,83 @@
+"""Rows that are left undecided, by the margin between their two best predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._core.learner import Learner, Observer
+from sklearn_predtron._core.margin_histogram import MarginHistogram
+from sklearn_predtron.decisions._base import FOLDS, Decision
+from sklearn_predtron.problems._base import Problem
+
+
+class AbstainByCode(Decision):
+    """Reject where the code of a rejection scores best; the problem has learned it (Jain et al. 2015, section 3).
+
+    Parameters
+    ----------
+    k : int
+        Number of classes; one past the last rejects.
+    """
+
+    def __init__(self, k: int):
+        self.k = k
+
+    def predict(self, learner: Learner, scores: NDArray) -> NDArray:
+        """Return the numbers of the predictions; one past the last class rejects."""
+        if learner.problem.k == self.k:
+            raise ValueError("reject.rule='code' is learned; call fit after setting it.")
+        return learner.problem.predict(scores)
+
+
+class AbstainByMargin(Decision):
+    """Reject where the margin of the best class is below what it costs to be wrong, less twice the cost of a rejection.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (k, k + 1)
+        L(sigma, y), a row for each true class, and in the last column the cost of a rejection.
+    """
+
+    def __init__(self, costs: NDArray):
+        self.costs = costs
+
+    def predict(self, learner: Learner, scores: NDArray) -> NDArray:
+        """Return the numbers of the predictions; one past the last class rejects."""
+        best, margin = top_two(learner.problem.decision(scores)[:, : len(self.costs)])
+        return np.where(margin < self.least_margin(learner, best), len(self.costs), best[:, 0])
+
+    def least_margin(self, learner: Learner, best: NDArray) -> NDArray | float:
+        """Return the margin that a row must have so as not to be rejected, given its two best predictions."""
+        return self.costs[best[:, 1], best[:, 0]] - 2 * self.costs[best[:, 0], -1]
+
+
+class AbstainOnline(AbstainByMargin):
+    """Reject where the margin is below the threshold that would have cost least on the margins predicted so far."""
+
+    asks_for = FOLDS
+
+    def observer(self, problem: Problem, present: Observer | None) -> Observer:
+        """Return the histogram of the margins."""
+        return present if isinstance(present, MarginHistogram) else MarginHistogram(problem, len(self.costs))
+
+    def least_margin(self, learner: Learner, best: NDArray) -> float:
+        """Return the threshold, the same for all rows."""
+        observer: Any = learner.observer
+        if observer is None:
+            raise ValueError(
+                "reject.rule='online' chooses its threshold while it learns; call fit or partial_fit after setting it."
+            )
+        return observer.threshold(self.costs[:, -1])
+
+
+def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the two best predictions of each row, best first, and the difference of their scores."""
+    rows = np.arange(len(decision))
+    first = decision.argmax(axis=1)
+    rest = decision.copy()
+    rest[rows, first] = -np.inf
+    second = rest.argmax(axis=1)
+    return np.column_stack([first, second]), decision[rows, first] - decision[rows, second]

@@ -1,0 +1,62 @@
+"""Attributes of estimators that are read off what was learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+
+def unfitted(estimator: Any, name: str) -> NotFittedError:
+    """Return the error of an estimator that has learned nothing."""
+    return NotFittedError(f"This {type(estimator).__name__} is not fitted yet, and has no {name}; call fit or partial_fit first.")
+
+
+class learned(property):
+    """A property of what was learned: an estimator that has learned nothing has none."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is not None and instance._model is None:
+            raise unfitted(instance, self.fget.__name__)  # type: ignore[union-attr]
+        return super().__get__(instance, owner)
+
+
+def recorded(name: str, what: str, by: str = "fit") -> learned:
+    """Return the property of something that `fit`, or a callback of it, tells of its epochs."""
+
+    def value(estimator: Any) -> Any:
+        record = estimator._model.record
+        if name not in record:
+            raise AttributeError(f"{name} is set by {by}, and this {type(estimator).__name__} has learned without it.")
+        return record[name]
+
+    value.__name__, value.__doc__ = name, what
+    return learned(value)
+
+
+def names_of(estimator: Any) -> NDArray:
+    """Return the names of labels."""
+    names = estimator._model.labels.names
+    if names is None:
+        raise AttributeError(
+            f"label_names_ is there where the columns of y had names, and this {type(estimator).__name__} saw none."
+        )
+    return names
+
+
+def shifted_intercept(estimator: Any) -> NDArray:
+    """Return the offsets of the scores that predict, less what the decision takes off."""
+    model = estimator._model
+    with model.learner.lock.reading():
+        offsets = model.learner.read(lambda weights: weights.mean()[1])
+        shift = estimator._decision(model.labels).shift(model.learner, model.settled)
+    return read_only(offsets if shift is None else offsets - shift)
+
+
+def read_only(values: NDArray) -> NDArray:
+    """Return the array, a write to which would change nothing but itself, and so is an error."""
+    stored: NDArray = values.data if sparse.issparse(values) else values  # type: ignore[assignment]
+    stored.setflags(write=False)
+    return values

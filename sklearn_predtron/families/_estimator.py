@@ -1,0 +1,524 @@
+"""The estimator: parameters, one model that holds what was learned, and the verbs of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_predtron._compat import CachedParameterNames, CallbackSupport, Interval, StrOptions, with_callbacks
+from sklearn_predtron._core.lock import Lock
+from sklearn_predtron._names import no_parameter, refuse_class, without_parameters
+from sklearn_predtron._pairs import with_pairs, without_pairs
+from sklearn_predtron._parts import Part, kinds, resolve
+from sklearn_predtron._queries import shortened
+from sklearn_predtron._typing import keeping_type
+from sklearn_predtron.decisions._base import PLAIN, Decision
+from sklearn_predtron.families import _bounds, _training, _widening
+from sklearn_predtron.families._attributes import learned, read_only, recorded
+from sklearn_predtron.families._model import Model
+from sklearn_predtron.families._patience import Patience, checked_patience
+from sklearn_predtron.families._reading import RowReader
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.norms import L2, Auto, Norm, Scaled
+from sklearn_predtron.norms._intercept import Intercept
+from sklearn_predtron.problems._base import Problem
+from sklearn_predtron.updates import Update
+
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
+
+PARTS = {"loss", "norm", "problem", "representation", "tol", "update"}
+
+
+class BasePredtron(CallbackSupport, CachedParameterNames):
+    """A mistake-driven online learner: parameters, and what was learned by them in one model.
+
+    A family says how labels are read (`_read_labels`, `_widen_labels`, `_read_linear`), how rounds are (`_reader`), what the
+    compiled problem is (`_build_problem`) with its intercept (`_intercept`) and what of it cannot change (`_fixed_parameters`),
+    and what becomes of scores (`_decision`).
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "norm": [str, Norm],
+        "update": [str, Update],
+        "average": [StrOptions({"auto", "linear", "uniform"}), Interval(Real, 0, None, closed="neither"), "boolean", None],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, None, closed="left"), Patience, None],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "warm_start": ["boolean"],
+    }
+    norm: Any
+    update: Any
+    average: Any
+    tol: Any
+    intercept_scaling: Any
+    warm_start: bool
+
+    _model: Model | None = None
+    _epochs = 10  # of fit, if max_iter does not say
+    _more_epochs = False  # whether some thousand rows take more
+    _linear_models = "linear classifiers of scikit-learn, and OneVsRestClassifier of them"
+
+    # -------------------------------------------------------------------------------------------------- what a family says
+
+    def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Any]:
+        """Return the codec of labels, the known one if they go with it, and what it makes of them."""
+        raise TypeError(f"{type(self).__name__} does not define _read_labels(); a family must.")
+
+    def _build_problem(self, labels: Any) -> Problem:
+        """Build the compiled problem of the present parameters for labels."""
+        raise TypeError(f"{type(self).__name__} does not define _build_problem(); a family must.")
+
+    def _reader(self) -> RowReader:
+        """Return what reads the rounds of a call."""
+        return RowReader(type(self).__name__)
+
+    def _decision(self, labels: Any) -> Decision:
+        """Return what becomes of scores by the present parameters; where there are no labels yet, only refuse them."""
+        return PLAIN
+
+    def _intercept(self) -> Intercept:
+        """Return the intercept of weights that are zeros."""
+        return Intercept(self.fit_intercept, self._scaling())  # type: ignore[attr-defined]
+
+    def _fixed_parameters(self) -> dict[str, Any]:
+        """Return what the weights are made of beside the norm."""
+        return {"fit_intercept": bool(self.fit_intercept), "intercept_scaling": self._scaling()}  # type: ignore[attr-defined]
+
+    def _read_linear(self, model: Any) -> tuple[Codec, Any]:
+        """Return the codec of what a linear model predicts, and the scores by which it does."""
+        raise TypeError(f"{type(self).__name__} does not define _read_linear(); a family that begins at a model must.")
+
+    def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
+        """Return the codec of more classes, and the place in it of each score so far."""
+        raise ValueError(f"classes={shortened(classes)}: {type(self).__name__} does not take more classes; fit it anew.")
+
+    # --------------------------------------------------------------------------------------------------------- parameters
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; a parameter takes effect at the next call, as what was made of the parameters is dropped."""
+        if name in self._get_param_names():
+            self._change_parameters()
+        super().__setattr__(name, value)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also of the parts (``update__C``); they take effect at the next call.
+
+        A part that is changed behind the estimator's back (``model.update.set_params``) does at the next `fit`.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+
+        Returns
+        -------
+        Self
+            The estimator.
+        """
+        self._change_parameters()
+        for name, value in params.items():
+            parameter, _, inner = name.partition("__")
+            part = params.get(parameter, getattr(self, parameter, None))
+            if inner:
+                refuse_class(parameter, part)
+                if isinstance(part, str):
+                    self._refuse_parameter(parameter, part, inner, value)
+                if parameter in self._get_param_names() and not hasattr(part, "set_params"):
+                    raise ValueError(without_parameters(name, value, parameter, part, self._parts_of(parameter)))
+        return super().set_params(**params)
+
+    def _refuse_parameter(self, parameter: str, alias: str, inner: str, value: Any) -> None:
+        """Raise a ValueError that says of which part a parameter could be set that was set of an alias."""
+        base = next((kind for kind in self._parts_of(parameter) if issubclass(kind, Part)), None)
+        if base is not None:
+            resolve(base, alias, parameter)
+        raise ValueError(no_parameter(parameter, alias, inner, value, [] if base is None else kinds(base)))
+
+    def _parts_of(self, parameter: str) -> list[type]:
+        """Return the kinds of objects with parameters of their own that a parameter may be."""
+        accepted = self._parameter_constraints.get(parameter, [])
+        return [kind for kind in accepted if isinstance(kind, type) and issubclass(kind, BaseEstimator)]
+
+    def _validate_params(self) -> None:
+        """Refuse values that no parameter of this name takes."""
+        self._decision(None)
+        for name in PARTS.intersection(self._get_param_names()):
+            refuse_class(name, getattr(self, name))
+        super()._validate_params()
+        checked_patience(self.tol)
+
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Set callbacks, which run in `fit`; `callbacks.LossHistory` records `partial_fit` as well.
+
+        Parameters
+        ----------
+        *callbacks : callback instances
+            Callbacks in place of those set before; none removes them.  They take effect at the next call.
+
+        Returns
+        -------
+        Self
+            The estimator.
+
+        Raises
+        ------
+        ImportError
+            If scikit-learn is older than 1.9, and so has no callbacks, for any but those of this package.
+        """
+        self._change_parameters()
+        return super().set_callbacks(*callbacks)
+
+    def _change_parameters(self) -> None:
+        """Drop what was made of the parameters, which are going to change; refuse that while a call learns by them."""
+        if "_lock" in self.__dict__:
+            self._lock.check_free()
+        if self._model is not None:
+            self._model.close_stream()
+
+    def _norm_of_weights(self) -> Norm:
+        """Return the norm; "auto" is what the first rows have chosen, if there were any."""
+        norm = resolve(Norm, self.norm, "norm")
+        if not isinstance(norm, Auto) or self._model is None:
+            return norm
+        found = resolve(Norm, self._model.norm, "norm")
+        return found if type(found) in (L2, Scaled) else norm
+
+    def _scaling(self) -> Any:
+        """Return the parameter `intercept_scaling` as the update reads it."""
+        update = resolve(Update, self.update, "update")
+        return update.auto_scaling if self.intercept_scaling == "auto" else self.intercept_scaling
+
+    def _what_makes_scores(self) -> str:
+        """Name the parameter that says how many scores there are, and its value."""
+        reject = getattr(self, "reject", None)
+        if reject is not None and reject.rule == "code":
+            return "reject.rule='code'"
+        name = "problem" if hasattr(self, "problem") else "representation"
+        return f"{name}={getattr(self, name)!r}"
+
+    # ----------------------------------------------------------------------------------------------------------- learning
+
+    @keeping_type(with_callbacks)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a data set in shuffled epochs.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie, whatever the order of the
+            entries; CSR rows that hold a feature twice are summed in a copy.  A row is zeros or of a length from 1e-140 to
+            1e140; others are an error.
+        y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Labels; sets of labels as an indicator matrix of zeros and ones, relevances as numbers of at least 0.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, not negative, of which only ratios matter; a row of weight 0 is as if it were absent.  In shuffled epochs a
+            row appears in proportion to its weight; in the given order the weight multiplies its step.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        return self._fit(X, y, sample_weight=sample_weight)
+
+    def _fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
+        """Fit, unless another call learns; `learn` takes the place of the epochs of one learner."""
+        with self._lock, np.errstate(under="ignore"):  # 0 is what is meant where numbers underflow, and range is checked
+            _training.fit(self, X, y, given, learn)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows in the given order, one pass.
+
+        The result is, to the last bit, the same for any way of splitting a stream into calls.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs, of lengths as for `fit`.  Where a step overflows nonetheless the rounds before it are kept, as the error says.
+        y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Labels; sets of labels as an indicator matrix of zeros and ones, relevances as numbers of at least 0.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever occur; required by the first call of a classifier, unless its `categories` or an
+            indicator matrix say what they are (whose labels have the values 0 and 1, in any of the forms that scikit-learn
+            takes).
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, not negative; a row of weight 0 is as if it were absent.  A weight relative to the mean of those so far
+            multiplies the cap of the step.
+
+        Returns
+        -------
+        Self
+            The estimator.
+        """
+        return self._partial_fit(
+            X, y, short=classes is None and sample_weight is None, classes=classes, sample_weight=sample_weight
+        )
+
+    def _partial_fit(self, X: Any, y: Any, learn: Any = None, *, short: bool = False, **given: Any) -> Self:
+        """Learn from a batch, unless another call learns, by the `short` way if nothing else is given and there is one."""
+        model = self._model
+        if short and model is not None and model.stream is not None and model.stream.take(X, y):
+            return self
+        with self._lock, np.errstate(under="ignore"):
+            _training.partial_fit(self, X, y, given, learn)
+        return self
+
+    def widen(self, n_features: Any = None, classes: Any = None) -> Self:
+        """Make room for features or classes that appear in mid-stream.
+
+        Weights of new features are zero, as if all rows so far had held zeros there: what is learned afterwards is, to the last
+        bit, what a model would have learned that had known the width from the start (with ``norm="trace"`` and kernels but for
+        rounding).  Room grows geometrically, so that a stream which grows by a feature a row costs no more for it.
+
+        The scores of a new class begin at zero, too; but it has not competed so far, so that a model which had known the class
+        from the start would be another one.
+
+        Parameters
+        ----------
+        n_features : int or list of str, default=None
+            Features of the rows to come, no fewer than so far; None leaves them as they are.  Where learning began with a data
+            frame, the names of all columns to come, those known first.
+        classes : array-like of shape (n_classes,), default=None
+            Classes to come, beside those known; None adds none.  A multilabel classifier takes the numbers of all labels to
+            come, 0, 1, ... (their names, if it knows names): new labels are the last columns.
+
+        Returns
+        -------
+        Self
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If rows would become narrower; if a parameter of the norm follows from the width and so would change (``q=None``
+            below 55 features, ``q="theory"``, ``gamma=None``); if the family, the representation or the loss cannot take more
+            classes, as all but 0-1 losses and dicts of costs.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronClassifier
+        >>> model = PredtronClassifier().partial_fit([[1.0, 0.0], [0.0, 1.0]], [0, 1], classes=[0, 1])
+        >>> model.widen(n_features=3, classes=[2]).partial_fit([[0.0, 0.0, 1.0]], [2]).predict([[0.0, 0.0, 2.0]])
+        array([2])
+        """
+        with self._lock:
+            check_is_fitted(self)
+            _widening.widen(self, n_features, classes)
+        return self
+
+    def loss_bound(
+        self,
+        margin: float | None = None,
+        radius: float | None = None,
+        c_L: float | None = None,
+        *,
+        comparator: Any = None,
+        X: Any = None,
+        y: Any = None,
+    ) -> float:
+        """Bound the loss suffered online, if the theory of the parts has a bound.
+
+        None is proven for norm="scaled", which the default is for dense rows: give norm="l2" for these.
+
+        Parameters
+        ----------
+        margin : float, default=None
+            Margin gamma > 0 of some unit-norm weights on the data (see `margin`).
+        radius : float, default=None
+            The largest length of an input with the intercept's feature of length `intercept_scaling`, which `theory.radius`
+            measures.  None takes what an update with eta="theory" has seen, or that of X.
+        c_L : float, default=None
+            The least positive loss, which `theory.loss_constants` finds for rankings (it depends on the lists) and functions of
+            counts.  None takes what the loss, or an update with eta="theory", knows.
+        comparator : ndarray of shape (d, n_features), or tuple (coef, intercept), default=None
+            In the place of a margin, any weights U: the bound is then by their surrogate losses on X and y, which need not be
+            separable.  An error for updates without such a proof, as those whose step is not fixed beforehand.
+        X, y : array-like, default=None
+            With `comparator`, all rows and labels that were learned; each as often as it was.
+
+        Returns
+        -------
+        float
+            What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronBinaryClassifier
+        >>> from sklearn_predtron.theory import theorem_of
+        >>> X, y = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]], [1, 1, 0, 0]
+        >>> model = PredtronBinaryClassifier(norm="l2", update="perceptron", fit_intercept=False)
+        >>> model = model.partial_fit(X, y, classes=[0, 1])
+        >>> model.cumulative_loss_, round(model.loss_bound(margin=2.5, radius=5**0.5), 6), theorem_of(model)
+        (1.0, 3.2, "the perceptron's bound (Novikoff 1962)")
+        >>> round(model.loss_bound(comparator=[[0.2, 0.2]], X=X, y=y), 6)  # margins of 1.2, 1.2, 0.8, 0.8
+        2.331371
+        """
+        return _bounds.loss_bound(self, margin, radius, c_L, comparator, X, y)
+
+    @property
+    def _lock(self) -> Lock:
+        """Return the lock of calls that learn, one for the life of the estimator."""
+        found = self.__dict__.get("_call_lock")
+        return self.__dict__.setdefault("_call_lock", Lock()) if found is None else found
+
+    def _fitted_model(self) -> Model:
+        """Return what was learned, of which a call takes all that it uses: another thread may put another model in its place."""
+        model = self._model
+        if model is None:
+            check_is_fitted(self)
+        return model  # type: ignore[return-value]
+
+    # ------------------------------------------------------------------------------------------------------ what was learned
+
+    @learned
+    def n_features_in_(self) -> int:
+        """Features of the rows."""
+        if self._model.columns.n is None:
+            raise AttributeError("n_features_in_ is the number of columns of X, and with joint features X has none.")
+        return self._model.columns.n
+
+    @learned
+    def feature_names_in_(self) -> NDArray:
+        """Names of the features, if rows had them."""
+        if self._model.columns.names is None:
+            raise AttributeError(
+                f"feature_names_in_ is there where X had names, and this {type(self).__name__} has learned without."
+            )
+        return self._model.columns.names
+
+    loss_curve_ = recorded("loss_curve_", "Mean progressive loss of each epoch of `fit`.")
+    n_iter_ = recorded("n_iter_", "Epochs of the last `fit`.")
+    best_iter_ = recorded("best_iter_", "The best epoch, from 1.", "the callback EarlyStopping")
+    best_score_ = recorded("best_score_", "Mean loss, or score, after the best epoch.", "the callback EarlyStopping")
+    validation_scores_ = recorded("validation_scores_", "Mean loss, or score, after each epoch.", "the callback EarlyStopping")
+
+    @learned
+    def norm_(self) -> Any:
+        """The parameter `norm`, or what "auto" stands for since the first rows."""
+        return self._model.norm
+
+    @learned
+    def coef_(self) -> NDArray:
+        """Weights that predict, of shape (d, n_features): the average of the iterates, or the last one."""
+        return read_only(self._model.learner.read(lambda weights: weights.primal(weights.mean()[0])))
+
+    @learned
+    def intercept_(self) -> NDArray:
+        """Offsets of the scores that predict, of shape (d,)."""
+        return read_only(self._model.learner.read(lambda weights: weights.mean()[1]))
+
+    @learned
+    def last_coef_(self) -> NDArray:
+        """Weights of the last iterate, of shape (d, n_features)."""
+        return read_only(self._model.learner.read(lambda weights: weights.primal(weights.last()[0])))
+
+    @learned
+    def dual_coef_(self) -> NDArray:
+        """With a kernel, the coefficients of the support that predict, of shape (d, n_support)."""
+        return read_only(self._of_expansion(lambda expansion: expansion.mean()[0]))
+
+    @learned
+    def last_dual_coef_(self) -> NDArray:
+        """With a kernel, the coefficients of the support in the last iterate, of shape (d, n_support)."""
+        return read_only(self._of_expansion(lambda expansion: expansion.last()[0]))
+
+    @learned
+    def support_(self) -> NDArray:
+        """With a kernel, the rows of the support, numbered in the order in which all rows so far were given."""
+        return read_only(self._of_expansion(lambda expansion: expansion.row_numbers))
+
+    @learned
+    def budget_loss_(self) -> float:
+        """With a kernel and a budget, the sum of the lengths of what was cut off the weights."""
+        return self._of_expansion(lambda expansion: expansion.truncation_loss)
+
+    def _of_expansion(self, reader: Callable[[Any], Any]) -> Any:
+        """Return what a reader finds in the weights of a kernel."""
+        if self._model.learner.weights.expansion is None:
+            raise AttributeError("dual_coef_, support_ and budget_loss_ are for norm=RKHS(...); other norms have coef_.")
+        return self._model.learner.read(lambda weights: reader(weights.expansion))
+
+    @learned
+    def last_intercept_(self) -> NDArray:
+        """Offsets of the last iterate, of shape (d,)."""
+        return read_only(self._model.learner.read(lambda weights: weights.last()[1]))
+
+    @learned
+    def t_(self) -> int:
+        """Rounds so far."""
+        return self._model.learner.t
+
+    @learned
+    def n_mistakes_(self) -> int:
+        """Rounds in which a maximiser of the score lost."""
+        return self._model.learner.n_mistakes
+
+    @learned
+    def n_updates_(self) -> int:
+        """Rounds that took a step."""
+        return self._model.learner.n_updates
+
+    @learned
+    def average_(self) -> Any:
+        """What predicts, as the parameter `average` says it: under "auto", the candidate that has lately lost least."""
+        learner = self._model.learner
+        return learner.average.named() if learner.weights.averaging else False
+
+    @learned
+    def progressive_loss_(self) -> float:
+        """Mean loss of what predicted, each time before the round.
+
+        With average="auto" it is of the rounds since that was set, but for later epochs of `fit`; with average=False, the last
+        iterate's in all rounds so far, whatever predicted in those before it was set.
+        """
+        learner = self._model.learner
+        if not learner.weights.averaging:
+            return learner.cumulative_loss / learner.t if learner.t else float("nan")
+        if learner.average.every == 0:
+            raise AttributeError(
+                f"progressive_loss_ is there with average='auto', as in streams by default, and with average=False; what "
+                f"average={learner.average.named()!r} predicted is not followed.  metrics.progressive_val_score measures any."
+            )
+        return learner.average.mean_loss()
+
+    @learned
+    def cumulative_loss_(self) -> float:
+        """Loss suffered online, each prediction made by the last iterate before its round's step."""
+        return self._model.learner.cumulative_loss
+
+    # --------------------------------------------------------------------------------------------------------------- state
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to save: parameters, and what was learned, packed."""
+        model = self._model
+        state = super().__getstate__().copy()
+        state = {name: value for name, value in state.items() if name not in ("_model", "_call_lock")}
+        return without_pairs(state if model is None else {**state, "_model": model.packed()})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over a saved state, whose parts are checked as they are made."""
+        state = with_pairs(state)
+        if "_model" in state and not isinstance(state["_model"], Model):  # as a subclass may have kept it
+            state["_model"] = Model.unpacked(state["_model"])
+        super().__setstate__(state)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._model is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.norm, Norm) and self.norm.pairwise
+        tags.target_tags.required = True
+        return tags

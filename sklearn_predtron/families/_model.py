@@ -1,0 +1,224 @@
+"""What was learned, as one value: it scores rows in blocks, and is saved as names, numbers and arrays."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, OVERFLOW, Rows
+from sklearn_predtron._version import __version__
+from sklearn_predtron.decisions._base import Decision
+from sklearn_predtron.families import _saved
+from sklearn_predtron.families._reading import Columns, check_finite, read_rows, warn_of_format
+from sklearn_predtron.families._stream import Stream
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.norms._base import euclidean_length
+
+BLOCK = 1 << 16  # scores that stay near the processor until they are decoded
+MANY_BLOCKS = 64  # the least that threads are worth, whose start takes as long as some blocks
+OF_A_PROCESS = ("stream", "resolved")  # fields that are not saved
+
+
+@dataclass(eq=False)
+class Model:
+    """All that learning has made.  An estimator has one, of which it takes all that a call uses; only rounds change it.
+
+    Parameters
+    ----------
+    name : str
+        What the estimator is called in errors.
+    learner : Learner
+        The weights and their parts, and what has happened so far.
+    labels : Codec
+        How labels are read and written.
+    columns : Columns
+        The features.
+    norm : str or Norm
+        The norm that has learned, as it was given or as "auto" has chosen it.
+    fixed : dict
+        The parameters that the weights are made of.
+    loss : object
+        The loss that was learned, as it was given, but for tables of costs, which problems hold.
+    learned_with : object
+        What has learned: the fingerprint of the parts, "several" if they changed, or "a model" that it began at.
+    first_sparse : bool or None
+        Whether the rows by which "auto" was fixed are sparse; None if that does not matter any more.
+    settled : object
+        What the decision has settled at the end of a fit.
+    noted : object
+        What the reader has noted of the calls so far.
+    record : dict
+        What `fit` tells of its epochs, by the names of attributes.
+    stream : Stream or None
+        The short way for rows as they come.
+    resolved : bool
+        Whether the estimator's parameters are those that the learner was made of.
+    """
+
+    name: str
+    learner: Learner
+    labels: Codec
+    columns: Columns
+    norm: Any
+    loss: Any
+    fixed: dict[str, Any]
+    learned_with: Any
+    first_sparse: bool | None = None
+    settled: Any = None
+    noted: Any = None
+    record: dict[str, Any] = field(default_factory=dict)
+    stream: Stream | None = None
+    resolved: bool = False
+
+    def but(self, **changes: Any) -> Model:
+        """Return a model that differs in some fields, and has not opened the short way."""
+        return replace(self, **{"stream": None, "resolved": False, **changes})
+
+    def close_stream(self) -> None:
+        """Drop the short way: other parameters are going to learn."""
+        self.resolved = False
+        if self.stream is not None:
+            self.stream.close()
+            self.stream = None
+
+    # ----------------------------------------------------------------------------------------------------------------- rows
+
+    def read_rows(self, X: Any) -> tuple[Any, Rows]:
+        """Check X, and read it in place."""
+        return read_rows(X, self.columns, self.name)[:2]
+
+    def check_finite(self, X: Any, rows: Rows) -> None:
+        """Refuse NaN and infinity."""
+        check_finite(X, rows, self.name)
+
+    def check_rows(self, X: Any, rows: Rows) -> None:
+        """Refuse rows that cannot be learned from, whatever the weights."""
+        row = self.learner.weights.first_refused(rows)
+        if row >= 0:
+            self.check_finite(X, rows)
+            raise ValueError(self.why_length_refused(rows, row))
+
+    def why_length_refused(self, rows: Rows, row: int) -> str:
+        """Say what is wrong with the length of a row."""
+        values = rows.matrix()[[row]]
+        if sparse.issparse(values):
+            values.sum_duplicates()
+        values = np.asarray(values.data if sparse.issparse(values) else values, dtype=np.float64)
+        number, length = row if rows.row_numbers is None else rows.row_numbers[row], euclidean_length(values)
+        return (
+            f"X[{number}] has the length {length:.3g}, and {np.abs(values).max():.3g} is its largest magnitude; "
+            f"norm={self.norm!r} learns from rows of lengths from {LEAST_LENGTH:g} to {LARGEST_LENGTH:g}, and of zeros: "
+            "scale the features."
+        )
+
+    def note_format(self, rows: Rows) -> None:
+        """Warn once of rows in another format than those that fixed "auto"."""
+        if self.first_sparse is not None and rows.sparse != self.first_sparse:
+            warn_of_format(self.first_sparse, self.norm, rows.sparse)
+            self.first_sparse = None
+            if self.stream is not None:  # which takes rows of the first format only
+                self.stream.close()
+                self.stream = None
+
+    # --------------------------------------------------------------------------------------------------------------- scores
+
+    def scores(self, X: Any, decision: Decision | None = None) -> NDArray:
+        """Return scores of shape (n_samples, d) under the weights that predict, shifted if a decision says so."""
+        X, rows = self._read_rows_to_predict(X)
+        scores = np.empty((rows.n, self.learner.problem.d))
+
+        def fill(first: int, last: int) -> None:
+            with self._moment(decision):
+                self._shifted(X, rows, first, scores[first:last], decision)
+
+        in_blocks(self.learner, rows, fill)
+        return scores
+
+    def decoded(self, X: Any, decision: Decision, pack: Callable[[Any], Any] = np.asarray) -> Any:
+        """Return a decision's predictions, one for each row; a block of them is packed before the next one is made."""
+        X, rows = self._read_rows_to_predict(X)
+        d = self.learner.problem.d
+
+        def decode(first: int, last: int) -> Any:
+            with self._moment(decision):
+                scores = self._shifted(X, rows, first, np.empty((last - first, d)), decision)
+                return pack(decision.predict(self.learner, scores))
+
+        parts = in_blocks(self.learner, rows, decode)
+        if len(parts) == 1:
+            return parts[0]
+        # SciPy before 1.12 stacks sparse arrays to a matrix, whose product is another.
+        return type(parts[0])(sparse.vstack(parts, "csr")) if sparse.issparse(parts[0]) else np.concatenate(parts)
+
+    def _read_rows_to_predict(self, X: Any) -> tuple[Any, Rows]:
+        X, rows = self.read_rows(X)
+        if self.learner.weights.expansion is not None:  # a kernel may be finite where X is not
+            self.check_finite(X, rows)
+        return X, rows
+
+    def _moment(self, decision: Decision | None) -> Any:
+        """Return what holds scores, and what a decision has observed of them, to one round."""
+        return nullcontext() if decision is None or decision.asks_for is None else self.learner.lock.reading()
+
+    def _shifted(self, X: Any, rows: Rows, first: int, scores: NDArray, decision: Decision | None) -> NDArray:
+        """Fill the scores of the rows from the first on, shifted if a decision says so."""
+        self.fill_scores(self.learner, X, rows, first, scores)
+        shift = None if decision is None else decision.shift(self.learner, self.settled)
+        if shift is not None:
+            scores -= shift
+        return scores
+
+    def fill_scores(self, learner: Learner, X: Any, rows: Rows, first: int, scores: NDArray) -> NDArray:
+        """Fill the scores of the rows from the first on under a learner's weights."""
+        if not learner.scores(rows, scores, first=first):
+            self.check_finite(X, rows)
+            raise ValueError(OVERFLOW)
+        return scores
+
+    def at_unit_norm(self, margins: NDArray) -> NDArray:
+        """Return margins under weights that predict the same and have norm 1; nan where these are zero."""
+        length = self.learner.read(lambda weights: weights.length())
+        return margins / length if length > 0 else np.full(len(margins), np.nan)
+
+    # --------------------------------------------------------------------------------------------------------------- saving
+
+    def packed(self) -> dict[str, Any]:
+        """Return what is saved: the format, and plain names, numbers and arrays, as of one round."""
+        with self.learner.lock.reading():
+            kept = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in OF_A_PROCESS}
+            parts = _saved.pack(kept)
+        return {"format": _saved.FORMAT, "version": __version__, "parts": parts}
+
+    @classmethod
+    def unpacked(cls, saved: Any) -> Model:
+        """Return the model that was saved, whose parts are checked as they are made."""
+        return _saved.unpack(saved, cls)
+
+
+def in_blocks(learner: Learner, rows: Rows, work: Callable[[int, int], Any]) -> list[Any]:
+    """Return work(first, last) for blocks of the rows."""
+    n, size = rows.n, max(1, BLOCK // learner.problem.d)
+    if n <= size or learner.weights.expansion is not None:  # an expansion has blocks of its own
+        return [work(0, n)]
+    blocks = [(first, min(first + size, n)) for first in range(0, n, size)]
+    n_jobs = effective_n_jobs(None) if len(blocks) >= MANY_BLOCKS else 1
+    done = [work(*blocks[0])]  # writes down, once, what the others predict by
+    if n_jobs == 1:
+        return done + worked(work, blocks[1:])
+    cuts = np.linspace(1, len(blocks), n_jobs + 1).astype(int)
+    shares = (blocks[begin:end] for begin, end in itertools.pairwise(cuts))
+    return sum(Parallel(n_jobs, require="sharedmem")(delayed(worked)(work, share) for share in shares), done)
+
+
+def worked(work: Callable[[int, int], Any], blocks: list[tuple[int, int]]) -> list[Any]:
+    """Return work(first, last) for some blocks."""
+    return [work(*block) for block in blocks]

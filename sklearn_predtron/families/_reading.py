@@ -1,0 +1,341 @@
+"""What a call is given: X, y, weights and ids, as rounds that are rows or blocks of rows (queries, sequences, groups)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import assert_all_finite
+from sklearn.utils.validation import validate_data
+
+from sklearn_predtron._compat import check_sample_weight
+from sklearn_predtron._core.rows import QueryRows, Rows, csr_rows, dense_rows
+from sklearn_predtron._queries import Ids, Queries, queries_of_positive_weight, split_ids, warn_of_one_query
+from sklearn_predtron._warning import warn
+from sklearn_predtron.families._stream import LabelReader, plain_rows
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.problems._base import Labels
+
+FORMATS = {False: "dense", True: "CSR"}
+DENSE = 0.05  # of the values of rows in a file: words are fewer, and the columns of a table, flags among them, are more
+FAR_APART = 1e3  # root mean squares of columns, the largest over the least, that a learner under "l2" suffers from
+SEEN, ENOUGH = 1 << 15, 10  # stored values that are looked at; those of a column that make it known
+NO_IDS = (
+    "{method} was called without {name} on an estimator that was fitted with several {groups}.  Pass {name}, or a data frame "
+    "with a column {name!r}; a search or a pipeline passes {name} after sklearn.set_config(enable_metadata_routing=True), if it "
+    "is given groups={name}.  If the rows are one {group}, say so by {name}='one'."
+)
+
+LabelsOf = Callable[..., tuple[Codec, Any]]  # the codec and what it makes of labels, given y, classes and the codec so far
+
+
+class Columns(NamedTuple):
+    """The features of rows: how many, None with joint features, and how they are called, None if they have no names."""
+
+    n: int | None
+    names: NDArray | None = None
+
+
+class Batch(NamedTuple):
+    """What a call learns from, checked."""
+
+    X: Any
+    rows: Rows
+    labels: Labels
+    weight: NDArray | None
+    order: NDArray | None  # the rows of positive weight; None is all
+
+
+class Reading(NamedTuple):
+    """What a call was given, and what is known by it and the calls before."""
+
+    batch: Batch
+    labels: Codec
+    columns: Columns
+    noted: Any  # what a reader notes of the calls
+
+
+class RowReader:
+    """Reads rounds that are rows.
+
+    Parameters
+    ----------
+    name : str
+        What the estimator is called in errors.
+    weigh : callable, default=None
+        Returns the weight of each row that follows from its label, given the codec, the labels, the rows' own weights and
+        whether the call is of a stream.
+    """
+
+    ids: Ids | None = None
+    no_comparator_because: str | None = None  # in bounds
+
+    def __init__(self, name: str, weigh: Callable[..., NDArray | None] | None = None):
+        self.name, self.weigh = name, weigh
+
+    def read(
+        self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *, partial: bool, classes: Any = None, sample_weight: Any = None
+    ) -> Reading:
+        """Return what a call that learns was given; `known` is a model that goes on, or None."""
+        self.check_given(y)
+        X, rows, columns = self.rows(X, None if known is None else known.columns)
+        codec, labels = labels_of(y, classes, None if known is None else known.labels, partial=partial)
+        check_lengths(rows.n, labels.n)
+        weight = None
+        if sample_weight is not None:
+            weight = np.ascontiguousarray(check_sample_weight(sample_weight, X))
+        of_label = None if self.weigh is None else self.weigh(codec, labels, weight, partial=partial)
+        if of_label is not None:
+            weight = of_label if weight is None else product(weight, of_label)
+        order = None
+        if weight is not None and not weight.all():
+            order = np.flatnonzero(weight)
+            if len(order) == 0 and not partial:
+                raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+        return Reading(Batch(X, rows, labels, weight, order), codec, columns, None)
+
+    def rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
+        """Check X, and read it in place; its values may still be NaN or infinite."""
+        return read_rows(X, columns, self.name)
+
+    def labelled(self, X: Any, y: Any, model: Any, *ids: Any) -> tuple[Any, Labels]:
+        """Return rows, finite, and labels, in the order of the rounds."""
+        X, rows = model.read_rows(X)
+        model.check_finite(X, rows)
+        labels = model.labels.encode(y)
+        check_lengths(rows.n, labels.n)
+        return X, labels
+
+    def rounds(self, batch: Batch) -> Batch | None:
+        """Return the rounds of a stream; None where there are none."""
+        return batch
+
+    def epochs(self, epochs: Any, *, whole: bool) -> Any:
+        """Return the epochs of a fit whose rows are drawn; with a kernel, rounds stay `whole`."""
+        return epochs
+
+    def short(self, codec: Codec) -> LabelReader | None:
+        """Return the reader of labels of the short way; None if there is none."""
+        return codec.short()
+
+    def check_rows_told(self) -> None:
+        """Refuse what asks for the rows of X, or for all predictions, where X has no rows of features."""
+
+    def check_given(self, y: Any) -> None:
+        """Refuse y=None as scikit-learn does."""
+        check_labels_given(y, self.name)
+
+
+class BlockReader(RowReader):
+    """Reads rounds that are blocks of rows, which ids gather: each weighs the mean of its rows' positive weights.
+
+    Parameters
+    ----------
+    name : str
+        What the estimator is called in errors.
+    ids : Ids
+        What the ids are called.
+    in_blocks : callable
+        Returns the labels of blocks, given those of rows, block by block, and where blocks begin.
+    """
+
+    def __init__(self, name: str, ids: Ids, in_blocks: Callable[[NDArray, NDArray], Labels]):
+        super().__init__(name)
+        self.ids, self.in_blocks = ids, in_blocks
+
+    def apart(self, X: Any, ids: Any) -> tuple[Any, Any]:
+        """Return X without a column of ids, and the ids."""
+        return split_ids(X, ids, self.ids)
+
+    def apart_or_warned(self, X: Any, ids: Any) -> tuple[Any, Any]:
+        """Return X without ids, and the ids, which only a single block should come without."""
+        X, ids = self.apart(X, ids)
+        if ids is None:
+            warn_of_one_query(X, self.ids)
+        return X, ids
+
+    def check_ids_given(self, ids: Any, method: str, model: Any) -> None:
+        """Refuse rows without ids after several blocks."""
+        if ids is None and model.noted:
+            raise ValueError(NO_IDS.format(method=method, **self.ids._asdict()))
+
+    def read(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any,
+        labels_of: LabelsOf,
+        known: Any,
+        *,
+        partial: bool,
+        classes: Any = None,
+        sample_weight: Any = None,
+        **ids: Any,
+    ) -> Reading:
+        """Return what a call that learns was given, of rows without a column of ids."""
+        return self.gathered(X, y, labels_of, known, ids.get(self.ids.name), sample_weight, partial=partial, classes=classes)[1]
+
+    def gathered(
+        self, X: Any, y: Any, labels_of: LabelsOf, known: Any, ids: Any, sample_weight: Any, *, partial: bool, classes: Any
+    ) -> tuple[Queries, Reading]:
+        """Return which rows belong together, and what a call was given; it notes whether any had several blocks."""
+        self.check_given(y)
+        X, rows, columns = self.rows(X, None if known is None else known.columns)
+        codec, values = labels_of(y, classes, None if known is None else known.labels, partial=partial)
+        check_lengths(rows.n, len(values))
+        weight = None
+        if sample_weight is None:
+            blocks = self.blocks(ids, rows.n)
+        else:
+            blocks, weight = self.weighed(ids, check_sample_weight(sample_weight, X))
+            if not partial and blocks.n == 0:
+                raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+            if blocks.start[-1] < rows.n:
+                check_finite(X, rows, self.name)
+        gathered = rows if blocks.order is None else as_rows(X[blocks.order])
+        rounds = QueryRows(gathered, blocks.start, blocks.order, rows.n)
+        batch = Batch(X, rounds, self.in_blocks(blocks.take(values), blocks.start), weight, None)
+        return blocks, Reading(batch, codec, columns, blocks.n > 1 or (known is not None and known.noted))
+
+    def blocks(self, ids: Any, n: int) -> Queries:
+        """Return which of n rows belong together."""
+        return Queries(ids, n, self.ids)
+
+    def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
+        """Return which of the rows of positive weight belong together, and the weight of each block."""
+        return queries_of_positive_weight(ids, weight, self.ids)
+
+    def labelled(self, X: Any, y: Any, model: Any, *ids: Any) -> tuple[Any, Labels]:
+        """Return rows, finite, and the labels of blocks, block by block."""
+        X, values = self.apart_or_warned(X, ids[0] if ids else None)
+        X, rows = model.read_rows(X)
+        model.check_finite(X, rows)
+        blocks = self.blocks(values, rows.n)
+        return blocks.take(X), self.labels_of_blocks(y, blocks, model)
+
+    def labels_of_blocks(self, y: Any, blocks: Queries, model: Any) -> Any:
+        """Return the true labels of blocks."""
+        values = model.labels.encode(y)
+        check_lengths(int(blocks.start[-1]), len(values))
+        return self.in_blocks(blocks.take(values), blocks.start)
+
+    def beside_labels(self, scores: NDArray, y: Any, ids: Any, model: Any) -> tuple[NDArray, Any]:
+        """Return scores and true labels, block by block."""
+        blocks = self.blocks(ids, len(scores))
+        return np.ascontiguousarray(blocks.take(scores)), self.labels_of_blocks(y, blocks, model)
+
+
+# ------------------------------------------------------------------------------------------------------------------- rows
+
+
+@cache
+def witness_kind(name: str) -> type:
+    """Return a class by whose name scikit-learn speaks of an estimator in errors."""
+    return type(name, (BaseEstimator,), {})
+
+
+def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Columns]:
+    """Check X, and read it in place; the first rows say what the columns are."""
+    rows = plain_rows(X)
+    if rows is not None and columns is None:
+        return X, rows, Columns(rows.p)
+    if rows is not None and columns is not None and columns.names is None and rows.p == columns.n:
+        return X, rows, columns
+    witness: Any = witness_kind(name)()
+    if columns is not None:
+        witness.n_features_in_ = columns.n
+        if columns.names is not None:
+            witness.feature_names_in_ = columns.names
+    X = validate_data(
+        witness,
+        X,
+        reset=columns is None,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
+    )
+    return X, as_rows(X), columns or Columns(witness.n_features_in_, getattr(witness, "feature_names_in_", None))
+
+
+def as_rows(X: Any) -> Rows:
+    """Return the rows of a validated X, read in place but for CSR rows in which a feature stands twice, which are summed."""
+    return csr_rows(X) if sparse.issparse(X) else dense_rows(X)
+
+
+def check_finite(X: Any, rows: Rows, name: str) -> None:
+    """Refuse NaN and infinity."""
+    if not rows.finite():
+        with np.errstate(invalid="ignore"):  # it adds up all values first
+            assert_all_finite(X.data if sparse.issparse(X) else X, estimator_name=name, input_name="X")
+
+
+def check_lengths(n_rows: int, n_labels: int) -> None:
+    """Refuse rows and labels of different numbers."""
+    if n_rows != n_labels:
+        raise ValueError(f"X has {n_rows} rows and y has {n_labels}; both must have the same number.")
+
+
+def check_labels_given(y: Any, name: str) -> None:
+    """Refuse y=None as scikit-learn does."""
+    if y is None:
+        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+
+
+def product(sample_weight: NDArray, of_label: NDArray) -> NDArray:
+    """Return the weights of rows that have one each and one of their class."""
+    with np.errstate(over="ignore"):
+        weight = sample_weight * of_label
+    if not np.isfinite(weight).all():
+        raise ValueError(f"sample_weight={sample_weight.max():g} times the weight of a class overflows; scale the weights down.")
+    return weight
+
+
+def mean_loss(losses: NDArray, sample_weight: Any) -> float:
+    """Return the weighted mean."""
+    if sample_weight is None:
+        return float(losses.mean())
+    weight = check_sample_weight(sample_weight, losses)
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+    return float(np.average(losses, weights=weight))
+
+
+# ---------------------------------------------------------------------------------------- their format, under norm="auto"
+
+
+def are_stored_dense(X: Any) -> bool:
+    """Return whether CSR rows of a file hold so many of their values that they are rows of a table, not of words."""
+    return X.nnz >= DENSE * X.shape[0] * X.shape[1]
+
+
+def warn_of_scales(X: Any) -> None:
+    """Warn of CSR rows under "auto" whose columns differ in scale, by the first values stored, as "l2" minds that."""
+    if X is None:  # joint features, which no matrix holds
+        return
+    values, (columns, column) = X.data[:SEEN], np.unique(X.indices[:SEEN], return_inverse=True)
+    with np.errstate(all="ignore"):  # what is not finite is refused elsewhere
+        n = np.bincount(column, values != 0, len(columns))
+        size = np.sqrt(np.bincount(column, np.square(values, dtype=np.float64), len(columns)) / n)
+    known = np.isfinite(size) & (size > 0) & (n >= ENOUGH)
+    columns, size = columns[known], size[known]
+    if len(size) == 0 or size.max() <= FAR_APART * size.min():
+        return
+    small, large = size.argmin(), size.argmax()
+    warn(
+        f"the root mean squares of what X stores differ by a factor of {size[large] / size[small]:.3g}, between the columns "
+        f"{columns[small]} ({size[small]:.3g}) and {columns[large]} ({size[large]:.3g}); norm='auto' is 'l2' for CSR rows, under "
+        "which large columns hide small ones: give norm='scaled', which learns from columns of any scale."
+    )
+
+
+def warn_of_format(first: bool, norm: str, sparse: bool) -> None:
+    """Warn of rows in another format than the first ones, by which "auto" was fixed."""
+    warn(
+        f"X is {FORMATS[sparse]}, and the first rows were {FORMATS[first]}, for which norm='auto' is {norm!r}: all rows are "
+        f"learned under it; give norm={norm!r} where both formats are meant."
+    )

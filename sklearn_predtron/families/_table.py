@@ -1,0 +1,350 @@
+"""Classifiers whose predictions are classes, and whose loss is a table of both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from sklearn_predtron._compat import StrOptions
+from sklearn_predtron._parts import as_numbers, checked_build
+from sklearn_predtron._queries import shortened, shortened_list
+from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
+from sklearn_predtron.decisions._base import PLAIN, Decision
+from sklearn_predtron.families import _linear, _sparse
+from sklearn_predtron.families._attributes import learned
+from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._linear import Linear
+from sklearn_predtron.families._reading import RowReader, check_lengths
+from sklearn_predtron.families._stream import LabelReader
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.classes import Classes, ClassReader, encode
+from sklearn_predtron.losses import CostTableLoss, ZeroOne, costs_of, names_label, table_loss
+from sklearn_predtron.losses.reject import check_label, checked_reject, costs_by_class
+from sklearn_predtron.problems._base import Codes
+from sklearn_predtron.problems._finite import FiniteProblem
+from sklearn_predtron.representations import CodeRepresentation, table_representation
+
+MARGINS: dict[str, type[AbstainByMargin]] = {"margin": AbstainByMargin, "online": AbstainOnline}
+
+
+class WeighedClasses(RowReader):
+    """Reads rows whose classes have weights.
+
+    Parameters
+    ----------
+    name : str
+        What the estimator is called in errors.
+    class_weight : dict or "balanced"
+        The weights, by class.
+    """
+
+    def __init__(self, name: str, class_weight: Any):
+        super().__init__(name, self.weights)
+        self.class_weight = class_weight
+
+    def weights(self, codec: Classes, labels: Codes, weight: NDArray | None, *, partial: bool) -> NDArray:
+        """Return the weight of each row that follows from its class."""
+        codes = labels.array
+        if self.class_weight != "balanced":
+            return self.by_class(codec)[codes]
+        if partial:
+            raise ValueError(
+                "class_weight 'balanced' is not supported for partial_fit, which sees a part of the data; pass a dict."
+            )
+        relative = None if weight is None or not weight.any() else weight / weight.max()  # so that no sum overflows
+        counts = np.bincount(codes, weights=relative, minlength=len(codec.classes))
+        return (counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0)))[codes]
+
+    def by_class(self, codec: Classes) -> NDArray:
+        """Return the weight of each class, if they are given as a dict.
+
+        A label that is no class may be a class that is missing from a fold, or a typo, which leaves a class without a weight.
+        """
+        classes = codec.classes.tolist()
+        known = set(classes)
+        unknown = [label for label in self.class_weight if label not in known]
+        if unknown and not known.issubset(self.class_weight):
+            raise ValueError(
+                f"class_weight names {shortened_list(unknown)}, not in classes_: {shortened_list(classes)}; accepted where each "
+                "class has a weight of its own."
+            )
+        given = [self.class_weight.get(label, 1.0) for label in classes]
+        weights = as_numbers(given, "class_weight", "a dict of finite weights that are not negative")
+        if not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise ValueError(f"class_weight={self.class_weight} must hold finite weights that are not negative.")
+        return weights
+
+    def short(self, codec: Any) -> LabelReader | None:
+        """Return the reader of the short way, which knows the weights as well; none for "balanced"."""
+        return None if self.class_weight == "balanced" else ClassReader(codec.classes, self.by_class(codec))
+
+
+class TableClassifier(ClassifierMixin, BasePredtron):
+    """Predictions are the classes, and the loss is a table of both."""
+
+    _parameter_constraints: dict[str, list] = {
+        **BasePredtron._parameter_constraints,
+        "loss": [str, "array-like", dict, CostTableLoss],
+        "representation": [str, "array-like", CodeRepresentation],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+    loss: Any
+    representation: Any
+    class_weight: Any
+    reject: Any = None  # of a family that has no such parameter
+    _codec: type[Classes] = Classes
+
+    from_linear = classmethod(_linear.from_linear)
+    sparsify = _sparse.sparsify
+    densify = _sparse.densify
+
+    @learned
+    def classes_(self) -> NDArray:
+        """The labels."""
+        return self._model.labels.classes
+
+    # --------------------------------------------------------------------------------------------------- what it is made of
+
+    def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Codes]:
+        if known is None:
+            return self._codec.first(y, classes, partial=partial)
+        known.check_same(classes)
+        return known, known.encode(y)
+
+    def _reader(self) -> RowReader:
+        name = type(self).__name__
+        return RowReader(name) if self.class_weight is None else WeighedClasses(name, self.class_weight)
+
+    def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
+        if self.reject is not None and self.reject.rule == "code":
+            raise ValueError(
+                f"classes={shortened(classes)}: reject.rule='code' does not take more classes than it began with; accepted are "
+                "'online' and 'margin'."
+            )
+        loss, representation = table_loss(self.loss), table_representation(self.representation)
+        for name, part, accepted in [
+            ("loss", loss, "'zero_one' and dicts of costs"),
+            ("representation", representation, "'onehot'"),
+        ]:
+            if not part.takes_new_classes:
+                raise ValueError(
+                    f"classes={shortened(classes)}: {name}={shortened(getattr(self, name))} does not take more classes than it "
+                    f"began with; accepted is {name}={accepted}."
+                )
+        return labels.extended(classes)
+
+    def _build_problem(self, labels: Any) -> FiniteProblem:
+        loss, classes, reject = table_loss(self.loss), labels.classes, checked_reject(self.reject)
+        costs = None if reject is None else self._costs(classes)
+        representation = table_representation(self.representation, lambda part: loss.build(part, classes))
+        problem = checked_build(loss, loss.build(representation, classes), FiniteProblem, k=len(classes))
+        return FiniteProblem(reject_code(len(classes)), costs) if reject is not None and reject.rule == "code" else problem
+
+    def _decision(self, labels: Any) -> Decision:
+        reject = checked_reject(self.reject)
+        if reject is None or labels is None:
+            return PLAIN
+        return AbstainByCode(len(labels.classes)) if reject.rule == "code" else MARGINS[reject.rule](self._costs(labels.classes))
+
+    def _costs(self, classes: NDArray) -> NDArray:
+        """Return L(sigma, y) as the parameters have it now, a row for each true class and a column for each prediction.
+
+        The last column, if there is a reject option, is that of a rejection.
+        """
+        costs, reject = costs_between(self.loss, classes), checked_reject(self.reject)
+        if reject is None:
+            return costs
+        check_label(reject, classes)
+        if names_label(table_loss(self.loss), reject.label):
+            raise ValueError(f"loss names reject.label={reject.label!r}; what a rejected row costs is reject.cost.")
+        return np.column_stack([costs, costs_by_class(reject, len(classes), costs.max())])
+
+    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
+        scores = _linear.of_classes(self, model)
+        labels = self._codec.of_model(model.classes_)
+        return labels, self._encoded(labels, _linear.with_own_intercept(self, model, scores))
+
+    def _encoded(self, labels: Classes, scores: Linear) -> Linear:
+        """Return weights of the problem's scores that decode to these of the classes."""
+        problem, k = self._build_problem(labels), len(labels.classes)
+        scores = _linear.of_each_class(scores, 1.0 if problem.d == 1 else 0.5)  # as decision_function has it
+        encode = _linear.encoder(problem.decision, problem.d, k)
+        if encode is None:
+            raise ValueError(f"representation={shortened(self.representation)} has no scores for any {k} decoded ones.")
+        weights = Linear(encode @ scores.coef, encode @ scores.intercept)
+        if problem.score_map.offsets_apart and not _linear.is_one_direction(weights):
+            raise ValueError(
+                f"representation={self.representation!r} has one direction with ordered thresholds, and the model has several, "
+                "or others; accepted is another representation, and for ranks a model with `theta_`, as mord's."
+            )
+        return weights
+
+    # --------------------------------------------------------------------------------------------------------- prediction
+
+    def decision_function(self, X: Any) -> NDArray:
+        """Compute the decoded scores <rep(sigma), t> of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            For two classes the score of the second: t or -t where d = 1, else the difference of the two.
+        """
+        model = self._fitted_model()
+        scores, k = model.scores(X, self._decision(model.labels)), len(model.labels.classes)
+        decision = model.learner.problem.decision(scores)[:, :k]
+        if k > 2:
+            return decision
+        difference = decision[:, 1] - decision[:, 0]
+        return difference / 2 if scores.shape[1] == 1 else difference
+
+    def predict(self, X: Any) -> NDArray:
+        """Predict the class, or that it is left undecided where there is a reject option.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels of `classes_`, and ``reject.label`` for the rows that are rejected.
+        """
+        model = self._fitted_model()
+        return self._named(model.labels.classes)[model.decoded(X, self._decision(model.labels))]
+
+    def _named(self, classes: NDArray) -> NDArray:
+        """Return the labels of predictions, by their numbers."""
+        return classes if self.reject is None else np.append(classes, self.reject.label)
+
+    def sample_loss(self, X: Any, y: Any) -> NDArray:
+        """Compute the estimator's own loss L(sigma, y) of each prediction.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            True labels, of `classes_`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Costs of `loss`; a rejected row costs ``reject.cost``, that of its true class.
+        """
+        check_is_fitted(self)
+        return self._loss_of(self._raw_predict(X), y)
+
+    def _raw_predict(self, X: Any) -> NDArray:
+        """Return the numbers of the predictions; one past the last class rejects."""
+        model = self._fitted_model()
+        return model.decoded(X, self._decision(model.labels))
+
+    def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
+        """Return the loss of each prediction, given their numbers."""
+        model = self._fitted_model()
+        codes = true_codes(model.labels, predicted, y)
+        if counts_mistakes(self.loss) and self.reject is None:
+            return (predicted != codes).astype(np.float64)
+        return self._costs(model.labels.classes)[codes, predicted]
+
+    def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
+        """Return the two best classes of each row, best first, and the margin between them."""
+        model = self._fitted_model()
+        decision = model.learner.problem.decision(model.scores(X, self._decision(model.labels)))
+        return top_two(decision[:, : len(model.labels.classes)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Compute the accuracy, whatever the loss, its costs and the reject option: a rejected row is not right.
+
+        Searches over losses compare by it; `metrics.cost_scorer` and `metrics.reject_scorer` make scorers of costs, and
+        `sample_loss` has the estimator's own loss.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in the mean.
+
+        Returns
+        -------
+        float
+            At most 1, which is perfect.
+        """
+        return super().score(X, y, sample_weight)
+
+    def margin(self, X: Any, y: Any) -> float:
+        """Measure the margin of the weights, at unit norm, on a data set.
+
+        The least, over the rows, of <rep(sigma_y), t> less the best score of a prediction that loses (Jain et al. 2015, section
+        2.2), or of any that is ahead of sigma_y.  Positive only if every row is predicted without loss.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            True labels, of `classes_`.
+
+        Returns
+        -------
+        float
+            The margin gamma, for `loss_bound`; nan where the weights are zero.
+
+        Examples
+        --------
+        >>> from sklearn_predtron import PredtronClassifier
+        >>> X = [[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 0.0]]
+        >>> y = ["a", "a", "b", "b"]
+        >>> model = PredtronClassifier(norm="l2", fit_intercept=False, random_state=0).fit(X, y)
+        >>> round(model.margin(X, y), 2)
+        1.96
+        """
+        return float(self._margins(X, y).min())
+
+    def _margins(self, X: Any, y: Any) -> NDArray:
+        model = self._fitted_model()
+        scores = model.scores(X)
+        codes = true_codes(model.labels, scores, y)
+        return model.at_unit_norm(model.learner.problem.margins(scores, Codes(codes)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
+
+
+def costs_between(loss: Any, classes: NDArray) -> NDArray:
+    """Return the costs of a loss, a row for each true class and a column for each predicted one."""
+    cost = costs_of(table_loss(loss), classes)
+    return 1.0 - np.eye(len(classes)) if cost is None else cost
+
+
+def counts_mistakes(loss: Any) -> bool:
+    """Return whether the loss is 0-1: with many classes a table of costs is worth avoiding."""
+    loss = table_loss(loss)
+    return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
+
+
+def reject_code(k: int) -> NDArray:
+    """Return the paper's code with a rejection: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
+    return np.vstack([np.eye(k), np.full(k, k**-0.5)])
+
+
+def true_codes(labels: Any, predicted: NDArray, y: Any) -> NDArray:
+    """Return the numbers of the labels, one for each prediction."""
+    codes = encode(column_or_1d(y), labels.classes)
+    check_lengths(len(predicted), len(codes))
+    return codes

@@ -1,0 +1,383 @@
+"""A call that learns: what it is given, its epochs under the eyes of callbacks, and folds that show rows as held out."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn import get_config
+from sklearn.utils import check_random_state
+
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron.decisions._base import FOLDS, ROWS
+from sklearn_predtron.families._composition import changed_model, new_learner, new_model
+from sklearn_predtron.families._model import Model
+from sklearn_predtron.families._patience import checked_patience
+from sklearn_predtron.families._reading import Batch, as_rows
+from sklearn_predtron.families._stream import Stream
+
+N_FOLDS = 5
+# A fit of more rows, or of more values times scores, shows its observer the first epoch alone; with a kernel, whose rounds
+# cost as much as there are rows, of fewer.
+MOST_ROWS, MOST_WORK = 20_000, 10**7
+MOST_KERNEL_ROWS = 2_000
+
+Learn = Callable[[Any, Batch], None]  # lets an estimator, with the model in progress, learn otherwise than by itself
+
+
+def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None) -> None:
+    """Learn a data set in epochs; the estimator has the model at last, or, where rounds are interrupted, what they have come to."""
+    estimator._validate_params()
+    known = estimator._model if estimator.warm_start else None
+    reader = estimator._reader()
+    reading = reader.read(X, y, estimator._read_labels, known, partial=False, **given)
+    if known is None:
+        model = new_model(estimator, reading, partial=False)
+    else:
+        known = known.but(learner=copy.deepcopy(known.learner), record=dict(known.record))
+        model = changed_model(estimator, known, reading, partial=False)
+    batch, learner = reading.batch, model.learner
+    # A new learner finds out in its first epoch, of rows in their turn, but for rows that are not drawn; kernels, of a block
+    # at a time, may hide them.
+    unchecked = known is None and batch.weight is None and learner.weights.expansion is None
+    if not unchecked:
+        model.check_rows(batch.X, batch.rows)
+    model.note_format(batch.rows)
+    view, rounds, done = showing(estimator, model), learner.t, False
+    try:
+        if learn is not None:
+            learn(view, batch)
+        else:
+            decision = view._decision(model.labels)
+            folds = known is None and decision.asks_for == FOLDS and can_be_folded(learner, batch)
+            run_epochs(view, estimator, batch, y, shown_metadata(reader.ids, given), unchecked=unchecked, folds=folds)
+            done = True
+            if folds:
+                hold_out(view, view._model, batch)
+            settle_on_rows(view, batch)
+    except BaseException as error:
+        # Where rows were refused, then or in a fold, and where nothing was learned: the rows were no good from the start.
+        refused = isinstance(error, Exception) and (done or view._model.learner.refused)
+        if view._model.learner.t > rounds and not refused:
+            take_over(estimator, view)
+        raise
+    finally:
+        learner.weights.close_fit()
+    take_over(estimator, view)
+    if estimator.average is not None:  # else it means another in a stream
+        open_stream(estimator)
+
+
+def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None) -> None:
+    """Learn rows in their order; the estimator has a model that goes on if any round was learned."""
+    known: Model | None = estimator._model
+    resolved = known is not None and known.resolved
+    if not resolved:
+        estimator._validate_params()
+    reader = estimator._reader()
+    reading = reader.read(X, y, estimator._read_labels, known, partial=True, **given)
+    if known is None:
+        model = new_model(estimator, reading, partial=True)
+    elif not resolved:
+        model = changed_model(estimator, known, reading, partial=True)
+    else:
+        model = known.but(labels=reading.labels, noted=reading.noted, stream=known.stream, resolved=True)
+    batch, learner = reading.batch, model.learner
+    model.check_rows(batch.X, batch.rows)
+    model.note_format(batch.rows)
+    view, rounds = showing(estimator, model), learner.t
+    try:
+        if not resolved:
+            begin_stream(view)
+        if learn is not None:
+            learn(view, batch)
+        else:
+            learn_in_order(model, reader.rounds(batch))
+    except BaseException:
+        if view._model.learner.t > rounds:
+            take_over(estimator, view)
+        raise
+    take_over(estimator, view)
+    if estimator._model.stream is None:
+        open_stream(estimator)
+
+
+def showing(estimator: Any, model: Model) -> Any:
+    """Return an estimator that has another model, as callbacks see it while that one is learned."""
+    view = object.__new__(type(estimator))
+    view.__dict__.update(vars(estimator).copy())
+    view._model = model
+    return view
+
+
+def take_over(estimator: Any, view: Any) -> None:
+    """Let an estimator have the model in progress, and what callbacks have set beside it."""
+    set_by_callbacks = {name: value for name, value in vars(view).items() if name not in vars(estimator)}
+    estimator.__dict__.update(set_by_callbacks)
+    estimator._model = view._model
+
+
+def open_stream(estimator: Any) -> None:
+    """Open the short way for rows as they come, if there is one, by the present parameters."""
+    model: Model = estimator._model
+    reader = None if model.columns.names is not None else estimator._reader().short(model.labels)
+    model.stream = None if reader is None else Stream(model.learner, reader, estimator._lock, model.first_sparse)
+    model.resolved = True
+
+
+def begin_stream(estimator: Any) -> None:
+    """Call the callbacks that have a hook for streams; scikit-learn's own hooks are for `fit`."""
+    for callback in getattr(estimator, "_skl_callbacks", ()):
+        if hasattr(callback, "on_stream_begin"):
+            callback.on_stream_begin(estimator)
+
+
+def shown_metadata(ids: Any, given: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the metadata of the callbacks' scorers, ids by the name by which they are routed."""
+    routed = {} if ids is None or not get_config()["enable_metadata_routing"] else {ids.name: "groups"}
+    return {routed.get(name, name): value for name, value in given.items() if value is not None} or None
+
+
+def learn_in_order(model: Model, batch: Batch | None) -> None:
+    """Learn from the rounds in their order."""
+    if batch is None:
+        return
+    learner = model.learner
+    before = learner.t
+    refused = learner.learn(batch.rows, batch.labels, batch.order, batch.weight)
+    if refused >= 0:
+        model.check_rows(batch.X, batch.rows)
+        raise ValueError(learner.why_refused(refused, before))
+
+
+# ----------------------------------------------------------------------------------------------------------------- epochs
+
+
+def run_epochs(
+    view: Any, estimator: Any, batch: Batch, y: Any, metadata: dict[str, Any] | None, *, unchecked: bool, folds: bool
+) -> None:
+    """Learn epoch by epoch until nothing more is gained, under the eyes of the callbacks, the first under the observer's.
+
+    `unchecked` says that the learner finds rows of no good, `folds` that others are going to show rows to the observer.
+    """
+    model: Model = view._model
+    learner, patience = model.learner, checked_patience(estimator.tol)
+    rounds = epochs_of(estimator, batch, generator(estimator), learner)
+    epochs = estimator.max_iter or usual_epochs(estimator, len(rounds.rows), learner)
+    losses: list[float] = []
+    model.record, model.settled = {"loss_curve_": losses, "n_iter_": 0}, None
+    shown = {"estimator": view, "X": batch.X, "y": y, "metadata": metadata}
+    task = callback_context(view, estimator, epochs)
+    task.call_on_fit_task_begin(**shown)
+    for number in range(epochs):
+        epoch = task.subcontext(task_name="epoch")
+        epoch.call_on_fit_task_begin(**shown)
+        steps, new = learner.n_updates, number == 0
+        drawn = rounds.draw(half_held_out=new and learner.observer is not None and not folds)
+        losses.append(learn_epoch(model, learner, *drawn, fresh=new, unchecked=unchecked and new))
+        model.record["n_iter_"] += 1
+        if getattr(view, "_skl_callbacks", None):  # which may predict
+            settle_on_rows(view, batch)
+        stopped = epoch.call_on_fit_task_end(reconstruction_attributes=lambda: snapshot(view), **shown)
+        if stopped or learner.n_updates == steps or (patience is not None and patience._is_over(losses)):
+            break
+    task.call_on_fit_task_end(reconstruction_attributes=lambda: snapshot(view), **shown)
+
+
+def callback_context(view: Any, estimator: Any, epochs: int) -> Any:
+    """Return the task of a fit, whose callbacks see the model in progress, and are torn down with the estimator's."""
+    try:
+        return view._init_callback_context(max_subtasks=epochs)
+    finally:
+        for name in ("_callback_fit_ctx", "_skl_callbacks_to_teardown"):
+            if name in vars(view):
+                setattr(estimator, name, getattr(view, name))
+
+
+def snapshot(view: Any) -> dict[str, Any]:
+    """Return what a callback's own copy of the fitted estimator needs."""
+    model: Model = view._model
+    return {"_model": model.but(learner=copy.deepcopy(model.learner), record=copy.deepcopy(model.record))}
+
+
+def learn_epoch(model: Model, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
+    """Let a learner learn from the rounds that were drawn; return their mean progressive loss."""
+    loss, t = learner.cumulative_loss, learner.t
+    refused = learner.learn(batch.rows, batch.labels, **drawn, **how)
+    if refused >= 0:
+        model.check_rows(batch.X, batch.rows)
+        raise ValueError(f"{learner.why_refused(refused, learner.t)}  The fit is undone.")
+    return (learner.cumulative_loss - loss) / (learner.t - t)
+
+
+def usual_epochs(estimator: Any, n: int, learner: Learner) -> int:
+    """Return how many epochs n rows of positive weight are learned in, if `max_iter` does not say."""
+    # Measured: ten under-fit some thousand clean rows; fewer rows, and kernels, over-fit by more, and many rows need no more.
+    if not estimator._more_epochs or learner.weights.expansion is not None:
+        return estimator._epochs
+    return max(estimator._epochs, int(min(n / 100, 100_000 / n)))
+
+
+def generator(estimator: Any) -> np.random.Generator | None:
+    """Return the source of the epochs' shuffles, if there are any."""
+    return np.random.default_rng(check_random_state(estimator.random_state).randint(2**31)) if estimator.shuffle else None
+
+
+def epochs_of(estimator: Any, batch: Batch, random: np.random.Generator | None, learner: Learner) -> Epochs:
+    """Return the epochs of a fit, as the estimator's reader makes rounds of rows."""
+    return estimator._reader().epochs(Epochs(batch, random), whole=learner.weights.expansion is not None)
+
+
+# ------------------------------------------------------------------------------------------------------------------ folds
+
+
+def can_be_folded(learner: Learner, batch: Batch) -> bool:
+    """Return whether a fit is to end with folds that show the rows as held out; else its first epoch does."""
+    X, n = batch.X, batch.rows.n if batch.order is None else len(batch.order)
+    work = (X.nnz if sparse.issparse(X) else X.size) * learner.problem.d
+    most = MOST_ROWS if learner.weights.expansion is None else MOST_KERNEL_ROWS
+    return 1 < n <= most and work <= MOST_WORK
+
+
+def hold_out(estimator: Any, model: Model, batch: Batch) -> None:
+    """Show an observer each row as learners predict it that have learned the other folds alone, for as many epochs.
+
+    They learn at last, when it is known after which epoch `fit` is best; until then the observer of its first epoch serves.
+    """
+    rows, decision, (problem, update, average, _) = batch.rows, estimator._decision(model.labels), model.learner.parts()
+    there = np.arange(rows.n) if batch.order is None else batch.order
+    epochs = model.learner.t // len(there)  # a callback may have gone back to an earlier one
+    random = fold_generator(estimator)
+    fold = folds_of(model.labels.strata(batch.labels)[there], random)
+    scores = np.empty((rows.n, problem.d))
+    for number in range(fold.max() + 1):
+        learner = new_learner(estimator, problem, rows, model.norm, None)
+        run_unseen(estimator, model, learner, batch._replace(order=there[fold != number]), random, epochs)
+        out = there[fold == number]
+        scores[out] = model.fill_scores(learner, batch.X, rows, 0, np.empty_like(scores))[out]
+    weight = None if batch.weight is None else batch.weight / batch.weight.max()
+    observer: Any = decision.observer(problem, None)
+    observer.show(problem, scores, batch.labels, there, weight)
+    observer.scale_to(average.mass(model.learner.t))
+    model.learner = model.learner.with_parts(problem, update, average, observer)
+    model.settled = decision.settle(model.learner, scores, batch)
+
+
+def run_unseen(
+    estimator: Any, model: Model, learner: Learner, batch: Batch, random: np.random.Generator | None, epochs: int
+) -> None:
+    """Let another learner, without an observer, learn a batch for some epochs, unseen by the callbacks."""
+    rounds = epochs_of(estimator, batch, random, learner)
+    for number in range(epochs):
+        steps = learner.n_updates
+        learn_epoch(model, learner, *rounds.draw(), fresh=number == 0)
+        if learner.n_updates == steps:
+            break
+    learner.weights.close_fit()
+
+
+def settle_on_rows(view: Any, batch: Batch) -> None:
+    """Let a decision settle what it settles on the scores of the rows that were learned."""
+    model: Model = view._model
+    decision = view._decision(model.labels)
+    if decision.asks_for == ROWS:
+        rows = as_rows(batch.X)
+        scores = model.fill_scores(model.learner, batch.X, rows, 0, np.empty((rows.n, model.learner.problem.d)))
+        model.settled = decision.settle(model.learner, scores, batch)
+
+
+def fold_generator(estimator: Any) -> np.random.Generator | None:
+    """Return a source of its own, so that `fit` draws what it draws without folds."""
+    if not estimator.shuffle:
+        return None
+    return np.random.default_rng([copy.deepcopy(check_random_state(estimator.random_state)).randint(2**31), N_FOLDS])
+
+
+def folds_of(codes: NDArray, random: np.random.Generator | None) -> NDArray:
+    """Return the number of the fold of each row: of about the same size, with about as many rows of each class."""
+    order = np.arange(len(codes)) if random is None else random.permutation(len(codes))
+    order = order[np.argsort(codes[order], kind="stable")]
+    fold = np.empty(len(codes), dtype=np.intp)
+    fold[order] = np.arange(len(codes)) % N_FOLDS
+    return fold
+
+
+class Epochs:
+    """Rounds for `Learner.learn`, epoch by epoch.
+
+    Rows in the given order keep their weights.  In shuffled epochs weights are frequencies: each epoch is a systematic sample,
+    with as many rounds as there are rows of positive weight, in which a row appears in proportion to its weight, rounded up
+    or down at random.
+
+    Parameters
+    ----------
+    batch : Batch
+        What is learned.
+    random : Generator or None
+        What shuffles the rows; None takes them in the given order.
+    """
+
+    def __init__(self, batch: Batch, random: np.random.Generator | None):
+        self.batch, self.there, self.weight, self.random = batch, batch.order, batch.weight, random
+        self.rows = np.arange(batch.rows.n) if batch.order is None else batch.order
+        self.usual = 1.0  # what a round weighs where rows appear in proportion to their weights
+        self.ends: NDArray | None = None
+        if random is not None and batch.weight is not None:
+            self._resample(batch.weight[self.rows], random)
+
+    def _resample(self, weight: NDArray, random: np.random.Generator) -> None:
+        """Lay the rows on a line, in random order, each as long as it is to appear."""
+        most = weight.max()  # relative to it no sum overflows
+        self.weight, self.usual = None, float(most)
+        if weight.min() < most:
+            self.usual *= float(np.mean(weight / most))
+            places = random.permutation(len(weight))
+            self.rows = self.rows[places]
+            self.ends = np.cumsum(weight[places] / most)
+            self.ends *= len(weight) / self.ends[-1]
+            np.minimum(self.ends, len(weight), out=self.ends)  # rounding
+            self.ends[-1] = len(weight)
+
+    def draw(self, *, half_held_out: bool = False) -> tuple[Batch, dict[str, Any]]:
+        """Return the batch and the learner's other arguments for the next epoch; its rows, if new, are known ahead of its rounds.
+
+        Where rows repeat, which then are no longer new, an observer sees none of them; or, if half of them are `half_held_out`,
+        that half, which comes after all of the other: each row once, before it is learned, for as often as it is there.
+        """
+        return self.batch, self._drawn(half_held_out)
+
+    def _drawn(self, half_held_out: bool) -> dict[str, Any]:
+        if self.random is None:
+            return {"order": self.there, "weight": self.weight, "ahead": self.rows}
+        order = self.random.permutation(self._sample(self.random)).astype(np.intp, copy=False)
+        if self.ends is None:
+            return {"order": order, "usual": self.usual, "ahead": order}
+        if not half_held_out:
+            return {"order": order, "usual": self.usual, "ahead": order, "observed": False}
+        # Drawn by row: among the first appearances of a whole epoch rows of large weight would be early, when little is learned.
+        last = (self.random.random(order.max() + 1) < 0.5)[order]
+        last |= not last.any()
+        order = np.concatenate([order[~last], order[last]])
+        counts = first_appearances(order)
+        counts[: np.count_nonzero(~last)] = 0
+        return {"order": order, "usual": self.usual, "ahead": order, "counts": counts}
+
+    def _sample(self, random: np.random.Generator) -> NDArray:
+        """Return the rows of an epoch."""
+        if self.ends is None:
+            return self.rows
+        marks = np.ceil(self.ends - random.random())  # how many of the points 0, 1, ... + offset lie before each end
+        return np.repeat(self.rows, np.diff(marks, prepend=0).astype(np.intp))
+
+
+def first_appearances(order: NDArray) -> NDArray:
+    """Return how often the row of each round appears, 0 where it has appeared before: then it is no longer new."""
+    times, first = np.bincount(order), np.zeros(order.max(initial=-1) + 1, dtype=np.intp)
+    first[order[::-1]] = np.arange(len(order))[::-1]
+    counts = np.zeros(len(order))
+    counts[first[times > 0]] = times[times > 0]
+    return counts

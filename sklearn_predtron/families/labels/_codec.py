@@ -1,0 +1,41 @@
+"""What a kind of labels can do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._queries import shortened
+
+
+class Codec:
+    """Reads labels as what the loop learns from, and writes predictions as the user knows them.
+
+    A codec does not change: labels that come later make another one.
+    """
+
+    def encode(self, y: Any) -> Any:
+        """Return the labels of rounds, or the values of the rows that rounds are made of; refuse what is no label."""
+        raise TypeError(f"{type(self).__name__} does not define encode(); a codec must.")
+
+    def decode(self, predicted: NDArray) -> Any:
+        """Return predictions as the user knows them."""
+        return predicted
+
+    def extended(self, classes: Any) -> tuple[Codec, list[int]]:
+        """Return a codec that knows more classes, and the place in it of each score so far."""
+        raise ValueError(f"classes={shortened(classes)}: these labels do not take more classes; fit the estimator anew.")
+
+    def strata(self, labels: Any) -> NDArray:
+        """Return the number of the stratum of each row, of which all folds have as many."""
+        return np.zeros(labels.n, dtype=np.intp)
+
+    def short(self) -> Any:
+        """Return the compiled reader of plain labels, by the short way of a stream; None if there is none."""
+        return None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is known, without what is made of it when it is asked for."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}

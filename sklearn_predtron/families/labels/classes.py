@@ -1,0 +1,236 @@
+"""Class labels and their numbers."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from sklearn_predtron._queries import shortened, shortened_list
+from sklearn_predtron.families._stream import CodeReader
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.problems._base import Codes, presence
+
+if TYPE_CHECKING:
+    from sklearn_predtron._typing import Self
+
+NUMBERED = "  If a meta-estimator has numbered them (calibration, bagging, voting), number the labels before it is fitted."
+
+
+class MissingClasses(ValueError):
+    """Says that a stream must be told all labels."""
+
+    def __init__(self, where: str = ""):
+        super().__init__(f"classes must be passed on the first call to partial_fit{where}.")
+
+
+class ClassReader(CodeReader):
+    """Reads class labels, each as its number among the classes."""
+
+    def __init__(self, classes: NDArray, class_weight: NDArray | None = None):
+        super().__init__({label: code for code, label in enumerate(classes.tolist())}, class_weight)
+        self.classes = classes
+
+    def read_any(self, y: Any) -> Codes:
+        """Return the numbers of labels in any form; refuse what is no class."""
+        return Codes(encode(one_dimensional(y), self.classes))
+
+
+class Classes(Codec):
+    """Classes, each of them a number.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels in the order of their numbers.
+    """
+
+    def __init__(self, classes: NDArray):
+        self.classes = classes
+
+    @classmethod
+    def first(cls, y: Any, classes: Any, *, partial: bool, given: NDArray | None = None) -> tuple[Self, Codes]:
+        """Return the codec of the first labels, and these; `given` are the classes in an order that is known without the rows."""
+        codes = None
+        if given is not None:
+            check_same_set(classes, given, "in categories")
+            found = given
+        elif not partial:
+            found, codes = cls.found(one_dimensional(y))  # one search finds the classes and their numbers
+        elif classes is None:
+            raise MissingClasses()
+        else:
+            found = cls.found(class_list(classes), targets=False)[0]
+        codec = cls(found)
+        labels = codec.encode(y) if codes is None else Codes(codes)
+        codec.check(ordered=given is not None)
+        return codec, labels
+
+    @classmethod
+    def of_model(cls, classes: Any) -> Self:
+        """Return the codec of classes that another model has learned."""
+        codec = cls(np.array(classes))
+        codec.check(ordered=True)
+        return codec
+
+    @staticmethod
+    def found(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
+        """Return the classes of some labels in their order, and the number of each label."""
+        return find_classes(y, targets=targets)
+
+    def check(self, *, ordered: bool) -> None:
+        """Refuse classes that cannot be learned; they are `ordered` if somebody has said in which order they are."""
+        if len(self.classes) < 2:
+            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes)} class.")
+
+    def check_same(self, classes: Any) -> None:
+        """Refuse other classes than those of the first call."""
+        check_same_set(classes, self.classes, "on the first call")
+
+    @cached_property
+    def _reader(self) -> ClassReader:
+        return ClassReader(self.classes)
+
+    def encode(self, y: Any) -> Codes:
+        """Return the numbers of labels; refuse what is no class."""
+        return self._reader.labels(y)
+
+    def decode(self, predicted: NDArray) -> NDArray:
+        """Return the labels of these numbers."""
+        return self.classes[predicted]
+
+    def extended(self, classes: Any) -> tuple[Codec, list[int]]:
+        """Return the codec of more classes, and the new number of each of those so far."""
+        known, given = self.classes, class_list(classes)
+        refused = f"classes={shortened(classes)} are not of the type of those known, {shortened_list(known.tolist())}."
+        if are_texts(given) != are_texts(known):  # NumPy would make texts of both
+            raise ValueError(refused)
+        if are_texts(known):
+            given = given.astype(known.dtype.kind)
+        found = find_classes(np.concatenate([known, given]), targets=False)[0]
+        if found.dtype.kind != known.dtype.kind or not set(known.tolist()) <= set(found.tolist()):
+            raise ValueError(refused)
+        wider = type(self)(found)
+        wider.check(ordered=True)
+        return wider, encode(known, found).tolist()
+
+    def strata(self, labels: Codes) -> NDArray:
+        """Return the class of each row."""
+        return labels.array
+
+    def short(self) -> ClassReader:
+        """Return the compiled reader of plain labels."""
+        return self._reader
+
+
+class TwoClasses(Classes):
+    """Two classes, the first of which is negative and the second positive."""
+
+    def check(self, *, ordered: bool) -> None:
+        """Refuse more classes than two, as scikit-learn does."""
+        super().check(ordered=ordered)
+        if len(self.classes) > 2:
+            raise ValueError("Only binary classification is supported. The type of the target is multiclass.")
+
+    def extended(self, classes: Any) -> tuple[Codec, list[int]]:
+        """Refuse more classes."""
+        raise ValueError(
+            f"classes={shortened(classes)}: PredtronBinaryClassifier has two classes; PredtronClassifier takes more."
+        )
+
+
+def check_same_set(classes: Any, known: NDArray, where: str) -> None:
+    """Refuse classes other than those known from somewhere."""
+    if classes is None:
+        return
+    found = class_list(classes).tolist()
+    if set(found) != set(known.tolist()):
+        raise ValueError(f"classes={shortened_list(found)} is not the same as {where}: {shortened_list(known.tolist())}.")
+
+
+def are_texts(classes: NDArray) -> bool:
+    """Return whether all classes are texts, in an array of texts or of objects."""
+    return all(isinstance(label, str) for label in classes.tolist())
+
+
+def one_dimensional(y: Any) -> NDArray:
+    """Return the labels as an array of shape (n,); what already is one passes."""
+    return y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
+
+
+def class_list(classes: Any) -> NDArray:
+    """Return the parameter `classes` as an array of shape (n_classes,)."""
+    try:
+        found = np.asarray(classes)
+    except ValueError:  # rows of different lengths
+        found = np.empty(())
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.ndim != 1 or len(found) == 0:
+        raise ValueError(f"classes={shortened(classes)} must be a list of all labels that will occur.")
+    return found
+
+
+def find_classes(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
+    """Return the sorted distinct labels, and the number of each row's; without a sort of all rows.
+
+    y may be a list of classes in place of the targets of rows.
+    """
+    if len(y) == 0:
+        raise ValueError("y is empty; it must have a label for each row of X.")
+    if y.dtype.kind not in "iub":
+        with np.errstate(invalid="ignore"):  # nan, which is refused
+            check_classification_targets(y if targets else np.repeat(y, 3))  # no label twice: no regression
+    if y.dtype.kind in "OUST":
+        return _find_hashed(y)
+    lowest, highest = y.min(), y.max()
+    span = float(highest) - float(lowest) + 1
+    if span > max(1024, 4 * len(y)) or abs(float(highest)) > 2**53:
+        return np.unique(y, return_inverse=True)
+    lowest, span = int(lowest), int(span)
+    values = np.ascontiguousarray(y, dtype=np.int64)
+    present = presence(values, lowest, span)
+    classes = (np.flatnonzero(present) + lowest).astype(y.dtype)
+    codes = (values - lowest).astype(np.intp, copy=False)
+    return classes, codes if len(classes) == span else (np.cumsum(present) - 1)[codes]
+
+
+def _find_hashed(y: NDArray) -> tuple[NDArray, NDArray]:
+    labels = y.tolist()
+    classes = np.unique(np.array(list(dict.fromkeys(labels)), dtype=y.dtype))
+    place = {label: code for code, label in enumerate(classes.tolist())}
+    return classes, np.array([place[label] for label in labels], dtype=np.intp)
+
+
+def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
+    """Return the number of each label among known classes, in any order."""
+    order = np.argsort(classes)
+    try:
+        codes = order[np.minimum(np.searchsorted(classes, y, sorter=order), len(classes) - 1)]
+        known = classes[codes] == y
+    except TypeError:
+        place = {label: code for code, label in enumerate(classes.tolist())}
+        codes = np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
+        known = codes >= 0
+    if not np.all(known):
+        unknown = _distinct(y[~known])
+        numbered = classes.dtype.kind in "OUST" and all(isinstance(i, int) and 0 <= i < len(classes) for i in unknown)
+        raise ValueError(
+            f"{parameter} contains labels that are not in classes_: {shortened_list(unknown)}; accepted are "
+            f"{shortened_list(classes.tolist())}.{NUMBERED if numbered else ''}"
+        )
+    return codes
+
+
+def _distinct(labels: NDArray) -> list[Any]:
+    return list(dict.fromkeys(labels.tolist()))[:10]
+
+
+def column_names(y: Any) -> NDArray | None:
+    """Return the names of the columns of a data frame, or of an Arrow table, if they are text."""
+    names = np.asarray(getattr(y, "column_names", getattr(y, "columns", [])), dtype=object)
+    return names if len(names) > 0 and all(isinstance(name, str) for name in names) else None

@@ -1,0 +1,29 @@
+"""Labels that only the user's own problem reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+import numpy as np
+
+from sklearn_predtron._queries import shortened
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.problems._user import Objects
+
+
+class AnyLabels(Codec):
+    """Labels of any kind."""
+
+    def encode(self, y: Any) -> Objects:
+        """Return the labels of a sequence."""
+        return Objects(labels_of(y))
+
+
+def labels_of(y: Any) -> list[Any]:
+    """Return the labels of a sequence, which those of a frame are its rows; refuse what has no order."""
+    if isinstance(y, (Mapping, Set)):
+        raise ValueError(f"y is {shortened(y)}; accepted are sequences of labels, one for each row of X.")
+    if hasattr(y, "columns"):
+        y = y.to_numpy()
+    return list(y if hasattr(y, "__iter__") and getattr(y, "ndim", 1) > 0 else np.atleast_1d(np.asarray(y)))

@@ -1,0 +1,71 @@
+"""Labels with an order, which is declared or that of their values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._queries import shortened
+from sklearn_predtron._warning import warn
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.classes import Classes, encode, find_classes
+
+
+class Ranks(Classes):
+    """Classes in their order."""
+
+    @staticmethod
+    def found(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
+        """Return the classes of some labels in the order of their values, and the number of each label."""
+        try:
+            return find_classes(y, targets=targets)
+        except ValueError as error:
+            if "continuous" not in str(error):
+                raise
+            raise ValueError(
+                f"Unknown label type: continuous, as {shortened(y)}.  Where fractions are ranks, such as half stars, declare "
+                "them: categories=[1, 1.5, 2, ...], or an ordered pandas Categorical."
+            ) from None
+
+    def check(self, *, ordered: bool) -> None:
+        """Refuse a single rank, and warn of texts that nobody has put in order."""
+        super().check(ordered=ordered)
+        if not ordered and self.classes.dtype.kind in "OSUT":
+            warn(
+                f"The labels are text, and their order is that of the alphabet: {self.classes.tolist()}; categories= gives another."
+            )
+
+    def check_order(self, given: NDArray, *, whole: bool) -> None:
+        """Refuse ranks that are declared in another order than the first ones, or, as a `whole`, fewer of them."""
+        if (np.diff(encode(given, self.classes, "categories")) <= 0).any():
+            raise ValueError(
+                f"categories={given.tolist()} are not in the order in which learning began: {self.classes.tolist()}."
+            )
+        if whole and len(given) < len(self.classes):
+            raise ValueError(f"categories={given.tolist()} cannot change from {self.classes.tolist()} once learning has begun.")
+
+    def extended(self, classes: Any) -> tuple[Codec, list[int]]:
+        """Refuse more ranks."""
+        raise ValueError(
+            f"classes={shortened(classes)}: PredtronOrdinalClassifier does not take more ranks than it began with, between which "
+            "its thresholds lie; name all of them by `categories`, or by `classes` in the first call."
+        )
+
+
+def checked_categories(categories: Any) -> NDArray:
+    """Return the ranks that are declared as a list."""
+    given = np.asarray(categories)
+    mixed = len({isinstance(label, str) for label in np.asarray(categories, dtype=object).ravel()}) > 1
+    if mixed or given.ndim != 1 or len(set(given.tolist())) < max(2, len(given)) or unlike(given):
+        raise ValueError(f"categories={categories!r} must be a list of at least two different labels of one type, each once.")
+    return given
+
+
+def unlike(labels: NDArray) -> bool:
+    """Return whether labels cannot be compared, or do not equal themselves."""
+    try:
+        return bool((np.sort(labels) != np.sort(labels)).any())
+    except TypeError:
+        return True

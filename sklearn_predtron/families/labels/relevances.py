@@ -1,0 +1,84 @@
+"""Relevances: of the labels of a row, or of the documents of a query."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_predtron._queries import read_document_relevances, read_relevances
+from sklearn_predtron.families._stream import QueryReader, RelevanceReader
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.classes import column_names
+from sklearn_predtron.problems._relevance import Relevances
+
+
+class DocumentRelevances(Codec):
+    """Relevances of documents, any number in a query."""
+
+    n_labels = 0  # stands for the documents of queries
+
+    def encode(self, y: Any) -> NDArray:
+        """Return the relevances of documents."""
+        return read_document_relevances(y)
+
+    def short(self) -> QueryReader:
+        """Return the compiled reader of the documents of one query."""
+        return QueryReader()
+
+
+class LabelRelevances(Codec):
+    """Relevances of m labels.
+
+    Parameters
+    ----------
+    n_labels : int
+        Number m of labels.
+    names : ndarray of shape (m,) or None
+        Their names, if they have any.
+    """
+
+    def __init__(self, n_labels: int, names: NDArray | None):
+        self.n_labels, self.names = n_labels, names
+
+    @cached_property
+    def _reader(self) -> ListReader:
+        return ListReader(self.n_labels)
+
+    def encode(self, y: Any) -> Relevances:
+        """Return the lists of rows; refuse those of other labels."""
+        names = column_names(y)
+        labels = self._reader.labels(y)
+        if names is not None and not np.array_equal(names, names if self.names is None else self.names):
+            raise ValueError(f"y has the columns {names.tolist()}, and learning began with {self.names.tolist()}.")  # type: ignore[union-attr]
+        return labels
+
+    def short(self) -> ListReader:
+        """Return the compiled reader of plain labels."""
+        return self._reader
+
+
+class ListReader(RelevanceReader):
+    """Reads the relevances of m labels."""
+
+    def __init__(self, m: int):
+        super().__init__(m)
+        self.n_labels = m
+
+    def read_any(self, y: Any) -> Relevances:
+        """Return relevances in any form; refuse those of another number of labels."""
+        y = relevance_matrix(y)
+        if y.shape[1] != self.n_labels:
+            raise ValueError(f"y has shape {y.shape}, and learning began with {self.n_labels} label(s).")
+        return Relevances(y.ravel(), np.arange(len(y) + 1, dtype=np.intp) * self.n_labels)
+
+
+def relevance_matrix(y: Any) -> NDArray:
+    """Return relevances as an array of shape (n_samples, n_labels), checked."""
+    y = read_relevances(y.toarray() if sparse.issparse(y) else y)
+    if y.ndim != 2 or y.shape[1] == 0:
+        raise ValueError(f"y must have shape (n_samples, n_labels), a relevance for each label; got shape {y.shape}.")
+    return y
