@@ -191,7 +191,7 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
         before = self._fitted_state()
         resolved = "_stream" in before
         learner = before.get("_learner")
-        parts, history, rounds = ((), None, 0) if learner is None else (learner.parts(), learner.history, learner.t)
+        rounds = 0 if learner is None else learner.t
         averages = 0 if learner is None else learner.weights.averaging
         try:
             if not resolved:
@@ -212,8 +212,6 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
                 self._restore(before)
                 if learner is not None:
                     learner.weights.keep_averages(averages)
-                    learner.change(*parts)
-                    learner.record(history)
             raise
         if "_stream" not in self.__dict__:
             self._stream = self._open_stream()

@@ -68,9 +68,7 @@ class Composed(Bounded, Parameterized):
         weights = self._build_weights(problem, rows, average=average is not None)
         weights.keep_averages(kept_by(average, weights))
         weights.expect(rows)
-        learner = Learner(weights, problem, update, average or Average())
-        learner.change(problem, update, average, observer)
-        return learner
+        return Learner(weights, problem, update, average or Average(), observer)
 
     def _build_weights(self, problem: Problem, rows: Rows, *, average: bool) -> Weights:
         norm, intercept = self._norm_of_weights(), self._build_intercept()
@@ -117,7 +115,7 @@ class Composed(Bounded, Parameterized):
         learner.weights.keep_averages(kept)
         if type(average) is type(learner.average) is ChoosingAverage:
             average = learner.average
-        learner.change(problem, update, average, observer)
+        self._learner = learner.with_parts(problem, update, average, observer)
         if learner.t > 0 and self._differs(problem, update):
             self._learned_with = "several"
 

@@ -42,7 +42,7 @@ class HeldOut(BasePredtron):
         observer: Any = self._build_observer(problem, None)
         observer.show(problem, scores, batch.labels, there, weight)
         observer.scale_to(average.mass(self._learner.t))
-        self._learner.change(problem, update, average, observer)
+        self._learner = self._learner.with_parts(problem, update, average, observer)
         self._note_held_out(scores, batch, there)
 
     def _note_held_out(self, scores: NDArray, batch: Batch, there: NDArray) -> None:

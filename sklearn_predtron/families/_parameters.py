@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import BaseEstimator
 
 from sklearn_predtron._compat import CachedParameterNames, CallbackSupport, Interval, StrOptions
-from sklearn_predtron._core.busy import Busy
+from sklearn_predtron._core.lock import Lock
 from sklearn_predtron._names import no_parameter, refuse_class, without_parameters
 from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron.families._patience import Patience, checked_patience
@@ -121,10 +121,10 @@ class Parameterized(CallbackSupport, CachedParameterNames):
         return super().set_callbacks(*callbacks)
 
     @property
-    def _busy(self) -> Busy:
+    def _busy(self) -> Lock:
         """Return the flag of the call that learns, one for the life of the estimator."""
         flag = self.__dict__.get("_flag")
-        return self.__dict__.setdefault("_flag", Busy()) if flag is None else flag
+        return self.__dict__.setdefault("_flag", Lock()) if flag is None else flag
 
     def _check_free(self) -> None:
         """Raise RuntimeError while a call learns by the present parameters."""

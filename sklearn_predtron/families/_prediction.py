@@ -17,7 +17,6 @@ from sklearn_predtron._core.rows import OVERFLOW, Rows
 from sklearn_predtron.families._validation import Validated
 
 BLOCK = 1 << 16  # scores that stay near the processor until they are decoded
-READINGS = 5  # tries to read weights between two rounds of a thread that learns
 MANY_BLOCKS = 64  # the least that threads are worth, whose start takes as long as some blocks
 
 
@@ -45,25 +44,23 @@ class Predicting(Validated):
         learner, X, rows = self._read_rows_to_predict(X)
         shift = self._shift(learner) if shifted else None
         scores = np.empty((rows.n, learner.problem.d))
-        in_blocks(learner, rows, lambda first, last: self._score(learner, X, rows, first, scores[first:last]))
+        source = of_one_moment(learner, rows)
+        in_blocks(learner, rows, lambda first, last: self._score(source, X, rows, first, scores[first:last]))
         return learner, scores if shift is None else scores - shift
 
     def _scored_beside(self, X: Any, reader: Callable[[Any], Any]) -> tuple[Learner, NDArray, Any]:
         """Return the learner of now, the scores, and what a reader finds in the same weights, if any try is within a round."""
-        for _ in range(READINGS):
-            rounds, found = self._learner.t, self._learner.read(reader)
-            learner, scores = self._scored(X)
-            if learner is self._learner and learner.t == rounds:
-                break
-        return learner, scores, found
+        with self._learner.lock.reading():
+            return *self._scored(X), self._learner.read(reader)
 
     def _decoded(self, X: Any, pack: Callable[[NDArray], Any] = np.asarray) -> Any:
         """Return the problem's predictions, one for each row; a block of them is packed before the next one is made."""
         learner, X, rows = self._read_rows_to_predict(X)
         problem, shift = learner.problem, self._shift(learner)
+        source = of_one_moment(learner, rows)
 
         def decode(first: int, last: int) -> Any:
-            scores = self._score(learner, X, rows, first, np.empty((last - first, problem.d)))
+            scores = self._score(source, X, rows, first, np.empty((last - first, problem.d)))
             return pack(problem.predict(scores if shift is None else scores - shift))
 
         parts = in_blocks(learner, rows, decode)
@@ -82,12 +79,18 @@ class Predicting(Validated):
             self._check_finite(X, rows)
         return learner, X, rows
 
-    def _score(self, learner: Learner, X: Any, rows: Rows, first: int, scores: NDArray) -> NDArray:
+    def _score(self, learner: Any, X: Any, rows: Rows, first: int, scores: NDArray) -> NDArray:
         """Fill the scores of the rows from the first on."""
         if not learner.scores(rows, scores, first=first):
             self._check_finite(X, rows)
             raise ValueError(OVERFLOW)
         return scores
+
+
+def of_one_moment(learner: Learner, rows: Rows) -> Any:
+    """Return what scores the rows: in several blocks, by what predicts now."""
+    several = rows.n > max(1, BLOCK // learner.problem.d) and learner.weights.expansion is None
+    return learner.predictor() if several else learner
 
 
 def in_blocks(learner: Learner, rows: Rows, work: Callable[[int, int], Any]) -> list[Any]:

@@ -12,8 +12,8 @@ from typing import Any
 from sklearn.base import BaseEstimator, clone
 
 import sklearn_predtron
-from sklearn_predtron._core.busy import BUSY, Busy
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.lock import Lock
 from sklearn_predtron._core.score_map import QueryMap, SharedMap
 from sklearn_predtron._core.state import Captured
 from sklearn_predtron._pairs import with_pairs, without_pairs
@@ -53,16 +53,16 @@ MAPS: dict[str, Callable[[list], Any]] = {
 class Saved(BaseEstimator):
     """Saves what was learned, and takes it back."""
 
-    _busy: Busy
+    _busy: Lock
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to save, in which the learner is names, numbers and arrays."""
-        busy = self._busy
-        calls = busy.calls
-        busy.check_free_elsewhere()
+        fitting = "_stream" not in vars(self)  # then another thread may be changing more than the learner
+        if fitting:
+            self._busy.check_free_elsewhere()
         state = super().__getstate__().copy()
-        if busy.calls != calls:  # another thread began to fit in between: it is the copy that gives way
-            raise RuntimeError(BUSY)
+        if fitting:
+            self._busy.check_free_elsewhere()
         state = {name: value for name, value in state.items() if name not in ("_stream", "_flag")}
         if "_learner" in state:
             state |= {"_learner": pack(state["_learner"]), "_saved": {"format": FORMAT, "version": __version__}}

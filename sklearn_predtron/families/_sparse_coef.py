@@ -133,7 +133,6 @@ class SparseCoef(BeginsAtLinear):
     def _take_weights(self, weights: Any) -> None:
         """Go on with other weights that predict the same."""
         learner = self._learner.with_weights(weights, self._learner.problem, self._learner.observer)
-        learner.change(*learner.parts())
         self._learner = learner
         if "_stream" in vars(self):
             self._close_stream()

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._core.averages import Average, ChoosingAverage
-from sklearn_predtron._core.busy import Busy
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.lock import Lock
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.families._composition import charged_every
 from sklearn_predtron.problems._base import Problem
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Widened:
     """Makes room for more features and classes."""
 
-    _busy: Busy
+    _busy: Lock
     _learner: Learner
     norm: Any
     _norm_of_weights: Callable[[], Any]
@@ -103,7 +103,7 @@ class Widened:
             learner = self._copied(max(room, learner.weights.p), places, problem)
         average = average_of_width(learner.average, problem, width)
         if average is not learner.average:
-            learner.change(problem, learner.update, average, learner.observer)
+            learner = learner.with_parts(problem, learner.update, average, learner.observer)
         learner.widen(width)
         if learner is not self._learner:
             self._learner = learner
@@ -124,7 +124,7 @@ class Widened:
         update = self._build_update(problem)
         if update.kind == learner.update.kind:
             update.restore(learner.update.state())
-        learner.change(problem, update, learner.average, observer)
+        learner = learner.with_parts(problem, update, learner.average, observer)
         if learner.t > 0 and self._differs(problem, update):
             self._learned_with = "several"
         return learner
