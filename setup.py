@@ -14,6 +14,7 @@ from setuptools.command.build_ext import build_ext
 
 PACKAGE = Path("sklearn_predtron")
 C_SOURCES = {
+    "_core/lock": "_core/shared_lock.c",
     "_core/rows": "_core/simd.c",
     "datasets/_svmlight": "datasets/svmlight.c",
     "norms/_feature_statistics": "norms/scaling.c",

@@ -1,6 +1,7 @@
 from sklearn_predtron._core.averages cimport Average
-from sklearn_predtron._core.busy cimport Busy
+from sklearn_predtron._core.lock cimport Lock, LockWord, Section
 from sklearn_predtron._core.loss_curve cimport LossCurve
+from sklearn_predtron._core.predictors cimport Predictors
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.problems._base cimport Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows, View
@@ -14,6 +15,14 @@ cdef class Observer:
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil
 
 
+cdef class Counts:
+    cdef Py_ssize_t t, n_mistakes, n_updates
+    cdef double cumulative_loss
+    cdef double mean_weight           # of the rounds so far; what a round does depends on its weight relative to it
+    cdef bint weighted                # whether any round had another weight
+    cdef Counts copied(self)
+
+
 cdef class Learner:
     cdef readonly Weights weights
     cdef Intercept intercept          # of the weights, while they learn
@@ -22,18 +31,16 @@ cdef class Learner:
     cdef readonly Average average
     cdef readonly Observer observer
     cdef readonly LossCurve history
-    cdef Busy busy
-    cdef Py_ssize_t calls             # that have learned
-    cdef object kept                  # what predicts until the next call that learns, behind whether it is the average
-    cdef Py_ssize_t passed, passed_in  # values scored since the last of these calls without anything being kept
-    cdef readonly Py_ssize_t t, n_mistakes, n_updates
-    cdef readonly double cumulative_loss
+    cdef readonly Lock lock
+    cdef Predictors predictors        # of the weights, as are the counts
+    cdef Counts counts
+    cdef Learner origin               # of whose parts the weights and the observer know until this one has learned
     cdef readonly bint refused        # whether the last call ended because rows were refused before their rounds
     cdef bint overstepped             # whether because a step was too long
     cdef double fade                  # what the next row that is shown leaves of those before, where an epoch counts as a whole
-    cdef readonly double mean_weight  # of the rounds so far; what a round does depends on its weight relative to it
-    cdef readonly bint weighted       # whether any round had another weight
     cdef int check(self) except -1
+    cdef int instruct(self) except -1
+    cdef int open_section(self, Section* section) except -1
     cdef int finish(self) except -1
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                           const double[::1] counts) except -1
@@ -42,9 +49,10 @@ cdef class Learner:
                                  bint observed, const Py_ssize_t[::1] ahead) except -2
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
                         Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
-                        bint choosing, const double[::1] counts, bint unchecked) noexcept nogil
+                        bint choosing, const double[::1] counts, bint unchecked, bint parting) noexcept nogil
+    cdef int pause(self) except -1
+    cdef int end_rounds(self, bint learned) except -1
     cdef void lose(self, const View* x, const double* t, double* of_average, const void* y, Round r,
                    double* losses) noexcept nogil
     cdef void choose(self, const double* losses, double weight) noexcept nogil
-    cdef Weights predictor(self, Rows rows, bint mean)
     cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil

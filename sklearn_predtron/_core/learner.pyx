@@ -3,25 +3,24 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
 
-from functools import partial
+import copy
 
 import numpy as np
 
 from sklearn_predtron._core.averages cimport CANDIDATES
+from sklearn_predtron._core.lock cimport lock_is_wanted
+from sklearn_predtron._core.predictors cimport Predictor, score
 from sklearn_predtron._core.rows cimport of_doubles, takes
 
-from sklearn_predtron._core.busy import BUSY
 from sklearn_predtron._core.mixed import fields, joined, part_of
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._core.state import between, capture, count, flag, optional, restored
-from sklearn_predtron.norms._frozen import frozen, passing
 
 cdef extern from "compiler.h":
     const char* instructions()
 
 INSTRUCTIONS = instructions().decode()  # for which the operations on rows were compiled, or chosen by the loader
 
-MOVING = f"{BUSY}  With a kernel, whose rows move meanwhile, it cannot be read either."
 OVERSTEPPED = "X, the losses or the update's parameters hold values for which the step overflows; scale them towards 1."
 
 # Between the first two of them g2 has an inverse with room to spare; the third is the largest squared length of a step.  Steps
@@ -31,9 +30,6 @@ cdef double LEAST_WEIGHT = 1e-150   # of a round, relative to the mean: averages
 
 cdef enum:
     AHEAD = 4       # rounds between the prefetch of a row and its use
-    FEW_WEIGHTS = 1 << 12   # that are always written down
-    FEW_ROUNDS = 20         # that may be learned while weights are read
-    READINGS = 8            # at most, of weights so large that more rounds are learned meanwhile
 
 
 cdef class Observer:
@@ -88,21 +84,33 @@ cdef int check_order(const Py_ssize_t[::1] order, Py_ssize_t n, str name) except
     return 0
 
 
+cdef class Counts:
+    """What has happened so far to some weights."""
+
+    cdef Counts copied(self):
+        """Counts that go on by themselves."""
+        cdef Counts other = Counts()
+        other.t, other.n_mistakes, other.n_updates = self.t, self.n_mistakes, self.n_updates
+        other.cumulative_loss, other.mean_weight, other.weighted = self.cumulative_loss, self.mean_weight, self.weighted
+        return other
+
+
 cdef class Learner:
     """Weights, a problem, an update and an average, and what has happened so far.
 
-    One call at a time learns; another, in any thread or from within the user's own problem, raises RuntimeError.  Scores may
-    be read meanwhile, each weight as of some round in between, but for those of a kernel expansion, whose rows move.
+    One call at a time learns; another, in any thread or from within the user's own problem, raises RuntimeError.  Whoever reads
+    meanwhile waits for a block of rounds at most, and finds what the last of them has left.
     """
 
     def __cinit__(self):
-        self.busy = Busy()
+        self.counts = Counts()
 
-    def __init__(self, Weights weights not None, Problem problem not None, Rule update not None, Average average not None):
-        self.weights = weights
-        self.problem = problem
-        self.update = update
-        self.average = average
+    def __init__(self, Weights weights not None, Problem problem not None, Rule update not None, Average average not None,
+                 Observer observer=None, Lock lock=None):
+        self.weights, self.problem, self.update, self.average = weights, problem, update, average
+        self.observer = observer
+        self.lock = Lock() if lock is None else lock
+        self.predictors = Predictors(weights, self.lock)
         self.check()
 
     cdef int check(self) except -1:
@@ -122,151 +130,210 @@ cdef class Learner:
             raise ValueError("the history was not initialised.")
         return 0
 
-    def change(self, Problem problem not None, Rule update not None, Average average, Observer observer):
-        """Go on with other parts; `average` is None where the last iterate predicts."""
-        before = self.parts()
-        self.busy.take()
-        self.calls += 1
-        try:
-            if observer is not None:
-                observer.watch(problem)
-            self.problem, self.update, self.average, self.observer = problem, update, average or self.average, observer
-            self.check()
-            self.weights.watch_radius(update.radius_needed, update.radius_of_rows)
-            self.weights.lead(self.average.leader)
-        except BaseException:
-            self.problem, self.update, self.average, self.observer = before
-            if self.observer is not None:
-                self.observer.watch(self.problem)
-            raise
-        finally:
-            self.busy.release()
+    @property
+    def t(self):
+        """Rounds so far."""
+        return self.counts.t
+
+    @property
+    def n_mistakes(self):
+        """Rounds whose prediction lost."""
+        return self.counts.n_mistakes
+
+    @property
+    def n_updates(self):
+        """Rounds with a step."""
+        return self.counts.n_updates
+
+    @property
+    def cumulative_loss(self):
+        """Losses of all rounds."""
+        return self.counts.cumulative_loss
+
+    @property
+    def mean_weight(self):
+        """Mean weight of the rounds: what a round does depends on its weight relative to it."""
+        return self.counts.mean_weight
+
+    @property
+    def weighted(self):
+        """Whether any round had another weight."""
+        return self.counts.weighted
+
+    # --------------------------------------------------------------------------------------------------- one made of another
+
+    def parts(self):
+        """Return the problem, the update, the average and the observer, as `with_parts` takes them."""
+        return self.problem, self.update, self.average, self.observer
+
+    def with_parts(self, Problem problem not None, Rule update not None, Average average, Observer observer):
+        """Return a learner of the same weights, counts, history and lock; `average` is None where the last iterate predicts.
+
+        Nothing of this one changes until the other learns; and nothing has, where it is refused before its first round.
+        """
+        cdef Learner other = Learner(self.weights, problem, update, average or self.average, observer, self.lock)
+        other.predictors, other.counts, other.history = self.predictors, self.counts, self.history
+        other.origin = self if self.origin is None else self.origin
+        return other
+
+    def with_weights(self, Weights weights not None, Problem problem not None, Observer observer):
+        """Return a learner of the same rounds and lock, with other weights."""
+        cdef Learner other = Learner(weights, problem, self.update, self.average, observer, self.lock)
+        with self.lock.reading():
+            other.counts, other.history = self.counts.copied(), self.history
+        return other
 
     def resized(self, Py_ssize_t p, places, Problem problem not None, Observer observer):
         """Return a learner that has learned the same, with room for p features; what may be reading this one can go on.
 
         Score c becomes score places[c] of the problem.
         """
-        self.finish()
-        self.busy.check_free()
-        return self.with_weights(self.weights.resized(p, problem.d, places), problem, observer)
+        return self.with_weights(self.read(lambda weights: weights.resized(p, problem.d, places)), problem, observer)
 
-    def with_weights(self, Weights weights not None, Problem problem not None, Observer observer):
-        """Return a learner of the same rounds, with other weights."""
-        cdef Learner wide = Learner(weights, problem, self.update, self.average)
-        wide.t, wide.n_mistakes, wide.n_updates = self.t, self.n_mistakes, self.n_updates
-        wide.cumulative_loss, wide.mean_weight, wide.weighted = self.cumulative_loss, self.mean_weight, self.weighted
-        wide.observer, wide.history = observer, self.history
-        wide.check()
-        return wide
+    def copied(self):
+        """Return a copy under the same lock, which learns by itself."""
+        cdef Learner other = copy.deepcopy(self)
+        other.lock, other.predictors = self.lock, Predictors(other.weights, self.lock)
+        return other
 
     def widen(self, Py_ssize_t n_features):
         """Let rows have so many features from here on, for which there is room."""
-        self.busy.take()
-        self.calls += 1
-        self.kept = None
-        try:
+        with self.lock.changing():
             self.weights.widen(n_features)
-        finally:
-            self.busy.release()
-
-    def parts(self):
-        """Return the problem, the update, the average and the observer, as `change` takes them."""
-        return self.problem, self.update, self.average, self.observer
 
     def record(self, LossCurve history):
         """Record the cumulative loss from here on."""
-        self.busy.check_free()
-        self.history = history
+        with self.lock.changing():
+            self.history = history
+
+    cdef int instruct(self) except -1:
+        """Tell the observer and the weights what the parts want of them."""
+        if self.observer is not None:
+            self.observer.watch(self.problem)
+        self.weights.watch_radius(self.update.radius_needed, self.update.radius_of_rows)
+        self.weights.lead(self.average.leader)
+        return 0
+
+    # -------------------------------------------------------------------------------------------------------------- reading
+
+    cdef int open_section(self, Section* section) except -1:
+        """Let nothing be learned until the section is closed, and the weights be such as can be read."""
+        if self.weights is None:
+            raise ValueError("the learner has no parts.")
+        self.lock.read(section)
+        try:
+            if self.lock.is_changed_here():
+                self.weights.settle()
+            elif self.weights.unfinished():
+                self.lock.end_read(section)
+                try:
+                    self.finish()
+                finally:
+                    self.lock.read(section)
+        except BaseException:
+            self.lock.end_read(section)
+            raise
+        return 0
 
     cdef int finish(self) except -1:
         """Do what an interrupt has left undone of the last call."""
-        if self.weights is not None and self.weights.unfinished():
-            self.busy.take()
-            try:
-                self.weights.complete()
-            finally:
-                self.busy.release()
+        with self.lock.changing():
+            self.weights.complete()
         return 0
 
     def read(self, reader):
-        """Return reader(weights); raise RuntimeError if another call moves the rows of a kernel expansion meanwhile."""
-        cdef Py_ssize_t calls = self.calls
-        cdef bint moving = self.weights.expansion is not None
-        if moving and self.busy.held():
-            raise RuntimeError(MOVING)
-        self.finish()
+        """Return reader(weights), of one moment."""
+        cdef Section section
+        self.open_section(&section)
         try:
-            found = self.read_at_once(reader)
-        except Exception:
-            if moving and self.calls != calls:
-                raise RuntimeError(MOVING) from None
-            raise
-        if moving and self.calls != calls:
-            raise RuntimeError(MOVING)
-        return found
-
-    def read_at_once(self, reader):
-        """Return reader(weights) as it was found within few rounds, if any try is: sums that forget soon have other units."""
-        cdef Py_ssize_t before
-        cdef int _
-        for _ in range(READINGS):
-            before = self.t
             with np.errstate(under="ignore"):
-                found = reader(self.weights)
-            if self.t - before < FEW_ROUNDS:
-                break
-        return found
+                return reader(self.weights)
+        finally:
+            self.lock.end_read(&section)
+
+    def scores(self, Rows rows not None, double[:, ::1] out not None, bint mean=True, Py_ssize_t first=0):
+        """Scores W x + b of the average (or of the last iterate) for rows from the first on, into out; whether all are finite.
+
+        Features that the rows do not have are zeros.
+        """
+        cdef Section section
+        cdef Weights weights
+        self.open_section(&section)
+        try:
+            weights = self.predictors.recall(mean)
+            if weights is None:
+                weights = self.predictors.in_passing(rows, mean)
+                if weights is not None:
+                    return score(weights, rows, out, first, mean)
+                weights = self.predictors.whole(mean)
+        finally:
+            self.lock.end_read(&section)
+        return score(weights, rows, out, first, mean)
+
+    def predictor(self, bint mean=True):
+        """Return what scores rows as now, whatever is learned meanwhile; by several threads, unless it is a kernel expansion."""
+        cdef Section section
+        self.open_section(&section)
+        try:
+            return Predictor(self.predictors.whole(mean), mean)
+        finally:
+            self.lock.end_read(&section)
 
     def __reduce__(self):
-        """All at once: what learns while the rest is being pickled cannot tear it."""
-        cdef Py_ssize_t calls
+        """All at once, as of one moment, however long it takes to pickle it."""
+        cdef Section section
         captured = {}
-        self.finish()
-        calls = self.calls
-        self.busy.check_free()
-        parts = self.weights, self.problem, self.update, self.average
-        parts = tuple([capture(part, captured) for part in parts])
-        observed = capture(self.observer, captured), capture(self.history, captured)
-        numbers = self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.mean_weight, self.weighted
-        if self.calls != calls:         # it is the copy that gives way
-            raise RuntimeError(BUSY)
-        return Learner, parts, (*numbers, *observed)
+        self.open_section(&section)
+        try:
+            parts = self.weights, self.problem, self.update, self.average
+            parts = tuple([capture(part, captured) for part in parts])
+            observed = capture(self.observer, captured), capture(self.history, captured)
+            numbers = self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.mean_weight, self.weighted
+            return Learner, parts, (*numbers, *observed)
+        finally:
+            self.lock.end_read(&section)
 
     def __setstate__(self, state):
+        cdef Counts counts = self.counts
         if self.weights is None:
             raise ValueError("The saved state of a Learner is damaged: it has no parts.")
         pattern = count, count, count, between(0, INFINITY), between(0, 1e308), flag, optional(Observer), optional(LossCurve)
-        (self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.mean_weight, self.weighted, self.observer,
-         self.history) = restored(self, state, pattern)
+        (counts.t, counts.n_mistakes, counts.n_updates, counts.cumulative_loss, counts.mean_weight, counts.weighted,
+         self.observer, self.history) = restored(self, state, pattern)
         self.check()
 
+    # ------------------------------------------------------------------------------------------------------------- mixing
+
     def export(self):
-        """Return the state that learners of other rows are mixed with; see `_core.mixed`."""
-        self.finish()
-        clock = fields(sum={"mistakes": self.n_mistakes, "updates": self.n_updates, "loss": self.cumulative_loss},
-                       gain={"rounds": self.t, "weight": self.mean_weight * self.t}, most={"weighted": self.weighted})
-        observer = fields() if self.observer is None else self.observer.export()
-        return joined(clock=clock, weights=self.weights.export(), update=self.update.export(), observer=observer)
+        """Return the state that learners of other rows are mixed with; see `_core.mixed`.  Sums are settled for it."""
+        cdef Counts counts = self.counts
+        with self.lock.changing():
+            self.weights.complete()
+            clock = fields(sum={"mistakes": counts.n_mistakes, "updates": counts.n_updates, "loss": counts.cumulative_loss},
+                           gain={"rounds": counts.t, "weight": counts.mean_weight * counts.t}, most={"weighted": counts.weighted})
+            observer = fields() if self.observer is None else self.observer.export()
+            return joined(clock=clock, weights=self.weights.export(), update=self.update.export(), observer=observer)
 
     def adopt(self, state, bint with_sums):
         """Go on from the state of mixed learners; what adds up over rounds begins at 0, unless it is to come with it."""
+        cdef Counts counts = self.counts
         clock = part_of(state, "clock")
-        self.busy.take()
-        self.calls += 1
-        self.kept = None
-        try:
+        with self.lock.changing():
+            self.predictors.forget()
+            self.instruct()
             self.weights.adopt(part_of(state, "weights"), with_sums)    # which says if the state is of others
-            self.t, weight = int(clock["gain"]["rounds"]), clock["gain"]["weight"]
-            self.mean_weight = weight / self.t if self.t > 0 else 0
-            self.weighted = clock["most"]["weighted"]
+            counts.t, weight = int(clock["gain"]["rounds"]), clock["gain"]["weight"]
+            counts.mean_weight = weight / counts.t if counts.t > 0 else 0
+            counts.weighted = clock["most"]["weighted"]
             total = clock["sum"] if with_sums else {"mistakes": 0, "updates": 0, "loss": 0}
-            self.n_mistakes, self.n_updates, self.cumulative_loss = int(total["mistakes"]), int(total["updates"]), total["loss"]
+            counts.n_mistakes, counts.n_updates, counts.cumulative_loss = (int(total["mistakes"]), int(total["updates"]),
+                                                                           total["loss"])
             self.update.adopt(part_of(state, "update"))
             if self.observer is not None:
                 self.observer.adopt(part_of(state, "observer"), with_sums)
-        finally:
-            self.busy.release()
+            self.origin = None
+
+    # ------------------------------------------------------------------------------------------------------------ learning
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
               const double[::1] weight=None, double usual=1, bint fresh=True, const double[::1] counts=None,
@@ -281,19 +348,21 @@ cdef class Learner:
         it where their lengths are out of range.  An exception (an interrupt, or the user's own problem's) leaves the state of
         the last complete round.
         """
-        self.busy.take()
-        self.calls += 1
-        self.kept = None        # it may be as large as the weights
+        cdef bint taken
+        if self.weights is None:
+            raise ValueError("the learner has no parts.")
+        taken = self.lock.enter_call()
         self.refused = self.overstepped = False
         try:
             self.check_rounds(rows, labels, order, weight, counts)
             check_order(ahead, rows.n, "ahead")
             if counts is not None:
                 self.fade = self.average.keep_seen() ** counts.shape[0]
-                counts = np.asarray(counts) * (self.average.mass(counts.shape[0], self.t) / np.sum(counts))
+                counts = np.asarray(counts) * (self.average.mass(counts.shape[0], self.counts.t) / np.sum(counts))
             return self.learn_rounds(rows, labels, order, weight, usual, fresh, counts, unchecked, observed, ahead)
         finally:
-            self.busy.release()
+            if taken:
+                self.lock.release()
 
     def why_refused(self, row, before):
         """Why the last call to `learn` stopped at a row, and whether rounds since number `before` were learned."""
@@ -305,8 +374,6 @@ cdef class Learner:
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                           const double[::1] counts) except -1:
         """Raise ValueError where the arguments do not go together: the loop trusts that they do."""
-        if self.weights is None:
-            raise ValueError("the learner has no parts.")
         if rows.p != self.weights.n_features:
             raise ValueError(f"rows must have {self.weights.n_features} features, got {rows.p}.")
         self.problem.check(rows, labels)
@@ -319,11 +386,12 @@ cdef class Learner:
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                                  double usual, bint fresh, const double[::1] counts, bint unchecked,
                                  bint observed, const Py_ssize_t[::1] ahead) except -2:
-        cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1, before = self.t
+        cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1, before = self.counts.t
         cdef Py_ssize_t d = rows.longest * self.problem.d + self.problem.score_map.extra
         cdef double* scratch
         cdef ScoreGradient g
         cdef bint undo_needed = self.problem.may_raise or getattr(self.update, "eta", 0) > SAFE_SIZE
+        cdef bint parting = self.weights.expansion is None      # whose rows lie elsewhere until the block is closed
         cdef bint choosing = fresh and self.average.every > 0 and self.weights.averaging > 0
         observed = observed and fresh and self.observer is not None
         self.problem.prepare(labels)
@@ -332,32 +400,60 @@ cdef class Learner:
         if scratch == NULL:
             raise MemoryError
         g.at = <Py_ssize_t*> (scratch + 3 * d)
+        self.lock.change()
         try:
+            self.predictors.forget()
+            self.instruct()
             self.problem.open_call(self.weights)
             self.weights.open_call(rows, fresh, undo_needed)
             if fresh and ahead is not None:
                 bad = self.weights.meet_all(rows, ahead)
                 self.refused = bad >= 0
             while done < n and bad < 0:
+                if done > 0:
+                    self.pause()
                 self.refused = True
                 end = self.weights.open_block(rows, order, done, n, observed or choosing)
                 self.refused = False
                 with nogil:
                     bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, observed, choosing, counts,
-                                   unchecked)
+                                   unchecked, parting)
                 done = end
                 self.refused = bad >= 0
                 if self.problem.failed:
                     self.problem.reraise()
-                PyErr_CheckSignals()
+                self.weights.close_block()
         finally:
             free(scratch)
-            self.weights.close_call(self.t > before)
+            self.end_rounds(self.counts.t > before)
+        PyErr_CheckSignals()
         return bad
+
+    cdef int pause(self) except -1:
+        """Let readers in between two blocks, and say so where an interrupt is pending."""
+        self.lock.end_change()
+        try:
+            PyErr_CheckSignals()
+        finally:
+            self.lock.change()
+        return 0
+
+    cdef int end_rounds(self, bint learned) except -1:
+        """Let go of the rows, and take back what was changed if nothing was learned."""
+        try:
+            self.weights.close_call(learned)
+            if self.origin is not None and not learned:
+                self.origin.instruct()
+        finally:
+            if learned:
+                self.origin = None
+            self.lock.end_change()
+        return 0
 
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
                         Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
-                        bint choosing, const double[::1] counts, bint unchecked) noexcept nogil:
+                        bint choosing, const double[::1] counts, bint unchecked, bint parting) noexcept nogil:
+        cdef const LockWord* word = self.lock.word
         cdef Py_ssize_t i, row, d = self.problem.d, extra = self.problem.score_map.extra
         cdef double given, mean, size, mantissa
         cdef Py_ssize_t exponent, rows_seen
@@ -371,6 +467,8 @@ cdef class Learner:
         cdef Round r
         cdef int which
         for i in range(first, last):
+            if parting and lock_is_wanted(word):
+                self.lock.give_way()
             row = i if order is None else order[i]
             if order is not None and i + AHEAD < last:
                 rows.prefetch(order[i + AHEAD])
@@ -389,17 +487,17 @@ cdef class Learner:
                 return row
             g.at = at
             g.value = t + rows.longest * d + extra
-            r.t = self.t + 1
+            r.t = self.counts.t + 1
             r.unavoidable_loss = r.score_gap = 0
             r.weight = 1
             given = usual if weight is None else weight[row]
-            mean = self.mean_weight
+            mean = self.counts.mean_weight
             if given != mean:
                 mean += (given - mean) / r.t
                 r.weight = max(given / mean, LEAST_WEIGHT)
             y = labels.at(row)
             if choosing:
-                charged = self.t % self.average.every == 0
+                charged = self.counts.t % self.average.every == 0
                 if charged:
                     self.lose(&x, t, of_average, y, r, losses)
                     if self.problem.failed:
@@ -435,14 +533,14 @@ cdef class Learner:
                 self.weights.shrink(self.update.shrinkage(&r))
             if size > 0:
                 self.weights.step(&x, g, size)
-                self.n_updates += 1
-            self.t += 1
-            self.mean_weight = mean
-            self.weighted |= r.weight != 1
-            self.n_mistakes += r.loss > 0
-            self.cumulative_loss += r.loss + r.unavoidable_loss
+                self.counts.n_updates += 1
+            self.counts.t += 1
+            self.counts.mean_weight = mean
+            self.counts.weighted |= r.weight != 1
+            self.counts.n_mistakes += r.loss > 0
+            self.counts.cumulative_loss += r.loss + r.unavoidable_loss
             if self.history is not None:
-                self.history.record(self.t, self.cumulative_loss)
+                self.history.record(self.counts.t, self.counts.cumulative_loss)
             for which in range(1, self.weights.averaging + 1):
                 self.weights.close_round(which, self.average.weight(which, &r), self.average.keep_of(which))
             if choosing:
@@ -481,44 +579,3 @@ cdef class Learner:
         if not self.update.needs_norm and size > SAFE_SIZE:
             self.weights.update_norm(x, g, r)
         return size if (size * r.update_norm2) * size <= LONGEST_STEP2 else -1
-
-    def scores(self, Rows rows not None, double[:, ::1] out not None, bint mean=True, Py_ssize_t first=0):
-        """Scores W x + b of the average (or of the last iterate) for rows from the first on, into out; whether all are finite."""
-        cdef Py_ssize_t done = first, begin, end, last = first + out.shape[0]
-        cdef bint finite = True
-        cdef View x
-        cdef Weights weights
-        if self.weights is None or rows.p != self.weights.n_features or rows.longest != 1:
-            raise ValueError("rows must be single, and have as many features as the weights.")
-        weights = self.predictor(rows, mean)
-        if not 0 <= first <= last <= rows.n or out.shape[1] != self.problem.d:
-            raise ValueError(f"out must have shape {(rows.n - first, self.problem.d)}, got {(out.shape[0], out.shape[1])}.")
-        while done < last:
-            end = weights.open_block(rows, None, done, last, mean)
-            with nogil:
-                while done < end:
-                    begin = done
-                    done = rows.view_together(begin, end, &x)
-                    weights.scores(&x, &out[begin - first, 0])
-                    finite &= of_doubles(False).finite(x.m * self.problem.d, &out[begin - first, 0])
-        return finite
-
-    cdef Weights predictor(self, Rows rows, bint mean):
-        """What predicts, kept until the next call that learns; large weights are not written down for a few rows."""
-        cdef Py_ssize_t calls = self.calls
-        cdef bint still = not self.busy.held()
-        kept = self.kept
-        if kept is not None and kept[0] == mean and (<Weights> kept[1]).p >= rows.p:
-            return kept[1]
-        if self.passed_in != calls:
-            self.passed_in, self.passed = calls, 0
-        self.passed += rows.n_values()
-        if rows.p * self.weights.d > FEW_WEIGHTS and self.passed < rows.p * (1 if rows.sparse else 2):
-            predictor = passing(self.weights, mean, rows)
-            if predictor is not None:
-                return predictor
-        predictor = self.read(partial(frozen, mean=mean))
-        still &= not self.busy.held() and self.calls == calls       # else it may hold weights of several rounds
-        if still and self.weights.expansion is None:
-            self.kept = mean, predictor
-        return predictor

@@ -4,8 +4,8 @@ from libc.math cimport INFINITY
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
-from sklearn_predtron._core.busy cimport Busy
 from sklearn_predtron._core.learner cimport Learner
+from sklearn_predtron._core.lock cimport Lock
 from sklearn_predtron.problems._base cimport Codes, Labels
 from sklearn_predtron.problems._relevance cimport Relevances
 from sklearn_predtron._core.rows cimport Rows
@@ -227,15 +227,15 @@ cdef class Stream:
     """A learner and a reader of its labels: takes labelled rows as they come, without ceremony."""
     cdef Learner learner
     cdef LabelReader reader
-    cdef Busy busy
+    cdef Lock lock
     cdef bint closed, of_one_format, sparse
 
-    def __init__(self, Learner learner not None, LabelReader reader not None, Busy busy not None, sparse=None):
+    def __init__(self, Learner learner not None, LabelReader reader not None, Lock lock not None, sparse=None):
         """A format, `sparse` or dense, is the only one that is taken; None takes both."""
         self.of_one_format, self.sparse = sparse is not None, bool(sparse)
         self.learner = learner
         self.reader = reader
-        self.busy = busy
+        self.lock = lock
 
     def close(self):
         """Take no more rows: the estimator has another learner, or other parameters."""
@@ -243,11 +243,11 @@ cdef class Stream:
 
     def take(self, X, y):
         """Learn from the rows and return True; or return False, having done nothing, where the long way is needed."""
-        self.busy.take()
+        self.lock.take()
         try:
             return not self.closed and self.learn(X, y)
         finally:
-            self.busy.release()
+            self.lock.release()
 
     cdef bint learn(self, X, y) except -1:
         cdef Rows rows = plain_rows(X)

@@ -25,6 +25,7 @@ cdef class Weights:
     cdef close_call(self, bint learned)
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                                bint means_wanted) except -1
+    cdef close_block(self)
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2
     cdef bint open_round(self, View* x) noexcept nogil
     cdef void abandon_round(self) noexcept nogil

@@ -41,10 +41,12 @@ cdef class Weights:
             end = open_block(rows, order, first, last, means_wanted)
                 open_round(x); scores(x, t); update_statistics(x); update_norm(x, g, r); shrink(factor); step(x, g, size);
                 close_round(which, weight, keep) for each average, or abandon_round() where the round does not end
+            close_block()
         close_call(learned)
         close_fit()
 
-    Beside them `mean_scores` and `prefetch` read, without a trace.
+    Beside them `mean_scores` and `prefetch` read, without a trace.  Others read in between two rounds, or, where the weights are
+    an expansion, in between two blocks; the learner's own thread, in a round, after `settle`.
     """
 
     def __cinit__(self):
@@ -124,6 +126,12 @@ cdef class Weights:
         If `means_wanted`, the mean scores of their rows are asked for too.
         """
         return min(first + BREATH, last)
+
+    cdef close_block(self):
+        """The rounds of the block are over, and others may read."""
+
+    def settle(self):
+        """Let the weights be read in the midst of a block, which goes on as if nothing had been."""
 
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
         """Rounds of the call, as often as they are in the order, are known: statistics that take them before the first one.

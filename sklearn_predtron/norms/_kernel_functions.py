@@ -179,6 +179,15 @@ class Support:
         wide.kept, wide._read = kept, False
         return wide
 
+    def widened(self, matrix: Any, p: int) -> Any:
+        """Return rows with p features, of which those that they did not have are 0."""
+        missing = p - matrix.shape[1]
+        if missing == 0:
+            return matrix
+        if sparse.issparse(matrix):
+            return sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=(matrix.shape[0], p))
+        return np.pad(matrix, ((0, 0), (0, missing)))
+
     def against(self, block: Any, begin: int, end: int) -> NDArray:
         """Kernels of the rows of a block and the rows begin to end."""
         return self.kernel(block, self.kept[begin:end])
@@ -254,6 +263,12 @@ class PrecomputedSupport:
     def primal(self, W: NDArray) -> NDArray:
         """There are no features."""
         raise AttributeError("coef_ is for kernel='linear'; kernel='precomputed' has dual_coef_ and support_.")
+
+    def widened(self, matrix: Any, p: int) -> Any:
+        """Return the rows, whose columns are as many as there are."""
+        if matrix.shape[1] != p:
+            raise ValueError(f"rows must have the kernels with all {p} rows, got {matrix.shape[1]}.")
+        return matrix
 
     def against(self, block: Any, begin: int, end: int) -> NDArray:
         """Kernels of the rows of a block and the kept rows begin to end."""

@@ -179,7 +179,6 @@ cdef class RKHSWeights(L2Weights):
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                                bint means_wanted) except -1:
-        self.keep()
         last = rows.rounds_of(order, first, last, min(max(self.n, LEAST_BLOCK), BLOCK))
         self.position = rows.inputs(order, first, last)
         self.block_rows = as_doubles(self.matrix[np.asarray(self.position)])
@@ -244,6 +243,15 @@ cdef class RKHSWeights(L2Weights):
         """Keep the rows of the block that took a step."""
         if self.block_rows is None:
             return
+        self.settle()
+        if self.F_call.shape[0] > 0:
+            self.follow()
+        self.change[:] = 0
+        self.block_rows = None
+
+    def settle(self):
+        if self.block_rows is None:
+            return
         sources = np.asarray(self.source)[:self.n]
         slots = np.flatnonzero(sources >= 0)
         if len(slots) > 0:
@@ -252,10 +260,9 @@ cdef class RKHSWeights(L2Weights):
             self.support.put(slots, self.block_rows, which, numbers)
             np.asarray(self.number)[slots] = self.offset + numbers
             sources[slots] = -1
-        if self.F_call.shape[0] > 0:
-            self.follow()
-        self.change[:] = 0
-        self.block_rows = None
+
+    cdef close_block(self):
+        self.keep()
 
     cdef close_call(self, bint learned):
         if learned:                     # rows of which none was learned do not count
@@ -487,7 +494,7 @@ cdef class Expansion(Weights):
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                                bint means_wanted) except -1:
         if self.matrix is None:
-            self.matrix = rows.matrix()
+            self.matrix = self.support.widened(rows.matrix(), self.n_features)
         last = rows.rounds_of(order, first, last, BLOCK)
         block = as_doubles(self.matrix[rows.inputs(order, first, last)])
         self.t = expanded(partial(self.support.against, block), block.shape[0], self.W) + self.b

@@ -179,6 +179,12 @@ cdef class SharedDirection(Weights):
                                bint means_wanted) except -1:
         return self.inner.open_block(rows, order, first, last, means_wanted)
 
+    cdef close_block(self):
+        self.inner.close_block()
+
+    def settle(self):
+        self.inner.settle()
+
     cdef close_call(self, bint learned):
         self.inner.close_call(learned)
 

@@ -1,0 +1,166 @@
+"""The lock of a model: one call at a time learns, and others read meanwhile, in between two of its rounds."""
+from libc.stdlib cimport free, malloc
+
+cdef extern from "shared_lock.h" nogil:
+    SharedLock* lock_new()
+    void lock_free(SharedLock* lock)
+    const LockWord* lock_word(const SharedLock* lock)
+    bint lock_take(SharedLock* lock)
+    void lock_release(SharedLock* lock)
+    bint lock_is_taken(const SharedLock* lock)
+    bint lock_is_taken_here(const SharedLock* lock)
+    bint lock_read(SharedLock* lock, Section* section, bint wait)
+    bint lock_end_read(SharedLock* lock, Section* section)
+    bint lock_is_read_here(const SharedLock* lock)
+    bint lock_change(SharedLock* lock, bint wait)
+    void lock_end_change(SharedLock* lock)
+    bint lock_is_changed_here(const SharedLock* lock)
+    size_t lock_changes(const SharedLock* lock)
+    void lock_give_way(SharedLock* lock)
+
+BUSY = ("This model is learning in another call; wait until that call has ended (where several threads share a model, by a lock "
+        "of your own).")
+READ = "This model is being read by the call that is to learn it; learn when that has been read."
+
+
+cdef class Lock:
+    """One call at a time has the lock, in any thread, and nobody waits for it: another one is refused.
+
+    Within the call the model changes in blocks of rounds, between which others read it.  A reader waits for the block at hand at
+    most, and the next block for those who came before it.  A thread that is in one of these sections already reads without
+    waiting: within a block, what the last complete round has left.
+    """
+
+    def __cinit__(self):
+        self.state = lock_new()
+        if self.state == NULL:
+            raise MemoryError
+        self.word = lock_word(self.state)
+
+    def __dealloc__(self):
+        if self.state != NULL:
+            lock_free(self.state)
+
+    def __reduce__(self):
+        """A copy is free."""
+        return Lock, ()
+
+    # ---------------------------------------------------------------------------------------------------------- the call
+
+    def __enter__(self):
+        """Take the call; raise RuntimeError where another one has it."""
+        self.take()
+
+    def __exit__(self, *error):
+        self.release()
+
+    def check_free(self):
+        """Raise RuntimeError while a call learns."""
+        if lock_is_taken(self.state):
+            raise RuntimeError(BUSY)
+
+    def check_free_elsewhere(self):
+        """Raise RuntimeError while a call in another thread learns."""
+        if lock_is_taken(self.state) and not lock_is_taken_here(self.state):
+            raise RuntimeError(BUSY)
+
+    cdef int take(self) except -1:
+        if not lock_take(self.state):
+            raise RuntimeError(BUSY)
+        return 0
+
+    cdef void release(self) noexcept:
+        lock_release(self.state)
+
+    cdef bint enter_call(self) except -1:
+        """Go on in the call that this thread has, outside its sections, or take it and return True."""
+        if lock_is_changed_here(self.state):
+            raise RuntimeError(BUSY)
+        if lock_is_read_here(self.state):
+            raise RuntimeError(READ)
+        if lock_is_taken_here(self.state):
+            return False
+        self.take()
+        return True
+
+    # ------------------------------------------------------------------------------------------------------ the sections
+
+    def reading(self):
+        """Return a context in which nothing is learned, for readings of one moment; in it this thread alone is to read."""
+        return Reading(self)
+
+    def changing(self):
+        """Return a context in which nobody else reads, within this thread's call or one of its own."""
+        return Changing(self)
+
+    cdef void read(self, Section* section) noexcept:
+        if not lock_read(self.state, section, False):
+            with nogil:     # which whoever is to leave may need
+                lock_read(self.state, section, True)
+
+    cdef void end_read(self, Section* section) noexcept:
+        lock_end_read(self.state, section)
+
+    cdef void change(self) noexcept:
+        """Keep readers out, in this thread's call."""
+        if not lock_change(self.state, False):
+            with nogil:
+                lock_change(self.state, True)
+
+    cdef void end_change(self) noexcept:
+        lock_end_change(self.state)
+
+    cdef void give_way(self) noexcept nogil:
+        """Let readers in that wait, in between two rounds; see `lock_is_wanted`."""
+        lock_give_way(self.state)
+
+    cdef bint is_changed_here(self) noexcept:
+        """Return whether this thread keeps readers out."""
+        return lock_is_changed_here(self.state)
+
+    cdef size_t changes(self) noexcept:
+        """Return a number that tells what is read now from what is read after another change."""
+        return lock_changes(self.state)
+
+
+cdef class Reading:
+    """A section of a thread that reads."""
+    cdef Lock lock
+    cdef Section* section
+
+    def __init__(self, Lock lock not None):
+        self.lock = lock
+
+    def __enter__(self):
+        cdef Section* section
+        if self.section != NULL:
+            raise RuntimeError("A section for reading is entered once.")
+        section = <Section*> malloc(sizeof(Section))
+        if section == NULL:
+            raise MemoryError
+        self.lock.read(section)
+        self.section = section
+
+    def __exit__(self, *error):
+        if not lock_end_read(self.lock.state, self.section):
+            raise RuntimeError("A section for reading ends in the thread in which it began.")
+        free(self.section)
+        self.section = NULL
+
+
+cdef class Changing:
+    """A section in which a thread changes the model."""
+    cdef Lock lock
+    cdef bint taken
+
+    def __init__(self, Lock lock not None):
+        self.lock = lock
+
+    def __enter__(self):
+        self.taken = self.lock.enter_call()
+        self.lock.change()
+
+    def __exit__(self, *error):
+        self.lock.end_change()
+        if self.taken:
+            self.lock.release()

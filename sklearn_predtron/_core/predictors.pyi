@@ -1,0 +1,10 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._core.rows import Rows
+
+class Predictor:
+    weights: Any
+    def scores(self, rows: Rows, out: NDArray[np.float64], first: int = ...) -> bool: ...
