@@ -18,8 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.loss_curve import LossCurve
 from sklearn_predtron._queries import ids_taken, number_of_rows, shortened
-from sklearn_predtron.families._base import BasePredtron
-from sklearn_predtron.families._blocks import InColumn
+from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.metrics._scorers import final
 
 __all__ = ["EarlyStopping", "LossHistory"]
@@ -93,7 +92,7 @@ class LossHistory:
         ValueError
             If a `LossHistory` of another size is set on the estimator.
         """
-        learner = check_predtron(estimator)._learner
+        learner = check_predtron(estimator)._model.learner
         self._check_only_size(estimator)
         if learner.history is None or learner.history.size != self.size:
             learner.record(LossCurve(self.size, learner.t, learner.cumulative_loss))
@@ -123,7 +122,7 @@ class LossHistory:
             `cumulative_loss_` after each of them.
         """
         estimator = check_predtron(final(estimator))
-        history = estimator._learner.history
+        history = estimator._model.learner.history
         if history is None:
             raise ValueError(
                 f"The loss of this {type(estimator).__name__} was not recorded; call set_callbacks(LossHistory()) before fit or "
@@ -304,7 +303,7 @@ class EarlyStopping:
             raise ValueError(f"{alike[0]!r} and {alike[1]!r} are for the same {type(estimator).__name__}; set one of them.")
         self._check_fits(estimator)
         self._best.pop(estimator, None)
-        estimator.validation_scores_ = []
+        estimator._model.record["validation_scores_"] = []
 
     def teardown(self, estimator: Any, context: Any) -> None:
         """Let go what the fit has put aside.
@@ -348,7 +347,7 @@ class EarlyStopping:
             return self._is_over(estimator)
         best = self._best.pop(estimator)
         if estimator.best_iter_ < estimator.n_iter_:
-            estimator._learner = best
+            estimator._model.learner = best
         return False
 
     # ---------------------------------------------------------------------------------------------------------- evaluation
@@ -358,8 +357,8 @@ class EarlyStopping:
         score = self._evaluate(estimator)
         estimator.validation_scores_.append(score)
         if estimator not in self._best or self._gain(score, estimator.best_score_) > self.tol:
-            self._best[estimator] = copy.deepcopy(estimator._learner)
-            estimator.best_iter_, estimator.best_score_ = estimator.n_iter_, score
+            self._best[estimator] = copy.deepcopy(estimator._model.learner)
+            estimator._model.record |= {"best_iter_": estimator.n_iter_, "best_score_": score}
         return estimator.n_iter_ - estimator.best_iter_ >= self.patience
 
     def _gain(self, score: float, best: float) -> float:
@@ -387,15 +386,16 @@ class EarlyStopping:
         if not ids:
             check_ids_given(estimator, X)
         try:
-            estimator._rows_and_labels(X, y, *ids)
+            estimator._reader().labelled(X, y, estimator._model, *ids)
         except ValueError as error:
             raise ValueError(f"validation: {error}") from None
 
 
 def check_ids_given(estimator: Any, X: Any) -> None:
     """Refuse several rows without ids, for an estimator that would take them for one query or sequence."""
-    if isinstance(estimator, InColumn) and estimator._apart(X, None)[1] is None and number_of_rows(X) > 1:
-        name, group = estimator._ids.name, estimator._ids.group
+    reader = estimator._reader()
+    if reader.misses_ids and reader.apart(X, None)[1] is None and number_of_rows(X) > 1:
+        name, group = reader.ids.name, reader.ids.group
         raise ValueError(
             f"validation has no {name}, the {group} of each row; accepted are (X, y, {name}), a column {name!r} of a data frame "
             f"X, and (X, y, 'one') for rows that are one {group}."

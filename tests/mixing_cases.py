@@ -12,7 +12,7 @@ from joint_cases import Tables, tables
 import sklearn_predtron
 from sklearn_predtron import Predtron, PredtronBipartiteClassifier, PredtronOrdinalClassifier
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.mixing._algebra import Total
 from sklearn_predtron.norms import RKHS, Norm, PNorm
 from sklearn_predtron.updates import MMP, LossAugmented, Update

@@ -22,8 +22,8 @@ from sklearn_predtron._compat import OwnCallbackSupport
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_ranking_queries, make_sequences
 from sklearn_predtron.estimator_checks import _data as labelled
-from sklearn_predtron.families._base import BasePredtron
-from sklearn_predtron.families._held_out import FOLDS
+from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._training import N_FOLDS
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import ndcg_scorer, token_scorer
 from sklearn_predtron.norms import RKHS

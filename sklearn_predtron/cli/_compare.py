@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron.families._batches import counts_of_batches
-from sklearn_predtron.families._labels import encode
-from sklearn_predtron.families._validation import as_rows
+from sklearn_predtron.families._reading import as_rows, why_length_refused
 from sklearn_predtron.families.bipartite import batch_loss
+from sklearn_predtron.families.labels.classes import encode
 from sklearn_predtron.losses import AtK, SubsetLoss, sequence_loss
 from sklearn_predtron.metrics import ndcg
 
@@ -202,7 +202,8 @@ class PredtronContestant:
         """Return what is wrong with the first of the rows that cannot be learned from, if there is one."""
         rows = as_rows(X)
         row = rows.first_outside()
-        return None if row < 0 else self.estimator._length_refused(rows, row)
+        model = self.estimator._model
+        return None if row < 0 else why_length_refused(rows, row, self.estimator.norm if model is None else model.norm)
 
     def _fit(self, X: Any, y: Any, *, first: bool) -> None:
         """Let the estimator learn."""
@@ -246,7 +247,7 @@ class RankerContestant(PredtronContestant):
             warnings.simplefilter("ignore")  # the estimator itself warns
             for first, documents, relevance in zip(X.start, X, y, strict=False):
                 if ahead.__sklearn_is_fitted__():
-                    ahead._learner.scores(as_rows(documents), scores[first : first + len(relevance)], mean=False)
+                    ahead._model.learner.scores(as_rows(documents), scores[first : first + len(relevance)], mean=False)
                 ahead.partial_fit(documents, relevance)
         return scores[:, 0]
 

@@ -17,7 +17,7 @@ from sklearn_predtron.cli._demo import TASKS, Task
 from sklearn_predtron.cli._format import FileFormat, task_of
 from sklearn_predtron.cli._labels import are_words, shortened_labels
 from sklearn_predtron.cli._predictions import typed_label
-from sklearn_predtron.families._row_formats import are_stored_dense
+from sklearn_predtron.families._reading import are_stored_dense
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import Auto, Norm, Scaled
 from sklearn_predtron.updates import ListNet, MaxPair, Slam

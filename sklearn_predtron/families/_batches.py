@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._queries import GROUPS, mean_weights
 from sklearn_predtron._warning import warn
-from sklearn_predtron.families._reading import Batch, BlockReader, LabelsOf, Reading, RowReader, as_rows
+from sklearn_predtron.families._reading import Batch, BlockReader, LabelsOf, Reading, RowReader, as_rows, refuse_unknown
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._label_sets import IndicatorBlocks
 
@@ -30,6 +30,7 @@ class BatchReader(BlockReader):
         Returns the labels of blocks, given the codes of rows, block by block, and where blocks begin.
     """
 
+    misses_ids = False
     no_comparator_because = "No bound against given weights is known for batches, which differ from epoch to epoch; pass margin."
 
     def __init__(self, name: str, size: int, in_blocks: Callable[[NDArray, NDArray], Labels]):
@@ -49,6 +50,7 @@ class BatchReader(BlockReader):
         **ids: Any,
     ) -> Reading:
         """Return what a call that learns was given, in groups or in rows that are yet to be cut."""
+        refuse_unknown(ids, self.ids)
         groups = ids.get("groups")
         if groups is None:
             reading = RowReader.read(self, X, y, labels_of, known, partial=partial, classes=classes, sample_weight=sample_weight)

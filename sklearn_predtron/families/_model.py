@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, OVERFLOW, Rows
+from sklearn_predtron._core.rows import OVERFLOW, Rows
 from sklearn_predtron._version import __version__
 from sklearn_predtron.decisions._base import Decision
 from sklearn_predtron.families import _saved
-from sklearn_predtron.families._reading import Columns, check_finite, read_rows, warn_of_format
+from sklearn_predtron.families._reading import Columns, check_finite, read_rows, warn_of_format, why_length_refused
 from sklearn_predtron.families._stream import Stream
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.norms._base import euclidean_length
 
 BLOCK = 1 << 16  # scores that stay near the processor until they are decoded
 MANY_BLOCKS = 64  # the least that threads are worth, whose start takes as long as some blocks
@@ -105,20 +104,7 @@ class Model:
         row = self.learner.weights.first_refused(rows)
         if row >= 0:
             self.check_finite(X, rows)
-            raise ValueError(self.why_length_refused(rows, row))
-
-    def why_length_refused(self, rows: Rows, row: int) -> str:
-        """Say what is wrong with the length of a row."""
-        values = rows.matrix()[[row]]
-        if sparse.issparse(values):
-            values.sum_duplicates()
-        values = np.asarray(values.data if sparse.issparse(values) else values, dtype=np.float64)
-        number, length = row if rows.row_numbers is None else rows.row_numbers[row], euclidean_length(values)
-        return (
-            f"X[{number}] has the length {length:.3g}, and {np.abs(values).max():.3g} is its largest magnitude; "
-            f"norm={self.norm!r} learns from rows of lengths from {LEAST_LENGTH:g} to {LARGEST_LENGTH:g}, and of zeros: "
-            "scale the features."
-        )
+            raise ValueError(why_length_refused(rows, row, self.norm))
 
     def note_format(self, rows: Rows) -> None:
         """Warn once of rows in another format than those that fixed "auto"."""

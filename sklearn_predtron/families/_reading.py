@@ -14,11 +14,12 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 from sklearn_predtron._compat import check_sample_weight
-from sklearn_predtron._core.rows import QueryRows, Rows, csr_rows, dense_rows
+from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, QueryRows, Rows, csr_rows, dense_rows
 from sklearn_predtron._queries import Ids, Queries, queries_of_positive_weight, split_ids, warn_of_one_query
 from sklearn_predtron._warning import warn
 from sklearn_predtron.families._stream import LabelReader, plain_rows
 from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.norms._base import euclidean_length
 from sklearn_predtron.problems._base import Labels
 
 FORMATS = {False: "dense", True: "CSR"}
@@ -73,6 +74,7 @@ class RowReader:
     """
 
     ids: Ids | None = None
+    misses_ids = False  # where there are several rows, and none are given
     no_comparator_because: str | None = None  # in bounds
 
     def __init__(self, name: str, weigh: Callable[..., NDArray | None] | None = None):
@@ -144,6 +146,8 @@ class BlockReader(RowReader):
         Returns the labels of blocks, given those of rows, block by block, and where blocks begin.
     """
 
+    misses_ids = True
+
     def __init__(self, name: str, ids: Ids, in_blocks: Callable[[NDArray, NDArray], Labels]):
         super().__init__(name)
         self.ids, self.in_blocks = ids, in_blocks
@@ -177,6 +181,7 @@ class BlockReader(RowReader):
         **ids: Any,
     ) -> Reading:
         """Return what a call that learns was given, of rows without a column of ids."""
+        refuse_unknown(ids, self.ids)
         return self.gathered(X, y, labels_of, known, ids.get(self.ids.name), sample_weight, partial=partial, classes=classes)[1]
 
     def gathered(
@@ -229,6 +234,12 @@ class BlockReader(RowReader):
         return np.ascontiguousarray(blocks.take(scores)), self.labels_of_blocks(y, blocks, model)
 
 
+def refuse_unknown(given: dict[str, Any], ids: Any) -> None:
+    """Refuse what is given by another name than that of the ids, as Python does."""
+    for name in given.keys() - {ids.name}:
+        raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
+
+
 # ------------------------------------------------------------------------------------------------------------------- rows
 
 
@@ -272,6 +283,20 @@ def check_finite(X: Any, rows: Rows, name: str) -> None:
     if not rows.finite():
         with np.errstate(invalid="ignore"):  # it adds up all values first
             assert_all_finite(X.data if sparse.issparse(X) else X, estimator_name=name, input_name="X")
+
+
+def why_length_refused(rows: Rows, row: int, norm: Any) -> str:
+    """Say what is wrong with the length of a row."""
+    values = rows.matrix()[[row]]
+    if sparse.issparse(values):
+        values.sum_duplicates()
+    values = np.asarray(values.data if sparse.issparse(values) else values, dtype=np.float64)
+    number, length = row if rows.row_numbers is None else rows.row_numbers[row], euclidean_length(values)
+    return (
+        f"X[{number}] has the length {length:.3g}, and {np.abs(values).max():.3g} is its largest magnitude; "
+        f"norm={norm!r} learns from rows of lengths from {LEAST_LENGTH:g} to {LARGEST_LENGTH:g}, and of zeros: "
+        "scale the features."
+    )
 
 
 def check_lengths(n_rows: int, n_labels: int) -> None:

@@ -34,6 +34,8 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
     estimator._validate_params()
     known = estimator._model if estimator.warm_start else None
     reader = estimator._reader()
+    if reader.ids is not None:
+        X, given[reader.ids.name] = reader.apart_or_warned(X, given.get(reader.ids.name))
     reading = reader.read(X, y, estimator._read_labels, known, partial=False, **given)
     if known is None:
         model = new_model(estimator, reading, partial=False)
@@ -79,6 +81,8 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Le
     if not resolved:
         estimator._validate_params()
     reader = estimator._reader()
+    if reader.ids is not None:
+        X, given[reader.ids.name] = reader.apart(X, given.get(reader.ids.name))
     reading = reader.read(X, y, estimator._read_labels, known, partial=True, **given)
     if known is None:
         model = new_model(estimator, reading, partial=True)

@@ -174,7 +174,6 @@ class PredtronRanker(BasePredtron):
         Self
             The fitted estimator.
         """
-        X, qid = self._reader().apart_or_warned(X, qid)
         return self._fit(X, y, qid=qid, sample_weight=sample_weight)
 
     def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:
@@ -200,7 +199,6 @@ class PredtronRanker(BasePredtron):
         Self
             The estimator.
         """
-        X, qid = self._reader().apart(X, qid)
         return self._partial_fit(X, y, short=qid is None and sample_weight is None, qid=qid, sample_weight=sample_weight)
 
     def _reader(self) -> BlockReader:

@@ -284,7 +284,6 @@ class PredtronSequenceTagger(BasePredtron):
         Self
             The fitted estimator.
         """
-        X, sid = self._reader().apart_or_warned(X, sid)
         return self._fit(X, y, sid=sid, sample_weight=sample_weight)
 
     def partial_fit(  # type: ignore[override]
@@ -315,7 +314,6 @@ class PredtronSequenceTagger(BasePredtron):
             The estimator.
         """
         short = classes is None and (sid is None or is_one(sid)) and sample_weight is None
-        X, sid = self._reader().apart(X, sid)
         return self._partial_fit(X, y, short=short, classes=classes, sid=sid, sample_weight=sample_weight)
 
     def _reader(self) -> SequenceReader:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_predtron._core.averages import ChoosingAverage
 from sklearn_predtron._queries import ids_taken, shortened
-from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.inspection._display import Display, check_matplotlib
 from sklearn_predtron.metrics._progressive import learn, read_item, takes_rows
 
@@ -137,7 +137,7 @@ class AverageDisplay(Display):
             learn(estimator, ids, *read_item(item, ids, of_rows), **first)
             first = {}
             rounds.append(estimator.t_)
-            losses.append(cast(ChoosingAverage, estimator._learner.average).recent_losses())
+            losses.append(cast(ChoosingAverage, estimator._model.learner.average).recent_losses())
             averages.append(estimator.average_)
         if not rounds:
             raise ValueError(f"stream={shortened(stream)} has no items; accepted is one at least.")

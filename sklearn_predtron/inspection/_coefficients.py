@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.callbacks import check_count
-from sklearn_predtron.families._classes import BaseTableClassifier
+from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.inspection._display import NEGATIVE, POSITIVE, Display, best_of, check_matplotlib, last_step
@@ -196,16 +196,16 @@ def rows_of(model: Any) -> tuple[NDArray, list[Any]]:
         coef = np.atleast_2d(model.coef_.toarray() if issparse(model.coef_) else model.coef_)
     except AttributeError as error:
         raise ValueError(f"estimator={shortened(model)} has no coef_; accepted are fitted linear estimators.  {error}") from None
-    if isinstance(model, BaseTableClassifier):
+    if isinstance(model, TableClassifier):
         return rows_of_classes(coef, model)
     classes = getattr(model, "label_names_", getattr(model, "classes_", None))
     known = classes is not None and len(classes) == len(coef) and not is_of_pairs(model)
     return coef, np.asarray(classes).tolist() if known else list(range(len(coef))) if len(coef) > 1 else []
 
 
-def rows_of_classes(coef: NDArray, model: BaseTableClassifier) -> tuple[NDArray, list[Any]]:
+def rows_of_classes(coef: NDArray, model: TableClassifier) -> tuple[NDArray, list[Any]]:
     """Return the coefficients of each class, or of the thresholds between ranks; one row is of the last class."""
-    problem, classes = model._learner.problem, model.classes_.tolist()
+    problem, classes = model._model.learner.problem, model.classes_.tolist()
     if isinstance(model, PredtronOrdinalClassifier) and isinstance(problem, ThermometerProblem):
         return coef, classes[:-1] if len(coef) == len(classes) - 1 else []
     if len(coef) < problem.d:  # one direction for all scores
@@ -217,7 +217,7 @@ def rows_of_classes(coef: NDArray, model: BaseTableClassifier) -> tuple[NDArray,
 def is_of_pairs(model: Any) -> bool:
     """Return whether there is a row of coefficients for each pair of classes or labels; of three there are three pairs."""
     if isinstance(model, PredtronLabelRanker):
-        return model._learner.problem.of_one_score is not None
+        return model._model.learner.problem.of_one_score is not None
     return isinstance(model, SVC | NuSVC)
 
 

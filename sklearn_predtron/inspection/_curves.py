@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from sklearn_predtron._compat import check_sample_weight
-from sklearn_predtron.families._classes import are_texts
+from sklearn_predtron.families.labels.classes import are_texts
 
 
 def losses_of(loss: Callable | None, y_true: NDArray, y_pred: NDArray) -> NDArray:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.families._labels import encode
-from sklearn_predtron.families.classification import RejectingClassifier
+from sklearn_predtron.families.labels.classes import encode
 from sklearn_predtron.inspection._curves import check_rows, losses_of, mean, read_weight, risk_at_coverages
 from sklearn_predtron.inspection._display import Display, check_matplotlib, check_share, last_step
 
@@ -135,7 +134,7 @@ class RiskCoverageDisplay(Display):
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         model, X = last_step(estimator, X)
-        if not isinstance(model, RejectingClassifier):
+        if not isinstance(model, TableClassifier) or "reject" not in model.get_params(deep=False):
             raise ValueError(
                 f"estimator={shortened(model)} cannot reject; accepted are PredtronBinaryClassifier and PredtronClassifier, and "
                 "from_predictions takes the predictions of any classifier."
@@ -143,13 +142,14 @@ class RiskCoverageDisplay(Display):
         best, margins = model._two_best(X)
         codes = encode(column_or_1d(y), model.classes_)
         check_rows("y", codes, len(margins))
-        loss = model._costs()[codes, best[:, 0]]
+        costs = model._costs(model.classes_)
+        loss = costs[codes, best[:, 0]]
         weight = read_weight(sample_weight, loss)
         point = cost = None
         if model.reject is not None:
-            accepted = model._predict_codes(X) < len(model.classes_)
+            accepted = model._raw_predict(X) < len(model.classes_)
             point = float(weight[accepted].sum() / weight.sum()), mean(loss[accepted], weight[accepted])
-            beta = model._costs()[:, -1]
+            beta = costs[:, -1]
             cost = float(beta[0]) if np.ptp(beta) == 0 else mean(beta[codes], weight)
         coverage, risk = risk_at_coverages(loss, margins, weight)
         name = type(model).__name__ if name is None else name

@@ -16,10 +16,10 @@ from sklearn_predtron._compat import Scorer
 from sklearn_predtron._parts import as_numbers
 from sklearn_predtron._queries import shortened
 from sklearn_predtron._warning import warn
-from sklearn_predtron.families._declared_order import declared_order
-from sklearn_predtron.families._fast_path import indicator_rows
-from sklearn_predtron.families._labels import encode
-from sklearn_predtron.families._validation import mean_loss
+from sklearn_predtron.families._reading import mean_loss
+from sklearn_predtron.families._stream import indicator_rows
+from sklearn_predtron.families.labels.classes import encode
+from sklearn_predtron.families.labels.declared_order import declared_order
 from sklearn_predtron.losses import Absolute, AtK, CostTableLoss, Squared, SubsetLoss, ZeroOne, costs_of, subset_loss, table_loss
 
 

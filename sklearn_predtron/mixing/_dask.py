@@ -17,7 +17,7 @@ from sklearn_predtron.mixing._rounds import Learners, Plan, contribute
 from sklearn_predtron.mixing._shards import Chunks, ShardError
 
 if TYPE_CHECKING:
-    from sklearn_predtron.families._base import BasePredtron
+    from sklearn_predtron.families._estimator import BasePredtron
     from sklearn_predtron.mixing._rounds import Engine
 
 PAUSES = (2, 4, 8)  # seconds before a round is tried again: at once it would meet workers that are still dying
@@ -61,7 +61,7 @@ def passed_on(model: BasePredtron) -> BasePredtron:
 
 def learn(model: BasePredtron, shard: Chunks, plan: Plan, state: State, number: int, turn: int, fresh: bool) -> Contribution:
     """Return what a shard contributes, on a worker."""
-    return contribute(Learners(model._learner), shard, plan, state, number, turn, fresh)
+    return contribute(Learners(model._model.learner), shard, plan, state, number, turn, fresh)
 
 
 class Connection:

@@ -19,13 +19,15 @@ from sklearn_predtron._queries import shortened
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron._warning import warn
 from sklearn_predtron.datasets._counts import check_counts
-from sklearn_predtron.families._base import BasePredtron
-from sklearn_predtron.families._validation import Batch
+from sklearn_predtron.decisions._base import ROWS
+from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._reading import Batch
+from sklearn_predtron.families._training import settle_on_rows
 from sklearn_predtron.mixing._blocks import Block, blocks_of, is_collection, is_delayed
 from sklearn_predtron.mixing._checkpoint import Checkpoint, check_path, described
 from sklearn_predtron.mixing._dask import client_in_scope, look_on_cluster, on_cluster
 from sklearn_predtron.mixing._prediction import Predicting
-from sklearn_predtron.mixing._rounds import Course, Plan, Progress, Task, in_threads
+from sklearn_predtron.mixing._rounds import Course, Plan, Progress, Task, in_threads, learner_of
 from sklearn_predtron.mixing._shards import (
     SHARDS,
     Found,
@@ -211,8 +213,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
             if self.shards == 1 and self.checkpoint is None:
                 return self._fit_alone(course, model, X, y, given)
             data = None if self.checkpoint is None else hash_of([X, y, given])
-            model._mixing = partial(self._learn_dealt, course, data)
-            learn = partial(model.fit, X, y, **given)
+            learn = partial(model._fit, X, y, partial(self._learn_dealt, course, data), **given)
         return self._run(learn, course, model, self._where(shards))
 
     def partial_fit(
@@ -249,15 +250,15 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
         """
         first, given = not hasattr(self, "estimator_"), self._routed("partial_fit", params)
         model = self._mixable() if first else self._gone_on()
-        before = None if first else Progress(model._learner.export(), tuple(self.loss_curve_), self.mixed_loss_)
+        before = None if first else Progress(learner_of(model).export(), tuple(self.loss_curve_), self.mixed_loss_)
         seed = int(check_random_state(self.random_state).randint(2**31)) if first else self._seed
         course = self._course(seed, 1, before, Unwatched())
         shards = self._shards_given(X, y, given)
         learn: Callable[[], Any]
         if shards is None:
             self._refuse_alone(n_features=n_features, cluster=self.cluster)
-            model._mixing = partial(self._learn_dealt, course, None)
-            learn = partial(model.partial_fit, X, y, **({} if classes is None else {"classes": classes}), **given)
+            labels = {} if classes is None else {"classes": classes}
+            learn = partial(model._partial_fit, X, y, partial(self._learn_dealt, course, None), **labels, **given)
         else:
             known = Found(classes, n_features, zero_based)
             found = look_through(model, shards, known if first else self._found_before(model, known), self._look(shards))
@@ -383,13 +384,16 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
     def _fitted_alone(self, course: Course, own: dict[str, Any], model: BasePredtron) -> dict[str, Any]:
         """Return the attributes of a mixture of one learner, which gets back parameters of its own."""
         model.set_callbacks().set_params(**own)
+        learned: Any = model._model
         epochs, course.n_shards = model.loss_curve_, 1
-        model.loss_curve_ = [float(np.mean(epochs[i : i + self.passes])) for i in range(0, len(epochs), self.passes)]
-        return self._fitted_attributes(course, model, Progress({}, tuple(model.loss_curve_), model.cumulative_loss_))
+        losses = [float(np.mean(epochs[i : i + self.passes])) for i in range(0, len(epochs), self.passes)]
+        learned.record = {**learned.record, "loss_curve_": losses}
+        return self._fitted_attributes(course, model, Progress({}, tuple(losses), model.cumulative_loss_))
 
     def _learn_dealt(self, course: Course, data: str | None, model: BasePredtron, batch: Batch) -> None:
         """Let shards of a data set in memory learn."""
-        model._check_rows(batch.X, batch.rows)
+        learned: Any = model._model
+        learned.check_rows(batch.X, batch.rows)
         before = course.before
         random = np.random.default_rng([course.plan.seed, len(before.losses) if before else 0, DEALING])
         shards = deal(model, batch, self.shards, random)
@@ -397,7 +401,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
 
         def finish(model: BasePredtron) -> None:
             if before is None:
-                model._after_epochs(batch)
+                settle_on_rows(model, batch)
 
         course.take(model, shards, checkpoint, finish)
 
@@ -408,15 +412,20 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
             course.zero_based = found.zero_based
         shards = open_shards(model, given, found, fresh=fresh)
         kept = self.checkpoint is not None and fresh
-        several = hasattr(model, "_several")
 
         def finish(model: Any) -> None:
-            if several:  # queries or sequences, whichever shard they are in
-                model._several |= model._learner.t > self.passes * len(model.loss_curve_)
+            learned = model._model
+            if isinstance(learned.noted, bool):  # queries or sequences, whichever shard they are in
+                learned.noted |= learned.learner.t > self.passes * len(model.loss_curve_)
 
         course.take(model, shards, self._checkpoint_of(model, shards, course, None) if kept else None, finish)
-        model._after_shards()
-        if whole and model._learner.t == 0:
+        learned: Any = model._model
+        if model._decision(learned.labels).asks_for == ROWS:
+            warn(
+                f"threshold={model.threshold!r} is chosen on rows in memory, and of shards it is 0; pass a number, chosen on "  # type: ignore[attr-defined]
+                "some rows that are held out, say."
+            )
+        if whole and learned.learner.t == 0:
             raise ValueError("sample_weight is zero for every row of the shards; at least one weight must be positive.")
 
     def _run(self, learn: Callable[[], Any], course: Course, model: BasePredtron, where: Any) -> Self:

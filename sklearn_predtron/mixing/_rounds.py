@@ -18,7 +18,7 @@ from sklearn_predtron.mixing._shards import Seen, ShardError, check_ends, reader
 from sklearn_predtron.mixing._tasks import Unwatched
 
 if TYPE_CHECKING:
-    from sklearn_predtron.families._base import BasePredtron
+    from sklearn_predtron.families._estimator import BasePredtron
     from sklearn_predtron.mixing._checkpoint import Checkpoint
 
 Task = tuple[Callable[..., None], tuple[Any, ...]]
@@ -95,7 +95,7 @@ def contribute(learners: Learners, shard: Any, plan: Plan, state: State, number:
 @contextmanager
 def in_threads(side_by_side: SideBySide, model: BasePredtron, shards: list[Any]) -> Iterator[Engine]:
     """Yield what takes rounds on this machine."""
-    learners = Learners(model._learner)
+    learners = Learners(learner_of(model))
 
     def take(plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
         total = Total()
@@ -154,12 +154,12 @@ class Course:
     def take(self, model: BasePredtron, shards: list[Any], checkpoint: Checkpoint | None, finish: Finish) -> None:
         """Take the rounds, and finish the model; after an interrupt it has the last complete one."""
         start = 0 if self.before is None else len(self.before.losses)
-        progress = self.before or Progress(model._learner.export(), (), 0.0)
+        progress = self.before or Progress(learner_of(model).export(), (), 0.0)
         if checkpoint is not None:
-            progress = checkpoint.load(model._learner, self.rounds) or progress
+            progress = checkpoint.load(learner_of(model), self.rounds) or progress
         self.n_shards, plan = len(shards), self.plan._replace(digested=checkpoint is not None and checkpoint.digests)
         turns = range(len(progress.losses), start + self.rounds)
-        pooled = self.before is not None and model._learner.observer is not None
+        pooled = self.before is not None and learner_of(model).observer is not None
         self.tasks.open_fit(len(turns))
         try:
             with self.engine(model, shards) as engine:
@@ -186,8 +186,8 @@ class Course:
 
     def _fitted_after(self, model: BasePredtron, progress: Progress, finish: Finish) -> dict[str, Any]:
         """Return the attributes of a mixture that a callback may keep, as after some rounds."""
-        now = reader_like(model)
-        now._learner = copy.deepcopy(model._learner)
+        now: Any = reader_like(model)
+        now._model.learner = copy.deepcopy(now._model.learner)
         adopt(now, progress, finish)
         return self.fitted(now, progress)
 
@@ -199,6 +199,12 @@ class Course:
 
 def adopt(model: BasePredtron, progress: Progress, finish: Finish) -> None:
     """Let a model be the mixture after some rounds."""
-    model._learner.adopt(progress.state, True)
-    model.loss_curve_, model.n_iter_ = list(progress.losses), len(progress.losses)
+    learned: Any = model._model
+    learned.learner.adopt(progress.state, True)
+    learned.record = {"loss_curve_": list(progress.losses), "n_iter_": len(progress.losses)}
     finish(model)
+
+
+def learner_of(model: BasePredtron) -> Learner:
+    """Return the learner of a fitted estimator."""
+    return model._model.learner  # type: ignore[union-attr]

@@ -18,10 +18,11 @@ from sklearn_predtron._queries import Ids, ids_taken, is_one, shortened, split_i
 from sklearn_predtron.datasets import SvmlightReader, SvmlightSummary
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._file_part import can_be_cut
-from sklearn_predtron.families._base import BasePredtron
-from sklearn_predtron.families._epochs import Epochs
-from sklearn_predtron.families._row_formats import are_stored_dense
-from sklearn_predtron.families._validation import Batch, MissingClasses
+from sklearn_predtron.families._composition import new_model
+from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._reading import Batch, Reading, are_stored_dense
+from sklearn_predtron.families._training import epochs_of, learn_epoch, showing
+from sklearn_predtron.families.labels.classes import MissingClasses
 from sklearn_predtron.mixing._blocks import Block, Lesson, labels_in, lessons_of_function
 from sklearn_predtron.mixing._digest import Digest
 
@@ -121,9 +122,9 @@ class Chunks:
         ends: tuple[Any, Any] | None = None
         ids = ids_taken(type(self.model).fit)
         for lesson, batch in self._batches(digest):
-            self.model._check_rows(batch.X, batch.rows)
+            self.model._model.check_rows(batch.X, batch.rows)
             if self.size is None:  # rows of files have the format of the file
-                self.model._note_format(batch.rows)
+                self.model._model.note_format(batch.rows)
             learn_batch(self.model, learner, batch, random, fresh=fresh)
             if ids is not None:
                 found = ends_of(lesson, ids)
@@ -141,7 +142,7 @@ class Chunks:
             if len(lesson) == 0:
                 continue
             lesson = ids_apart(self.model, lesson)
-            batch = read_lesson(self.model, lesson, fresh=False)
+            batch = read_lesson(self.model, lesson, self.model._model).batch
             if digest is not None:
                 for part in (batch.X, lesson.y, lesson.given):
                     digest.add(part)
@@ -150,9 +151,8 @@ class Chunks:
 
 def reader_like(model: BasePredtron) -> BasePredtron:
     """Return an estimator that reads rows as another does, and may change meanwhile; what is learned stays the other's."""
-    reader = object.__new__(type(model))
-    reader.__dict__.update(model.__dict__)
-    return reader
+    known: Any = model._model
+    return showing(model, known.but())
 
 
 def ids_apart(model: BasePredtron, lesson: Lesson) -> Lesson:
@@ -164,13 +164,13 @@ def ids_apart(model: BasePredtron, lesson: Lesson) -> Lesson:
     return Lesson(X, lesson.y, {**lesson.given, ids.name: values})
 
 
-def read_lesson(model: BasePredtron, lesson: Lesson, *, fresh: bool, **known: Any) -> Batch:
-    """Return what an estimator reads of some rows, whose ids stand apart."""
+def read_lesson(model: BasePredtron, lesson: Lesson, known: Any, **more: Any) -> Reading:
+    """Return what an estimator reads of some rows, whose ids stand apart, to go on with a known model or with none."""
     accepted = [name for name in inspect.signature(type(model).fit).parameters if name not in ("self", "X", "y")]
     for name in lesson.given:
         if name not in accepted:
             raise ValueError(f"its dictionary has {shortened(name)}; accepted are {shortened(accepted)}.")
-    return model._read(lesson.X, lesson.y, **lesson.given, **known, fresh=fresh, partial=True)
+    return model._reader().read(lesson.X, lesson.y, model._read_labels, known, **lesson.given, **more, partial=True)
 
 
 def ends_of(lesson: Lesson, ids: Ids) -> tuple[Any, Any] | None:
@@ -198,9 +198,8 @@ def learn_batch(model: BasePredtron, learner: Learner, batch: Batch, random: np.
     """Let a learner take a pass over a batch, whose rows it has not seen before if they are fresh."""
     if batch.rows.n == 0 or (batch.order is not None and len(batch.order) == 0):
         return
-    rounds = Epochs(batch.rows.n, batch.order, batch.weight, random)
-    drawn = rounds.draw(half_held_out=fresh and learner.observer is not None)
-    model._learn_epoch(learner, batch, drawn, fresh=fresh)
+    drawn = epochs_of(model, batch, random, learner).draw(half_held_out=fresh and learner.observer is not None)
+    learn_epoch(model._model, learner, *drawn, fresh=fresh)  # type: ignore[arg-type]
 
 
 def deal(model: BasePredtron, batch: Batch, n: int, random: np.random.Generator) -> list[Rounds]:
@@ -376,12 +375,12 @@ def prepare_learner(
             lesson = next((lesson for lesson in reader() if len(lesson) > 0), None)
             if lesson is None:
                 continue
-            batch = read_lesson(model, ids_apart(model, lesson), fresh=True, **known)
-            width = getattr(model, "n_features_in_", None)
+            reading = read_lesson(model, ids_apart(model, lesson), None, **known)
+            width = reading.columns.n
             if found.n_features not in (None, width):
                 raise ValueError(f"X has {width} features, and n_features={found.n_features}.")
-            sparse = None if path is None else not are_stored_dense(batch.X)
-            model._prepare_learner(batch.rows, batch.labels, fresh=True, partial=False, sparse=sparse)
+            sparse = None if path is None else not are_stored_dense(reading.batch.X)
+            model._model = new_model(model, reading, partial=False, sparse=sparse)
         except MissingClasses:
             raise ValueError("classes=None is for files, in which labels are looked for; with functions pass all.") from None
         except Exception as error:

@@ -6,6 +6,8 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from sklearn_predtron.families._training import snapshot
+
 Reconstruct = Callable[[], dict[str, Any]]
 
 
@@ -99,7 +101,7 @@ class Epochs:
 
         def fitted() -> dict[str, Any]:
             now = copy.copy(estimator)
-            vars(now).update(estimator._snapshot())
+            vars(now).update(snapshot(estimator))
             return self.fitted(now)
 
         if context.task_name == "epoch":

@@ -25,7 +25,7 @@ def class_outputs(model: Any, real: Any) -> dict[str, Any]:
 
 def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:
     """Return the label and the decoded scores of each row."""
-    problem, labels = model._learner.problem, labels_of(model)
+    problem, labels = model._model.learner.problem, labels_of(model)
     decode = problem.decision(np.eye(problem.d))
     weights, offset = linear_map(model)
     decoded = graph.linear(X, weights @ decode, offset @ decode)
@@ -45,7 +45,8 @@ def code_or_reject(graph: Graph, model: Any, decoded: str) -> str:
     values, classes = graph.node("TopK", decoded, graph.constant([2], np.int64), n_outputs=2, axis=1)
     lead = graph.node("Sub", graph.column(values, 0), graph.column(values, 1))
     first, second = graph.column(classes, 0), graph.column(classes, 1)
-    least = model._least_margin(np.indices((k, k)).reshape(2, -1).T)
+    learned = model._model
+    least = model._decision(learned.labels).least_margin(learned.learner, np.indices((k, k)).reshape(2, -1).T)
     needed = graph.constant(least, graph.real)
     if np.ndim(least) > 0:  # by the two best classes
         pair = graph.node("Add", graph.node("Mul", first, graph.constant(k, np.int64)), second)

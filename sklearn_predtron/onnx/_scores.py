@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 def check_linear(model: Any) -> None:
     """Refuse an estimator whose scores are sums of kernels."""
-    if model._learner.weights.expansion is not None:
+    if model._model.learner.weights.expansion is not None:
         raise ValueError(
             f"norm={model.norm!r} predicts by a kernel and its support, which is not converted; accepted are the norms with a "
             "coef_: 'l2', 'l1', 'group', 'trace' and 'scaled'."

@@ -7,33 +7,34 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron.losses import AtK
+from sklearn_predtron.families.bipartite import batch_loss
+from sklearn_predtron.losses import AtK, subset_loss
 from sklearn_predtron.onnx._graph import Graph
 from sklearn_predtron.onnx._scores import linear_map, tensor_labels
 
 
 def set_outputs(model: Any, real: Any) -> dict[str, Any]:
     """Return the type and the shape of each output."""
-    if model._single:
+    if model._model.labels.two is not None:
         return {"label": (tensor_labels(model.classes_).dtype, [None]), "scores": (real, [None])}
-    shape = [None, model._n_labels]
+    shape = [None, model._model.labels.n_labels]
     return {"label": (indicator_type(model), shape), "scores": (real, shape)}
 
 
 def indicator_type(model: Any) -> Any:
     """Return the type of zeros and ones that tensors have for the one that y had."""
-    return tensor_labels(np.zeros(1, dtype=model._label_dtype)).dtype
+    return tensor_labels(np.zeros(1, dtype=model._model.labels.dtype)).dtype
 
 
 def draw_sets(graph: Graph, model: Any, X: str) -> list[str]:
     """Return the indicators and the scores of the labels of each row."""
     scores, on = graph.linear(X, *linear_map(model)), None
-    if isinstance(model._learned_loss, AtK):
-        m, problem = model._n_labels, model._learner.problem
+    if isinstance(subset_loss(model._model.loss), AtK):
+        m, problem = model._model.labels.n_labels, model._model.learner.problem
         on = at_k(graph, scores, graph.constant([m], np.int64), problem, axis=1)
     else:
         on = graph.positive(scores)
-    if model._single:
+    if model._model.labels.two is not None:
         return [class_of(graph, model, graph.flat(on)), graph.flat(scores)]
     return [graph.cast(on, indicator_type(model)), scores]
 
@@ -46,9 +47,9 @@ def batch_outputs(model: Any, real: Any) -> dict[str, Any]:
 def draw_batch(graph: Graph, model: Any, X: str) -> list[str]:
     """Return the label and the score of each row; by losses at k all rows are one group."""
     scores = graph.flat(graph.linear(X, *linear_map(model)))
-    if isinstance(model._learned_loss, AtK):
-        problem = copy.copy(model._learner.problem)
-        problem.share = model._seen[0] / max(model._seen[1], 1)
+    if isinstance(batch_loss(model._model.loss), AtK):
+        problem = copy.copy(model._model.learner.problem)
+        problem.share = model._model.noted[0] / max(model._model.noted[1], 1)
         on = at_k(graph, scores, graph.n_rows(X), problem, axis=0)
     else:
         on = graph.positive(scores)

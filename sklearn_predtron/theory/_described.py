@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +10,8 @@ from sklearn.utils import check_array
 
 from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import Queries, read_document_relevances
-from sklearn_predtron.families._base import BasePredtron
-from sklearn_predtron.families._validation import check_lengths
+from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._reading import check_lengths
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
@@ -35,27 +34,29 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Describe
     """What the estimator makes of a data set, itself left as it is."""
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
-    fitted = hasattr(estimator, "_learner")
-    model: Any = copy.copy(estimator) if fitted else clone(estimator)
+    fitted = estimator._model is not None
+    model: Any = estimator if fitted else clone(estimator)
     model._validate_params()
-    model._check_rows_told()
+    model._reader().check_rows_told()
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     if isinstance(model, PredtronSequenceTagger):
         raise ValueError("Margins of given weights are not for sequences; a fitted tagger has `margin`, and theory.unit_margin.")
     update = resolve(Update, model.update, "update")
-    if model._build_intercept().fitted and model._scaling() == "auto":
+    if model._intercept().fitted and model._scaling() == "auto":
         raise ValueError("intercept_scaling='auto' moves with the inputs; margins are for a number or fit_intercept=False.")
-    feature = float(model._scaling()) if model._build_intercept().fitted else 0.0
+    feature = float(model._scaling()) if model._intercept().fitted else 0.0
     if classes is not None and isinstance(model, (PredtronRanker, PredtronLabelRanker)):
         raise ValueError(f"classes={classes!r} is for classifiers; {type(model).__name__} takes None.")
     if isinstance(model, PredtronRanker):
+        codec = model._read_labels(y, None, None, partial=False)[0]
         X, labels = queries_of(X, y, qid)
     elif qid is not None:
         raise ValueError(f"qid is for PredtronRanker; {type(model).__name__} takes None.")
     else:
-        labels = model._read_labels(y, classes, fresh=not fitted, partial=fitted or classes is not None)
+        known = model._model.labels if fitted else None
+        codec, labels = model._read_labels(y, classes, known, partial=fitted or classes is not None)
         check_lengths(X.shape[0], labels.n)
-    problem = model._build_problem()
+    problem = model._build_problem(codec)
     problem.prepare(labels)
     if not problem.predictions_known:
         raise ValueError(f"estimator={estimator!r} has a problem of the user's own, whose predictions are not known.")

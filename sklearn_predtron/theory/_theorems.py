@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import Queries
-from sklearn_predtron.families._base import BasePredtron
+from sklearn_predtron.families._bounds import theorem as theorem_behind
+from sklearn_predtron.families._composition import check_fixed
+from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.updates import Update
 
 
@@ -53,9 +55,10 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
     check_is_fitted(estimator)
-    estimator._check_rows_told()
-    estimator._check_fixed()
-    weights, problem = estimator._learner.weights, estimator._learner.problem
+    estimator._reader().check_rows_told()
+    model: Any = estimator._model
+    check_fixed(estimator, model)
+    weights, problem = model.learner.weights, model.learner.problem
     norm = estimator._norm_of_weights()
     norm.check_measured()
     if weights.intercept.automatic:
@@ -111,8 +114,8 @@ def theorem_of(estimator: Any) -> str:
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
     check_is_fitted(estimator)
-    theorem = estimator._theorem()
+    theorem = theorem_behind(estimator)
     update, norm = resolve(Update, estimator.update, "update"), estimator._norm_of_weights()
-    if estimator._learner.problem.margin_of_pairs and not update.pairwise:
+    if estimator._model.learner.problem.margin_of_pairs and not update.pairwise:
         theorem += ", with the margin of pairs"
     return theorem if norm.theorem is None else f"{theorem}, {norm.theorem}"

@@ -31,7 +31,7 @@ class Comparator:
         cls, estimator: Any, problem: Any, X: Any, labels: Any, weights: Any, radius: float | None, pairwise: bool
     ) -> Comparator:
         """Measure weights, as coef or (coef, intercept), by the norm of a fitted estimator."""
-        learned, norm, d = estimator._learner.weights, estimator._norm_of_weights(), problem.d
+        learned, norm, d = estimator._model.learner.weights, estimator._norm_of_weights(), problem.d
         norm.check_measured()
         if isinstance(weights, tuple) and len(weights) != 2:
             raise ValueError(f"comparator is a tuple of length {len(weights)}; accepted are an array and (coef, intercept).")
@@ -53,7 +53,7 @@ class Comparator:
             raise ValueError(OVERFLOW)
         length = norm.length(W, b / feature if feature > 0 else np.zeros(0), apart=problem.score_map.offsets_apart)
         if radius is None:
-            estimator._check_rows_told()
+            estimator._reader().check_rows_told()
             radius = norm.largest_length(X, feature, apart=problem.score_map.offsets_apart)
         return cls(problem, labels, scores, np.float64(length), np.float64(learned.effective_radius(radius)), pairwise)
 

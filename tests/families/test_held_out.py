@@ -11,7 +11,7 @@ from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.families import _epochs, _held_out
-from sklearn_predtron.families._held_out import FOLDS, folds_of
+from sklearn_predtron.families._training import N_FOLDS, folds_of
 from sklearn_predtron.families._saved import completed
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.mixing import ParameterMixing

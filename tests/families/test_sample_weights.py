@@ -23,7 +23,7 @@ from sklearn_predtron import (
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.families import _held_out
-from sklearn_predtron.families._epochs import Epochs, first_appearances
+from sklearn_predtron.families._training import Epochs, first_appearances
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.updates import MMP, ListNet, MaxPair, PRank, Slam, Update

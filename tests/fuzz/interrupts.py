@@ -19,8 +19,8 @@ from scipy import sparse
 
 from sklearn_predtron import Predtron, PredtronBipartiteClassifier, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.estimator_checks import is_same
-from sklearn_predtron.families._classes import BaseTableClassifier
-from sklearn_predtron.families._epochs import Epochs
+from sklearn_predtron.families._table import TableClassifier
+from sklearn_predtron.families._training import Epochs
 
 from . import lessons
 from .lessons import Count, Lesson
@@ -71,7 +71,7 @@ def long_lesson(random: np.random.Generator, estimator: Any, n: int) -> Lesson:
     elif isinstance(estimator, PredtronSequenceTagger):
         y = lessons.scored(random, X, 3).argmax(axis=1)
         lesson = Lesson(X, y, qid=np.repeat(np.arange(n), 3)[:n], ids="sid", classes=np.arange(3))
-    elif isinstance(estimator, BaseTableClassifier):
+    elif isinstance(estimator, TableClassifier):
         k = 3 if tags.classifier_tags.multi_class else 2
         lesson = Lesson(X, lessons.scored(random, X, k).argmax(axis=1), classes=np.arange(k))
     elif isinstance(estimator, Predtron):
@@ -187,7 +187,7 @@ def shortened(case: Case, rounds: int) -> Any:
 
     model.set_params(max_iter=max(1, -(-rounds // n)))
     Count.learned += 1
-    with patch("sklearn_predtron.families._epochs.Epochs", Some):
+    with patch("sklearn_predtron.families._training.Epochs", Some):
         case.lesson.fit(model)
     return model
 

@@ -19,8 +19,8 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
 )
 from sklearn_predtron._parts import RANKED_LABELS, RANKINGS, kinds
-from sklearn_predtron.families._base import BasePredtron
-from sklearn_predtron.families._classes import BaseTableClassifier
+from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.losses import (
     AtK,
     CostMatrix,
@@ -287,7 +287,7 @@ def python_case(random: np.random.Generator, kind: type) -> Case:
 def draw_case(random: np.random.Generator, kind: type | None = None) -> Case:
     """Draw an estimator of any family, or of the one given, and a dense lesson for it."""
     kind = draw(random, families()) if kind is None else kind
-    if issubclass(kind, BaseTableClassifier):
+    if issubclass(kind, TableClassifier):
         return table_case(random, kind)
     if issubclass(kind, PredtronMultilabelClassifier):
         return subset_case(random, kind)

@@ -5,7 +5,7 @@ import pytest
 from cases import name, updates
 
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
-from sklearn_predtron.families._epochs import Epochs
+from sklearn_predtron.families._training import Epochs
 from sklearn_predtron.updates import Subgradient
 
 N, P = 150, 1001

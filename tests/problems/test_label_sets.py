@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, fbeta_score, hamming_loss, jaccard_s
 from sklearn_predtron._core.averages import Average
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.families._validation import as_rows
+from sklearn_predtron.families._reading import as_rows
 from sklearn_predtron.losses import (
     AtK,
     BalancedError,
