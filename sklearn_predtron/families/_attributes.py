@@ -23,14 +23,21 @@ class learned(property):
         return super().__get__(instance, owner)
 
 
-def recorded(name: str, what: str, by: str = "fit") -> learned:
-    """Return the property of something that `fit`, or a callback of it, tells of its epochs."""
+def absent(estimator: Any, name: str) -> AttributeError:
+    """Return the error of an attribute that what was learned has not."""
+    return AttributeError(f"{type(estimator).__name__!r} object has no attribute {name!r}")
+
+
+def recorded(name: str, what: str, *, by_fit: bool = False) -> learned:
+    """Return the property of something that `fit` tells of its epochs, or a callback of it."""
 
     def value(estimator: Any) -> Any:
         record = estimator._model.record
-        if name not in record:
-            raise AttributeError(f"{name} is set by {by}, and this {type(estimator).__name__} has learned without it.")
-        return record[name]
+        if name in record:
+            return record[name]
+        if by_fit:
+            raise AttributeError(f"{name} is set by fit, and this {type(estimator).__name__} has learned by partial_fit alone.")
+        raise absent(estimator, name)
 
     value.__name__, value.__doc__ = name, what
     return learned(value)
@@ -40,9 +47,7 @@ def names_of(estimator: Any) -> NDArray:
     """Return the names of labels."""
     names = estimator._model.labels.names
     if names is None:
-        raise AttributeError(
-            f"label_names_ is there where the columns of y had names, and this {type(estimator).__name__} saw none."
-        )
+        raise absent(estimator, "label_names_")
     return names
 
 

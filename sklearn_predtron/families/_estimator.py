@@ -20,7 +20,7 @@ from sklearn_predtron._queries import shortened
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.families import _bounds, _training, _widening
-from sklearn_predtron.families._attributes import learned, read_only, recorded
+from sklearn_predtron.families._attributes import absent, learned, read_only, recorded
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience, checked_patience
 from sklearn_predtron.families._reading import RowReader
@@ -392,16 +392,14 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def feature_names_in_(self) -> NDArray:
         """Names of the features, if rows had them."""
         if self._model.columns.names is None:
-            raise AttributeError(
-                f"feature_names_in_ is there where X had names, and this {type(self).__name__} has learned without."
-            )
+            raise absent(self, "feature_names_in_")
         return self._model.columns.names
 
-    loss_curve_ = recorded("loss_curve_", "Mean progressive loss of each epoch of `fit`.")
-    n_iter_ = recorded("n_iter_", "Epochs of the last `fit`.")
-    best_iter_ = recorded("best_iter_", "The best epoch, from 1.", "the callback EarlyStopping")
-    best_score_ = recorded("best_score_", "Mean loss, or score, after the best epoch.", "the callback EarlyStopping")
-    validation_scores_ = recorded("validation_scores_", "Mean loss, or score, after each epoch.", "the callback EarlyStopping")
+    loss_curve_ = recorded("loss_curve_", "Mean progressive loss of each epoch of `fit`.", by_fit=True)
+    n_iter_ = recorded("n_iter_", "Epochs of the last `fit`.", by_fit=True)
+    best_iter_ = recorded("best_iter_", "The best epoch, from 1.")
+    best_score_ = recorded("best_score_", "Mean loss, or score, after the best epoch.")
+    validation_scores_ = recorded("validation_scores_", "Mean loss, or score, after each epoch.")
 
     @learned
     def norm_(self) -> Any:

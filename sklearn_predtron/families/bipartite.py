@@ -316,7 +316,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     # ---------------------------------------------------------------------------------------------------------- problem
 
     def _build_problem(self, labels: Any) -> Problem:
-        loss, balance = batch_loss(self.loss), self._balance()
+        loss = batch_loss(self.loss)
+        balance = self._balance(loss)
         if isinstance(loss, RankingLoss):
             problem = loss.build(of_ranking(loss)[0], 0)
             return checked_build(loss, problem, RankingProblem, d=1, n_labels=0)
@@ -324,9 +325,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         problem.balance = balance
         return problem
 
-    def _balance(self) -> float:
+    def _balance(self, loss: Any) -> float:
         """Return the exponent of the classes' weights; refuse one that the loss does not take."""
-        loss = batch_loss(self.loss)
         free = isinstance(loss, SubsetLoss) and not isinstance(loss, AtK)
         if self.balance != "auto" and self.balance > 0 and not free:
             raise ValueError(f"balance={self.balance} does not go with loss={self.loss!r}; accepted are 'auto' and 0.")
@@ -336,25 +336,20 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return Intercept(False, 1.0) if isinstance(batch_loss(self.loss), RankingLoss) else super()._intercept()
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        return {**super()._fixed_parameters(), "balance": self._balance()}
+        return {**super()._fixed_parameters(), "balance": self._balance(batch_loss(self.loss))}
 
     # -------------------------------------------------------------------------------------------------------- threshold
 
     def _decision(self, labels: Any) -> Decision:
         if labels is None:
             return PLAIN
-        learned_loss = batch_loss(self.loss if self._model is None else self._model.loss)
-        if isinstance(learned_loss, AtK):
+        loss = batch_loss(self.loss if self._model is None else self._model.loss)  # the one that is learned
+        if isinstance(loss, AtK):
             return PLAIN
         if not isinstance(self.threshold, str):
             return FittedCut(None, float(self.threshold))
-        return FittedCut(batch_loss(self.loss) if self._chooses_cut() else None)
-
-    def _chooses_cut(self) -> bool:
-        """Return whether `fit` chooses a cut."""
-        loss = batch_loss(self.loss)
-        in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance()  # as well as a cut, measured
-        return not isinstance(loss, AtK) and isinstance(self.threshold, str) and not (self.threshold == "auto" and in_place)
+        in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance(loss)  # as well as a cut, measured
+        return FittedCut(None if self.threshold == "auto" and in_place else loss)
 
     @learned
     def intercept_(self) -> NDArray:
