@@ -100,7 +100,7 @@ def test_long_streams_in_bounded_memory():
     rounds, losses = LossHistory.curve(model)
     assert 32 <= len(rounds) <= 64 and rounds[-1] == 90000 and losses[-1] == model.cumulative_loss_
     assert set(np.diff(rounds)[:-1]) == {2048}
-    assert len(pickle.dumps(model._learner.history)) < 64 * 16 + 1000
+    assert len(pickle.dumps(model._model.learner.history)) < 64 * 16 + 1000
     epochs = np.interp([30000, 60000, 90000], rounds, losses) / np.arange(30000, 120000, 30000)
     np.testing.assert_allclose(epochs, np.cumsum(model.loss_curve_) / [1, 2, 3], atol=0.01)
 
@@ -120,7 +120,7 @@ def test_watching_from_any_round(size, start):
             assert rounds[0] == first and losses[0] == before
             assert rounds[-1] == model.t_ and losses[-1] == model.cumulative_loss_
             assert (np.diff(rounds) > 0).all() and len(rounds) <= size
-            assert (rounds[1:-1] % model._learner.history.stride == 0).all()
+            assert (rounds[1:-1] % model._model.learner.history.stride == 0).all()
 
 
 def test_streams_in_any_split():
@@ -153,11 +153,11 @@ def test_another_size_starts_anew():
     X, y = make_data(noise=1.0)
     model = PredtronClassifier().partial_fit(X, y, classes=[0, 1, 2])
     LossHistory(10).watch(LossHistory(10).watch(model) and model)
-    kept = model._learner.history
+    kept = model._model.learner.history
     LossHistory(10).watch(model)
-    assert model._learner.history is kept
+    assert model._model.learner.history is kept
     LossHistory(11).watch(model)
-    assert model._learner.history is not kept and LossHistory.curve(model)[0].tolist() == [len(X)]
+    assert model._model.learner.history is not kept and LossHistory.curve(model)[0].tolist() == [len(X)]
 
 
 def fed(model, calls):
@@ -229,7 +229,7 @@ def test_a_partial_fit_that_fails_records_nothing():
     model = PredtronClassifier().set_callbacks(LossHistory())
     with pytest.raises(ValueError, match="NaN"):
         model.partial_fit(bad, y, classes=[0, 1, 2])
-    assert not hasattr(model, "_learner")
+    assert not model.__sklearn_is_fitted__()
     y = y > 0
     model = PredtronBinaryClassifier(norm="l2", update=PerceptronUpdate(eta=1e100)).partial_fit(
         X[:1], y[:1], classes=[False, True]
@@ -251,7 +251,7 @@ def test_two_sizes_on_one_estimator_are_refused():
     for call in (model.fit, lambda X, y: model.partial_fit(X, y, classes=[0, 1, 2])):
         with pytest.raises(ValueError, match=message):
             call(X, y)
-        assert not hasattr(model, "_learner")
+        assert not model.__sklearn_is_fitted__()
     fitted = PredtronClassifier(random_state=0).set_callbacks(both[0]).fit(X, y)
     before = LossHistory.curve(fitted)
     with pytest.raises(ValueError, match=message):
@@ -284,7 +284,7 @@ def test_clones_and_pipelines():
     assert len(LossHistory.curve(first[-1])[0]) == 2 * len(X) + 1
     assert len(LossHistory.curve(second[-1])[0]) == 101
     np.testing.assert_array_equal(LossHistory.curve(first), LossHistory.curve(first[-1]))
-    assert not hasattr(pipeline[-1], "_learner")
+    assert not pipeline[-1].__sklearn_is_fitted__()
 
 
 def test_searches_in_parallel():
@@ -361,7 +361,7 @@ def test_the_learner_takes_histories_alone():
     X, y = make_data()
     model = PredtronClassifier(random_state=0).fit(X, y)
     with pytest.raises(TypeError):
-        model._learner.record([])
+        model._model.learner.record([])
     with pytest.raises(ValueError, match="size=3 must be at least 4"):
         LossCurve(3)
 

@@ -23,7 +23,6 @@ from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_ranking_queries, make_sequences
 from sklearn_predtron.estimator_checks import _data as labelled
 from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._training import N_FOLDS
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import ndcg_scorer, token_scorer
 from sklearn_predtron.norms import RKHS
@@ -127,10 +126,10 @@ def test_folds_learn_the_epochs_that_were_best(monkeypatch, settings):
     monkeypatch.setattr(BasePredtron, "_learn_epoch", counted)
     model.set_callbacks(EarlyStopping((X_held, y_held), patience=2)).fit(X, y)
     assert model.best_iter_ < model.n_iter_ < 40 and model.best_score_ == min(model.validation_scores_)
-    assert len(learned) == model.n_iter_ + FOLDS * model.best_iter_
+    assert len(learned) == model.n_iter_ + N_FOLDS * model.best_iter_
     short = clone(model).set_callbacks().set_params(max_iter=model.best_iter_).fit(X, y)
     np.testing.assert_array_equal(model.predict(X_held), short.predict(X_held))
-    assert pickle.dumps(model._learner.observer) == pickle.dumps(short._learner.observer)
+    assert pickle.dumps(model._model.learner.observer) == pickle.dumps(short._model.learner.observer)
 
 
 @pytest.mark.parametrize(("patience", "tol"), [(1, 0.0), (3, 0.0), (50, 0.0), (2, 0.02), (1, 1.0)])
@@ -425,7 +424,7 @@ def test_a_stream_goes_on_with_what_fit_has_shown_of_rows_held_out(settings):
     model = PredtronBinaryClassifier(max_iter=20, random_state=0, **settings).set_callbacks(stopping)
     model.fit(X, (y > 0).astype(int))
     assert model.best_iter_ < model.n_iter_
-    _, _, (seen, *_) = model._learner.observer.__reduce__()
+    _, _, (seen, *_) = model._model.learner.observer.__reduce__()
     assert seen.sum() == pytest.approx(model.t_ * (model.t_ + 1) / 2)
 
 

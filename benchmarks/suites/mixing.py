@@ -109,8 +109,8 @@ def _bytes(options: Options) -> Table:
     X, y = text(options.rows(2000), CLASSES, p=WIDTH)
     for norm in NORMS:
         model = PredtronClassifier(norm=norm, average="linear").partial_fit(X, y, classes=range(CLASSES))
-        before = model._learner.export()
-        after = model.partial_fit(X, y)._learner.export()
+        before = model._model.learner.export()
+        after = model.partial_fit(X, y)._model.learner.export()
         down, up = size_of({**before, "sum": {}}), size_of(contribution(before, after).state)
         weights = X.shape[1] * CLASSES
         table.rows.append([norm, X.shape[1], CLASSES, down, down / weights, up, up / weights])

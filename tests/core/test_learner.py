@@ -328,11 +328,11 @@ def test_weights_shrunk_to_zero(average):
     X, y = data(n=40, k=3)
     alpha, eta = 0.5, 2.0
     model = make(PerceptronUpdate(), average).partial_fit(X[:20], y[:20], classes=[0, 1, 2])
-    learner = model._learner
+    learner = model._model.learner
     learner.change(
         learner.problem, core.SubgradientRule(alpha, eta), learner.average if learner.weights.averaging else None, None
     )
-    model._learner.learn(dense_rows(X[20:]), Codes(y[20:].astype(np.intp)))
+    model._model.learner.learn(dense_rows(X[20:]), Codes(y[20:].astype(np.intp)))
     reference = reference_for(PerceptronUpdate(), OneHot(), ZeroOne(), 3, X.shape[1]).learn(X[:20], y[:20])
     reference.rule, reference.parameters.alpha, reference.parameters.eta = "subgradient", alpha, eta
     assert_agrees(model, reference.learn(X[20:], y[20:]), average)
@@ -472,6 +472,6 @@ def test_what_was_read_over_many_rounds_is_read_again():
             model.partial_fit(X, y)  # as another thread may do meanwhile
         return weights.mean()
 
-    W, _ = model._learner.read(reader)
+    W, _ = model._model.learner.read(reader)
     assert seen == [100, 5100]
     np.testing.assert_array_equal(W, model.coef_)

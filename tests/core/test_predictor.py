@@ -66,7 +66,7 @@ def forms(X):
 
 def comparison(model):
     """Equal to the last bit, or with a kernel, which is computed block by block, but for rounding."""
-    return assert_array_equal if model._learner.weights.expansion is None else assert_close
+    return assert_array_equal if model._model.learner.weights.expansion is None else assert_close
 
 
 def assert_same_in_every_batch(model, score, X, expected):
@@ -89,7 +89,7 @@ def test_a_row_has_its_scores_in_every_batch(norm, d, p, n, sparsely):
     for kind, rows in forms(X):
         found = scores(model, rows)
         comparison(model)(found, expected.setdefault(kind, found))
-        if model._learner.weights.expansion is None:
+        if model._model.learner.weights.expansion is None:
             assert_close(found, X @ model.coef_.T + model.intercept_, 1e-12)
     for rows in (X, X.astype(np.float32), sparse.csr_matrix(X)):
         kind = "csr" if sparse.issparse(rows) else "dense"
@@ -102,8 +102,8 @@ def as_rows(X):
 
 def by_core(model, X, mean=True):
     """Scores of the average, or of the last iterate."""
-    out = np.empty((X.shape[0], model._learner.weights.d))
-    model._learner.scores(as_rows(X), out, mean=mean)
+    out = np.empty((X.shape[0], model._model.learner.weights.d))
+    model._model.learner.scores(as_rows(X), out, mean=mean)
     return out
 
 
@@ -127,7 +127,7 @@ def test_so_it_has_in_every_family(family, norm, sparsely):
     score = model.predict if isinstance(model, PredtronRanker) else model.decision_function
     assert_same_in_every_batch(model, score, form(X), score(form(X)))
     if norm != "rkhs":
-        W, b = model._learner.weights.mean()
+        W, b = model._model.learner.weights.mean()
         assert_close(by_core(model, form(X)), X @ W.T + b, 1e-12)
 
 
@@ -188,7 +188,7 @@ def test_a_row_has_the_same_scores_by_either_way(norm, d, average, trained, spar
         learn(model, rows, d)
         passing = by_core(model, X[:1], mean)
         frozen = np.concatenate([by_core(model, X, mean) for _ in range(1 + (LARGE // X.nnz if sparsely else 0))])
-        W, b = model._learner.weights.mean() if mean else model._learner.weights.last()
+        W, b = model._model.learner.weights.mean() if mean else model._model.learner.weights.last()
         assert_array_equal(frozen, np.tile(frozen[: X.shape[0]], (len(frozen) // X.shape[0], 1)))
         assert_array_equal(passing[0], frozen[0])
         assert_array_equal(by_core(model, X[:1], mean), passing)
@@ -204,7 +204,7 @@ def test_so_it_has_along_a_shared_direction(norm, average):
         passing = by_core(model, X[:1])
         frozen = [by_core(model, X) for _ in range(2 + LARGE // X.nnz)]
         assert_array_equal(np.concatenate([found[:1] for found in frozen]), passing.repeat(len(frozen), axis=0))
-        W, b = model._learner.weights.mean()
+        W, b = model._model.learner.weights.mean()
         assert_close(passing, X[:1] @ W.T + b, 1e-12)
 
 
@@ -261,7 +261,7 @@ def test_the_average_and_the_last_iterate_take_turns():
     X = rows_of(30, 50)
     model = learned("l2", 3, X)
     for mean in (True, False, False, True, True, False):
-        W, b = model._learner.weights.mean() if mean else model._learner.weights.last()
+        W, b = model._model.learner.weights.mean() if mean else model._model.learner.weights.last()
         assert_close(by_core(model, X, mean), X @ W.T + b, 1e-12)
     assert not np.array_equal(by_core(model, X, True), by_core(model, X, False))
 

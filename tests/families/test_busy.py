@@ -191,7 +191,7 @@ def test_reading_does_not_change_what_is_learned(norm, average):
                 assert "kernel" in str(error)
 
     threads_of(learn, read, read)
-    if model._learner.weights.expansion is None:
+    if model._model.learner.weights.expansion is None:
         assert_same_bits(model, alone, "read beside a thread that learns")
     assert model.t_ == alone.t_ == 600
     assert model.n_mistakes_ == alone.n_mistakes_
@@ -238,10 +238,10 @@ def test_a_switched_average_leaves_its_readers_what_they_read():
     """The average's memory outlives `set_params(average=False)` as long as a prediction reads it."""
     X, y = data(2000, 50)
     model = PredtronClassifier().partial_fit(X, y, classes=[0, 1])
-    learner = model._learner
+    learner = model._model.learner
     before = learner.weights.mean()[0]
     model.set_params(average=False).partial_fit(X[:1], y[:1])
-    assert model._learner is not learner
+    assert model._model.learner is not learner
     assert_array_equal(learner.weights.mean()[0], before)
     assert_array_equal(model.coef_, model.last_coef_)
 

@@ -53,7 +53,7 @@ class Foreign(Adaptive):
 def test_the_state_of_an_update_is_kept_where_the_compiled_rule_is_the_same(update, norm, by_row):
     model = learned_on(started(norm=norm).set_params(update=update), by_row=by_row)
     whole = learned_on(started(norm=norm), by_row=by_row)
-    assert model._learner.update.state() == whole._learner.update.state()
+    assert model._model.learner.update.state() == whole._model.learner.update.state()
     np.testing.assert_array_equal(model.decision_function(X), whole.decision_function(X))
     assert (model.t_, model.n_updates_, model.cumulative_loss_) == (whole.t_, whole.n_updates_, whole.cumulative_loss_)
 
@@ -61,11 +61,11 @@ def test_the_state_of_an_update_is_kept_where_the_compiled_rule_is_the_same(upda
 @pytest.mark.parametrize("other", ["perceptron", Foreign(), Subgradient()], ids=str)
 def test_another_rule_begins_without_the_state(other):
     model = started()
-    before = model._learner.update.state()
+    before = model._model.learner.update.state()
     model.set_params(update=other).partial_fit(X[45:46], Y[45:46])
-    assert model._learner.update.state() is None
+    assert model._model.learner.update.state() is None
     back = model.set_params(update="adaptive").partial_fit(X[46:], Y[46:])
-    assert back._learner.update.state()[1] < len(X) - 46 + 1 and back._learner.update.state() != before
+    assert back._model.learner.update.state()[1] < len(X) - 46 + 1 and back._model.learner.update.state() != before
 
 
 def test_a_rule_begins_with_the_weights_so_far():
@@ -101,7 +101,7 @@ def test_the_state_of_updates_of_rankings_is_kept():
         models[1].set_params(update=own)
         for model in models:
             model.partial_fit(documents[~half], relevance[~half], qid=qid[~half])
-        assert models[0]._learner.update.state() == models[1]._learner.update.state()
+        assert models[0]._model.learner.update.state() == models[1]._model.learner.update.state()
         np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
     sets = np.random.default_rng(0).integers(0, 2, (len(X), 4))
     models = [PredtronLabelRanker(update=MMP(weights="random")).partial_fit(X[FIRST], sets[FIRST]) for _ in range(2)]

@@ -23,6 +23,7 @@ from sklearn_predtron.metrics import progressive_val_score
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.updates import Subgradient
+from tests.inside import predicting_scores
 
 HALF_LIFE = 100.0
 FIXED = [False, "linear", HALF_LIFE]  # the candidates, as the parameter says them
@@ -70,7 +71,7 @@ def learn(model, rows, labels, **more):
 
 
 def scores_of(model, rows):
-    return model.predict(rows) if isinstance(model, PredtronRanker) else model._scores(rows)
+    return model.predict(rows) if isinstance(model, PredtronRanker) else predicting_scores(model, rows)
 
 
 def loss_of(model, rows, labels):
@@ -79,7 +80,7 @@ def loss_of(model, rows, labels):
         read = model._read(rows, labels, fresh=False, partial=True, qid="one").labels
     else:
         read = model._read_labels(labels, None, fresh=False, partial=True)
-    return sum(ask(model._learner.problem, read, 0, scores_of(model, rows), False)[:2])
+    return sum(ask(model._model.learner.problem, read, 0, scores_of(model, rows), False)[:2])
 
 
 def fades(every):
@@ -136,7 +137,7 @@ def check_candidates(model, norm, data=None):
     lately, leader, seen, suffered = np.zeros(3), 1, set(), []
     for rows, labels in rounds(model, X, y):
         if auto.__sklearn_is_fitted__():
-            every = auto._learner.average.every
+            every = auto._model.learner.average.every
             found, expected = scores_of(auto, rows), scores_of(fixed[leader], rows)
             assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
             assert auto.average_ == FIXED[leader]
@@ -164,7 +165,7 @@ def test_batches_and_rows_choose_alike(norm, wide):
     X, y, first = flipping(PredtronClassifier(), wide=wide)
     for rows in (X, sparse.csr_array(X)):
         whole = PredtronClassifier(norm=norm).partial_fit(rows, y, **first)
-        assert whole._learner.average.every == (1 if wide == 6 else 8)
+        assert whole._model.learner.average.every == (1 if wide == 6 else 8)
         split = PredtronClassifier(norm=norm)
         for begin, end in ((0, 1), (1, 3), (3, 100), (100, 101), (101, 240)):
             split.partial_fit(rows[begin:end], y[begin:end], **first)
@@ -196,11 +197,11 @@ def test_a_second_average_begins_without_a_copy_of_the_weights(norm):
     """Which may be wide, with few pages resident; and if nothing was learned it is gone again."""
     X, y, _ = flipping(PredtronClassifier())
     model = PredtronClassifier(norm=norm, random_state=0).fit(X[:60], y[:60])
-    learner, before = model._learner, pickle.dumps(model)
+    learner, before = model._model.learner, pickle.dumps(model)
     with pytest.raises(ValueError, match="NaN"):
         model.partial_fit(np.full((1, X.shape[1]), np.nan), y[:1])
-    assert model._learner is learner and pickle.dumps(model) == before
-    assert model.partial_fit(X[60:], y[60:])._learner is learner
+    assert model._model.learner is learner and pickle.dumps(model) == before
+    assert model.partial_fit(X[60:], y[60:])._model.learner is learner
     assert learner.weights.averaging == 2
 
 
@@ -209,10 +210,10 @@ def test_an_average_may_be_changed_in_mid_stream():
     model = PredtronClassifier(average=False).partial_fit(X[:80], y[:80], **first)
     assert model.progressive_loss_ == model.cumulative_loss_ / 80 and model.average_ is False
     model.set_params(average="auto").partial_fit(X[80:], y[80:])
-    assert model._learner.average.charged == 160
+    assert model._model.learner.average.charged == 160
     model.set_params(update__kappa=0.5) if hasattr(model.update, "kappa") else model.set_params(update="perceptron")
     model.partial_fit(X[:10], y[:10])
-    assert model._learner.average.charged == 170  # what they have lost so far is kept
+    assert model._model.learner.average.charged == 170  # what they have lost so far is kept
     for average in ("uniform", 7.0, False):
         model.set_params(average=average).partial_fit(X[:10], y[:10])
         assert model.average_ == average
@@ -235,7 +236,7 @@ def test_an_average_that_is_fixed_goes_on_from_the_candidate(model, average):
         fixed.partial_fit(X[begin:end], y[begin:end], **first)
         chosen.partial_fit(X[begin:end], y[begin:end], **first)
         chosen.set_params(average=average)
-    assert_allclose(chosen._scores(X[:5]), fixed._scores(X[:5]), rtol=1e-9)
+    assert_allclose(predicting_scores(chosen, X[:5]), predicting_scores(fixed, X[:5]), rtol=1e-9)
 
 
 def test_explicit_auto_charges_rows_that_are_new():
@@ -245,7 +246,7 @@ def test_explicit_auto_charges_rows_that_are_new():
     epoch = PredtronClassifier(norm="l2", average="auto", shuffle=False, max_iter=1).fit(X, y)
     assert_array_equal(epoch.coef_, stream.coef_)
     assert epoch.progressive_loss_ == stream.progressive_loss_
-    assert PredtronClassifier(average="auto", shuffle=False, max_iter=3).fit(X, y)._learner.average.charged == len(X)
+    assert PredtronClassifier(average="auto", shuffle=False, max_iter=3).fit(X, y)._model.learner.average.charged == len(X)
 
 
 def test_a_round_that_fails_charges_nobody():

@@ -349,7 +349,7 @@ class Forgetful(PredtronClassifier):
     def __setstate__(self, state):
         super().__setstate__(state)
         if "_learner" in state:
-            learner = self._learner
+            learner = self._model.learner
             learner.change(learner.problem, type(learner.update)(1.0), learner.average, None)
 
 
@@ -365,7 +365,7 @@ class Deaf(PredtronClassifier):
     """Parameters cannot change."""
 
     def set_params(self, **parameters):
-        return self if hasattr(self, "_learner") else super().set_params(**parameters)
+        return self if self.__sklearn_is_fitted__() else super().set_params(**parameters)
 
 
 class Centred(PredtronClassifier):

@@ -11,8 +11,8 @@ from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.families import _epochs, _held_out
-from sklearn_predtron.families._training import N_FOLDS, folds_of
 from sklearn_predtron.families._saved import completed
+from sklearn_predtron.families._training import folds_of
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import RKHS
@@ -24,7 +24,7 @@ ASK = Reject(0.1, -1)
 
 def seen_by(model):
     """The weights of each bin and class in the histogram of a model."""
-    return np.asarray(model._learner.observer.__reduce__()[2][0])
+    return np.asarray(model._model.learner.observer.__reduce__()[2][0])
 
 
 @pytest.mark.parametrize(("k", "n", "most"), [(2, 150, 1.3), (4, 150, 1.3), (2, 600, 1.12), (4, 600, 1.12)])
@@ -59,7 +59,7 @@ def test_the_margins_are_those_of_learners_of_the_other_folds(settings, weighted
     fold, total = folds_of(y[there], random), 1.0 if weight is None else weight
     problem = OneHotProblem(3)
     expected = MarginHistogram(problem, 3)
-    for number in range(FOLDS):
+    for number in range(N_FOLDS):
         part = there[fold != number]
         alone = clone(model).set_params(reject=None)
         alone._generator = lambda random=random: random
@@ -67,7 +67,7 @@ def test_the_margins_are_those_of_learners_of_the_other_folds(settings, weighted
         out = there[fold == number]
         rows = np.arange(len(out))
         expected.show(problem, alone.decision_function(X[out]), Codes(y[out]), rows, None if weight is None else weight[out])
-    learner = model._learner
+    learner = model._model.learner
     expected.scale_to(learner.average.mass(learner.t))
     np.testing.assert_allclose(seen_by(model), np.asarray(expected.__reduce__()[2][0]))
     by_class = np.bincount(y, weights=np.broadcast_to(total, 90), minlength=3)
@@ -79,7 +79,7 @@ def test_folds_are_even_and_stratified():
     for random in (None, np.random.default_rng(0)):
         fold = folds_of(codes, random)
         assert np.ptp(np.bincount(fold)) <= 1
-        assert all(np.ptp(np.bincount(fold[codes == code], minlength=FOLDS)) <= 1 for code in range(3))
+        assert all(np.ptp(np.bincount(fold[codes == code], minlength=N_FOLDS)) <= 1 for code in range(3))
     assert len(set(folds_of(np.array([0, 1]), None))) == 2
 
 
@@ -100,17 +100,17 @@ def test_large_fits_go_by_their_first_epoch(monkeypatch, limit):
     model = PredtronClassifier(reject=ASK, norm=RKHS() if limit == "MOST_KERNEL_ROWS" else "l2", random_state=0)
     epochs = []
     monkeypatch.setattr(_epochs.Trained, "_run_unseen", lambda *given: epochs.append(given))
-    monkeypatch.setattr(_held_out, limit, {"MOST_WORK": 3 * X.size}.get(limit, 90))
+    monkeypatch.setattr(_training, limit, {"MOST_WORK": 3 * X.size}.get(limit, 90))
     model.fit(sparse.csr_matrix(X), y)
-    assert len(epochs) == FOLDS
-    monkeypatch.setattr(_held_out, limit, {"MOST_WORK": 3 * X.size - 1}.get(limit, 89))
+    assert len(epochs) == N_FOLDS
+    monkeypatch.setattr(_training, limit, {"MOST_WORK": 3 * X.size - 1}.get(limit, 89))
     model.fit(sparse.csr_matrix(X), y)
-    assert len(epochs) == FOLDS
+    assert len(epochs) == N_FOLDS
     assert seen_by(model).sum() == pytest.approx(90 * 91 / 2)  # round t of the first epoch weighs t
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-@pytest.mark.parametrize("fold", range(FOLDS))
+@pytest.mark.parametrize("fold", range(N_FOLDS))
 def test_what_ends_a_fold(monkeypatch, error, fold):
     """An error leaves no trace; an interrupt leaves what was learned, with what the first epoch has shown."""
     X, y = make_data(3, n=90, noise=2.0)
@@ -165,7 +165,7 @@ def test_a_stream_goes_on_with_the_histogram():
 def test_the_threshold_of_a_few_lossy_rows_is_that_of_a_curve():
     """And of many the one that would have cost least on them."""
     X, y = load_breast_cancer(return_X_y=True)
-    observer = PredtronBinaryClassifier(reject=Reject(0.1, -1), random_state=0).fit(X / X.std(axis=0), y)._learner.observer
+    observer = PredtronBinaryClassifier(reject=Reject(0.1, -1), random_state=0).fit(X / X.std(axis=0), y)._model.learner.observer
     random = np.random.default_rng(0)
     for n, least_trust, most_trust in [(200, 0.9, 1), (40_000, 0, 0.01)]:
         margin = random.exponential(2.0, n)
@@ -180,7 +180,7 @@ def test_the_threshold_of_a_few_lossy_rows_is_that_of_a_curve():
 
 def test_a_histogram_of_before_its_rounds_were_counted():
     X, y = make_data(3, n=90, noise=2.0)
-    observer = PredtronClassifier(reject=ASK, random_state=0).fit(X, y)._learner.observer
+    observer = PredtronClassifier(reject=ASK, random_state=0).fit(X, y)._model.learner.observer
     kind, arguments, state = observer.__reduce__()
     former = kind(*arguments)
     former.__setstate__(completed("MarginHistogram", state[:3]))
@@ -220,7 +220,7 @@ def test_rows_that_weigh_much_are_shown_as_late_as_others(monkeypatch, how):
     X, y, weight, first, rest = weighted_rows(6000)
     losses = []
     for most in (6000, 5999):
-        monkeypatch.setattr(_held_out, "MOST_ROWS", most)
+        monkeypatch.setattr(_training, "MOST_ROWS", most)
         model = PredtronBinaryClassifier(random_state=0, **how).fit(X[first], y[first], sample_weight=weight[first])
         predicted = model.predict(X[rest])
         losses.append(np.average(np.where(predicted == -1, 0.1, predicted != y[rest]), weights=weight[rest]))
@@ -255,7 +255,7 @@ def test_a_fit_is_the_same_with_a_cut_where_rows_that_weigh_much_are_held_out_by
 @pytest.mark.parametrize("weighted", [False, True])
 def test_what_was_seen_fades_as_in_the_average(monkeypatch, average, former, weighted):
     """Rows of a second fit that goes on have larger margins than any of the first."""
-    monkeypatch.setattr(_held_out, "MOST_ROWS", 0)
+    monkeypatch.setattr(_training, "MOST_ROWS", 0)
     random = np.random.default_rng(0)
     n = 5000
     X = random.standard_normal((n, 3))

@@ -198,7 +198,7 @@ def test_any_split_of_a_stream(norm):
 
 def test_damaged_states_are_refused():
     X, y = make_labels(m=3)
-    rule = preferences().partial_fit(X, y)._learner.update
+    rule = preferences().partial_fit(X, y)._model.learner.update
     sums, counts = rule.state()
     assert counts.min() > 3 and sums.shape == (3,)
     for damaged in [None, (sums,), (sums[:2], counts), (sums, counts - 1000), (sums * np.nan, counts), (counts, sums)]:
@@ -211,11 +211,11 @@ def test_an_update_goes_on_from_its_own_state():
     """A cap goes on under another kappa, and starts anew after another update."""
     X, y = make_labels(m=4)
     model = preferences().partial_fit(X, y)
-    counts = model._learner.update.state()[1]
+    counts = model._model.learner.update.state()[1]
     model.set_params(update=Adaptive(kappa=0.5)).partial_fit(X[:1], y[:1])
-    assert (model._learner.update.state()[1] >= counts).all()
+    assert (model._model.learner.update.state()[1] >= counts).all()
     model.set_params(update="perceptron").partial_fit(X[:1], y[:1])
-    assert not model._learner.update.state()[1].any()
+    assert not model._model.learner.update.state()[1].any()
 
 
 @needs_callbacks
@@ -339,10 +339,10 @@ def test_bounds(norm):
         model = preferences(update=update, norm=norm, average=False, fit_intercept=False)
         gamma, wrong = margin(model, X, y, largest.coef), 0
         for x, relevance in zip(X, y, strict=True):
-            scores = model.coef_ @ x if hasattr(model, "_learner") else np.zeros(3)
+            scores = model.coef_ @ x if model.__sklearn_is_fitted__() else np.zeros(3)
             wrong += (leads_by_hand(scores[None], relevance[None]) <= 0).sum()
             model.partial_fit([x], [relevance])
-        q = getattr(model._learner.weights, "q", 2.0) if norm in ("l1", "group") else 2.0
+        q = getattr(model._model.learner.weights, "q", 2.0) if norm in ("l1", "group") else 2.0
         bound = model.loss_bound(gamma, np.linalg.norm(X, q, axis=1).max())
         assert 0 < model.cumulative_loss_ <= wrong <= bound
         assert theorem_of(model)

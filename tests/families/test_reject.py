@@ -108,7 +108,7 @@ def test_boolean_classes_leave_no_label_to_reject_with(form, label):
             model.fit(X, form(codes > 0))
         with pytest.raises(ValueError, match=message):
             model.partial_fit(X, form(codes > 0), classes=[False, True])
-        assert not hasattr(model, "_learner")
+        assert not model.__sklearn_is_fitted__()
         predicted = model.set_params(reject__label=-1).fit(X, (codes > 0).astype(int)).predict(X)
         assert set(predicted) == {-1, 0, 1}
 
@@ -169,7 +169,7 @@ def test_margins_of_any_size_have_a_place(scale, weight):
     model = PredtronClassifier(reject=Reject(0.2, 9), random_state=0)
     for rows in (slice(0, 30), slice(30, 60)):
         model.partial_fit(X[rows], y[rows], classes=[0, 1, 2], sample_weight=np.full(30, weight))
-    assert 0 <= model._learner.observer.threshold(np.full(3, 0.2)) <= np.inf
+    assert 0 <= model._model.learner.observer.threshold(np.full(3, 0.2)) <= np.inf
 
 
 @pytest.mark.parametrize("update", ["adaptive", "passive_aggressive", "predtron", "perceptron"])

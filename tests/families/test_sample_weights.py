@@ -63,7 +63,7 @@ def test_equal_weights_are_none(factor):
     np.testing.assert_array_equal(weighted.coef_, plain.coef_)
     weighted.partial_fit(X, y, sample_weight=np.full(len(y), factor)), plain.partial_fit(X, y)
     np.testing.assert_array_equal(weighted.coef_, plain.coef_)
-    assert not weighted._learner.weighted
+    assert not weighted._model.learner.weighted
 
 
 FAMILIES = {
@@ -133,7 +133,7 @@ def test_shuffled_epochs_learn_rows_as_often_as_they_weigh(norm):
     order = rounds.draw()["order"]
     assert len(order) == np.count_nonzero(weight) > len(np.unique(order))
     again = PredtronClassifier(norm=norm, max_iter=1, shuffle=False).fit(X[order], y[order])
-    assert model.t_ == again.t_ and not model._learner.weighted
+    assert model.t_ == again.t_ and not model._model.learner.weighted
     np.testing.assert_allclose(model.decision_function(X), again.decision_function(X), rtol=1e-6, atol=1e-9)
 
 
@@ -146,7 +146,7 @@ def test_given_order_is_a_stream():
         stream.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1, 2] if i == 0 else None, sample_weight=weight[i : i + 1])
         stream = pickle.loads(pickle.dumps(stream)) if i % 50 == 9 else stream
     np.testing.assert_array_equal(stream.coef_, in_order.coef_)
-    assert stream._learner.mean_weight == pytest.approx(weight[weight > 0].mean())
+    assert stream._model.learner.mean_weight == pytest.approx(weight[weight > 0].mean())
 
 
 def test_class_weight_is_the_weight_of_its_rows():
@@ -188,7 +188,7 @@ def test_the_reject_rule_sees_half_of_the_rows_once_at_their_weight(monkeypatch)
     X, y = make_data(3, noise=2.0)
     n, weight = len(y), np.where(y == 0, 9.0, 1.0)
     model = PredtronClassifier(reject=Reject(0.3, -1), max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
-    seen = np.asarray(model._learner.observer.__reduce__()[2][0]).sum(axis=0)
+    seen = np.asarray(model._model.learner.observer.__reduce__()[2][0]).sum(axis=0)
     drawn = Epochs(n, None, weight, model._generator()).draw(half_held_out=True)
     order, counts = drawn["order"], drawn["counts"]
     shown = np.flatnonzero(counts)

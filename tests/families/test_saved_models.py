@@ -130,7 +130,7 @@ def test_compiled_classes_have_names_of_their_own():
 def test_an_object_that_stands_in_two_places_is_one():
     X, y, _ = data("multiclass")
     model = PredtronClassifier(reject=Reject(0.2, -1)).fit(X, y)
-    learner = unpack(pack(model._learner), FORMAT)
+    learner = unpack(pack(model._model.learner), FORMAT)
     assert learner.observer.problem is learner.problem
 
 

@@ -104,7 +104,7 @@ def compiled(part, seen):
 
 
 def parts_of(model):
-    learner, seen = model._learner, {}
+    learner, seen = model._model.learner, {}
     for part in (learner.weights, learner.update, learner.average, learner.observer, learner.history):
         yield from compiled(part, seen)
 
@@ -172,20 +172,20 @@ def test_a_damaged_state_is_refused_by_name(model, X, y):
 @pytest.mark.parametrize("norm", ["l1", "group", "trace"])
 def test_an_object_that_was_not_initialised_takes_no_state(norm):
     X, y = data()
-    weights = fitted(PredtronClassifier(norm=norm), X, y)._learner.weights
+    weights = fitted(PredtronClassifier(norm=norm), X, y)._model.learner.weights
     kind, _, state = weights.__reduce__()
     with pytest.raises(ValueError, match="not initialised"):
         kind.__new__(kind).__setstate__(state)
     for empty in (Learner.__new__(Learner), kind.__new__(kind)):
         with pytest.raises((ValueError, TypeError)):
-            Learner(empty, *[PredtronClassifier().fit(X, y)._learner.problem] * 3)
+            Learner(empty, *[PredtronClassifier().fit(X, y)._model.learner.problem] * 3)
 
 
 def test_parts_that_do_not_go_together_make_no_learner():
     X, y = data()
-    many, few = (PredtronClassifier().fit(X, labels)._learner for labels in (y, y > 0))
-    ranker = PredtronRanker(update="slam").fit(X, y, "one")._learner
-    pairs = PredtronLabelRanker(loss="kendall_tau", representation="pairwise").fit(X, X[:, :3] > 0)._learner
+    many, few = (PredtronClassifier().fit(X, labels)._model.learner for labels in (y, y > 0))
+    ranker = PredtronRanker(update="slam").fit(X, y, "one")._model.learner
+    pairs = PredtronLabelRanker(loss="kendall_tau", representation="pairwise").fit(X, X[:, :3] > 0)._model.learner
     for parts in (
         (pairs.weights, pairs.problem, many.update, many.average),
         (many.weights, many.problem, pairs.update, many.average),
@@ -197,7 +197,12 @@ def test_parts_that_do_not_go_together_make_no_learner():
             few.average,
         ),
         (many.weights, many.problem, ranker.update, many.average),
-        (PredtronClassifier(representation="simplex").fit(X, y > 0)._learner.weights, ranker.problem, ranker.update, few.average),
+        (
+            PredtronClassifier(representation="simplex").fit(X, y > 0)._model.learner.weights,
+            ranker.problem,
+            ranker.update,
+            few.average,
+        ),
     ):
         with pytest.raises(ValueError):
             Learner(*parts)
@@ -222,7 +227,7 @@ def rounds():
             dense_rows(X),
         ),
     ):
-        yield model._learner, rows, labels
+        yield model._model.learner, rows, labels
 
 
 @pytest.mark.parametrize(("learner", "rows", "labels"), list(rounds()), ids=lambda value: type(value).__name__)
@@ -472,7 +477,7 @@ def test_a_fit_that_never_began_leaves_the_old_model(warm_start):
 @pytest.mark.parametrize("norm", ["l1", "group", "trace"])
 def test_exponents_that_no_norm_has(norm):
     X, y = data()
-    kind, arguments, _ = PredtronClassifier(norm=norm).fit(X, y)._learner.weights.__reduce__()
+    kind, arguments, _ = PredtronClassifier(norm=norm).fit(X, y)._model.learner.weights.__reduce__()
     place = next(i for i, value in enumerate(arguments) if isinstance(value, float))
     for q in (-8.0, 0.0, 1.5, float("nan"), float("inf")):
         with pytest.raises(ValueError, match="q="):
@@ -525,11 +530,11 @@ def test_a_later_call_that_fails_in_its_first_round_leaves_the_parts_of_before()
     X, _y = data()
     sets = (X[:, :3] > 0).astype(int)
     model = PredtronMultilabelClassifier().partial_fit(X, sets)
-    before = model._learner.parts()
+    before = model._model.learner.parts()
     model.set_params(loss=lambda a, b, c, d: "x", update="perceptron")
     with pytest.raises(ValueError, match="must return a number"):
         model.partial_fit(X, sets)
-    assert model._learner.parts() == before
+    assert model._model.learner.parts() == before
 
 
 @pytest.mark.parametrize("average", [5e-4, 1e-6, 1e300])
@@ -542,7 +547,7 @@ def test_any_half_life_that_is_accepted_can_be_copied(average):
 
 def test_a_history_that_was_not_initialised_is_refused():
     X, y = data()
-    learner = PredtronClassifier().fit(X, y)._learner
+    learner = PredtronClassifier().fit(X, y)._model.learner
     kind, parts, state = learner.__reduce__()
     with pytest.raises(ValueError, match="history"):
         kind(*(pickle.loads(pickle.dumps(part)) for part in parts)).__setstate__((*state[:-1], LossCurve.__new__(LossCurve)))

@@ -10,8 +10,8 @@ import pytest
 import sklearn_predtron
 from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronRanker
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.updates import Adaptive, Update
 

@@ -261,7 +261,7 @@ def test_scores_of_any_size_do_not_outweigh_a_constraint(loss):
         assert (scores[~reached] < np.broadcast_to(np.minimum(-1e99, least), scores.shape)[~reached]).all()
     stream = PredtronSequenceTagger(constraint="bio", loss=loss, intercept_scaling=1.0, average=False)
     stream.partial_fit(X, y, classes=BIO, sid=sid).partial_fit(1e120 * X[:30], y[:30], sid=sid[:30])
-    table = stream._learner.weights.transitions(False)[0]
+    table = stream._model.learner.weights.transitions(False)[0]
     assert not table[stream.transitions_ == -np.inf].any()
 
 

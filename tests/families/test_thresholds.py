@@ -91,7 +91,7 @@ def held_out_of(monkeypatch, model, X, y, weight=None):
 
     def noting(self, scores, batch, there):
         given = np.ones(len(X)) if batch.weight is None else batch.weight
-        noted.append((self._cut_scores(self._learner, scores), self._positive(batch.labels), given))
+        noted.append((self._cut_scores(self._model.learner, scores), self._positive(batch.labels), given))
         note(self, scores, batch, there)
 
     monkeypatch.setattr(Thresholded, "_note_held_out", noting)
@@ -148,7 +148,7 @@ def test_zero_stays_the_boundary_and_learning_knows_nothing(settings, threshold)
             np.testing.assert_array_equal(model.coef_, plain.coef_)
             t = X @ model.coef_.T + model.intercept_
             np.testing.assert_allclose(
-                score, t[:, 0] if t.shape[1] == 1 else model._learner.problem.decision(t) @ [-1, 1], atol=1e-9
+                score, t[:, 0] if t.shape[1] == 1 else model._model.learner.problem.decision(t) @ [-1, 1], atol=1e-9
             )
         if settings.get("class_weight") == "balanced":
             return
@@ -279,7 +279,7 @@ def test_large_fits_go_by_their_first_epoch(monkeypatch):
     folds = PredtronBinaryClassifier(threshold="f1", random_state=0).fit(X, y)
     monkeypatch.setattr(_held_out, "MOST_ROWS", 100)
     model = PredtronBinaryClassifier(threshold="f1", random_state=0).fit(X, y)
-    assert model._learner.observer.rounds == len(y) and not hasattr(model, "_cut")
+    assert model._model.learner.observer.rounds == len(y) and not hasattr(model, "_cut")
     assert 0 != model.threshold_ == pytest.approx(folds.threshold_, abs=0.6)
 
 
@@ -375,7 +375,7 @@ def test_what_is_no_threshold(settings, message):
     model = PredtronBinaryClassifier(**settings)
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
-    assert not hasattr(model, "_learner") and not hasattr(model, "_cut")
+    assert not model.__sklearn_is_fitted__() and not hasattr(model, "_cut")
     if not callable(settings["threshold"]) or isinstance(settings["threshold"], type):
         fitted = PredtronBinaryClassifier(random_state=0).fit(X, y).set_params(**settings)
         for call in (lambda: fitted.predict(X), lambda: fitted.partial_fit(X, y)):
@@ -401,7 +401,7 @@ def test_what_is_no_threshold_of_sets(settings, message):
         model.fit(X, Y)
     with pytest.raises(ValueError, match=message):
         model.partial_fit(X, Y)
-    assert not hasattr(model, "_learner")
+    assert not model.__sklearn_is_fitted__()
 
 
 def test_labels_that_never_are():

@@ -22,6 +22,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import L2, RKHS, Group, PNorm, Scaled, Trace
+from tests.inside import predicting_scores
 
 N, WIDTHS = 120, (5, 7, 40)  # rows, and what they have of features in turn
 LAYOUTS = {"dense": np.ascontiguousarray, "csr": sparse.csr_array}
@@ -111,7 +112,7 @@ def assert_same(grown, known):
     assert grown.n_features_in_ == known.n_features_in_ == WIDTHS[-1]
     X = rows(seed=5)
     if not isinstance(known, PredtronSequenceTagger):
-        assert (grown._scores(X) == known._scores(X)).all()
+        assert (predicting_scores(grown, X) == predicting_scores(known, X)).all()
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
@@ -179,7 +180,7 @@ def test_a_feature_a_row(norm):
 
 def test_room_grows_geometrically():
     model = PredtronClassifier(norm="l2", average="linear").partial_fit([[1.0]], [0], classes=[0, 1])
-    rooms = {model.widen(width)._learner.weights.p for width in range(1, 10_000)}
+    rooms = {model.widen(width)._model.learner.weights.p for width in range(1, 10_000)}
     assert len(rooms) < 30
     assert model.coef_.shape == (2, 9_999)
     assert len(pickle.dumps(model)) < 8 * 2 * 2 * 10_000 + 10_000  # without the room
@@ -228,7 +229,7 @@ def seen(n_classes=2, layout=np.ascontiguousarray, **parameters):
 @pytest.mark.parametrize("average", ["auto", "linear", False])
 def test_a_new_class_begins_at_zero_in_its_sorted_place(norm, layout, average):
     model, X, _ = seen(norm=norm, layout=layout, average=average)
-    scores, before = model._scores(X), state(model)
+    scores, before = predicting_scores(model, X), state(model)
     old = [np.array(part) for part in (model.coef_, model.last_coef_, model.intercept_, model.last_intercept_)]
     model.widen(classes=[30, 70])
     assert model.classes_.tolist() == [10, 30, 50, 70]
@@ -236,7 +237,7 @@ def test_a_new_class_begins_at_zero_in_its_sorted_place(norm, layout, average):
     for was, part in zip(old, new, strict=True):
         np.testing.assert_allclose(part[[0, 2]], was, rtol=1e-12, atol=1e-15)
         assert not part[[1, 3]].any()
-    found = model._scores(X)
+    found = predicting_scores(model, X)
     np.testing.assert_allclose(found[:, [0, 2]], scores, rtol=1e-12, atol=1e-12)
     assert not found[:, [1, 3]].any()
     assert state(model)[4:] == before[4:]
@@ -262,16 +263,16 @@ def test_what_is_learned_with_a_new_class_does_not_depend_on_when_it_was_added(n
 def test_costs_and_weights_are_named_by_labels():
     model, X, y = seen(loss={(10, 50): 3.0}, class_weight={30: 2.0, 10: 1.0, 50: 1.0, 70: 5.0})
     model.widen(classes=[30])
-    assert model._learner.problem.cost_matrix.tolist() == [[0, 1, 3], [1, 0, 1], [1, 1, 0]]
+    assert model._model.learner.problem.cost_matrix.tolist() == [[0, 1, 3], [1, 0, 1], [1, 1, 0]]
     model.partial_fit(X, y)
     assert model.t_ == len(y) + np.isin(y, [10, 50]).sum()
 
 
 def test_the_margins_of_the_reject_rule_are_kept():
     model, X, y = seen(reject=Reject(0.2, -1))
-    seen_so_far = model._learner.observer.threshold(np.array([0.2, 0.2]))
+    seen_so_far = model._model.learner.observer.threshold(np.array([0.2, 0.2]))
     model.widen(classes=[30])
-    assert model._learner.observer.threshold(np.array([0.2, 0.2, 0.2])) == seen_so_far
+    assert model._model.learner.observer.threshold(np.array([0.2, 0.2, 0.2])) == seen_so_far
     assert set(model.partial_fit(X, y).predict(X)) <= {-1, 10, 30, 50}
 
 
@@ -380,9 +381,9 @@ def test_nothing_is_changed_where_there_is_no_memory():
 
 def test_widening_to_the_same_is_nothing():
     model, *_ = seen()
-    learner, before = model._learner, pickle.dumps(model)
+    learner, before = model._model.learner, pickle.dumps(model)
     assert model.widen() is model.widen(7, [10]) is model
-    assert model._learner is learner
+    assert model._model.learner is learner
     assert pickle.dumps(model) == before
 
 
@@ -562,10 +563,10 @@ def test_progressive_loss_goes_on():
 
 def test_candidates_of_many_weights_are_charged_less_often():
     model = PredtronBinaryClassifier().partial_fit([[1.0], [-1.0]], [0, 1], classes=[0, 1])
-    assert model._learner.average.every == 1
+    assert model._model.learner.average.every == 1
     loss = model.progressive_loss_
     model.widen(100_000)
-    assert model._learner.average.every == 8
+    assert model._model.learner.average.every == 8
     assert model.progressive_loss_ == loss
 
 

@@ -107,7 +107,7 @@ def check(kept: Kept, path: str, *, forged: bool) -> str:
     finally:
         assert os.listdir(os.path.dirname(path)) == ["state"], "a part is left"
     if forged:
-        model = mixed.estimator_._learner.weights
+        model = mixed.estimator_._model.learner.weights
         values = [*model.last(), *model.mean(), mixed.loss_curve_, mixed.mixed_loss_]
         assert all(np.isfinite(value).all() for value in values), "the model is not finite"
         return "taken"

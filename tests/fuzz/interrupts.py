@@ -153,8 +153,8 @@ def in_fit(case: Case, random: np.random.Generator) -> str:
         return "refused"
     if is_same(pickle.dumps(model.__getstate__()), state):
         return "interrupted"
-    assert not fitted or hasattr(model, "_learner"), "what was learned before is lost"
-    assert hasattr(model, "_learner"), "there are attributes, and nothing was learned"
+    assert not fitted or model.__sklearn_is_fitted__(), "what was learned before is lost"
+    assert model.__sklearn_is_fitted__(), "there are attributes, and nothing was learned"
     if model.t_ == 0:
         assert not fitted, "nothing was learned yet, and what was learned before is lost"
         return "interrupted"

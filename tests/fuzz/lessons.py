@@ -86,7 +86,7 @@ class Lesson:
     def partial_fit(self, model: Any, **more: Any) -> Any:
         """Let a model go on with the rows."""
         Count.learned += 1
-        if self.classes is not None and not hasattr(model, "_learner"):
+        if self.classes is not None and not model.__sklearn_is_fitted__():
             more["classes"] = self.classes
         return model.partial_fit(self.X, self.y, **self.given(), **more)
 

@@ -450,7 +450,7 @@ def widened(case: Case, random: np.random.Generator) -> None:
             wide.resize(part.X.shape)
         else:
             wide[:, width:] = 0
-        if hasattr(grown, "_learner") and not widens(grown, width):
+        if grown.__sklearn_is_fitted__() and not widens(grown, width):
             return
         words = []
         for model, rows in [(known, wide), (grown, narrow)]:
@@ -463,7 +463,9 @@ def widened(case: Case, random: np.random.Generator) -> None:
             return
     if not widens(grown, X.shape[1]):
         return
-    same_average = known._learner.average.every == grown._learner.average.every == first_every(case, lesson, X, widths)
+    same_average = (
+        known._model.learner.average.every == grown._model.learner.average.every == first_every(case, lesson, X, widths)
+    )
     names = ["last_coef_", "last_intercept_", "t_", "n_mistakes_", "n_updates_", "cumulative_loss_"]
     for attribute in names + ["coef_", "intercept_"] * same_average:
         assert_array_equal(getattr(grown, attribute), getattr(known, attribute), err_msg=attribute)
@@ -484,4 +486,4 @@ def widens(model: Any, width: int) -> bool:
 def first_every(case: Case, lesson: Lesson, X: Any, widths: np.ndarray) -> int:
     """Tell in every how many rounds a model of the first width charges the candidates of its average."""
     narrow = replace(lesson, X=X[:, : widths[0]]).part(0, 1)
-    return narrow.partial_fit(case.new())._learner.average.every
+    return narrow.partial_fit(case.new())._model.learner.average.every

@@ -37,7 +37,7 @@ def run(seed: int) -> str:
         return "refused"
     case, model = found
     tree = Tree(random)
-    parts = tree.take_apart(model._learner)
+    parts = tree.take_apart(model._model.learner)
     for _ in range(1 + (random.random() < 0.3)):
         tree.tamper(parts)
     with warnings.catch_warnings():
@@ -82,7 +82,7 @@ def use(model: Any, lesson: Lesson, random: np.random.Generator) -> None:
         lambda: model.margin(lesson.X, lesson.y),
         lambda: (model.score(lesson.X, lesson.y), model.sample_loss(lesson.X, lesson.y)),
         lambda: clone(model).set_params(warm_start=True),
-        lambda: put_together(Tree(random).take_apart(model._learner)),
+        lambda: put_together(Tree(random).take_apart(model._model.learner)),
         lambda: model.set_params(warm_start=True).fit(lesson.X, lesson.y, **lesson.given()),
     ]
     for i in [0, 1, 2, *random.permutation(np.arange(3, len(calls)))[:4]]:

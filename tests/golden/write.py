@@ -47,7 +47,7 @@ def data(family):
 
 def learn(model, X, y, more, rows):
     """Let a model learn some of the rows."""
-    first = not hasattr(model, "_learner")
+    first = not model.__sklearn_is_fitted__()
     classes = {"classes": np.unique(y)} if first and y.ndim == 1 and "qid" not in more else {}
     return model.partial_fit(X[rows], y[rows], **{name: value[rows] for name, value in more.items()}, **classes)
 

@@ -99,7 +99,7 @@ def test_candidates_that_are_charged_in_some_rounds():
     X, y = turning(100, p=300)
     model = PredtronClassifier()
     display = AverageDisplay.from_stream(model, zip(X, y, strict=True), classes=[False, True])
-    every = model._learner.average.every
+    every = model._model.learner.average.every
     changes = 1 + np.flatnonzero(np.diff(display.losses, axis=0).any(axis=1))
     assert every > 1 and len(changes) > 5 and (changes % every == 0).all()
     early = AverageDisplay(rounds=[1], losses=[[np.nan] * 3], averages=["linear"]).plot()

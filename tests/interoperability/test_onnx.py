@@ -36,6 +36,8 @@ runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installe
 from skl2onnx import convert_sklearn, to_onnx  # noqa: E402
 from skl2onnx.common.data_types import FloatTensorType, StringTensorType  # noqa: E402
 
+from tests.inside import predicting_scores
+
 register_converters()
 LINEAR = [norm for norm in kinds(Norm) if norm is not RKHS]
 TOLERANCE = {np.float32: 1e-5, np.float64: 1e-13}
@@ -99,7 +101,7 @@ def check_classifier(model, X, tolerance):
         best, lead = model._two_best(X)
         sure = np.abs(lead - model._least_margin(best)) > 4 * slack
     elif getattr(model, "reject", None) is not None:
-        sure = gaps(model._learner.problem.decision(model._scores(X))) > 4 * slack
+        sure = gaps(model._model.learner.problem.decision(predicting_scores(model, X))) > 4 * slack
     assert_same(found["label"], predicted, sure)
     return found["label"]
 
@@ -275,7 +277,7 @@ def test_rankings_of_labels(parameters, m, real):
     found, slack, decision = outputs(model, X), uncertainty(model, X, TOLERANCE[real]), model.decision_function(X)
     sure = np.ones(N, dtype=bool)
     if "representation" in parameters:
-        sure = np.abs(model._scores(X)).min(axis=1) > 4 * slack if m > 1 else sure
+        sure = np.abs(predicting_scores(model, X)).min(axis=1) > 4 * slack if m > 1 else sure
         slack = np.full(N, TOLERANCE[real] * m)
     assert_close_scores(found["scores"][sure], decision[sure], 2 * slack[sure])
     leads = np.diff(np.sort(decision, axis=1), axis=1).min(axis=1, initial=np.inf)

@@ -37,7 +37,7 @@ def expected(model, items, delay, first):
     losses, waiting = [], deque()
     for X, y in [*items, *[(None, None)] * delay]:
         if X is not None:
-            if hasattr(model, "_learner"):
+            if model.__sklearn_is_fitted__():
                 ids = {PredtronRanker: {"qid": "one"}, PredtronSequenceTagger: {"sid": "one"}}
                 losses.extend(model.sample_loss(X, y, **ids.get(type(model), {})))
             waiting.append((X, y))
@@ -123,7 +123,7 @@ def test_queries():
     assert by_measure == pytest.approx(1 - found)  # the default loss is 1 - NDCG
     model, total = PredtronRanker(), []
     for rows, labels, ids in in_pairs:
-        if total or hasattr(model, "_learner"):
+        if total or model.__sklearn_is_fitted__():
             total.extend(model.sample_loss(rows, labels, qid=ids))
         model.partial_fit(rows, labels, qid=ids)
     paired = PredtronRanker()
@@ -253,7 +253,7 @@ def test_what_is_refused(given, message):
     model = PredtronClassifier()
     with pytest.raises(ValueError, match=message):
         progressive_val_score(model, **{"stream": zip(X, y, strict=True), "classes": [0, 1, 2], **given})
-    assert not hasattr(model, "_learner")
+    assert not model.__sklearn_is_fitted__()
 
 
 def test_a_bad_item_ends_the_stream_after_those_before_it():

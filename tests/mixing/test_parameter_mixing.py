@@ -62,7 +62,7 @@ def test_one_shard_is_the_learner(family):
             estimator = made(family, **parameters)
             mixed = ParameterMixing(estimator, rounds=rounds, passes=passes, shards=1, random_state=3)
             mixed.fit(lesson.X, lesson.y, **lesson.given)
-            found = [mixed.estimator_._learner, alone._learner]
+            found = [mixed.estimator_._model.learner, alone._model.learner]
             first, second = ([*learner.weights.last(), *learner.weights.mean()] for learner in found)
             assert all(np.array_equal(one, other) for one, other in zip(first, second, strict=True))
             assert mixed.mixed_loss_ == alone.cumulative_loss_
@@ -148,7 +148,7 @@ def test_several_calls_and_a_call_that_fails():
     assert vars(mixed).keys() == clone(mixed).__dict__.keys()
     mixed.partial_fit(X[:40], y[:40], classes=range(3)).partial_fit(X[40:80], y[40:80]).partial_fit(functions_of(X[80:], y[80:]))
     assert (mixed.estimator_.t_, len(mixed.loss_curve_), mixed.n_shards_) == (120, 3, 1)
-    (moments,) = mixed.estimator_._learner.export()["moments"].values()
+    (moments,) = mixed.estimator_._model.learner.export()["moments"].values()
     assert moments.rows == 120
     before, model = bits(mixed), mixed.estimator_
     for wrong, message in [
@@ -241,7 +241,7 @@ def test_shards_without_rows_leave_no_dust():
     for n in (0, 2):
         empty = [lambda: (X[:0], y[:0])] * n
         mixed = ParameterMixing(PredtronClassifier(intercept_scaling="auto"), rounds=3, random_state=0)
-        found.append(mixed.fit([*parts, *empty], classes=range(3)).estimator_._learner.export())
+        found.append(mixed.fit([*parts, *empty], classes=range(3)).estimator_._model.learner.export())
     assert joblib.hash(found[0]) == joblib.hash(found[1])
 
 
@@ -373,7 +373,7 @@ def test_thresholds_are_found_of_all_shards():
         for shards in (1, 4):
             mixed = ParameterMixing(estimator, shards=shards, random_state=0).fit(X, y)
             assert len(np.unique(mixed.predict(X))) > 1
-        learner = mixed.estimator_._learner
+        learner = mixed.estimator_._model.learner
         if learner.observer is not None:
             # Round t of a shard weighs t, as in the average that predicts.
             assert learner.observer.export()["sum"]["seen"].sum() == pytest.approx(4 * 100 * 101 / 2)
@@ -397,7 +397,7 @@ def test_rounds_of_new_rows_judge_the_average_of_all(model):
     for part in np.split(np.arange(400), 10):
         mixed.partial_fit([lambda part=part: (X[part], y[part])], **known)
         alone.partial_fit(X[part], y[part], **known)
-    found, expected = (one._learner.observer.export()["sum"] for one in (mixed.estimator_, alone))
+    found, expected = (one._model.learner.observer.export()["sum"] for one in (mixed.estimator_, alone))
     for name, value in expected.items():
         np.testing.assert_allclose(found[name], value, rtol=1e-9, atol=1e-9)
     assert mixed.estimator_.n_mistakes_ == alone.n_mistakes_

@@ -25,7 +25,7 @@ from sklearn_predtron.mixing import ParameterMixing, ShardError, _rounds
 
 def bits(mixed):
     """Return all that predicts and counts of a mixture."""
-    learner = mixed.estimator_._learner
+    learner = mixed.estimator_._model.learner
     arrays = [*learner.weights.last(), *learner.weights.mean()]
     counts = [learner.t, learner.n_updates, learner.n_mistakes, learner.cumulative_loss]
     return [np.asarray(array).tobytes() for array in arrays] + counts + [mixed.loss_curve_, mixed.mixed_loss_]

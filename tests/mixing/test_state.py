@@ -44,16 +44,16 @@ def scores_of(model, lesson):
     """Return the scores of some rows under the weights that predict and under the last iterate."""
     model.__dict__.pop("_stream", None)
     if isinstance(lesson.X, list):
-        return np.array([model._learner.weights.mean()[0].ravel(), model._learner.weights.last()[0].ravel()])
+        return np.array([model._model.learner.weights.mean()[0].ravel(), model._model.learner.weights.last()[0].ravel()])
     X = np.asarray(lesson.X[:40].todense() if sparse.issparse(lesson.X) else lesson.X[:40])
     found = []
-    for theta, b in (model._learner.weights.mean(), model._learner.weights.last()):
-        found.append(X @ model._learner.weights.primal(theta).T + b)
+    for theta, b in (model._model.learner.weights.mean(), model._model.learner.weights.last()):
+        found.append(X @ model._model.learner.weights.primal(theta).T + b)
     return np.array(found)
 
 
 def counts_of(model):
-    learner = model._learner
+    learner = model._model.learner
     return learner.t, learner.n_updates, learner.n_mistakes, learner.weighted
 
 
@@ -62,12 +62,12 @@ def assert_adopts(model, lesson, then):
     X, y, given = lesson.first(0, CUT)
     model.partial_fit(X, y, **given)
     other = copy.deepcopy(model)
-    other._learner.adopt(model._learner.export(), True)
+    other._model.learner.adopt(model._model.learner.export(), True)
     before, after = scores_of(model, lesson), scores_of(other, lesson)
     assert np.abs(before - after).max() <= 1e-14 * max(1, np.abs(before).max())
     assert counts_of(model) == counts_of(other)
     assert model.cumulative_loss_ == other.cumulative_loss_
-    assert_same(model._learner.export(), other._learner.export(), 1e-13)
+    assert_same(model._model.learner.export(), other._model.learner.export(), 1e-13)
     X, y, given = then.part(CUT, len(then.y))
     for learner in (model, other):
         learner.partial_fit(X, y, **given)
@@ -103,15 +103,15 @@ def learned(model, lesson, *parts):
     """Return what shards of some rows contribute, each from the state after the first rows, and that state."""
     X, y, given = lesson.first(0, 16)
     model.partial_fit(X, y, **given)
-    before = model._learner.export()
+    before = model._model.learner.export()
     found = []
     for first, last in parts:
         shard = copy.deepcopy(model)
-        shard._learner.adopt(before, False)
+        shard._model.learner.adopt(before, False)
         if first < last:
             X, y, given = lesson.part(first, last)
             shard.partial_fit(X, y, **given)
-        found.append(contribution(before, shard._learner.export()))
+        found.append(contribution(before, shard._model.learner.export()))
     return before, found
 
 
@@ -191,10 +191,10 @@ def test_of_one_shard_the_mixture_is_the_learner(family):
         model = made(family, **parameters)
         before, (one,) = learned(model, lesson, (16, 120))
         mixed = copy.deepcopy(model)
-        mixed._learner.adopt(advance(before, one), True)
+        mixed._model.learner.adopt(advance(before, one), True)
         X, y, given = lesson.part(16, 120)
         model.partial_fit(X, y, **given)
-        alone, together = unobserved(model._learner.export()), unobserved(mixed._learner.export())
+        alone, together = unobserved(model._model.learner.export()), unobserved(mixed._model.learner.export())
         assert_same(alone, together, 1e-11)
         assert counts_of(model) == counts_of(mixed)
 
@@ -202,7 +202,7 @@ def test_of_one_shard_the_mixture_is_the_learner(family):
 def pooled(X, order, layout):
     """Return the statistics that `scaled` has of rows of constant length, so that none is clipped."""
     model = PredtronClassifier(norm="scaled").partial_fit(layout(X[order]), np.zeros(len(order)), classes=[0, 1])
-    state = model._learner.export()
+    state = model._model.learner.export()
     (name,) = state["moments"]
     return state["moments"][name]
 
@@ -258,11 +258,11 @@ def test_frozen_rounds_of_a_scaled_direction_take_steps():
     model = PredtronOrdinalClassifier(norm="scaled", representation="shared", average="linear")
     X, y, given = lesson.first(0, CUT)
     model.partial_fit(X, y, **given)
-    state = model._learner.export()
+    state = model._model.learner.export()
     blank = PredtronOrdinalClassifier(norm="scaled", representation="shared", average="linear")
     X, y, given = lesson.first(0, 4)
     blank.partial_fit(X, y, **given)
-    learner = blank._learner
+    learner = blank._model.learner
     learner.adopt(state, False)
     rows, labels = model._read(*lesson.part(CUT, 120)[:2], fresh=False, partial=True)[1:3]
     assert learner.learn(rows, labels, fresh=False) == -1
@@ -276,9 +276,9 @@ def test_what_cannot_be_mixed_says_so():
     for norm in ("rkhs", RKHS(budget=10)):
         model = PredtronClassifier(norm=norm).partial_fit([[1.0], [2.0]], [0, 1], classes=[0, 1])
         with pytest.raises(ValueError, match="norm='rkhs' cannot be mixed: its support grows with every shard"):
-            model._learner.export()
+            model._model.learner.export()
         with pytest.raises(ValueError, match="norm='rkhs' cannot be mixed"):
-            model._learner.weights.adopt({}, True)
+            model._model.learner.weights.adopt({}, True)
     for wrong in (PredtronRanker(), PredtronClassifier(norm="l1"), PredtronOrdinalClassifier(representation="shared")):
         lesson = lesson_for(type(wrong))
         X, y, given = lesson.first(0, CUT)
@@ -286,7 +286,7 @@ def test_what_cannot_be_mixed_says_so():
         wrong.partial_fit(X, y, **given)
         before = scores_of(wrong, lesson)
         with pytest.raises(ValueError, match=r"weights of shape.* are not those of [0-9]* scores and 7 features"):
-            wrong._learner.adopt(wide._learner.export(), True)
+            wrong._model.learner.adopt(wide._model.learner.export(), True)
         np.testing.assert_array_equal(scores_of(wrong, lesson), before)
 
 
@@ -296,8 +296,8 @@ def test_what_a_round_sends(norm, down, up):
     p, k = 300, 10
     X, y = np.random.default_rng(0).standard_normal((50, p)), np.arange(50) % k
     model = PredtronClassifier(norm=norm, average="linear").partial_fit(X, y, classes=range(k))
-    before = model._learner.export()
-    after = model.partial_fit(X, y)._learner.export()
+    before = model._model.learner.export()
+    after = model.partial_fit(X, y)._model.learner.export()
     sent = {"down": size_of({**before, "sum": {}}), "up": size_of(contribution(before, after).state)}
     statistics = 24 * p if norm == "scaled" else 0
     offsets = 100 * k

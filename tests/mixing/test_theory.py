@@ -18,7 +18,7 @@ from tests.theory.test_theorems import orthogonal
 
 def twice_the_potential(model, state):
     """Return 2 psi*(Theta) = <Theta, W>, which is less 2 F(Theta) by what is linear in Theta, and a constant."""
-    learner = copy.deepcopy(model)._learner
+    learner = copy.deepcopy(model)._model.learner
     learner.adopt(state, False)
     W = np.asarray(learner.weights.primal(learner.weights.last()[0]))
     return (state["mean"]["weights.weights.theta"][:, : W.shape[1]] * W).sum()
@@ -31,11 +31,11 @@ def test_a_merge_lowers_the_potential(norm):
     X, y = random.standard_normal((200, 6)), random.integers(0, 4, 200)
     model = PredtronClassifier(norm=norm, average=False, fit_intercept=False)
     model.partial_fit(X[:20], y[:20], classes=range(4))
-    before, shards = model._learner.export(), []
+    before, shards = model._model.learner.export(), []
     for part in (slice(20, 30), slice(30, 100), slice(100, 200)):
         shard = copy.deepcopy(model)
-        shard._learner.adopt(before, False)
-        after = shard.partial_fit(X[part], y[part])._learner.export()
+        shard._model.learner.adopt(before, False)
+        after = shard.partial_fit(X[part], y[part])._model.learner.export()
         shards.append((part.stop - part.start, copy.deepcopy(after), contribution(before, after)))
     mixed = advance(before, add_all([learned for *_, learned in shards]))
     of_mixture = twice_the_potential(model, mixed)
@@ -127,7 +127,7 @@ def weights_of(largest):
 
 def radius_of(model, X, given, update, which):
     """Return the largest length of a row, or of a query's rows, in the dual norm."""
-    weights = model._learner.weights
+    weights = model._model.learner.weights
     q = getattr(weights, "q", 2.0) if type(weights).__name__ != "TraceWeights" else 2.0
     if given and not update.pairwise:
         return max(np.linalg.norm(np.linalg.norm(X[given["qid"] == i], axis=0), q) for i in np.unique(given["qid"]))

@@ -16,6 +16,7 @@ from sklearn.model_selection import train_test_split
 from sklearn_predtron import PredtronClassifier, PredtronLabelRanker
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import Subgradient
+from tests.inside import predicting_scores
 
 
 def within_a_budget(budget):
@@ -115,7 +116,7 @@ def test_every_family_within_a_budget(number):
     kept = X[model.support_]
     coef = np.atleast_2d(model.dual_coef_)
     expected = rbf_kernel(X, kept, gamma=0.3) @ coef.T + model.intercept_
-    assert_close(model._scores(X), expected)
+    assert_close(predicting_scores(model, X), expected)
 
 
 def test_a_budget_of_500_keeps_the_score_on_digits():

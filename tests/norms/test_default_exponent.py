@@ -76,7 +76,7 @@ def test_few_relevant_features_are_found(kind):
 def test_the_exponents(kind):
     for p, (theory, default) in {1: (2, 2), 7: (2, 2), 8: (4, 4), 30: (6, 6), 100: (8, 8), 400: (10, 8), 3000: (16, 8)}.items():
         weights = [
-            PredtronClassifier(norm=norm).partial_fit(np.ones((3, p)), [0, 1, 2], classes=range(3))._learner.weights
+            PredtronClassifier(norm=norm).partial_fit(np.ones((3, p)), [0, 1, 2], classes=range(3))._model.learner.weights
             for norm in (kind(q="theory"), kind())
         ]
         assert [each.q for each in weights] == [theory, default]

@@ -59,6 +59,7 @@ from tests.families.test_ranking import (
     weights_of,
 )
 from tests.families.test_ranking import assert_agrees as assert_rankers_agree
+from tests.inside import predicting_scores
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 KINDS = [(PNorm, plain_norms.PNorm), (Group, plain_norms.Group)]
@@ -116,7 +117,7 @@ def test_iterates_and_averages(number):
         model = make(kind, q, update, average, representation, loss, **intercept_settings(intercept))
         model.partial_fit(rows, y, classes=np.arange(k), sample_weight=weight)
         assert_agrees(model, reference, average)
-        scores = model._scores(rows)
+        scores = predicting_scores(model, rows)
         assert_close(scores, X @ np.broadcast_to(model.coef_, (scores.shape[1], X.shape[1])).T + model.intercept_)
 
 
@@ -174,7 +175,7 @@ def replay(model, X, y, average, norm):
     keep = 0.5 ** (1 / average) if isinstance(average, float) else 1.0
     for i in range(len(X)):
         model.partial_fit(X[i : i + 1], y[i : i + 1])
-        weights = model._learner.weights
+        weights = model._model.learner.weights
         Theta = np.column_stack(weights.dual())
         W = norm.link(Theta)
         root = weights.intercept.squared_length**0.5
@@ -261,7 +262,7 @@ def test_the_radius_of_queries():
     q, qid = 5.0, np.repeat(np.arange(len(X)), [len(x) for x in X])
     model = PredtronRanker(update=Slam(eta="theory"), norm=PNorm(q=q)).partial_fit(np.vstack(X), np.concatenate(y), qid=qid)
     expected = (q - 1) * max(plain_norms.PNorm(q).length(row) for row in np.vstack(X)) ** 2
-    assert model._learner.weights.radius2 == pytest.approx(expected, rel=1e-12)
+    assert model._model.learner.weights.radius2 == pytest.approx(expected, rel=1e-12)
 
 
 # ----------------------------------------------------------------------------------------------------- states and streams
@@ -331,11 +332,11 @@ def test_weights_shrunk_to_zero(average, kind):
     X, y = data(n=40)
     alpha, eta = 0.5, 2.0
     model = make(kind, 5, PerceptronUpdate(), average).partial_fit(X[:20], y[:20], classes=range(4))
-    learner = model._learner
+    learner = model._model.learner
     learner.change(
         learner.problem, core.SubgradientRule(alpha, eta), learner.average if learner.weights.averaging else None, None
     )
-    model._learner.learn(dense_rows(X[20:]), Codes(y[20:].astype(np.intp)))
+    model._model.learner.learn(dense_rows(X[20:]), Codes(y[20:].astype(np.intp)))
     reference = reference_for(kind, 5, PerceptronUpdate(), OneHot(), ZeroOne(), 4, X.shape[1]).learn(X[:20], y[:20])
     reference.rule, reference.parameters.alpha, reference.parameters.eta = "subgradient", alpha, eta
     assert_agrees(model, reference.learn(X[20:], y[20:]), average)
@@ -372,7 +373,7 @@ def test_exponents_that_are_none(q, kind):
         model = make(kind, q)
         with pytest.raises(ValueError, match=f"The 'q' parameter of {kind[0].__name__} must be"):
             call(model)
-        assert not hasattr(model, "_learner")
+        assert not model.__sklearn_is_fitted__()
 
 
 @each_kind
@@ -382,14 +383,14 @@ def test_the_exponent_cannot_change_in_mid_stream(kind):
     with pytest.raises(ValueError, match="norm cannot change"):
         model.set_params(norm__q=4.0).partial_fit(X, y)
     assert clone(model).norm.q == 4.0
-    assert model.fit(X, y)._learner.weights.q == 4.0
+    assert model.fit(X, y)._model.learner.weights.q == 4.0
 
 
 @each_kind
 def test_the_exponent_of_the_package(kind):
     for p, q in {1: 2, 2: 2, 7: 2, 8: 4, 100: 8, 1000: 12}.items():
         model = make(kind, "theory").partial_fit(np.ones((3, p)), [0, 1, 2], classes=range(3))
-        assert model._learner.weights.q == q
+        assert model._model.learner.weights.q == q
 
 
 def test_the_factor_of_the_bound():

@@ -337,7 +337,7 @@ def test_loss_suffered_is_within_the_bound(update, intercept, kind):
                 model = PredtronClassifier(norm=kind[2]("theory"), **parts, **settings)
                 for _ in range(2):
                     model.partial_fit(X, y, classes=range(4))
-                q = model._learner.weights.q
+                q = model._model.learner.weights.q
                 assert q == pytest.approx(q_of(X.shape[1]))
                 R = max(kind[1](q).length(x) for x in extended)
                 gamma = gap / length_of(kind, U, q / (q - 1))
@@ -378,11 +378,11 @@ def test_margin_and_bound_are_those_of_theorem_15(intercept, average, kind):
     scores = X @ model.coef_.T + model.intercept_
     competitors = np.where(np.eye(3)[y] > 0, -np.inf, scores).max(axis=1)
     length = length_of(kind, W, q / (q - 1))
-    assert model._learner.weights.length() == pytest.approx(length, rel=1e-9)
+    assert model._model.learner.weights.length() == pytest.approx(length, rel=1e-9)
     gamma = (scores[np.arange(len(y)), y] - competitors).min() / length
     assert gamma > 0
     assert model.margin(X, y) == pytest.approx(gamma, rel=1e-9)
-    assert model._learner.weights.radius2 == pytest.approx((q - 1) * R**2, rel=1e-12)
+    assert model._model.learner.weights.radius2 == pytest.approx((q - 1) * R**2, rel=1e-12)
     assert model.loss_bound(gamma, R) == pytest.approx(2 * (q - 1) * R**2 / gamma**2, rel=1e-12)
     assert model.loss_bound(gamma) == pytest.approx(model.loss_bound(gamma, R), rel=1e-12)
 
@@ -457,7 +457,7 @@ def test_loss_of_a_shared_direction_is_within_the_bound(update, kind):
         q = q_of(12)
         size = kind[1](q / (q - 1)).length(learned.coef_.ravel())
         length = np.sqrt(size**2 + (learned.intercept_**2).sum())
-        assert learned._learner.weights.length() == pytest.approx(length, rel=1e-9)
+        assert learned._model.learner.weights.length() == pytest.approx(length, rel=1e-9)
         model = PredtronOrdinalClassifier(update=update, **parts).partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
         R = np.sqrt(max(kind[1](q).length(x) for x in X) ** 2 + 1)
         assert 0 < model.cumulative_loss_ <= model.loss_bound(gamma, R)

@@ -27,19 +27,19 @@ def lesson(p, seed=0):
 
 def saved(model, p):
     """Statistics of p features as they are saved, a field a row."""
-    return model._learner.weights.__reduce__()[2][1].reshape(FIELDS, -1)[:, :p]
+    return model._model.learner.weights.__reduce__()[2][1].reshape(FIELDS, -1)[:, :p]
 
 
 def counting(model, p):
     """A copy that writes every count: that of a feature without effect is one more, so that they are not alike."""
     model = copy.deepcopy(model)
-    learner = model._learner
+    learner = model._model.learner
     kind, arguments, values = learner.weights.__reduce__()
     values[1].reshape(FIELDS, -1)[COUNT, p - 1] += 1
     weights = kind(*arguments)
     weights.__setstate__(values)
     problem, _, _, observer = learner.parts()
-    model._learner = learner.with_weights(weights, problem, observer)
+    model._model.learner = learner.with_weights(weights, problem, observer)
     return model
 
 
@@ -53,11 +53,11 @@ def assert_same(model, other, p, differs=-1):
 
 def widen(model, p):
     """Let rows have p features, with room for some more."""
-    learner = model._learner
+    learner = model._model.learner
     problem, _, _, observer = learner.parts()
     weights = learner.weights.resized(p + 2, problem.d, range(problem.d))
     weights.widen(p)
-    model._learner, model.n_features_in_ = learner.with_weights(weights, problem, observer), p
+    model._model.learner, model.n_features_in_ = learner.with_weights(weights, problem, observer), p
     return model
 
 
@@ -118,7 +118,7 @@ def test_statistics_that_came_from_elsewhere():
     model = PredtronClassifier(norm="scaled").partial_fit(X[:100], y[:100], classes=range(3))
     other = counting(model, 11)
     for each in (model, other):
-        weights = each._learner.weights
+        weights = each._model.learner.weights
         weights.adopt(weights.export(), True)
         each.partial_fit(X[100:], y[100:])
     assert_same(model, other, 11)

@@ -58,7 +58,7 @@ def learn(kind, how, k, form):
     model = kind(random_state=0, max_iter=2, **how)
     model.fit(rows, LABELS[kind], **({"qid": QID} if kind is PredtronRanker else {}))
     assert model.n_updates_ > 0
-    by_rows = model._learner.weights.expansion is not None
+    by_rows = model._model.learner.weights.expansion is not None
     weights = (model.dual_coef_, model.last_dual_coef_) if by_rows else (model.coef_, model.last_coef_)
     return model.predict(rows), np.concatenate([np.ravel(part) for part in (*weights, model.intercept_, model.last_intercept_)])
 

@@ -27,6 +27,7 @@ from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.norms._kernel_functions import Kernel
 from sklearn_predtron.updates import LossAugmented, PassiveAggressive
+from tests.inside import predicting_scores
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 KERNELS = {"rbf": RKHS(gamma=0.3), "poly": RKHS(kernel="poly", gamma=0.5, degree=2, coef0=0.5)}
@@ -99,7 +100,7 @@ def test_the_plain_reference(update, kernel):
         model = PredtronClassifier(norm=norm, **settings, **intercept_settings(intercept))
         model.partial_fit(rows, y, classes=np.arange(4), sample_weight=weight)
         W, b = reference.mean(average)
-        assert_close(model._scores(rows), Phi @ W.T + b, 1e-8)
+        assert_close(predicting_scores(model, rows), Phi @ W.T + b, 1e-8)
         counts = reference.t, reference.n_mistakes, reference.n_updates
         assert (model.t_, model.n_mistakes_, model.n_updates_) == counts
         np.testing.assert_allclose(model.cumulative_loss_, reference.cumulative_loss, rtol=1e-12)
@@ -193,8 +194,8 @@ def test_dense_and_sparse_rows_in_turns():
         for first, model in enumerate(models):
             rows = X if first == 2 or (turn + first) % 2 else S
             model.partial_fit(rows[some], y[some], classes=np.arange(4))
-    assert sparse.issparse(models[0]._learner.weights.support.rows) and not sparse.issparse(
-        models[1]._learner.weights.support.rows
+    assert sparse.issparse(models[0]._model.learner.weights.support.rows) and not sparse.issparse(
+        models[1]._model.learner.weights.support.rows
     )
     for model in models[:2]:
         assert_close(model.dual_coef_, models[2].dual_coef_)
@@ -353,7 +354,7 @@ def test_the_radius_seen_is_that_of_the_kernel():
     )
     model.partial_fit(X, y, classes=np.arange(4))
     longest = np.diag(polynomial_kernel(X, gamma=0.5, degree=2)).max()
-    assert model._learner.weights.radius2 == pytest.approx(longest + 0.25)
+    assert model._model.learner.weights.radius2 == pytest.approx(longest + 0.25)
 
 
 @pytest.mark.parametrize(
@@ -427,7 +428,7 @@ def test_a_kernel_that_fails_leaves_whole_rounds(n):
     model = PredtronClassifier(norm=RKHS(kernel=FailsLater(10**9)))
     model.partial_fit(X[:50], y[:50], classes=np.arange(4))
     model.norm.kernel.n = n
-    model._learner.weights.support.kernel.kernel.n = n
+    model._model.learner.weights.support.kernel.kernel.n = n
     with pytest.raises(RuntimeError, match="out of luck"):
         model.partial_fit(X[50:], y[50:])
     done = model.t_

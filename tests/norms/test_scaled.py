@@ -26,6 +26,7 @@ from sklearn_predtron.losses import CostMatrix, Reject, ZeroOne
 from sklearn_predtron.representations import OneHot, SharedThermometer, Sign, Thermometer
 from sklearn_predtron.updates import MMP, Adaptive, ListNet, LossAugmented, MaxPair, PassiveAggressive, PerceptronUpdate, Slam
 from tests.families.test_ranking import LOSSES, REPRESENTATIONS, WARM, learn, make_labels, make_queries, warmed, warmed_labels
+from tests.inside import predicting_scores
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 K = 4
@@ -282,7 +283,7 @@ def test_an_offset_of_dense_rows_may_be_far_larger_than_the_deviations(average, 
         models = [getattr(make(average=average, random_state=0), way)(Z, y, *args) for Z in (X, X + offset)]
         scores = [model.decision_function(Z) for model, Z in zip(models, (X, X + offset), strict=True)]
         np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-14 * abs(offset) * np.abs(scores[0]).max())
-        variance = [1 / model._learner.weights._field(1) for model in models]
+        variance = [1 / model._model.learner.weights._field(1) for model in models]
         np.testing.assert_allclose(variance[1], variance[0], rtol=1e-14 * abs(offset))
 
 
@@ -301,7 +302,7 @@ def test_what_ends_a_constant_is_no_outlier():
     X, y = rng.standard_normal((600, 2)), rng.integers(0, 2, 600)
     X[:500] = 0.1 * (1 + 2.0**-52 * rng.integers(-2, 3, (500, 1)) * [0, 1])
     model = make().partial_fit(X, y, classes=[0, 1])
-    np.testing.assert_allclose(1 / model._learner.weights._field(1), X.var(axis=0), rtol=0.1)
+    np.testing.assert_allclose(1 / model._model.learner.weights._field(1), X.var(axis=0), rtol=0.1)
 
 
 @pytest.mark.parametrize("average", AVERAGES)
@@ -346,12 +347,12 @@ def test_so_is_that_of_every_family():
     for model, y, given in cases:
         found, expected = (clone(model).set_params(norm=norm).fit(rows, y, **given) for norm, rows in [("scaled", X), ("l2", Z)])
         assert found.n_updates_ == expected.n_updates_
-        scores = expected._scores(Z) - expected._scores(Z).mean(axis=0)
-        centred = found._scores(X) - found._scores(X).mean(axis=0)
+        scores = predicting_scores(expected, Z) - predicting_scores(expected, Z).mean(axis=0)
+        centred = predicting_scores(found, X) - predicting_scores(found, X).mean(axis=0)
         np.testing.assert_allclose(centred, scores, rtol=0, atol=1e-6 * np.abs(scores).max())
     settings = {"norm": "scaled", "batch_size": 50, "average": "linear"}
     batches = PredtronBipartiteClassifier(max_iter=1, shuffle=False, **settings).fit(X, grades == 2)
-    np.testing.assert_allclose(1 / batches._learner.weights._field(1), X.var(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(1 / batches._model.learner.weights._field(1), X.var(axis=0), rtol=1e-12)
     stream = PredtronBipartiteClassifier(**settings)
     for start in range(0, 600, 50):
         stream.partial_fit(X[start : start + 50], grades[start : start + 50] == 2, classes=[False, True])
@@ -365,7 +366,7 @@ def test_they_are_the_moments_of_all_rows(p, offset):
     rng = np.random.default_rng(p)
     X, y = rng.standard_normal((1000, p)) * 10 ** rng.uniform(-2, 2, p) + offset, rng.integers(0, 2, 1000)
     X[:, -1] = np.arange(1000) // 100  # in order, and so a block is all of one value
-    weights = fitted(X, y, max_iter=1)._learner.weights
+    weights = fitted(X, y, max_iter=1)._model.learner.weights
     np.testing.assert_allclose(weights._field(0), X.mean(axis=0), rtol=1e-13, atol=1e-13)
     np.testing.assert_allclose(1 / weights._field(1), X.var(axis=0), rtol=1e-10 if offset == 0 else 1e-6)
 
@@ -378,7 +379,7 @@ def test_outliers_are_clipped_as_in_a_stream():
     reference = Features(5, dense=True)
     reference.meet_all(X)
     assert 1.5 < reference.squares[1] / reference.squares[0] < 10  # each doubles the squares at most
-    weights = fitted(X, y, max_iter=1)._learner.weights
+    weights = fitted(X, y, max_iter=1)._model.learner.weights
     np.testing.assert_allclose(weights._field(0), reference.mean, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(weights._field(1), reference.inverse, rtol=1e-9)
 
@@ -394,7 +395,7 @@ def test_values_that_are_far_off_and_many_are_no_outliers(counts, form):
     X[:, 5] += np.where(y == 1, 1e6, 0)
     X = layouts(X)[form]
     for rows in (X, X[::-1]):
-        weights = fitted(np.ascontiguousarray(rows), y, max_iter=1)._learner.weights
+        weights = fitted(np.ascontiguousarray(rows), y, max_iter=1)._model.learner.weights
         np.testing.assert_allclose(weights._field(0), X.mean(axis=0, dtype=float), rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(1 / weights._field(1), X.var(axis=0, dtype=float), rtol=1e-9)
 
@@ -407,7 +408,7 @@ def test_rows_count_as_often_as_an_epoch_has_them(form):
     model = PredtronBinaryClassifier(norm="scaled", random_state=0, max_iter=1).fit(form(X), y, sample_weight=weight)
     repeated = fitted(form(np.repeat(X, weight.astype(int), axis=0)), np.repeat(y, weight.astype(int)), max_iter=1)
     for field in (0, 1):
-        found, expected = (m._learner.weights._field(field) for m in (model, repeated))
+        found, expected = (m._model.learner.weights._field(field) for m in (model, repeated))
         np.testing.assert_allclose(found, expected, rtol=0.15, atol=0.15)
     there = PredtronBinaryClassifier(norm="scaled", shuffle=False, max_iter=1).fit(
         form(X), y, sample_weight=np.minimum(weight, 1)
@@ -439,7 +440,7 @@ def test_statistics_of_dense_rows_are_those_of_all_values(offset):
     y, model = rng.integers(0, 2, 3000), make()
     for start, stop in [(0, 100), (100, 101), (101, 3000)]:
         model.partial_fit(X[start:stop] + offset, y[start:stop], classes=[0, 1])
-        weights, Z = model._learner.weights, X[:stop] + offset
+        weights, Z = model._model.learner.weights, X[:stop] + offset
         np.testing.assert_allclose(weights._field(0), Z.mean(axis=0), rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(1 / weights._field(1), Z.var(axis=0), rtol=1e-9)
 
@@ -451,7 +452,7 @@ def test_the_mean_is_of_all_values_after_dense_and_sparse_rows():
         rows = X[i : i + 10] if i % 20 == 0 else sparse.csr_matrix(X[i : i + 10])
         model.partial_fit(rows, y[i : i + 10], classes=np.arange(K))
         if i % 20 == 0:
-            np.testing.assert_allclose(model._learner.weights._field(0), X[: i + 10].mean(axis=0), rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(model._model.learner.weights._field(0), X[: i + 10].mean(axis=0), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
@@ -602,7 +603,7 @@ def test_predictions_along_the_way_are_the_same_for_dense_and_sparse_rows():
     seen = []
     for rows in (X, sparse.csr_matrix(X)):
         model = make(reject=Reject(0.3, -1, rule="online")).partial_fit(rows, y, classes=np.arange(K))
-        seen.append(model._learner.observer.__reduce__()[2][0])
+        seen.append(model._model.learner.observer.__reduce__()[2][0])
     np.testing.assert_array_equal(*seen)
     assert np.count_nonzero(seen[0]) > 50
 
@@ -630,11 +631,11 @@ def test_an_exception_of_the_problem_leaves_the_last_complete_round():
     for rows in (X, sparse.csr_matrix(X)):
         problem = Failing()
         model = Predtron(problem, norm="scaled").partial_fit(rows[:40], list(y[:40]))
-        before = state(model), pickle.dumps(model._learner.weights)
+        before = state(model), pickle.dumps(model._model.learner.weights)
         problem.fails = int(y[40])
         with pytest.raises(RuntimeError, match="no such hour"):
             model.partial_fit(rows[40:41], [int(y[40])])
-        assert (state(model), pickle.dumps(model._learner.weights)) == before
+        assert (state(model), pickle.dumps(model._model.learner.weights)) == before
 
 
 def test_no_loss_bound():
@@ -649,12 +650,12 @@ def test_margin_is_that_of_standardised_rows(form):
     """With the statistics of the end, it is l2's margin on the scaled rows."""
     X, y = two_classes()
     model = fitted(form(X * 10 ** np.arange(6) + 5), y, intercept_scaling=2.0)
-    weights = model._learner.weights
+    weights = model._model.learner.weights
     inverse, mean = weights._field(1), weights._field(0)
     U = model.coef_ / np.sqrt(inverse)
     c = (model.intercept_ + model.coef_ @ mean) / 2.0
     length = np.sqrt((U**2).sum() + (c**2).sum())
-    scores = model._scores(form(X * 10 ** np.arange(6) + 5))[:, 0]
+    scores = predicting_scores(model, form(X * 10 ** np.arange(6) + 5))[:, 0]
     margin = 2 * (np.where(y, 1, -1) * scores).min()
     np.testing.assert_allclose(model.margin(X * 10 ** np.arange(6) + 5, y) * length, margin, rtol=1e-9)
 
@@ -689,7 +690,7 @@ def test_sums_over_features_survive_a_feature_that_hardly_varied():
     model = PredtronClassifier(norm="scaled").partial_fit(sparse.csr_matrix(X[:70]), y[:70], classes=[0, 1])
     for i in range(70, 200):
         model.partial_fit(sparse.csr_matrix(X[i : i + 1]), y[i : i + 1])
-        weights = model._learner.weights
+        weights = model._model.learner.weights
         total = (weights._field(0) ** 2 * weights._field(1)).sum()
         running = pickle.loads(pickle.dumps(weights))._counted()[0][5]
         np.testing.assert_allclose(running, total, rtol=1e-8)

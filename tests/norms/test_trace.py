@@ -44,6 +44,7 @@ from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.representations import Code, OneHot
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate, Subgradient
 from sklearn_predtron.updates import _competitor as core
+from tests.inside import predicting_scores
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 
@@ -96,7 +97,7 @@ def test_iterates_and_averages(number):
             model = make(update, average, representation, loss, q, **intercept_settings(intercept))
             model.partial_fit(rows, y, classes=np.arange(k), sample_weight=weight)
             assert_agrees(model, reference, average)
-            assert_close(model._scores(rows), X @ model.coef_.T + model.intercept_)
+            assert_close(predicting_scores(model, rows), X @ model.coef_.T + model.intercept_)
 
 
 @pytest.mark.parametrize(("k", "p"), [(3, 1), (3, 2), (9, 3), (18, 7), (5, 67), (47, 21), (70, 90)])
@@ -121,7 +122,7 @@ def test_the_norm_is_that_of_l2_for_one_score_one_feature_and_q_2(average):
         (PredtronClassifier, X[:, :2], y, None),
     ):
         models = [kind(norm=norm, **settings).fit(rows, labels) for norm in ("l2", Trace(q=q))]
-        assert type(models[1]._learner.weights) is L2Weights
+        assert type(models[1]._model.learner.weights) is L2Weights
         assert state(models[0]) == state(models[1])
 
 
@@ -140,7 +141,7 @@ def replay(model, X, y, average, first=None):
     keep = 0.5 ** (1 / average) if isinstance(average, float) else 1.0
     for i in range(len(X)):
         model.partial_fit(X[i : i + 1], y[i : i + 1], **(first if first and i == 0 else {}))
-        weights = model._learner.weights
+        weights = model._model.learner.weights
         assert type(weights) is TraceWeights
         theta, W = weights.dual(), power_link(weights.dual(), weights.q)
         np.testing.assert_allclose(model.last_coef_, W, atol=1e-9 * max(np.abs(W).max(), 1e-300))
@@ -293,11 +294,11 @@ def test_weights_shrunk_to_zero(average):
     X, y = data(n=40, k=4)
     alpha, eta = 0.5, 2.0
     model = make(PerceptronUpdate(), average).partial_fit(X[:20], y[:20], classes=range(4))
-    learner = model._learner
+    learner = model._model.learner
     learner.change(
         learner.problem, core.SubgradientRule(alpha, eta), learner.average if learner.weights.averaging else None, None
     )
-    model._learner.learn(dense_rows(X[20:]), Codes(y[20:].astype(np.intp)))
+    model._model.learner.learn(dense_rows(X[20:]), Codes(y[20:].astype(np.intp)))
     reference = reference_for(PerceptronUpdate(), OneHot(), ZeroOne(), 4, X.shape[1]).learn(X[:20], y[:20])
     reference.rule, reference.parameters.alpha, reference.parameters.eta = "subgradient", alpha, eta
     assert_agrees(model, reference.learn(X[20:], y[20:]), average)
@@ -460,7 +461,7 @@ def test_loss_suffered_is_within_the_bound(update, intercept):
                 for _ in range(2):
                     model.partial_fit(X, y, classes=range(6))
                 r2 = 0.0 if intercept is None else intercept**2
-                q = model._learner.weights.q
+                q = model._model.learner.weights.q
                 R2 = (X**2).sum(axis=1).max()
                 beside = (b**2).sum() / r2 if r2 else 0.0
                 of_schatten = gap / np.sqrt(schatten(U, q / (q - 1)) ** 2 + beside)
@@ -482,7 +483,7 @@ def test_margin_and_bound_are_those_of_theorem_15():
     assert model.margin(X, y) == pytest.approx(gamma, rel=1e-9)
     assert model.loss_bound(gamma, R) == pytest.approx(2 * (q - 1) * R**2 / gamma**2, rel=1e-12)
     assert model.loss_bound(gamma) == pytest.approx(model.loss_bound(gamma, R), rel=1e-12)
-    assert model._learner.weights.radius2 == pytest.approx((q - 1) * R**2, rel=1e-12)
+    assert model._model.learner.weights.radius2 == pytest.approx((q - 1) * R**2, rel=1e-12)
     with_intercept = make(Adaptive(), intercept_scaling=2.0).fit(X, y)
     expected = 2 * ((q - 1) * 5.0 + 4.0) / 0.25
     assert with_intercept.loss_bound(0.5, 3.0) == pytest.approx(expected, rel=1e-12)
@@ -516,6 +517,6 @@ def test_loss_on_sets_and_lists_is_within_the_bound(model, intercept):
         gamma = learned.set_params(update=model.update).margin(X, y)
         assert gamma > 0
         online = clone(model).partial_fit(X, y).partial_fit(X, y)
-        assert type(online._learner.weights) is TraceWeights
+        assert type(online._model.learner.weights) is TraceWeights
         R = np.sqrt((X**2).sum(axis=1).max() + (0 if intercept is None else intercept**2))
         assert 0 < online.cumulative_loss_ <= online.loss_bound(gamma, R)

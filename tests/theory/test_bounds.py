@@ -77,7 +77,7 @@ def test_bounds_of_rankings_under_every_norm(norm, which):
         model = family(which)[0].set_params(update=update, norm=norm, average=False)
         gamma = margin(model, X, y, largest_margin(model, X, y, norm="l1", **given).coef, **given)
         model.partial_fit(X, y, **given)
-        q = getattr(model._learner.weights, "q", 2.0) if isinstance(norm, (PNorm, Group)) else 2.0
+        q = getattr(model._model.learner.weights, "q", 2.0) if isinstance(norm, (PNorm, Group)) else 2.0
         R = np.linalg.norm(X, q, axis=1).max()
         if given and not update.pairwise:  # no less than the dual norm of X^T g for any g of length 1
             lists = [X[given["qid"] == i] for i in range(10)]
@@ -95,12 +95,12 @@ def test_theory_steps_have_the_radius_of_their_norm(norm, update):
     x, cost = np.array([[3.0, -1.0, 0.5, 2.0]]), np.array([[0, 2.0, 8.0], [0.5, 0, 4.0], [1, 1, 0]])
     parts = {"norm": norm, "loss": cost, "representation": "onehot", "fit_intercept": False, "average": False}
     model = PredtronClassifier(update=update, **parts).partial_fit(x, [0], classes=[0, 1, 2])
-    q = getattr(model._learner.weights, "q", 2.0)
+    q = getattr(model._model.learner.weights, "q", 2.0)
     size = np.linalg.norm(x, q if isinstance(norm, (PNorm, Group)) else 2, axis=1)[0]
     g = 2 ** (1 / q if isinstance(norm, PNorm) else 1 / 2)
     R2 = (q - 1) * size**2
     eta = 0.5 / (2 * R2) if isinstance(update, LossAugmented) else 8 / (2 * 8 * R2)
-    assert model._learner.weights.length() == pytest.approx(eta * g * size, rel=1e-9)
+    assert model._model.learner.weights.length() == pytest.approx(eta * g * size, rel=1e-9)
     assert model.loss_bound(1.0) == pytest.approx(2 * R2 * (64 / 0.5 if isinstance(update, LossAugmented) else 8), rel=1e-12)
 
 

@@ -156,7 +156,7 @@ def test_the_bound_of_slam_is_theorem_6_of_its_surrogate():
         for i in np.flatnonzero(better(relevance).any(axis=1)):
             F += max(0.0, 1 + t[relevance == 0].max() - t[i]) / relevance.sum()
             v.append(1 / relevance.sum())
-    R2, eta, least = (X**2).sum(axis=1).max(), 0.002, model._learner.update.c_L_seen
+    R2, eta, least = (X**2).sum(axis=1).max(), 0.002, model._model.learner.update.c_L_seen
     expected = (u @ u + 2 * eta * F) / (eta * (2 - 4 * eta * R2 / least))
     assert least >= min(v)
     assert model.loss_bound(comparator=u, X=X, y=y, qid=qid) == pytest.approx(expected, rel=1e-9)
