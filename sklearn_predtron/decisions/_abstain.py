@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron.decisions._base import FOLDS, Decision
-from sklearn_predtron.problems._base import Problem
 
 
 class AbstainByCode(Decision):
@@ -59,7 +58,7 @@ class AbstainOnline(AbstainByMargin):
 
     asks_for = FOLDS
 
-    def observer(self, problem: Problem, present: Observer | None) -> Observer:
+    def observer(self, problem: Any, present: Observer | None) -> Observer:
         """Return the histogram of the margins."""
         return present if isinstance(present, MarginHistogram) else MarginHistogram(problem, len(self.costs))
 

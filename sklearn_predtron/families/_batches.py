@@ -87,7 +87,7 @@ class BatchReader(BlockReader):
         codes = model.labels.encode(y).array
         return self.in_blocks(blocks.take(codes), blocks.start)
 
-    def rounds(self, batch: Batch) -> Batch | None:  # type: ignore[override]
+    def rounds(self, batch: Batch) -> Batch | None:
         """Return the rounds of a stream: groups, or full batches and a shorter last one; None where there are none."""
         if isinstance(batch.rows, QueryRows):
             return batch

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._compat import CachedParameterNames, CallbackSupport, Interval, StrOptions, with_callbacks
@@ -19,7 +20,7 @@ from sklearn_predtron._parts import Part, kinds, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.families import _bounds, _training, _widening
+from sklearn_predtron.families import _bounds, _linear, _sparse, _training, _widening
 from sklearn_predtron.families._attributes import absent, learned, read_only, recorded
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience, checked_patience
@@ -63,9 +64,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     intercept_scaling: Any
     warm_start: bool
 
-    _model: Model | None = None
+    _model: Any = None  # a Model, once there are weights
     _epochs = 10  # of fit, if max_iter does not say
     _more_epochs = False  # whether some thousand rows take more
+    _keeps_sparse = True  # whether weights may be kept sparse
     _linear_models = "linear classifiers of scikit-learn, and OneVsRestClassifier of them"
 
     # -------------------------------------------------------------------------------------------------- what a family says
@@ -88,15 +90,15 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     def _intercept(self) -> Intercept:
         """Return the intercept of weights that are zeros."""
-        return Intercept(self.fit_intercept, self._scaling())  # type: ignore[attr-defined]
+        return Intercept(self.fit_intercept, self._scaling())
 
     def _fixed_parameters(self) -> dict[str, Any]:
         """Return what the weights are made of beside the norm."""
-        return {"fit_intercept": bool(self.fit_intercept), "intercept_scaling": self._scaling()}  # type: ignore[attr-defined]
+        return {"fit_intercept": bool(self.fit_intercept), "intercept_scaling": self._scaling()}
 
     def _read_linear(self, model: Any) -> tuple[Codec, Any]:
         """Return the codec of what a linear model predicts, and the scores by which it does."""
-        raise TypeError(f"{type(self).__name__} does not define _read_linear(); a family that begins at a model must.")
+        raise ValueError(f"model={shortened(model)}: {type(self).__name__} cannot begin at a linear model; other families can.")
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         """Return the codec of more classes, and the place in it of each score so far."""
@@ -317,6 +319,126 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             _widening.widen(self, n_features, classes)
         return self
 
+    @classmethod
+    def from_linear(cls, model: Any, **parameters: Any) -> Self:
+        """Begin at a fitted linear model of scikit-learn, and go on by `partial_fit`, or by `fit` with ``warm_start=True``.
+
+        The estimator predicts as the model does, but for exact ties, until it learns: its first iterate is the model, and the
+        average is over those that follow, one a round.  Steps are as long as for zero weights.  A `threshold`, a `constraint`, a
+        `reject` option or a loss of the k first labels has its say in predictions from the beginning.
+
+        Parameters
+        ----------
+        model : estimator
+            A fitted linear model of scikit-learn, with as many classes, labels or targets as are to be predicted:
+            `LogisticRegression`, `SGDClassifier`, `LinearSVC`, `Perceptron`, `RidgeClassifier` or another, for several labels
+            `OneVsRestClassifier` or `MultiOutputClassifier` of them, for rankings `Ridge`, `LinearRegression` or another.
+        **parameters : dict
+            Parameters of the estimator.  The norm must take given weights, and, if it measures the intercept with them ("l1",
+            "group"), `intercept_scaling` must be a number.
+
+        Returns
+        -------
+        Self
+            An estimator that is fitted, of 0 rounds.  For it no loss bound is proven.
+
+        Raises
+        ------
+        ValueError
+            If the model is not linear, has other outputs than the family predicts, or has an intercept and the estimator none;
+            if the norm or the representation has no such weights.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn_predtron import PredtronClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> batch = LogisticRegression().fit(X[::2], y[::2])
+        >>> stream = PredtronClassifier.from_linear(batch)
+        >>> bool((stream.predict(X) == batch.predict(X)).all()), stream.t_
+        (True, 0)
+        >>> stream.partial_fit(X[1::2], y[1::2]).t_
+        75
+        """
+        estimator = cls(**parameters)
+        estimator._validate_params()
+        _linear.begin_at(estimator, model)
+        return estimator
+
+    @keeping_type(available_if(_sparse.check_takes_weights))
+    def sparsify(self, tol: float = 0.0) -> Self:
+        """Keep only the weights that predict and are not zero.
+
+        The estimator predicts as before, `coef_` becomes a CSR matrix, and memory and saved models hold what is not zero, in the
+        place of all weights and of the sums behind their average.  Learning goes on after `densify`.  The method is there if the
+        norm has such weights, which "scaled" and "rkhs" have not: under "auto" once CSR rows have been learned, and dense ones
+        want norm="l2" or another.
+
+        Parameters
+        ----------
+        tol : float, default=0.0
+            Weights of at most this share of the largest count as zeros, too, by which predictions may change.  Under the norms
+            "l1" and "group" most weights are next to nothing, but few are zero.
+
+        Returns
+        -------
+        Self
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If `tol` is no such share, or if scores share one direction.
+
+        See Also
+        --------
+        densify : Makes the weights dense again.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_predtron import PredtronBinaryClassifier
+        >>> X = np.random.default_rng(0).standard_normal((500, 200))
+        >>> model = PredtronBinaryClassifier(norm="l1", random_state=0).fit(X, X[:, 3] > X[:, 5])
+        >>> model.sparsify(tol=0.05).coef_.nnz, round(model.score(X, X[:, 3] > X[:, 5]), 2)
+        (3, 0.99)
+        """
+        with self._lock:
+            check_is_fitted(self)
+            _sparse.sparsify(self, tol)
+        return self
+
+    @keeping_type(available_if(_sparse.check_has_sparse))
+    def densify(self) -> Self:
+        """Make sparse weights dense, so that learning goes on from what predicts.
+
+        The last iterate, the average and what both were made of are no longer there: the next iterate follows the weights that
+        predict, and the average is over those to come.  For the losses to come no bound is proven.
+
+        Returns
+        -------
+        Self
+            The estimator; one whose weights are dense is left as it is.
+
+        See Also
+        --------
+        sparsify : Keeps only the weights that are not zero.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn_predtron import PredtronClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = PredtronClassifier(norm="l2", random_state=0).fit(X, y).sparsify()
+        >>> type(model.coef_).__name__, type(model.densify().coef_).__name__
+        ('csr_matrix', 'ndarray')
+        """
+        with self._lock:
+            check_is_fitted(self)
+            _sparse.densify(self)
+        return self
+
     def loss_bound(
         self,
         margin: float | None = None,
@@ -374,10 +496,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     def _fitted_model(self) -> Model:
         """Return what was learned, of which a call takes all that it uses: another thread may put another model in its place."""
-        model = self._model
+        model: Model = self._model
         if model is None:
             check_is_fitted(self)
-        return model  # type: ignore[return-value]
+        return model
 
     # ------------------------------------------------------------------------------------------------------ what was learned
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._reading import Columns
 from sklearn_predtron.norms import Norm
 
-E = TypeVar("E")
 SEVERAL = (OneVsRestClassifier, MultiOutputClassifier, MultiOutputRegressor)
 ANY_REGRESSOR = (LinearModel, SGDRegressor)
 SAME = 1e-9  # of the largest weight: by so much rounding sets equal directions apart
@@ -34,53 +33,6 @@ class Linear(NamedTuple):
 
     coef: NDArray
     intercept: NDArray
-
-
-def from_linear(cls: type[E], model: Any, **parameters: Any) -> E:
-    """Begin at a fitted linear model of scikit-learn, and go on by `partial_fit`, or by `fit` with ``warm_start=True``.
-
-    The estimator predicts as the model does, but for exact ties, until it learns: its first iterate is the model, and the
-    average is over those that follow, one a round.  Steps are as long as for zero weights.  A `threshold`, a `constraint`, a
-    `reject` option or a loss of the k first labels has its say in predictions from the beginning.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted linear model of scikit-learn, with as many classes, labels or targets as are to be predicted:
-        `LogisticRegression`, `SGDClassifier`, `LinearSVC`, `Perceptron`, `RidgeClassifier` or another, for several labels
-        `OneVsRestClassifier` or `MultiOutputClassifier` of them, for rankings `Ridge`, `LinearRegression` or another.
-    **parameters : dict
-        Parameters of the estimator.  The norm must take given weights, and, if it measures the intercept with them ("l1",
-        "group"), `intercept_scaling` must be a number.
-
-    Returns
-    -------
-    Self
-        An estimator that is fitted, of 0 rounds.  For it no loss bound is proven.
-
-    Raises
-    ------
-    ValueError
-        If the model is not linear, has other outputs than the family predicts, or has an intercept and the estimator none;
-        if the norm or the representation has no such weights.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn_predtron import PredtronClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> batch = LogisticRegression().fit(X[::2], y[::2])
-    >>> stream = PredtronClassifier.from_linear(batch)
-    >>> bool((stream.predict(X) == batch.predict(X)).all()), stream.t_
-    (True, 0)
-    >>> stream.partial_fit(X[1::2], y[1::2]).t_
-    75
-    """
-    estimator = cls(**parameters)
-    estimator._validate_params()
-    begin_at(estimator, model)
-    return estimator
 
 
 def begin_at(estimator: Any, model: Any) -> None:

@@ -20,7 +20,6 @@ from sklearn_predtron.decisions._base import Decision
 from sklearn_predtron.families import _saved
 from sklearn_predtron.families._reading import Columns, check_finite, read_rows, warn_of_format, why_length_refused
 from sklearn_predtron.families._stream import Stream
-from sklearn_predtron.families.labels._codec import Codec
 
 BLOCK = 1 << 16  # scores that stay near the processor until they are decoded
 MANY_BLOCKS = 64  # the least that threads are worth, whose start takes as long as some blocks
@@ -65,7 +64,7 @@ class Model:
 
     name: str
     learner: Learner
-    labels: Codec
+    labels: Any
     columns: Columns
     norm: Any
     loss: Any

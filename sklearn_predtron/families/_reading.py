@@ -38,7 +38,7 @@ LabelsOf = Callable[..., tuple[Codec, Any]]  # the codec and what it makes of la
 class Columns(NamedTuple):
     """The features of rows: how many, None with joint features, and how they are called, None if they have no names."""
 
-    n: int | None
+    n: Any
     names: NDArray | None = None
 
 
@@ -73,7 +73,7 @@ class RowReader:
         whether the call is of a stream.
     """
 
-    ids: Ids | None = None
+    ids: Any = None  # of the rows of a round, if ids gather them
     misses_ids = False  # where there are several rows, and none are given
     no_comparator_because: str | None = None  # in bounds
 
@@ -168,7 +168,7 @@ class BlockReader(RowReader):
         if ids is None and model.noted:
             raise ValueError(NO_IDS.format(method=method, **self.ids._asdict()))
 
-    def read(  # type: ignore[override]
+    def read(
         self,
         X: Any,
         y: Any,

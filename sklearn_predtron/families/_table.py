@@ -14,7 +14,7 @@ from sklearn_predtron._parts import as_numbers, checked_build
 from sklearn_predtron._queries import shortened, shortened_list
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.families import _linear, _sparse
+from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._linear import Linear
@@ -97,10 +97,6 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     class_weight: Any
     reject: Any = None  # of a family that has no such parameter
     _codec: type[Classes] = Classes
-
-    from_linear = classmethod(_linear.from_linear)
-    sparsify = _sparse.sparsify
-    densify = _sparse.densify
 
     @learned
     def classes_(self) -> NDArray:

@@ -30,7 +30,7 @@ Learn = Callable[[Any, Batch], None]  # lets an estimator, with the model in pro
 
 
 def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None) -> None:
-    """Learn a data set in epochs; the estimator has the model at last, or, where rounds are interrupted, what they have come to."""
+    """Learn a data set in epochs; the estimator gets the model at last, or what interrupted rounds have come to."""
     estimator._validate_params()
     known = estimator._model if estimator.warm_start else None
     reader = estimator._reader()

@@ -18,7 +18,7 @@ from sklearn_predtron._queries import Queries
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, ROWS, Decision
 from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
-from sklearn_predtron.families import _linear, _sparse
+from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned, shifted_intercept
 from sklearn_predtron.families._batches import BatchReader, column_of, losses_of_batches
 from sklearn_predtron.families._docstrings import documented
@@ -232,10 +232,6 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         self.shuffle = shuffle
         self.random_state = random_state
         self.warm_start = warm_start
-
-    from_linear = classmethod(_linear.from_linear)
-    sparsify = _sparse.sparsify
-    densify = _sparse.densify
 
     @learned
     def classes_(self) -> NDArray:

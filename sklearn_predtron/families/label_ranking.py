@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from sklearn_predtron.families import _linear, _sparse
+from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned, names_of, read_only
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
@@ -147,10 +147,6 @@ class PredtronLabelRanker(BasePredtron):
         self.shuffle = shuffle
         self.random_state = random_state
         self.warm_start = warm_start
-
-    from_linear = classmethod(_linear.from_linear)
-    sparsify = _sparse.sparsify
-    densify = _sparse.densify
 
     @learned
     def label_names_(self) -> NDArray:

@@ -17,7 +17,7 @@ from sklearn_predtron._parts import checked_build, real_numbers, resolve
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, number_or_measure
-from sklearn_predtron.families import _linear, _sparse
+from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned, names_of, read_only, shifted_intercept
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
@@ -151,10 +151,6 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         self.threshold = threshold
 
     # ------------------------------------------------------------------------------------------------- what it is made of
-
-    from_linear = classmethod(_linear.from_linear)
-    sparsify = _sparse.sparsify
-    densify = _sparse.densify
 
     @learned
     def classes_(self) -> NDArray:

@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from sklearn_predtron._compat import with_callbacks
 from sklearn_predtron._queries import ONE, QID, check_qid, is_one, read_document_relevances
 from sklearn_predtron._typing import keeping_type
-from sklearn_predtron.families import _linear, _sparse
+from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._bounds import loss_bound
 from sklearn_predtron.families._docstrings import documented
@@ -144,10 +144,6 @@ class PredtronRanker(BasePredtron):
         self.shuffle = shuffle
         self.random_state = random_state
         self.warm_start = warm_start
-
-    from_linear = classmethod(_linear.from_linear)
-    sparsify = _sparse.sparsify
-    densify = _sparse.densify
 
     # --------------------------------------------------------------------------------------------------------- learning
 

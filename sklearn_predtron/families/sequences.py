@@ -18,7 +18,7 @@ from sklearn_predtron.families._attributes import learned, read_only
 from sklearn_predtron.families._bounds import loss_bound, unit_margin_bound
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._linear import Linear, from_linear, of_classes, of_each_class
+from sklearn_predtron.families._linear import Linear, of_classes, of_each_class
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._reading import (
@@ -113,7 +113,8 @@ class SequenceReader(BlockReader):
         """Return the sequences, and what a call was given; refuse a constraint, or labels that it forbids."""
         sequences, reading = super().gathered(X, y, labels_of, known, *given, **how)
         codec: Any = reading.labels
-        labels, classes = reading.batch.labels, codec.classes
+        labels: Any = reading.batch.labels
+        classes = codec.classes
         if self.observed and how["partial"]:
             raise ValueError("constraint='observed' is not for partial_fit, which sees a part of the data; pass an array.")
         observed = observed_transitions(labels, len(classes)) if self.observed else None
@@ -215,6 +216,7 @@ class PredtronSequenceTagger(BasePredtron):
     (0.75, 0.62)
     """
 
+    _keeps_sparse = False
     _epochs = 20
     _parameter_constraints: dict[str, list] = {
         **{name: kinds for name, kinds in BasePredtron._parameter_constraints.items() if name != "fit_intercept"},
@@ -256,8 +258,6 @@ class PredtronSequenceTagger(BasePredtron):
         self.shuffle = shuffle
         self.random_state = random_state
         self.warm_start = warm_start
-
-    from_linear = classmethod(from_linear)
 
     # --------------------------------------------------------------------------------------------------------- learning
 

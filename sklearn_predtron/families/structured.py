@@ -208,6 +208,7 @@ class Predtron(BasePredtron):
     See `Problem` and `JointProblem`.
     """
 
+    _keeps_sparse = False
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
         "problem": [HasMethods(METHODS), HasMethods(_joint.METHODS)],
@@ -370,7 +371,7 @@ class OwnReader(RowReader):
         super().__init__(name)
         self.problem = problem
 
-    def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> Reading:  # type: ignore[override]
+    def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> Reading:
         """Return what a call that learns was given."""
         if known is not None:
             self.check_features(known)
@@ -399,7 +400,7 @@ class ObjectReader(OwnReader):
         X = objects_of(X)
         return X, ObjectRows(X, self.features()), Columns(None)
 
-    def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> Reading:  # type: ignore[override]
+    def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> Reading:
         """Return what a call that learns was given."""
         reading = super().read(X, y, labels_of, known, **given)
         batch = reading.batch

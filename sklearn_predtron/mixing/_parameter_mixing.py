@@ -422,7 +422,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
         learned: Any = model._model
         if model._decision(learned.labels).asks_for == ROWS:
             warn(
-                f"threshold={model.threshold!r} is chosen on rows in memory, and of shards it is 0; pass a number, chosen on "  # type: ignore[attr-defined]
+                f"threshold={model.threshold!r} is chosen on rows in memory, and of shards it is 0; pass a number, chosen on "
                 "some rows that are held out, say."
             )
         if whole and learned.learner.t == 0:

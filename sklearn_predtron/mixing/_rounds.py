@@ -207,4 +207,4 @@ def adopt(model: BasePredtron, progress: Progress, finish: Finish) -> None:
 
 def learner_of(model: BasePredtron) -> Learner:
     """Return the learner of a fitted estimator."""
-    return model._model.learner  # type: ignore[union-attr]
+    return model._model.learner

@@ -199,7 +199,7 @@ def learn_batch(model: BasePredtron, learner: Learner, batch: Batch, random: np.
     if batch.rows.n == 0 or (batch.order is not None and len(batch.order) == 0):
         return
     drawn = epochs_of(model, batch, random, learner).draw(half_held_out=fresh and learner.observer is not None)
-    learn_epoch(model._model, learner, *drawn, fresh=fresh)  # type: ignore[arg-type]
+    learn_epoch(model._model, learner, *drawn, fresh=fresh)
 
 
 def deal(model: BasePredtron, batch: Batch, n: int, random: np.random.Generator) -> list[Rounds]:

@@ -33,9 +33,8 @@ class Ranks(Classes):
         """Refuse a single rank, and warn of texts that nobody has put in order."""
         super().check(ordered=ordered)
         if not ordered and self.classes.dtype.kind in "OSUT":
-            warn(
-                f"The labels are text, and their order is that of the alphabet: {self.classes.tolist()}; categories= gives another."
-            )
+            found = self.classes.tolist()
+            warn(f"The labels are text, and their order is that of the alphabet: {found}; categories= gives another.")
 
     def check_order(self, given: NDArray, *, whole: bool) -> None:
         """Refuse ranks that are declared in another order than the first ones, or, as a `whole`, fewer of them."""
