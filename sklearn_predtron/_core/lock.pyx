@@ -9,9 +9,13 @@ cdef extern from "shared_lock.h" nogil:
     void lock_release(SharedLock* lock)
     bint lock_is_taken(const SharedLock* lock)
     bint lock_is_taken_here(const SharedLock* lock)
+    enum:
+        LOCK_TAKEN
+        LOCK_IS_BUSY
+        LOCK_IS_READ
+    int lock_enter_call(SharedLock* lock)
     bint lock_read(SharedLock* lock, Section* section, bint wait)
     bint lock_end_read(SharedLock* lock, Section* section)
-    bint lock_is_read_here(const SharedLock* lock)
     bint lock_change(SharedLock* lock, bint wait)
     void lock_end_change(SharedLock* lock)
     bint lock_is_changed_here(const SharedLock* lock)
@@ -74,14 +78,10 @@ cdef class Lock:
 
     cdef bint enter_call(self) except -1:
         """Go on in the call that this thread has, outside its sections, or take it and return True."""
-        if lock_is_changed_here(self.state):
-            raise RuntimeError(BUSY)
-        if lock_is_read_here(self.state):
-            raise RuntimeError(READ)
-        if lock_is_taken_here(self.state):
-            return False
-        self.take()
-        return True
+        cdef int how = lock_enter_call(self.state)
+        if how == LOCK_IS_BUSY or how == LOCK_IS_READ:
+            raise RuntimeError(BUSY if how == LOCK_IS_BUSY else READ)
+        return how == LOCK_TAKEN
 
     # ------------------------------------------------------------------------------------------------------ the sections
 

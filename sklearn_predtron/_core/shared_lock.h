@@ -35,6 +35,10 @@ void lock_release(SharedLock *lock);
 int lock_is_taken(const SharedLock *lock);
 int lock_is_taken_here(const SharedLock *lock);
 
+/* Go on in the call that this thread has, outside its sections, or take it. */
+enum { LOCK_GOES_ON, LOCK_TAKEN, LOCK_IS_BUSY, LOCK_IS_READ };
+int lock_enter_call(SharedLock *lock);
+
 /* Reading: 0 where it would have to wait and shall not; where a section is left that this thread is not in. */
 int lock_read(SharedLock *lock, Section *section, int wait);
 int lock_end_read(SharedLock *lock, Section *section);

@@ -89,8 +89,9 @@ class Predicting(Validated):
 
 def of_one_moment(learner: Learner, rows: Rows) -> Any:
     """Return what scores the rows: in several blocks, by what predicts now."""
-    several = rows.n > max(1, BLOCK // learner.problem.d) and learner.weights.expansion is None
-    return learner.predictor() if several else learner
+    if rows.n == 1 or rows.n <= BLOCK // learner.problem.d or learner.weights.expansion is not None:
+        return learner
+    return learner.predictor()
 
 
 def in_blocks(learner: Learner, rows: Rows, work: Callable[[int, int], Any]) -> list[Any]:

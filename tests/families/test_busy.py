@@ -66,8 +66,11 @@ CALLS = {
     "set_params of a part": lambda model, X, y: model.set_params(update="perceptron"),
     "set_callbacks": lambda model, X, y: model.set_callbacks(),
     "an attribute": lambda model, X, y: setattr(model, "norm", "l1"),
-    "pickle": lambda model, X, y: pickle.dumps(model),
-    "deepcopy": lambda model, X, y: copy.deepcopy(model),
+}
+READINGS = {
+    "predict": lambda model, X: model,
+    "deepcopy": lambda model, X: copy.deepcopy(model),
+    "pickle": lambda model, X: pickle.loads(pickle.dumps(model)),
 }
 
 
