@@ -396,7 +396,7 @@ cdef class Learner:
         cdef double* scratch
         cdef ScoreGradient g
         cdef bint undo_needed = self.problem.may_raise or getattr(self.update, "eta", 0) > SAFE_SIZE
-        cdef bint parting = self.weights.expansion is None      # whose rows lie elsewhere until the block is closed
+        cdef bint parting = not self.weights.whole_in_blocks
         cdef bint choosing = fresh and self.average.every > 0 and self.weights.averaging > 0
         observed = observed and fresh and self.observer is not None
         self.problem.prepare(labels)

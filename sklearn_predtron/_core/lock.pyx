@@ -19,7 +19,7 @@ cdef extern from "shared_lock.h" nogil:
     bint lock_change(SharedLock* lock, bint wait)
     void lock_end_change(SharedLock* lock)
     bint lock_is_changed_here(const SharedLock* lock)
-    size_t lock_changes(const SharedLock* lock)
+    size_t lock_moment(const SharedLock* lock)
     void lock_give_way(SharedLock* lock)
 
 BUSY = ("This model is learning in another call; wait until that call has ended (where several threads share a model, by a lock "
@@ -118,9 +118,9 @@ cdef class Lock:
         """Return whether this thread keeps readers out."""
         return lock_is_changed_here(self.state)
 
-    cdef size_t changes(self) noexcept:
-        """Return a number that tells what is read now from what is read after another change."""
-        return lock_changes(self.state)
+    cdef size_t moment(self) noexcept:
+        """Return a number that tells what is read now from what is read after another change; 0 within a change."""
+        return lock_moment(self.state)
 
 
 cdef class Reading:

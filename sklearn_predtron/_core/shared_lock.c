@@ -223,7 +223,7 @@ int lock_end_read(SharedLock *lock, Section *section) {
 
 int lock_is_changed_here(const SharedLock *lock) { return lock_is_taken_here(lock) && lock->changing; }
 
-size_t lock_changes(const SharedLock *lock) { return lock->changes; }
+size_t lock_moment(const SharedLock *lock) { return lock_is_changed_here(lock) ? 0 : lock->changes + 1; }
 
 int lock_change(SharedLock *lock, int wait) {
     if (OR(&lock->word, WRITER) >= READER) {

@@ -48,7 +48,7 @@ int lock_is_read_here(const SharedLock *lock);
 int lock_change(SharedLock *lock, int wait);
 void lock_end_change(SharedLock *lock);
 int lock_is_changed_here(const SharedLock *lock);
-size_t lock_changes(const SharedLock *lock); /* so far, for those who read or change */
+size_t lock_moment(const SharedLock *lock); /* for those who read; 0 within a change, whose rounds it would not tell apart */
 
 /* Let readers in that have waited for long enough; called by the thread that changes, where the model can be read. */
 void lock_give_way(SharedLock *lock);
