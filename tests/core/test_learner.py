@@ -26,7 +26,7 @@ from reference.learner import Reference
 from scipy import sparse
 
 import sklearn_predtron.updates
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron import PredtronClassifier
 from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.problems._base import Codes

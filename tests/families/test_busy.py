@@ -270,8 +270,7 @@ def test_others_read_in_between_the_rounds_of_one_call(norm):
     model = Predtron(Slow(), norm=norm, shuffle=False).partial_fit(X[:10], list(y[:10]))
     alone = copy.deepcopy(model)
     scores = [alone.decision_function(X)]
-    for i in range(10, 100):
-        scores.append(alone.partial_fit(X[i : i + 1], [y[i]]).decision_function(X))
+    scores += [alone.partial_fit(X[i : i + 1], [y[i]]).decision_function(X) for i in range(10, 100)]
     seen, done = [], threading.Event()
 
     def learn():
