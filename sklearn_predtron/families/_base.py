@@ -211,7 +211,8 @@ class BasePredtron(Saved, Trained, Widened, Predicting, Composed, Fitted):
             if "_learner" not in self.__dict__ or self._learner.t == rounds:  # nothing was learned
                 self._restore(before)
                 if learner is not None:
-                    learner.weights.keep_averages(averages)
+                    with learner.lock.changing():
+                        learner.weights.keep_averages(averages)
             raise
         if "_stream" not in self.__dict__:
             self._stream = self._open_stream()

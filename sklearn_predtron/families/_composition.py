@@ -112,7 +112,8 @@ class Composed(Bounded, Parameterized):
             self._learner = learner = copy.deepcopy(learner)  # others may be reading the average
             if average is not None and average.keep < 1:
                 learner.weights.put_first(2)  # the one that forgets goes on
-        learner.weights.keep_averages(kept)
+        with learner.lock.changing():
+            learner.weights.keep_averages(kept)
         if type(average) is type(learner.average) is ChoosingAverage:
             average = learner.average
         self._learner = learner.with_parts(problem, update, average, observer)
