@@ -20,6 +20,8 @@ cdef class Counts:
     cdef double cumulative_loss
     cdef double mean_weight           # of the rounds so far; what a round does depends on its weight relative to it
     cdef bint weighted                # whether any round had another weight
+    cdef Py_ssize_t learners          # that were made for the weights, and the number of the one whose parts these know of
+    cdef Py_ssize_t instructed
     cdef Counts copied(self)
 
 
@@ -34,6 +36,7 @@ cdef class Learner:
     cdef readonly Lock lock
     cdef Predictors predictors        # of the weights, as are the counts
     cdef Counts counts
+    cdef Py_ssize_t number            # from 1
     cdef Learner origin               # of whose parts the weights and the observer know until this one has learned
     cdef readonly bint refused        # whether the last call ended because rows were refused before their rounds
     cdef bint overstepped             # whether because a step was too long

@@ -90,6 +90,7 @@ cdef class Counts:
     cdef Counts copied(self):
         """Counts that go on by themselves."""
         cdef Counts other = Counts()
+        other.learners = 1
         other.t, other.n_mistakes, other.n_updates = self.t, self.n_mistakes, self.n_updates
         other.cumulative_loss, other.mean_weight, other.weighted = self.cumulative_loss, self.mean_weight, self.weighted
         return other
@@ -104,6 +105,7 @@ cdef class Learner:
 
     def __cinit__(self):
         self.counts = Counts()
+        self.counts.learners = self.number = 1
 
     def __init__(self, Weights weights not None, Problem problem not None, Rule update not None, Average average not None,
                  Observer observer=None, Lock lock=None):
@@ -174,6 +176,8 @@ cdef class Learner:
         cdef Learner other = Learner(self.weights, problem, update, average or self.average, observer, self.lock)
         other.predictors, other.counts, other.history = self.predictors, self.counts, self.history
         other.origin = self if self.origin is None else self.origin
+        self.counts.learners += 1
+        other.number = self.counts.learners
         return other
 
     def with_weights(self, Weights weights not None, Problem problem not None, Observer observer):
@@ -212,6 +216,7 @@ cdef class Learner:
             self.observer.watch(self.problem)
         self.weights.watch_radius(self.update.radius_needed, self.update.radius_of_rows)
         self.weights.lead(self.average.leader)
+        self.counts.instructed = self.number
         return 0
 
     # -------------------------------------------------------------------------------------------------------------- reading
@@ -391,7 +396,7 @@ cdef class Learner:
         cdef double* scratch
         cdef ScoreGradient g
         cdef bint undo_needed = self.problem.may_raise or getattr(self.update, "eta", 0) > SAFE_SIZE
-        cdef bint parting = self.weights.expansion is None      # whose rows lie elsewhere until the block is closed
+        cdef bint parting = not self.weights.whole_in_blocks
         cdef bint choosing = fresh and self.average.every > 0 and self.weights.averaging > 0
         observed = observed and fresh and self.observer is not None
         self.problem.prepare(labels)
@@ -403,7 +408,8 @@ cdef class Learner:
         self.lock.change()
         try:
             self.predictors.forget()
-            self.instruct()
+            if self.counts.instructed != self.number:
+                self.instruct()
             self.problem.open_call(self.weights)
             self.weights.open_call(rows, fresh, undo_needed)
             if fresh and ahead is not None:

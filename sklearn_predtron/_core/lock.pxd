@@ -20,4 +20,4 @@ cdef class Lock:
     cdef void end_change(self) noexcept
     cdef void give_way(self) noexcept nogil
     cdef bint is_changed_here(self) noexcept
-    cdef size_t changes(self) noexcept
+    cdef size_t moment(self) noexcept

@@ -9,13 +9,17 @@ cdef extern from "shared_lock.h" nogil:
     void lock_release(SharedLock* lock)
     bint lock_is_taken(const SharedLock* lock)
     bint lock_is_taken_here(const SharedLock* lock)
+    enum:
+        LOCK_TAKEN
+        LOCK_IS_BUSY
+        LOCK_IS_READ
+    int lock_enter_call(SharedLock* lock)
     bint lock_read(SharedLock* lock, Section* section, bint wait)
     bint lock_end_read(SharedLock* lock, Section* section)
-    bint lock_is_read_here(const SharedLock* lock)
     bint lock_change(SharedLock* lock, bint wait)
     void lock_end_change(SharedLock* lock)
     bint lock_is_changed_here(const SharedLock* lock)
-    size_t lock_changes(const SharedLock* lock)
+    size_t lock_moment(const SharedLock* lock)
     void lock_give_way(SharedLock* lock)
 
 BUSY = ("This model is learning in another call; wait until that call has ended (where several threads share a model, by a lock "
@@ -74,14 +78,10 @@ cdef class Lock:
 
     cdef bint enter_call(self) except -1:
         """Go on in the call that this thread has, outside its sections, or take it and return True."""
-        if lock_is_changed_here(self.state):
-            raise RuntimeError(BUSY)
-        if lock_is_read_here(self.state):
-            raise RuntimeError(READ)
-        if lock_is_taken_here(self.state):
-            return False
-        self.take()
-        return True
+        cdef int how = lock_enter_call(self.state)
+        if how == LOCK_IS_BUSY or how == LOCK_IS_READ:
+            raise RuntimeError(BUSY if how == LOCK_IS_BUSY else READ)
+        return how == LOCK_TAKEN
 
     # ------------------------------------------------------------------------------------------------------ the sections
 
@@ -118,9 +118,9 @@ cdef class Lock:
         """Return whether this thread keeps readers out."""
         return lock_is_changed_here(self.state)
 
-    cdef size_t changes(self) noexcept:
-        """Return a number that tells what is read now from what is read after another change."""
-        return lock_changes(self.state)
+    cdef size_t moment(self) noexcept:
+        """Return a number that tells what is read now from what is read after another change; 0 within a change."""
+        return lock_moment(self.state)
 
 
 cdef class Reading:

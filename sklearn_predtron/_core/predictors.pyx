@@ -42,22 +42,21 @@ cdef class Predictors:
         cdef Weights predictor = self.recall(mean)
         if predictor is None:
             predictor = frozen(self.weights, mean)
-            # A number of changes does not tell the rounds of one change apart.
-            if self.weights.expansion is None and not self.lock.is_changed_here():
-                self.kept, self.of_mean, self.moment = predictor, mean, self.lock.changes()
+            if not self.weights.whole_in_blocks:    # what predicts by kernels holds the rows of one thread
+                self.kept, self.of_mean, self.moment = predictor, mean, self.lock.moment()
         return predictor
 
     cdef Weights recall(self, bint mean):
         """What is kept of this moment; None if nothing is."""
-        cdef Weights kept = self.kept
-        if kept is None or self.of_mean != mean or self.moment != self.lock.changes() or self.lock.is_changed_here():
+        if self.kept is None or self.of_mean != mean or self.moment == 0 or self.moment != self.lock.moment():
             return None
-        return kept
+        return self.kept
 
     cdef Weights in_passing(self, Rows rows, bint mean):
         """The same for few rows, to be used within the section: large weights are not written down for them, else None."""
-        if self.moment != self.lock.changes():
-            self.moment, self.passed, self.kept = self.lock.changes(), 0, None
+        cdef size_t moment = self.lock.moment()
+        if self.moment != moment:
+            self.moment, self.passed, self.kept = moment, 0, None
         self.passed += rows.n_values()
         if rows.p * self.weights.d <= FEW_WEIGHTS or self.passed >= rows.p * (1 if rows.sparse else 2):
             return None

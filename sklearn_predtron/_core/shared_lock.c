@@ -76,7 +76,7 @@ static int claim(Caller *caller, void *thread) {
     return atomic_compare_exchange_strong(caller, &nobody, thread);
 }
 #define CALLER(caller) atomic_load((Caller *)(caller))
-#define NOBODY(caller) atomic_store((caller), NULL)
+#define NOBODY(caller) atomic_store_explicit((caller), NULL, memory_order_release)
 #define THREAD_LOCAL _Thread_local
 #endif
 
@@ -100,7 +100,8 @@ struct Lock {
     double noticed; /* when it saw readers wait; 0 if it has not */
 };
 
-static THREAD_LOCAL Section *sections; /* that this thread reads in; its address tells threads apart */
+/* What this thread reads in; the address tells threads apart. */
+static THREAD_LOCAL Section *sections;
 
 SharedLock *lock_new(void) {
     SharedLock *lock = calloc(1, sizeof(SharedLock));
@@ -136,6 +137,17 @@ int lock_is_read_here(const SharedLock *lock) {
         if (section->lock == lock)
             return 1;
     return 0;
+}
+
+int lock_enter_call(SharedLock *lock) {
+    void *caller = CALLER(&lock->caller);
+    if (caller == (void *)&sections && lock->changing)
+        return LOCK_IS_BUSY;
+    if (sections != NULL && lock_is_read_here(lock))
+        return LOCK_IS_READ;
+    if (caller == (void *)&sections)
+        return LOCK_GOES_ON;
+    return lock_take(lock) ? LOCK_TAKEN : LOCK_IS_BUSY;
 }
 
 /* Whoever reads another model already does not wait for a writer that waits itself: it may be for this thread. */
@@ -211,7 +223,7 @@ int lock_end_read(SharedLock *lock, Section *section) {
 
 int lock_is_changed_here(const SharedLock *lock) { return lock_is_taken_here(lock) && lock->changing; }
 
-size_t lock_changes(const SharedLock *lock) { return lock->changes; }
+size_t lock_moment(const SharedLock *lock) { return lock_is_changed_here(lock) ? 0 : lock->changes + 1; }
 
 int lock_change(SharedLock *lock, int wait) {
     if (OR(&lock->word, WRITER) >= READER) {

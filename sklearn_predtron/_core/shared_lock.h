@@ -35,6 +35,10 @@ void lock_release(SharedLock *lock);
 int lock_is_taken(const SharedLock *lock);
 int lock_is_taken_here(const SharedLock *lock);
 
+/* Go on in the call that this thread has, outside its sections, or take it. */
+enum { LOCK_GOES_ON, LOCK_TAKEN, LOCK_IS_BUSY, LOCK_IS_READ };
+int lock_enter_call(SharedLock *lock);
+
 /* Reading: 0 where it would have to wait and shall not; where a section is left that this thread is not in. */
 int lock_read(SharedLock *lock, Section *section, int wait);
 int lock_end_read(SharedLock *lock, Section *section);
@@ -44,7 +48,7 @@ int lock_is_read_here(const SharedLock *lock);
 int lock_change(SharedLock *lock, int wait);
 void lock_end_change(SharedLock *lock);
 int lock_is_changed_here(const SharedLock *lock);
-size_t lock_changes(const SharedLock *lock); /* so far, for those who read or change */
+size_t lock_moment(const SharedLock *lock); /* for those who read; 0 within a change, whose rounds it would not tell apart */
 
 /* Let readers in that have waited for long enough; called by the thread that changes, where the model can be read. */
 void lock_give_way(SharedLock *lock);

@@ -69,7 +69,8 @@ def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bo
         learner = copy.deepcopy(learner)  # others may be reading the averages
         if forgets:
             learner.weights.put_first(2)  # the one that forgets goes on
-        learner.weights.keep_averages(kept)
+        with learner.lock.changing():
+            learner.weights.keep_averages(kept)
     if type(average) is type(learner.average) is ChoosingAverage:
         average = learner.average
     settled = model.settled if observer is learner.observer else None

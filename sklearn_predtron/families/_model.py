@@ -120,25 +120,27 @@ class Model:
         """Return scores of shape (n_samples, d) under the weights that predict, shifted if a decision says so."""
         X, rows = self._read_rows_to_predict(X)
         scores = np.empty((rows.n, self.learner.problem.d))
+        with self._moment(decision):
+            predictor, shift = self._predictor(rows), self._shift(decision)
 
-        def fill(first: int, last: int) -> None:
-            with self._moment(decision):
-                self._shifted(X, rows, first, scores[first:last], decision)
+            def fill(first: int, last: int) -> None:
+                self._shifted(predictor, X, rows, first, scores[first:last], shift)
 
-        in_blocks(self.learner, rows, fill)
+            in_blocks(self.learner, rows, fill)
         return scores
 
     def decoded(self, X: Any, decision: Decision, pack: Callable[[Any], Any] = np.asarray) -> Any:
         """Return a decision's predictions, one for each row; a block of them is packed before the next one is made."""
         X, rows = self._read_rows_to_predict(X)
         d = self.learner.problem.d
+        with self._moment(decision):
+            predictor, shift = self._predictor(rows), self._shift(decision)
 
-        def decode(first: int, last: int) -> Any:
-            with self._moment(decision):
-                scores = self._shifted(X, rows, first, np.empty((last - first, d)), decision)
+            def decode(first: int, last: int) -> Any:
+                scores = self._shifted(predictor, X, rows, first, np.empty((last - first, d)), shift)
                 return pack(decision.predict(self.learner, scores))
 
-        parts = in_blocks(self.learner, rows, decode)
+            parts = in_blocks(self.learner, rows, decode)
         if len(parts) == 1:
             return parts[0]
         # SciPy before 1.12 stacks sparse arrays to a matrix, whose product is another.
@@ -154,17 +156,22 @@ class Model:
         """Return what holds scores, and what a decision has observed of them, to one round."""
         return nullcontext() if decision is None or decision.asks_for is None else self.learner.lock.reading()
 
-    def _shifted(self, X: Any, rows: Rows, first: int, scores: NDArray, decision: Decision | None) -> NDArray:
-        """Fill the scores of the rows from the first on, shifted if a decision says so."""
-        self.fill_scores(self.learner, X, rows, first, scores)
-        shift = None if decision is None else decision.shift(self.learner, self.settled)
+    def _predictor(self, rows: Rows) -> Any:
+        """Return what scores rows: of several blocks what predicts now, of one the learner, which is as of one round."""
+        return self.learner.predictor() if has_blocks(self.learner, rows) else self.learner
+
+    def _shift(self, decision: Decision | None) -> NDArray | None:
+        return None if decision is None else decision.shift(self.learner, self.settled)
+
+    def _shifted(self, predictor: Any, X: Any, rows: Rows, first: int, scores: NDArray, shift: NDArray | None) -> NDArray:
+        self.fill_scores(predictor, X, rows, first, scores)
         if shift is not None:
             scores -= shift
         return scores
 
-    def fill_scores(self, learner: Learner, X: Any, rows: Rows, first: int, scores: NDArray) -> NDArray:
-        """Fill the scores of the rows from the first on under a learner's weights."""
-        if not learner.scores(rows, scores, first=first):
+    def fill_scores(self, predictor: Any, X: Any, rows: Rows, first: int, scores: NDArray) -> NDArray:
+        """Fill the scores of the rows from the first on, as a learner predicts them, or what it predicts by."""
+        if not predictor.scores(rows, scores, first=first):
             self.check_finite(X, rows)
             raise ValueError(OVERFLOW)
         return scores
@@ -189,10 +196,15 @@ class Model:
         return _saved.unpack(saved, cls)
 
 
+def has_blocks(learner: Learner, rows: Rows) -> bool:
+    """Return whether rows are scored in several blocks; an expansion has blocks of its own."""
+    return rows.n > max(1, BLOCK // learner.problem.d) and learner.weights.expansion is None
+
+
 def in_blocks(learner: Learner, rows: Rows, work: Callable[[int, int], Any]) -> list[Any]:
     """Return work(first, last) for blocks of the rows."""
     n, size = rows.n, max(1, BLOCK // learner.problem.d)
-    if n <= size or learner.weights.expansion is not None:  # an expansion has blocks of its own
+    if not has_blocks(learner, rows):
         return [work(0, n)]
     blocks = [(first, min(first + size, n)) for first in range(0, n, size)]
     n_jobs = effective_n_jobs(None) if len(blocks) >= MANY_BLOCKS else 1

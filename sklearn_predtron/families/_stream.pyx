@@ -260,7 +260,7 @@ cdef class Stream:
         labels = self.reader.read(y, rows.n)
         if labels is None:
             return False
-        before = self.learner.t
+        before = self.learner.counts.t
         refused = self.learner.learn(self.reader.rounds(rows), labels, None, self.reader.weight(labels))
         if refused >= 0:
             raise ValueError(self.learner.why_refused(refused, before))

@@ -20,6 +20,7 @@ cdef class Weights:
     cdef readonly bint has_longer_steps   # whether update_norm takes less where steps are bounded: no theorem knows those
     cdef readonly bint offsets_of_lines   # whether the offsets that predict are sums over all lines
     cdef readonly bint may_step   # whether there is anything yet to step along
+    cdef readonly bint whole_in_blocks     # whether they can be read in between two blocks alone, not rounds
     cdef readonly bint counts_rows_once    # whether rows that are not fresh leave the statistics as they are
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed)
     cdef close_call(self, bint learned)

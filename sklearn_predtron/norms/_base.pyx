@@ -45,8 +45,8 @@ cdef class Weights:
         close_call(learned)
         close_fit()
 
-    Beside them `mean_scores` and `prefetch` read, without a trace.  Others read in between two rounds, or, where the weights are
-    an expansion, in between two blocks; the learner's own thread, in a round, after `settle`.
+    Beside them `mean_scores` and `prefetch` read, without a trace.  Others read in between two rounds, or two blocks where the
+    weights are `whole_in_blocks`; the learner's own thread, in a round, after `settle`.
     """
 
     def __cinit__(self):

@@ -55,6 +55,7 @@ cdef class RKHSWeights(L2Weights):
         self.number = np.zeros(1, dtype=np.intp)
         self.source = np.full(1, -1, dtype=np.intp)
         self.large = False
+        self.whole_in_blocks = True
         self.keep_averages(averaging)
         self.close_fit()
         self.close_call(False)

@@ -37,6 +37,7 @@ cdef class SharedDirection(Weights):
         self.n_features = inner.n_features
         self.inner = inner
         self.large = inner.large
+        self.whole_in_blocks = inner.whole_in_blocks
         self.has_longer_steps = inner.has_longer_steps
         self.intercept = intercept
         self.averaging, self.most_averages = inner.averaging, inner.most_averages

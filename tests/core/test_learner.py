@@ -26,7 +26,7 @@ from reference.learner import Reference
 from scipy import sparse
 
 import sklearn_predtron.updates
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron import PredtronClassifier
 from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.problems._base import Codes
@@ -329,7 +329,7 @@ def test_weights_shrunk_to_zero(average):
     alpha, eta = 0.5, 2.0
     model = make(PerceptronUpdate(), average).partial_fit(X[:20], y[:20], classes=[0, 1, 2])
     learner = model._model.learner
-    learner.change(
+    model._model.learner = learner.with_parts(
         learner.problem, core.SubgradientRule(alpha, eta), learner.average if learner.weights.averaging else None, None
     )
     model._model.learner.learn(dense_rows(X[20:]), Codes(y[20:].astype(np.intp)))
@@ -457,21 +457,3 @@ def test_sources_in_c_are_not_ignored():
     lines = (Path(__file__).parents[2] / ".gitignore").read_text().splitlines()
     assert "build/" in lines
     assert not [line for line in lines if line.endswith((".c", ".h", ".pyx", ".pxd"))]
-
-
-def test_what_was_read_over_many_rounds_is_read_again():
-    """In a sum of half-life 100 numbers grow by the power of 50 in 5,000 rounds, and what they are divided by shrinks alike."""
-    X = np.random.default_rng(0).standard_normal((5000, 3))
-    y = (X[:, 0] > 0).astype(int)
-    model = PredtronBinaryClassifier(average=100.0).partial_fit(X[:100], y[:100], classes=[0, 1])
-    seen = []
-
-    def reader(weights):
-        seen.append(model.t_)
-        if len(seen) == 1:
-            model.partial_fit(X, y)  # as another thread may do meanwhile
-        return weights.mean()
-
-    W, _ = model._model.learner.read(reader)
-    assert seen == [100, 5100]
-    np.testing.assert_array_equal(W, model.coef_)

@@ -71,7 +71,7 @@ def one_round(table, t, label, update):
     learner.learn(dense_rows(ONE), Objects(["right"]))
     before, start = learner.cumulative_loss, weights.last()[0][:, 0]
     assert np.array_equal(start, t)
-    learner.change(table, update, learner.average, None)
+    learner = learner.with_parts(table, update, learner.average, None)
     learner.learn(dense_rows(ONE), Codes(np.array([label], dtype=np.intp)))
     return learner.cumulative_loss - before, weights.last()[0][:, 0] - start
 

@@ -350,7 +350,7 @@ class Forgetful(PredtronClassifier):
         super().__setstate__(state)
         if "_learner" in state:
             learner = self._model.learner
-            learner.change(learner.problem, type(learner.update)(1.0), learner.average, None)
+            self._model.learner = learner.with_parts(learner.problem, type(learner.update)(1.0), learner.average, None)
 
 
 class Relative(PredtronClassifier):

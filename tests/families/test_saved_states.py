@@ -260,7 +260,7 @@ def test_scores_refuses_what_does_not_go_together(learner, rows, labels):
     X, _ = data()
     d = learner.problem.d
     for given, out in (
-        (dense_rows(X[:, :2].copy()), np.zeros((60, d))),
+        (dense_rows(np.hstack([X, X])), np.zeros((60, d))),
         (dense_rows(X), np.zeros((61, d))),
         (dense_rows(X), np.zeros((60, d + 1))),
     ):
@@ -418,7 +418,7 @@ def test_tables_in_c_are_constant():
     for path in [*core.glob("*.c"), *core.glob("*.h")]:
         for line in path.read_text().splitlines():
             if re.match(r"\s*static\b", line) and "(" not in line.split("=")[0].replace("NAME(kernels)", ""):
-                assert "const" in line, f"{path.name}: {line}"
+                assert "const" in line or "THREAD_LOCAL" in line, f"{path.name}: {line}"
 
 
 # ---------------------------------------------------------------------------------------------- what the fuzzers found besides

@@ -394,10 +394,10 @@ MUTANTS = [
     ),
     Mutant(
         "what-predicts-is-kept-while-rows-are-learned",
-        f"{CORE}/learner.pyx",
-        "self.kept = None  ",
-        "pass  ",
-        ("tests/core/test_learner.py",),
+        f"{CORE}/predictors.pyx",
+        " or self.moment != self.lock.moment():",
+        ":",
+        ("tests/core/test_predictor.py",),
     ),
     # -------------------------------------------------------------------------------------------------- labels and epochs
     Mutant(

@@ -295,7 +295,7 @@ def test_weights_shrunk_to_zero(average):
     alpha, eta = 0.5, 2.0
     model = make(PerceptronUpdate(), average).partial_fit(X[:20], y[:20], classes=range(4))
     learner = model._model.learner
-    learner.change(
+    model._model.learner = learner.with_parts(
         learner.problem, core.SubgradientRule(alpha, eta), learner.average if learner.weights.averaging else None, None
     )
     model._model.learner.learn(dense_rows(X[20:]), Codes(y[20:].astype(np.intp)))
