@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron.callbacks import LossHistory
-from sklearn_predtron.families import _epochs, _held_out
+from sklearn_predtron.families import _epochs
 from sklearn_predtron.families._saved import completed
 from sklearn_predtron.families._training import folds_of
 from sklearn_predtron.losses import Reject
