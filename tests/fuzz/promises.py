@@ -416,7 +416,7 @@ def one_row_as_in_a_batch(case: Case, random: np.random.Generator) -> None:
             assert_allclose(scores_of(model, row)[0], scores[i], rtol=1e-9, atol=near, err_msg=what)
         else:
             assert_array_equal(scores_of(model, row)[0], scores[i], err_msg=what)
-            if not isinstance(getattr(model, "_learned_loss", None), AtK):  # which is of the rows of a group
+            if not isinstance(model._model.loss, AtK):  # which is of the rows of a group
                 assert_array_equal(predicted(model, row)[0], labels[i], err_msg=what)
 
 

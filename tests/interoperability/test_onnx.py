@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import Hours, random_code
+from inside import predicting_scores
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
@@ -35,8 +36,6 @@ pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")
 runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 from skl2onnx import convert_sklearn, to_onnx  # noqa: E402
 from skl2onnx.common.data_types import FloatTensorType, StringTensorType  # noqa: E402
-
-from tests.inside import predicting_scores
 
 register_converters()
 LINEAR = [norm for norm in kinds(Norm) if norm is not RKHS]
@@ -206,7 +205,7 @@ def test_sets(parameters, norm, real):
     found, slack, decision = outputs(model, X), uncertainty(model, X, TOLERANCE[real]), model.decision_function(X)
     assert_close_scores(found["scores"], decision, 2 * slack)
     sure = np.abs(decision).min(axis=1) > 4 * slack
-    if "at_k" in str(model._learned_loss.alias):
+    if "at_k" in str(model._model.loss.alias):
         sure &= np.diff(np.sort(decision, axis=1), axis=1).min(axis=1) > 4 * slack
     assert_same(found["label"], model.predict(X), sure)
     assert found["label"].dtype == np.int64

@@ -42,7 +42,7 @@ def assert_same(one, other, rtol):
 
 def scores_of(model, lesson):
     """Return the scores of some rows under the weights that predict and under the last iterate."""
-    model.__dict__.pop("_stream", None)
+    model._model.close_stream()
     if isinstance(lesson.X, list):
         return np.array([model._model.learner.weights.mean()[0].ravel(), model._model.learner.weights.last()[0].ravel()])
     X = np.asarray(lesson.X[:40].todense() if sparse.issparse(lesson.X) else lesson.X[:40])
