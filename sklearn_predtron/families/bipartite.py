@@ -97,7 +97,7 @@ class FittedCut(Decision):
         cut = settled if self.given is None else self.given
         return None if cut is None else np.array([cut])
 
-    def settle(self, learner: Learner, scores: NDArray, batch: Any) -> float:
+    def after_fit(self, learner: Learner, scores: NDArray, batch: Any) -> float:
         """Return the cut with which the rows lose least."""
         loss = of_ranking(self.loss)[1] if isinstance(self.loss, RankingLoss) else self.loss
         column, scores = column_of(batch.labels), scores[:, 0]
