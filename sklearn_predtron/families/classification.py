@@ -298,8 +298,8 @@ class PredtronBinaryClassifier(TableClassifier):
     def threshold_(self) -> float:
         """The cut of the score of the second class, as it was learned."""
         model = self._model
-        decision = self._decision(model.labels)
-        return float(decision.cuts(model.learner, model.settled)[0]) if isinstance(decision, CutAt) else 0.0
+        decision: Any = self._decision(model.labels).now(model.learner, model.settled)
+        return 0.0 if self.threshold is None else float(decision.cuts[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

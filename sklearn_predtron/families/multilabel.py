@@ -231,10 +231,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def threshold_(self) -> NDArray:
         """The cuts of the scores, of shape (m,), as they were learned."""
         model = self._model
-        decision = self._decision(model.labels)
-        if not isinstance(decision, CutAt):
+        if self.threshold is None:
             return np.zeros(model.labels.n_labels)
-        return read_only(np.array(decision.cuts(model.learner, model.settled)))
+        decision: Any = self._decision(model.labels).now(model.learner, model.settled)
+        return read_only(np.array(decision.cuts))
 
     # --------------------------------------------------------------------------------------------------------- prediction
 
