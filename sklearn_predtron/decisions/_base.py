@@ -27,7 +27,7 @@ class Decision:
         """Return what observes progressive predictions for this decision, the present one where it is of the kind."""
         return None
 
-    def settle(self, learner: Learner, scores: NDArray, batch: Any) -> Any:
+    def after_fit(self, learner: Learner, scores: NDArray, batch: Any) -> Any:
         """Return what is settled, given the scores of a fit's rows, in their order."""
         return None
 

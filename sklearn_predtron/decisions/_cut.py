@@ -32,13 +32,13 @@ class OfTwoClasses:
 
     histogram = ClassScores
 
-    def _direction(self, problem: Problem) -> tuple[NDArray, float]:
+    def _difference(self, problem: Problem) -> tuple[NDArray, float]:
         first, second = problem.decision(np.eye(problem.d))[:, :2].T
         return second - first, 2.0 if problem.d == 1 else 1.0
 
     def scores(self, problem: Problem, scores: NDArray) -> NDArray:
         """Return the scores that are cut, of shape (n_samples, n_cuts)."""
-        direction, unit = self._direction(problem)
+        direction, unit = self._difference(problem)
         return (scores @ direction / unit)[:, None]
 
     def positive(self, labels: Any) -> NDArray:
@@ -47,7 +47,7 @@ class OfTwoClasses:
 
     def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
         """Return what is taken off the scores t for these cuts, of shape (d,)."""
-        direction, unit = self._direction(problem)
+        direction, unit = self._difference(problem)
         return cuts[0] * unit * direction / (direction @ direction)
 
 
@@ -112,7 +112,7 @@ class CutBy(Decision):
         """Return the histogram of the scores."""
         return present if isinstance(present, ScoreHistogram) else self.of.histogram(problem)
 
-    def settle(self, learner: Learner, scores: NDArray, batch: Any) -> Any:
+    def after_fit(self, learner: Learner, scores: NDArray, batch: Any) -> Any:
         """Return the exact cuts, beside the measure's name and the rounds after which they hold."""
         there = np.arange(batch.rows.n) if batch.order is None else batch.order
         weight = np.ones(batch.rows.n, dtype=np.int64) if batch.weight is None else batch.weight / batch.weight.max()

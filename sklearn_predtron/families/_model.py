@@ -14,11 +14,13 @@ from scipy import sparse
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.rows import OVERFLOW, Rows
+from sklearn_predtron._parts import resolve
 from sklearn_predtron._version import __version__
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.families import _saved
 from sklearn_predtron.families._reading import Columns, check_finite, read_rows, warn_of_format, why_length_refused
 from sklearn_predtron.families._stream import Stream
+from sklearn_predtron.norms import Auto, Norm
 
 BLOCK = 1 << 16  # scores that stay near the processor until they are decoded
 MANY_BLOCKS = 64  # the least that threads are worth, whose start takes as long as some blocks
@@ -104,10 +106,11 @@ class Model:
             self.check_finite(X, rows)
             raise ValueError(why_length_refused(rows, row, self.norm))
 
-    def note_format(self, rows: Rows) -> None:
-        """Warn once of rows in another format than those that fixed "auto"."""
-        if self.first_sparse is not None and rows.sparse != self.first_sparse:
-            warn_of_format(self.first_sparse, self.norm, rows.sparse)
+    def note_format(self, rows: Rows, norm: Any) -> None:
+        """Warn once, unless the parameter `norm` now says which it is, of rows in another format than those that fixed "auto"."""
+        first = self.first_sparse
+        if first is not None and rows.sparse != first and isinstance(resolve(Norm, norm, "norm"), Auto):
+            warn_of_format(first, self.norm, rows.sparse)
             self.first_sparse = None
             if self.stream is not None:  # which takes rows of the first format only
                 self.stream.close()

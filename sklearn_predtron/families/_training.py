@@ -45,7 +45,7 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
     unchecked = known is None and batch.weight is None and learner.weights.expansion is None
     if not unchecked:
         model.check_rows(batch.X, batch.rows)
-    model.note_format(batch.rows)
+    model.note_format(batch.rows, estimator.norm)
     view, rounds, done = showing(estimator, model), learner.t, False
     try:
         if learn is not None:
@@ -86,7 +86,7 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Le
         model = known.but(labels=reading.labels, noted=reading.noted, stream=known.stream, resolved=True)
     batch, learner = reading.batch, model.learner
     model.check_rows(batch.X, batch.rows)
-    model.note_format(batch.rows)
+    model.note_format(batch.rows, estimator.norm)
     view, rounds = showing(estimator, model), learner.t
     try:
         if not resolved:
@@ -272,7 +272,7 @@ def hold_out(estimator: Any, model: Model, batch: Batch) -> None:
     observer.show(problem, scores, batch.labels, there, weight)
     observer.scale_to(average.mass(model.learner.t))
     model.learner = model.learner.with_parts(problem, update, average, observer)
-    model.settled = decision.settle(model.learner, scores, batch)
+    model.settled = decision.after_fit(model.learner, scores, batch)
 
 
 def run_unseen(
@@ -295,7 +295,7 @@ def settle_on_rows(view: Any, batch: Batch) -> None:
     if decision.asks_for == ROWS:
         rows = as_rows(batch.X)
         scores = model.fill_scores(model.learner, batch.X, rows, 0, np.empty((rows.n, model.learner.problem.d)))
-        model.settled = decision.settle(model.learner, scores, batch)
+        model.settled = decision.after_fit(model.learner, scores, batch)
 
 
 def fold_generator(estimator: Any) -> np.random.Generator | None:

@@ -102,7 +102,7 @@ class FittedCut(Decision):
         """Return the cut, of shape (1,)."""
         return None if self.given is None else np.array([self.given])
 
-    def settle(self, learner: Learner, scores: NDArray, batch: Any) -> float:
+    def after_fit(self, learner: Learner, scores: NDArray, batch: Any) -> float:
         """Return the cut with which the rows lose least."""
         loss = of_ranking(self.loss)[1] if isinstance(self.loss, RankingLoss) else self.loss
         column, scores = column_of(batch.labels), scores[:, 0]

@@ -261,14 +261,14 @@ class PredtronBinaryClassifier(TableClassifier):
     def _decision(self, labels: Any) -> Decision:
         if self.threshold is None:
             return super()._decision(labels)
-        measure = self._measure(labels)
+        measure = self._measure_of_threshold(labels)
         if labels is None:
             return super()._decision(labels)
         if measure is None:
             return CutAt(OF_TWO, np.array([float(self.threshold)]))
         return CutBy(OF_TWO, measure, self.threshold)
 
-    def _measure(self, labels: Any) -> Measure | None:
+    def _measure_of_threshold(self, labels: Any) -> Measure | None:
         """Return the measure that the parameter `threshold` names; None if it is a number; refuse what it cannot be."""
         threshold = self.threshold
         refuse_class("threshold", threshold)

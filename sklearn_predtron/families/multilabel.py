@@ -198,12 +198,12 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         threshold = self.threshold
         if threshold is None:
             return PLAIN
-        measure = self._measure()
+        measure = self._measure_of_threshold()
         if labels is None:
             return PLAIN
         return CutBy(OF_LABELS, measure, threshold) if measure else CutAt(OF_LABELS, self._given_cuts(labels.n_labels))
 
-    def _measure(self) -> Measure | None:
+    def _measure_of_threshold(self) -> Measure | None:
         """Return the measure that the parameter `threshold` names; None if it is numbers; refuse what it cannot be."""
         threshold = self.threshold
         refuse_class("threshold", threshold)
