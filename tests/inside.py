@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 def predicting_scores(model: Any, X: Any, *, shifted: bool = True) -> NDArray:
     """Return the scores under the weights that predict, less what the decision takes off."""
     learned = model._model
-    return learned.scores(X, model._decision(learned.labels) if shifted else None)
+    return learned.scores(X, *([model._decision(learned.labels)] if shifted else []))
 
 
 def reading_of(model: Any, X: Any, y: Any, **given: Any) -> Any:

@@ -41,8 +41,8 @@ TOO_COMMON = {
     *("ready", "plain", "lost", "numbers", "form", "written", "predicted", "augmented", "direction"),
 }
 ALLOWED = {
-    ("families/_fast_path.pyx", "close"): "it closes a stream, as a file is closed",
-    ("families/_fast_path.pyi", "close"): "the same",
+    ("families/_stream.pyx", "close"): "it closes a stream, as a file is closed",
+    ("families/_stream.pyi", "close"): "the same",
 }
 
 

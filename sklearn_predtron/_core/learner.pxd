@@ -15,14 +15,14 @@ cdef class Observer:
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil
 
 
-cdef class Counts:
+cdef class Totals:
     cdef Py_ssize_t t, n_mistakes, n_updates
     cdef double cumulative_loss
     cdef double mean_weight           # of the rounds so far; what a round does depends on its weight relative to it
     cdef bint weighted                # whether any round had another weight
     cdef Py_ssize_t learners          # that were made for the weights, and the number of the one whose parts these know of
     cdef Py_ssize_t instructed
-    cdef Counts copied(self)
+    cdef Totals copied(self)
 
 
 cdef class Learner:
@@ -35,7 +35,7 @@ cdef class Learner:
     cdef readonly LossCurve history
     cdef readonly Lock lock
     cdef Predictors predictors        # of the weights, as are the counts
-    cdef Counts counts
+    cdef Totals counts
     cdef Py_ssize_t number            # from 1
     cdef Learner origin               # of whose parts the weights and the observer know until this one has learned
     cdef readonly bint refused        # whether the last call ended because rows were refused before their rounds

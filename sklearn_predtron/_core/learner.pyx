@@ -84,12 +84,12 @@ cdef int check_order(const Py_ssize_t[::1] order, Py_ssize_t n, str name) except
     return 0
 
 
-cdef class Counts:
+cdef class Totals:
     """What has happened so far to some weights."""
 
-    cdef Counts copied(self):
-        """Counts that go on by themselves."""
-        cdef Counts other = Counts()
+    cdef Totals copied(self):
+        """Totals that go on by themselves."""
+        cdef Totals other = Totals()
         other.learners = 1
         other.t, other.n_mistakes, other.n_updates = self.t, self.n_mistakes, self.n_updates
         other.cumulative_loss, other.mean_weight, other.weighted = self.cumulative_loss, self.mean_weight, self.weighted
@@ -104,7 +104,7 @@ cdef class Learner:
     """
 
     def __cinit__(self):
-        self.counts = Counts()
+        self.counts = Totals()
         self.counts.learners = self.number = 1
 
     def __init__(self, Weights weights not None, Problem problem not None, Rule update not None, Average average not None,
@@ -228,7 +228,7 @@ cdef class Learner:
         self.lock.read(section)
         try:
             if self.lock.is_changed_here():
-                self.weights.settle()
+                self.weights.make_readable()
             elif self.weights.unfinished():
                 self.lock.end_read(section)
                 try:
@@ -299,7 +299,7 @@ cdef class Learner:
             self.lock.end_read(&section)
 
     def __setstate__(self, state):
-        cdef Counts counts = self.counts
+        cdef Totals counts = self.counts
         if self.weights is None:
             raise ValueError("The saved state of a Learner is damaged: it has no parts.")
         pattern = count, count, count, between(0, INFINITY), between(0, 1e308), flag, optional(Observer), optional(LossCurve)
@@ -311,7 +311,7 @@ cdef class Learner:
 
     def export(self):
         """Return the state that learners of other rows are mixed with; see `_core.mixed`.  Sums are settled for it."""
-        cdef Counts counts = self.counts
+        cdef Totals counts = self.counts
         with self.lock.changing():
             self.weights.complete()
             clock = fields(sum={"mistakes": counts.n_mistakes, "updates": counts.n_updates, "loss": counts.cumulative_loss},
@@ -321,10 +321,10 @@ cdef class Learner:
 
     def adopt(self, state, bint with_sums):
         """Go on from the state of mixed learners; what adds up over rounds begins at 0, unless it is to come with it."""
-        cdef Counts counts = self.counts
+        cdef Totals counts = self.counts
         clock = part_of(state, "clock")
         with self.lock.changing():
-            self.predictors.forget()
+            self.predictors.clear()
             self.instruct()
             self.weights.adopt(part_of(state, "weights"), with_sums)    # which says if the state is of others
             counts.t, weight = int(clock["gain"]["rounds"]), clock["gain"]["weight"]
@@ -407,7 +407,7 @@ cdef class Learner:
         g.at = <Py_ssize_t*> (scratch + 3 * d)
         self.lock.change()
         try:
-            self.predictors.forget()
+            self.predictors.clear()
             if self.counts.instructed != self.number:
                 self.instruct()
             self.problem.open_call(self.weights)

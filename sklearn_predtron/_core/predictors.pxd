@@ -13,7 +13,7 @@ cdef class Predictors:
     cdef bint of_mean
     cdef size_t moment
     cdef Py_ssize_t passed            # values scored since then without anything being kept
-    cdef void forget(self) noexcept
+    cdef void clear(self) noexcept
     cdef Weights whole(self, bint mean)
     cdef Weights recall(self, bint mean)
     cdef Weights in_passing(self, Rows rows, bint mean)

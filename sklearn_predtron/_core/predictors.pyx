@@ -33,7 +33,7 @@ cdef class Predictors:
     def __init__(self, Weights weights not None, Lock lock not None):
         self.weights, self.lock = weights, lock
 
-    cdef void forget(self) noexcept:
+    cdef void clear(self) noexcept:
         """Keep nothing: it may be as large as the weights."""
         self.kept = None
 

@@ -24,11 +24,11 @@ class AbstainByCode(Decision):
     def __init__(self, k: int):
         self.k = k
 
-    def predict(self, learner: Learner, scores: NDArray) -> NDArray:
+    def predict(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the numbers of the predictions; one past the last class rejects."""
-        if learner.problem.k == self.k:
+        if problem.k == self.k:
             raise ValueError("reject.rule='code' is learned; call fit after setting it.")
-        return learner.problem.predict(scores)
+        return problem.predict(scores)
 
 
 class AbstainByMargin(Decision):
@@ -43,14 +43,34 @@ class AbstainByMargin(Decision):
     def __init__(self, costs: NDArray):
         self.costs = costs
 
-    def predict(self, learner: Learner, scores: NDArray) -> NDArray:
+    def predict(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the numbers of the predictions; one past the last class rejects."""
-        best, margin = top_two(learner.problem.decision(scores)[:, : len(self.costs)])
-        return np.where(margin < self.least_margin(learner, best), len(self.costs), best[:, 0])
+        best, margin = top_two(problem.decision(scores)[:, : len(self.costs)])
+        return np.where(margin < self.least_margin(best), len(self.costs), best[:, 0])
 
-    def least_margin(self, learner: Learner, best: NDArray) -> NDArray | float:
+    def least_margin(self, best: NDArray) -> NDArray | float:
         """Return the margin that a row must have so as not to be rejected, given its two best predictions."""
         return self.costs[best[:, 1], best[:, 0]] - 2 * self.costs[best[:, 0], -1]
+
+
+class AbstainBelow(AbstainByMargin):
+    """Reject where the margin is below a threshold.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (k, k + 1)
+        L(sigma, y), a row for each true class, and in the last column the cost of a rejection.
+    threshold : float
+        The least margin.
+    """
+
+    def __init__(self, costs: NDArray, threshold: float):
+        super().__init__(costs)
+        self.threshold = threshold
+
+    def least_margin(self, best: NDArray) -> float:
+        """Return the threshold, the same for all rows."""
+        return self.threshold
 
 
 class AbstainOnline(AbstainByMargin):
@@ -62,14 +82,14 @@ class AbstainOnline(AbstainByMargin):
         """Return the histogram of the margins."""
         return present if isinstance(present, MarginHistogram) else MarginHistogram(problem, len(self.costs))
 
-    def least_margin(self, learner: Learner, best: NDArray) -> float:
-        """Return the threshold, the same for all rows."""
+    def now(self, learner: Learner, settled: Any) -> AbstainByMargin:
+        """Return the decision by the threshold of this moment, if there is one."""
         observer: Any = learner.observer
-        if observer is None:
-            raise ValueError(
-                "reject.rule='online' chooses its threshold while it learns; call fit or partial_fit after setting it."
-            )
-        return observer.threshold(self.costs[:, -1])
+        return self if observer is None else AbstainBelow(self.costs, observer.threshold(self.costs[:, -1]))
+
+    def least_margin(self, best: NDArray) -> NDArray:
+        """Refuse to tell what has not been observed."""
+        raise ValueError("reject.rule='online' chooses its threshold while it learns; call fit or partial_fit after setting it.")
 
 
 def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:

@@ -21,26 +21,27 @@ class Decision:
 
     # What scores a fit ends with for it: those of "rows" that were learned, of "folds" that were not, or None.
     asks_for: str | None = None
+    shifts = False  # whether it takes anything off the scores
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer | None:
         """Return what observes progressive predictions for this decision, the present one where it is of the kind."""
         return None
 
-    def settle(self, learner: Learner, scores: NDArray, batch: Any) -> Any:
+    def after_fit(self, learner: Learner, scores: NDArray, batch: Any) -> Any:
         """Return what is settled, given the scores of a fit's rows, in their order."""
         return None
 
-    def shift(self, learner: Learner, settled: Any) -> NDArray | None:
+    def now(self, learner: Learner, settled: Any) -> Decision:
+        """Return what the decision is at this moment, by what was settled and observed: one that no longer asks for either."""
+        return self
+
+    def shift(self, problem: Problem) -> NDArray | None:
         """Return what is taken off the scores before anything is made of them, of shape (d,); None takes nothing off."""
         return None
 
-    def predict(self, learner: Learner, scores: NDArray) -> Any:
+    def predict(self, problem: Any, scores: NDArray) -> Any:
         """Return predictions, given scores of shape (n_samples, d) that are shifted."""
-        return learner.problem.predict(scores)
-
-    def extended(self, settled: Any, n: int) -> Any:
-        """Return what is settled once there are n classes or labels, those new behind the others."""
-        return settled
+        return problem.predict(scores)
 
 
 PLAIN = Decision()

@@ -32,13 +32,13 @@ class OfTwoClasses:
 
     histogram = ClassScores
 
-    def _direction(self, problem: Problem) -> tuple[NDArray, float]:
+    def _difference(self, problem: Problem) -> tuple[NDArray, float]:
         first, second = problem.decision(np.eye(problem.d))[:, :2].T
         return second - first, 2.0 if problem.d == 1 else 1.0
 
     def scores(self, problem: Problem, scores: NDArray) -> NDArray:
         """Return the scores that are cut, of shape (n_samples, n_cuts)."""
-        direction, unit = self._direction(problem)
+        direction, unit = self._difference(problem)
         return (scores @ direction / unit)[:, None]
 
     def positive(self, labels: Any) -> NDArray:
@@ -47,7 +47,7 @@ class OfTwoClasses:
 
     def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
         """Return what is taken off the scores t for these cuts, of shape (d,)."""
-        direction, unit = self._direction(problem)
+        direction, unit = self._difference(problem)
         return cuts[0] * unit * direction / (direction @ direction)
 
 
@@ -76,26 +76,21 @@ class CutAt(Decision):
     ----------
     of : OfTwoClasses or OfEachLabel
         Which scores are cut.
-    given : ndarray of shape (n_cuts,)
+    cuts : ndarray of shape (n_cuts,)
         The cuts.
     """
 
-    def __init__(self, of: OfTwoClasses | OfEachLabel, given: NDArray):
-        self.of, self.given = of, given
+    shifts = True
 
-    def observer(self, problem: Problem, present: Observer | None) -> None:
-        """Return that there is nothing to observe."""
+    def __init__(self, of: OfTwoClasses | OfEachLabel, cuts: NDArray):
+        self.of, self.cuts = of, cuts
 
-    def cuts(self, learner: Learner, settled: Any) -> NDArray:
-        """Return the cuts, of shape (n_cuts,)."""
-        return self.given
-
-    def shift(self, learner: Learner, settled: Any) -> NDArray:
+    def shift(self, problem: Problem) -> NDArray:
         """Return what is taken off the scores."""
-        return self.of.shift(learner.problem, self.cuts(learner, settled))
+        return self.of.shift(problem, self.cuts)
 
 
-class CutBy(CutAt):
+class CutBy(Decision):
     """Cut the scores where a measure would have lost least, on rows that were not learned.
 
     Parameters
@@ -108,16 +103,16 @@ class CutBy(CutAt):
         The parameter that names it, for errors.
     """
 
-    asks_for = FOLDS
+    asks_for, shifts = FOLDS, True
 
     def __init__(self, of: OfTwoClasses | OfEachLabel, measure: Measure, threshold: Any):
         self.of, self.measure, self.threshold = of, measure, threshold
 
-    def observer(self, problem: Problem, present: Observer | None) -> Observer:  # type: ignore[override]
+    def observer(self, problem: Problem, present: Observer | None) -> Observer:
         """Return the histogram of the scores."""
         return present if isinstance(present, ScoreHistogram) else self.of.histogram(problem)
 
-    def settle(self, learner: Learner, scores: NDArray, batch: Any) -> Any:
+    def after_fit(self, learner: Learner, scores: NDArray, batch: Any) -> Any:
         """Return the exact cuts, beside the measure's name and the rounds after which they hold."""
         there = np.arange(batch.rows.n) if batch.order is None else batch.order
         weight = np.ones(batch.rows.n, dtype=np.int64) if batch.weight is None else batch.weight / batch.weight.max()
@@ -126,29 +121,24 @@ class CutBy(CutAt):
         observer: Any = learner.observer
         return self.measure.name, observer.rounds, cuts.tolist()
 
-    def cuts(self, learner: Learner, settled: Any) -> NDArray:
-        """Return the cuts, of shape (n_cuts,): those settled, or by the histogram once there are more rounds."""
+    def now(self, learner: Learner, settled: Any) -> CutAt:
+        """Return the cuts of this moment: those settled, or by the histogram once there are more rounds."""
         observer: Any = learner.observer
         if not isinstance(observer, ScoreHistogram):
             raise ValueError(
                 f"threshold={self.threshold!r} is chosen while the estimator learns; call fit or partial_fit after setting it."
             )
         with learner.lock.reading():
-            now = self.measure.name, observer.rounds
-            known = next((found for found in (settled, observer.kept) if found is not None and tuple(found[:2]) == now), None)
+            moment = self.measure.name, observer.rounds
+            known = next((found for found in (settled, observer.kept) if found is not None and found[:2] == moment), None)
             if known is None:
                 weights = observer.weights()
                 places = np.broadcast_to(PLACES[:, None], (len(PLACES), len(weights)))
-                known = *now, best_cuts(self.measure, places, weights[:, :, 1].T, weights[:, :, 0].T).tolist()
+                known = *moment, best_cuts(self.measure, places, weights[:, :, 1].T, weights[:, :, 0].T)
                 observer.kept = known
-        return np.array(known[2])
-
-    def extended(self, settled: Any, n: int) -> Any:
-        """Return cuts for n labels: new ones are as labels of which no row was seen."""
-        if settled is None:
-            return None
-        name, rounds, cuts = settled
-        return name, rounds, [*cuts, *[cuts[-1] if self.measure.pooled else 0.0] * (n - len(cuts))]
+        found = list(known[2])
+        others = observer.n_scores() - len(found)  # labels since, as labels of which no row was seen
+        return CutAt(self.of, np.array(found + [found[-1] if self.measure.pooled else 0.0] * others))
 
 
 def number_or_measure(threshold: Any, names: dict[str, Measure], accepted: str) -> Measure | None:

@@ -56,7 +56,7 @@ def shifted_intercept(estimator: Any) -> NDArray:
     model = estimator._model
     with model.learner.lock.reading():
         offsets = model.learner.read(lambda weights: weights.mean()[1])
-        shift = estimator._decision(model.labels).shift(model.learner, model.settled)
+        shift = estimator._decision(model.labels).now(model.learner, model.settled).shift(model.learner.problem)
     return read_only(offsets if shift is None else offsets - shift)
 
 

@@ -157,7 +157,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         for name in PARTS.intersection(self._get_param_names()):
             refuse_class(name, getattr(self, name))
         super()._validate_params()
-        checked_patience(self.tol)
+        if self.tol is not None:
+            checked_patience(self.tol)
 
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Set callbacks, which run in `fit`; `callbacks.LossHistory` records `partial_fit` as well.
@@ -263,15 +264,14 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         Self
             The estimator.
         """
-        return self._partial_fit(
-            X, y, short=classes is None and sample_weight is None, classes=classes, sample_weight=sample_weight
-        )
-
-    def _partial_fit(self, X: Any, y: Any, learn: Any = None, *, short: bool = False, **given: Any) -> Self:
-        """Learn from a batch, unless another call learns, by the `short` way if nothing else is given and there is one."""
-        model = self._model
-        if short and model is not None and model.stream is not None and model.stream.take(X, y):
+        model: Model | None = self._model
+        alone = model is not None and model.stream is not None and classes is None and sample_weight is None
+        if alone and model.stream.take(X, y):  # type: ignore[union-attr]
             return self
+        return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+
+    def _partial_fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
+        """Learn from a batch, unless another call learns."""
         with self._lock, np.errstate(under="ignore"):
             _training.partial_fit(self, X, y, given, learn)
         return self

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -15,11 +14,13 @@ from scipy import sparse
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.rows import OVERFLOW, Rows
+from sklearn_predtron._parts import resolve
 from sklearn_predtron._version import __version__
-from sklearn_predtron.decisions._base import Decision
+from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.families import _saved
 from sklearn_predtron.families._reading import Columns, check_finite, read_rows, warn_of_format, why_length_refused
 from sklearn_predtron.families._stream import Stream
+from sklearn_predtron.norms import Auto, Norm
 
 BLOCK = 1 << 16  # scores that stay near the processor until they are decoded
 MANY_BLOCKS = 64  # the least that threads are worth, whose start takes as long as some blocks
@@ -105,10 +106,11 @@ class Model:
             self.check_finite(X, rows)
             raise ValueError(why_length_refused(rows, row, self.norm))
 
-    def note_format(self, rows: Rows) -> None:
-        """Warn once of rows in another format than those that fixed "auto"."""
-        if self.first_sparse is not None and rows.sparse != self.first_sparse:
-            warn_of_format(self.first_sparse, self.norm, rows.sparse)
+    def note_format(self, rows: Rows, norm: Any) -> None:
+        """Warn once, unless the parameter `norm` now says which it is, of rows in another format than those that fixed "auto"."""
+        first = self.first_sparse
+        if first is not None and rows.sparse != first and isinstance(resolve(Norm, norm, "norm"), Auto):
+            warn_of_format(first, self.norm, rows.sparse)
             self.first_sparse = None
             if self.stream is not None:  # which takes rows of the first format only
                 self.stream.close()
@@ -116,33 +118,32 @@ class Model:
 
     # --------------------------------------------------------------------------------------------------------------- scores
 
-    def scores(self, X: Any, decision: Decision | None = None) -> NDArray:
-        """Return scores of shape (n_samples, d) under the weights that predict, shifted if a decision says so."""
+    def scores(self, X: Any, decision: Decision = PLAIN) -> NDArray:
+        """Return scores of shape (n_samples, d) under the weights that predict, shifted as a decision says."""
         X, rows = self._read_rows_to_predict(X)
+        decision = decision if decision.shifts else PLAIN
+        if not has_blocks(self.learner, rows):
+            return self._of_now(X, rows, decision)[1]
         scores = np.empty((rows.n, self.learner.problem.d))
-        with self._moment(decision):
-            predictor, shift = self._predictor(rows), self._shift(decision)
 
-            def fill(first: int, last: int) -> None:
-                self._shifted(predictor, X, rows, first, scores[first:last], shift)
+        def fill(first: int, last: int, decision: Decision, found: NDArray) -> None:
+            scores[first:last] = found
 
-            in_blocks(self.learner, rows, fill)
+        self._in_blocks(X, rows, decision, fill)
         return scores
 
     def decoded(self, X: Any, decision: Decision, pack: Callable[[Any], Any] = np.asarray) -> Any:
         """Return a decision's predictions, one for each row; a block of them is packed before the next one is made."""
         X, rows = self._read_rows_to_predict(X)
-        d = self.learner.problem.d
-        with self._moment(decision):
-            predictor, shift = self._predictor(rows), self._shift(decision)
+        problem = self.learner.problem
+        if not has_blocks(self.learner, rows):
+            decision, scores = self._of_now(X, rows, decision)
+            return pack(decision.predict(problem, scores))
 
-            def decode(first: int, last: int) -> Any:
-                scores = self._shifted(predictor, X, rows, first, np.empty((last - first, d)), shift)
-                return pack(decision.predict(self.learner, scores))
+        def decode(first: int, last: int, decision: Decision, scores: NDArray) -> Any:
+            return pack(decision.predict(problem, scores))
 
-            parts = in_blocks(self.learner, rows, decode)
-        if len(parts) == 1:
-            return parts[0]
+        parts = self._in_blocks(X, rows, decision, decode)
         # SciPy before 1.12 stacks sparse arrays to a matrix, whose product is another.
         return type(parts[0])(sparse.vstack(parts, "csr")) if sparse.issparse(parts[0]) else np.concatenate(parts)
 
@@ -152,22 +153,36 @@ class Model:
             self.check_finite(X, rows)
         return X, rows
 
-    def _moment(self, decision: Decision | None) -> Any:
-        """Return what holds scores, and what a decision has observed of them, to one round."""
-        return nullcontext() if decision is None or decision.asks_for is None else self.learner.lock.reading()
-
-    def _predictor(self, rows: Rows) -> Any:
-        """Return what scores rows: of several blocks what predicts now, of one the learner, which is as of one round."""
-        return self.learner.predictor() if has_blocks(self.learner, rows) else self.learner
-
-    def _shift(self, decision: Decision | None) -> NDArray | None:
-        return None if decision is None else decision.shift(self.learner, self.settled)
-
-    def _shifted(self, predictor: Any, X: Any, rows: Rows, first: int, scores: NDArray, shift: NDArray | None) -> NDArray:
-        self.fill_scores(predictor, X, rows, first, scores)
+    def _of_now(self, X: Any, rows: Rows, decision: Decision) -> tuple[Decision, NDArray]:
+        """Return what a decision is now, and the scores that it shifts, both as of one round."""
+        learner = self.learner
+        scores = np.empty((rows.n, learner.problem.d))
+        if decision.asks_for is None:
+            self.fill_scores(learner, X, rows, 0, scores)
+            decision = decision.now(learner, self.settled)
+        else:
+            with learner.lock.reading():
+                self.fill_scores(learner, X, rows, 0, scores)
+                decision = decision.now(learner, self.settled)
+        shift = decision.shift(learner.problem)
         if shift is not None:
             scores -= shift
-        return scores
+        return decision, scores
+
+    def _in_blocks(self, X: Any, rows: Rows, decision: Decision, work: Callable[..., Any]) -> list[Any]:
+        """Return work(first, last, decision, scores) for blocks of rows, of one moment, over the threads that joblib gives."""
+        learner = self.learner
+        with learner.lock.reading():
+            predictor, decision = learner.predictor(), decision.now(learner, self.settled)
+        shift = decision.shift(learner.problem)
+
+        def work_on(first: int, last: int) -> Any:
+            scores = self.fill_scores(predictor, X, rows, first, np.empty((last - first, learner.problem.d)))
+            if shift is not None:
+                scores -= shift
+            return work(first, last, decision, scores)
+
+        return worked_in_blocks(rows.n, size_of_block(learner), work_on)
 
     def fill_scores(self, predictor: Any, X: Any, rows: Rows, first: int, scores: NDArray) -> NDArray:
         """Fill the scores of the rows from the first on, as a learner predicts them, or what it predicts by."""
@@ -196,24 +211,26 @@ class Model:
         return _saved.unpack(saved, cls)
 
 
+def size_of_block(learner: Learner) -> int:
+    """Return how many rows are scored at a time."""
+    return max(1, BLOCK // learner.problem.d)
+
+
 def has_blocks(learner: Learner, rows: Rows) -> bool:
     """Return whether rows are scored in several blocks; an expansion has blocks of its own."""
-    return rows.n > max(1, BLOCK // learner.problem.d) and learner.weights.expansion is None
+    return rows.n > size_of_block(learner) and learner.weights.expansion is None
 
 
-def in_blocks(learner: Learner, rows: Rows, work: Callable[[int, int], Any]) -> list[Any]:
-    """Return work(first, last) for blocks of the rows."""
-    n, size = rows.n, max(1, BLOCK // learner.problem.d)
-    if not has_blocks(learner, rows):
-        return [work(0, n)]
+def worked_in_blocks(n: int, size: int, work: Callable[[int, int], Any]) -> list[Any]:
+    """Return work(first, last) for blocks of n rows."""
     blocks = [(first, min(first + size, n)) for first in range(0, n, size)]
     n_jobs = effective_n_jobs(None) if len(blocks) >= MANY_BLOCKS else 1
-    done = [work(*blocks[0])]  # writes down, once, what the others predict by
     if n_jobs == 1:
-        return done + worked(work, blocks[1:])
-    cuts = np.linspace(1, len(blocks), n_jobs + 1).astype(int)
+        return worked(work, blocks)
+    cuts = np.linspace(0, len(blocks), n_jobs + 1).astype(int)
     shares = (blocks[begin:end] for begin, end in itertools.pairwise(cuts))
-    return sum(Parallel(n_jobs, require="sharedmem")(delayed(worked)(work, share) for share in shares), done)
+    found = Parallel(n_jobs, require="sharedmem")(delayed(worked)(work, share) for share in shares)
+    return list(itertools.chain.from_iterable(found))
 
 
 def worked(work: Callable[[int, int], Any], blocks: list[tuple[int, int]]) -> list[Any]:

@@ -68,7 +68,7 @@ class RowReader:
     ----------
     name : str
         What the estimator is called in errors.
-    weigh : callable, default=None
+    weight_of : callable, default=None
         Returns the weight of each row that follows from its label, given the codec, the labels, the rows' own weights and
         whether the call is of a stream.
     """
@@ -77,8 +77,8 @@ class RowReader:
     misses_ids = False  # where there are several rows, and none are given
     no_comparator_because: str | None = None  # in bounds
 
-    def __init__(self, name: str, weigh: Callable[..., NDArray | None] | None = None):
-        self.name, self.weigh = name, weigh
+    def __init__(self, name: str, weight_of: Callable[..., NDArray | None] | None = None):
+        self.name, self.weight_of = name, weight_of
 
     def read(
         self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *, partial: bool, classes: Any = None, sample_weight: Any = None
@@ -91,7 +91,7 @@ class RowReader:
         weight = None
         if sample_weight is not None:
             weight = np.ascontiguousarray(check_sample_weight(sample_weight, X))
-        of_label = None if self.weigh is None else self.weigh(codec, labels, weight, partial=partial)
+        of_label = None if self.weight_of is None else self.weight_of(codec, labels, weight, partial=partial)
         if of_label is not None:
             weight = of_label if weight is None else product(weight, of_label)
         order = None

@@ -46,8 +46,6 @@ def widen(estimator: Any, n_features: Any, classes: Any) -> None:
     learner.widen(columns.n)
     if learner is not model.learner:
         wider.learner = learner
-    if classes is not None:
-        wider.settled = estimator._decision(wider.labels).extended(model.settled, len(getattr(wider.labels, "classes", ())))
     if classes is None and learner is model.learner:
         estimator._model = wider
         return

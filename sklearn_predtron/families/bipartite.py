@@ -88,16 +88,21 @@ class FittedCut(Decision):
         The number.
     """
 
+    shifts = True
+
     def __init__(self, loss: Any, given: float | None = None):
         self.loss, self.given = loss, given
         self.asks_for = None if loss is None else ROWS
 
-    def shift(self, learner: Learner, settled: Any) -> NDArray | None:
-        """Return the cut, of shape (1,)."""
-        cut = settled if self.given is None else self.given
-        return None if cut is None else np.array([cut])
+    def now(self, learner: Learner, settled: float | None) -> FittedCut:
+        """Return the cut at the number, or at what was settled."""
+        return FittedCut(None, settled if self.given is None else self.given)
 
-    def settle(self, learner: Learner, scores: NDArray, batch: Any) -> float:
+    def shift(self, problem: Problem) -> NDArray | None:
+        """Return the cut, of shape (1,)."""
+        return None if self.given is None else np.array([self.given])
+
+    def after_fit(self, learner: Learner, scores: NDArray, batch: Any) -> float:
         """Return the cut with which the rows lose least."""
         loss = of_ranking(self.loss)[1] if isinstance(self.loss, RankingLoss) else self.loss
         column, scores = column_of(batch.labels), scores[:, 0]
@@ -356,7 +361,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def threshold_(self) -> float:
         """The cut of the score as it was learned."""
         model = self._model
-        cuts = self._decision(model.labels).shift(model.learner, model.settled)
+        cuts = self._decision(model.labels).now(model.learner, model.settled).shift(model.learner.problem)
         return 0.0 if cuts is None else float(cuts[0])
 
     # ------------------------------------------------------------------------------------------------------- prediction

@@ -261,14 +261,14 @@ class PredtronBinaryClassifier(TableClassifier):
     def _decision(self, labels: Any) -> Decision:
         if self.threshold is None:
             return super()._decision(labels)
-        measure = self._measure(labels)
+        measure = self._measure_of_threshold(labels)
         if labels is None:
             return super()._decision(labels)
         if measure is None:
             return CutAt(OF_TWO, np.array([float(self.threshold)]))
         return CutBy(OF_TWO, measure, self.threshold)
 
-    def _measure(self, labels: Any) -> Measure | None:
+    def _measure_of_threshold(self, labels: Any) -> Measure | None:
         """Return the measure that the parameter `threshold` names; None if it is a number; refuse what it cannot be."""
         threshold = self.threshold
         refuse_class("threshold", threshold)
@@ -298,8 +298,8 @@ class PredtronBinaryClassifier(TableClassifier):
     def threshold_(self) -> float:
         """The cut of the score of the second class, as it was learned."""
         model = self._model
-        decision = self._decision(model.labels)
-        return float(decision.cuts(model.learner, model.settled)[0]) if isinstance(decision, CutAt) else 0.0
+        decision: Any = self._decision(model.labels).now(model.learner, model.settled)
+        return 0.0 if self.threshold is None else float(decision.cuts[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -181,7 +181,10 @@ class PredtronLabelRanker(BasePredtron):
         Self
             The estimator.
         """
-        return self._partial_fit(X, y, short=sample_weight is None, sample_weight=sample_weight)
+        model: Model | None = self._model
+        if model is not None and model.stream is not None and sample_weight is None and model.stream.take(X, y):
+            return self
+        return self._partial_fit(X, y, sample_weight=sample_weight)
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Relevances]:
         codec = known or LabelRelevances(relevance_matrix(y).shape[1], column_names(y))

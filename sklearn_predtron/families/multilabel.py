@@ -198,12 +198,12 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         threshold = self.threshold
         if threshold is None:
             return PLAIN
-        measure = self._measure()
+        measure = self._measure_of_threshold()
         if labels is None:
             return PLAIN
         return CutBy(OF_LABELS, measure, threshold) if measure else CutAt(OF_LABELS, self._given_cuts(labels.n_labels))
 
-    def _measure(self) -> Measure | None:
+    def _measure_of_threshold(self) -> Measure | None:
         """Return the measure that the parameter `threshold` names; None if it is numbers; refuse what it cannot be."""
         threshold = self.threshold
         refuse_class("threshold", threshold)
@@ -231,10 +231,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def threshold_(self) -> NDArray:
         """The cuts of the scores, of shape (m,), as they were learned."""
         model = self._model
-        decision = self._decision(model.labels)
-        if not isinstance(decision, CutAt):
+        if self.threshold is None:
             return np.zeros(model.labels.n_labels)
-        return read_only(np.array(decision.cuts(model.learner, model.settled)))
+        decision: Any = self._decision(model.labels).now(model.learner, model.settled)
+        return read_only(np.array(decision.cuts))
 
     # --------------------------------------------------------------------------------------------------------- prediction
 

@@ -195,7 +195,11 @@ class PredtronRanker(BasePredtron):
         Self
             The estimator.
         """
-        return self._partial_fit(X, y, short=qid is None and sample_weight is None, qid=qid, sample_weight=sample_weight)
+        model: Model | None = self._model
+        alone = model is not None and model.stream is not None and qid is None and sample_weight is None
+        if alone and model.stream.take(X, y):  # type: ignore[union-attr]
+            return self
+        return self._partial_fit(X, y, qid=qid, sample_weight=sample_weight)
 
     def _reader(self) -> BlockReader:
         return BlockReader(type(self).__name__, QID, Relevances)

@@ -313,8 +313,11 @@ class PredtronSequenceTagger(BasePredtron):
         Self
             The estimator.
         """
-        short = classes is None and (sid is None or is_one(sid)) and sample_weight is None
-        return self._partial_fit(X, y, short=short, classes=classes, sid=sid, sample_weight=sample_weight)
+        model: Model | None = self._model
+        alone = classes is None and (sid is None or is_one(sid)) and sample_weight is None
+        if alone and model is not None and model.stream is not None and model.stream.take(X, y):
+            return self
+        return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
 
     def _reader(self) -> SequenceReader:
         return SequenceReader(type(self).__name__, self.constraint)

@@ -272,7 +272,7 @@ class OnlineLossDisplay(Display):
 
 def epoch_of(model: Any) -> int | None:
     """Return the rounds of an epoch, if all that an estimator learned was learned in epochs of one `fit`."""
-    curve = vars(model).get("loss_curve_", [])[: getattr(model, "best_iter_", None)]
+    curve = getattr(model, "loss_curve_", [])[: getattr(model, "best_iter_", None)]
     epoch, rest = divmod(model.t_, max(len(curve), 1))
     whole = len(curve) > 0 and rest == 0 and np.isclose(epoch * np.sum(curve), model.cumulative_loss_)
     return epoch if whole else None

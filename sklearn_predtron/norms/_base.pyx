@@ -46,7 +46,7 @@ cdef class Weights:
         close_fit()
 
     Beside them `mean_scores` and `prefetch` read, without a trace.  Others read in between two rounds, or two blocks where the
-    weights are `whole_in_blocks`; the learner's own thread, in a round, after `settle`.
+    weights are `whole_in_blocks`; the learner's own thread, in a round, after `make_readable`.
     """
 
     def __cinit__(self):
@@ -130,7 +130,7 @@ cdef class Weights:
     cdef close_block(self):
         """The rounds of the block are over, and others may read."""
 
-    def settle(self):
+    def make_readable(self):
         """Let the weights be read in the midst of a block, which goes on as if nothing had been."""
 
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:

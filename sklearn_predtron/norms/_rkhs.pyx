@@ -244,13 +244,13 @@ cdef class RKHSWeights(L2Weights):
         """Keep the rows of the block that took a step."""
         if self.block_rows is None:
             return
-        self.settle()
+        self.make_readable()
         if self.F_call.shape[0] > 0:
             self.follow()
         self.change[:] = 0
         self.block_rows = None
 
-    def settle(self):
+    def make_readable(self):
         if self.block_rows is None:
             return
         sources = np.asarray(self.source)[:self.n]

@@ -183,8 +183,8 @@ cdef class SharedDirection(Weights):
     cdef close_block(self):
         self.inner.close_block()
 
-    def settle(self):
-        self.inner.settle()
+    def make_readable(self):
+        self.inner.make_readable()
 
     cdef close_call(self, bint learned):
         self.inner.close_call(learned)

@@ -46,7 +46,9 @@ def code_or_reject(graph: Graph, model: Any, decoded: str) -> str:
     lead = graph.node("Sub", graph.column(values, 0), graph.column(values, 1))
     first, second = graph.column(classes, 0), graph.column(classes, 1)
     learned = model._model
-    least = model._decision(learned.labels).least_margin(learned.learner, np.indices((k, k)).reshape(2, -1).T)
+    least = (
+        model._decision(learned.labels).now(learned.learner, learned.settled).least_margin(np.indices((k, k)).reshape(2, -1).T)
+    )
     needed = graph.constant(least, graph.real)
     if np.ndim(least) > 0:  # by the two best classes
         pair = graph.node("Add", graph.node("Mul", first, graph.constant(k, np.int64)), second)

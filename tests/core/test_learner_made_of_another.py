@@ -29,7 +29,7 @@ def data(n=60, p=4, k=3):
 
 
 def learner_of(X, y, **settings):
-    return PredtronClassifier(**{"norm": "l2", **settings}).partial_fit(X, y, classes=[0, 1, 2])._learner
+    return PredtronClassifier(**{"norm": "l2", **settings}).partial_fit(X, y, classes=[0, 1, 2])._model.learner
 
 
 def learn(learner, X, y):
@@ -103,7 +103,7 @@ def test_both_count_the_rounds_of_their_weights():
 def test_parts_that_do_not_go_together_are_refused():
     X, y = data()
     learner = learner_of(X, y)
-    strange = PredtronBinaryClassifier(norm="l2").partial_fit(X, y > 0, classes=[False, True])._learner
+    strange = PredtronBinaryClassifier(norm="l2").partial_fit(X, y > 0, classes=[False, True])._model.learner
     with pytest.raises(ValueError, match="do not go with"):
         learner.with_parts(strange.problem, learner.update, None, None)
     with pytest.raises(ValueError, match="do not go with"):
@@ -173,7 +173,7 @@ def test_an_error_in_a_round_gives_the_lock_back():
     with pytest.raises(KeyError, match="enough"):
         model.partial_fit(X, list(y > 0))
     model.partial_fit(X, list(y > 0))
-    with model._learner.lock, model._learner.lock.changing():
+    with model._model.learner.lock, model._model.learner.lock.changing():
         pass
 
 
@@ -201,7 +201,7 @@ def test_narrower_rows_of_many_features_are_scored_in_passing():
         model = PredtronClassifier(norm="l2").partial_fit(form(X), y, classes=[0, 1, 2])
         row = np.zeros((1, 6000))
         row[:, :77] = X[:1, :77]
-        assert_close(scores(model._learner, row[:, :77].copy()), scores(model._learner, row))
+        assert_close(scores(model._model.learner, row[:, :77].copy()), scores(model._model.learner, row))
 
 
 @pytest.mark.parametrize("norm", NORMS, ids=str)
@@ -218,7 +218,7 @@ def test_a_predictor_stays_as_it_was(norm):
 def test_an_observer_is_told_of_its_problem_when_learning_begins():
     X, y = data()
     model = PredtronClassifier(norm="l2", reject=Reject(0.2, 7)).partial_fit(X, y, classes=[0, 1, 2])
-    learner = model._learner
+    learner = model._model.learner
     problem = copy.deepcopy(learner.problem)
     other = learner.with_parts(problem, learner.update, None, learner.observer)
     assert learner.observer.problem is learner.problem

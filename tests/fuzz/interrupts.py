@@ -19,6 +19,7 @@ from scipy import sparse
 
 from sklearn_predtron import Predtron, PredtronBipartiteClassifier, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.estimator_checks import is_same
+from sklearn_predtron.families._reading import Batch
 from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.families._training import Epochs
 
@@ -161,7 +162,7 @@ def in_fit(case: Case, random: np.random.Generator) -> str:
     what = f"fit interrupted after {model.t_} rounds, or the same rounds"
     other = shortened(case, model.t_)
     if isinstance(model, PredtronBipartiteClassifier):  # which chooses its cut at the end, if it comes to that
-        other._cut = model._cut
+        other._model.settled = model._model.settled
     if hasattr(model, "dual_coef_"):
         check_same(case, random, model, other, what)
     else:
@@ -175,15 +176,15 @@ def shortened(case: Case, rounds: int) -> Any:
     left = rounds
 
     class Some(Epochs):
-        def draw(self, **how: Any) -> dict[str, Any]:
+        def draw(self, **how: Any) -> tuple[Batch, dict[str, Any]]:
             nonlocal left
-            found = super().draw(**how)
+            batch, found = super().draw(**how)
             order = self.rows if found["order"] is None else found["order"]
             found["order"] = order[:left]
             if found.get("counts") is not None:
                 found["counts"] = found["counts"][:left]
             left -= len(found["order"])
-            return found
+            return batch, found
 
     model.set_params(max_iter=max(1, -(-rounds // n)))
     Count.learned += 1

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import Hours, random_code
+from inside import predicting_scores
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
@@ -27,7 +28,7 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
 )
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.losses import PrecisionAtK, RecallAtK, Reject, SubsetLoss
+from sklearn_predtron.losses import AtK, PrecisionAtK, RecallAtK, Reject, SubsetLoss, subset_loss
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.onnx import register_converters
 
@@ -35,8 +36,6 @@ pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")
 runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 from skl2onnx import convert_sklearn, to_onnx  # noqa: E402
 from skl2onnx.common.data_types import FloatTensorType, StringTensorType  # noqa: E402
-
-from tests.inside import predicting_scores
 
 register_converters()
 LINEAR = [norm for norm in kinds(Norm) if norm is not RKHS]
@@ -99,7 +98,8 @@ def check_classifier(model, X, tolerance):
     sure = gaps(decision) > 4 * slack
     if getattr(model, "reject", None) is not None and model.reject.rule != "code":
         best, lead = model._two_best(X)
-        sure = np.abs(lead - model._least_margin(best)) > 4 * slack
+        learned = model._model
+        sure = np.abs(lead - model._decision(learned.labels).least_margin(learned.learner, best)) > 4 * slack
     elif getattr(model, "reject", None) is not None:
         sure = gaps(model._model.learner.problem.decision(predicting_scores(model, X))) > 4 * slack
     assert_same(found["label"], predicted, sure)
@@ -206,7 +206,7 @@ def test_sets(parameters, norm, real):
     found, slack, decision = outputs(model, X), uncertainty(model, X, TOLERANCE[real]), model.decision_function(X)
     assert_close_scores(found["scores"], decision, 2 * slack)
     sure = np.abs(decision).min(axis=1) > 4 * slack
-    if "at_k" in str(model._learned_loss.alias):
+    if isinstance(subset_loss(model._model.loss), AtK):
         sure &= np.diff(np.sort(decision, axis=1), axis=1).min(axis=1) > 4 * slack
     assert_same(found["label"], model.predict(X), sure)
     assert found["label"].dtype == np.int64

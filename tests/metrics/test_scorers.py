@@ -26,7 +26,7 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
 )
-from sklearn_predtron.losses import CostMatrix, FBeta, Reject, SubsetLoss
+from sklearn_predtron.losses import CostMatrix, FBeta, Reject, SubsetLoss, subset_loss
 from sklearn_predtron.metrics import cost_scorer, reject_scorer, subset_scorer
 
 
@@ -224,7 +224,7 @@ def test_subset_scorer_is_the_loss_of_the_estimator(loss):
     X, y, _ = multilabel()
     model = PredtronMultilabelClassifier(loss=loss, random_state=0).fit(X, y)
     assert subset_scorer(loss)(model, X, y) == pytest.approx(1 - model.sample_loss(X, y).mean())
-    assert isinstance(model._learned_loss, SubsetLoss)
+    assert isinstance(subset_loss(model._model.loss), SubsetLoss)
     assert len(cross_val_score(model, X, y, scoring=subset_scorer(loss), cv=2)) == 2
 
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import joblib
 import numpy as np
 import pytest
+from inside import reading_of
 from mixing_cases import add_all, families, joint, lesson_for, made, mixed_estimators
 from scipy import sparse
 
@@ -42,7 +43,7 @@ def assert_same(one, other, rtol):
 
 def scores_of(model, lesson):
     """Return the scores of some rows under the weights that predict and under the last iterate."""
-    model.__dict__.pop("_stream", None)
+    model._model.close_stream()
     if isinstance(lesson.X, list):
         return np.array([model._model.learner.weights.mean()[0].ravel(), model._model.learner.weights.last()[0].ravel()])
     X = np.asarray(lesson.X[:40].todense() if sparse.issparse(lesson.X) else lesson.X[:40])
@@ -264,8 +265,8 @@ def test_frozen_rounds_of_a_scaled_direction_take_steps():
     blank.partial_fit(X, y, **given)
     learner = blank._model.learner
     learner.adopt(state, False)
-    rows, labels = model._read(*lesson.part(CUT, 120)[:2], fresh=False, partial=True)[1:3]
-    assert learner.learn(rows, labels, fresh=False) == -1
+    batch = reading_of(model, *lesson.part(CUT, 120)[:2]).batch
+    assert learner.learn(batch.rows, batch.labels, fresh=False) == -1
     assert learner.t == 120
     assert learner.n_updates > 0
     (moments,) = learner.export()["moments"].values()

@@ -349,7 +349,7 @@ MUTANTS = [
     ),
     Mutant(
         "fast-path-learns-classes-of-weight-zero",
-        f"{FAMILIES}/_fast_path.pyx",
+        f"{FAMILIES}/_stream.pyx",
         """\
                 if self.class_weight is not None and self.class_weight[code[i]] == 0:
                     return None
@@ -359,21 +359,21 @@ MUTANTS = [
     ),
     Mutant(
         "fast-path-outlives-its-learner",
-        f"{FAMILIES}/_fast_path.pyx",
+        f"{FAMILIES}/_stream.pyx",
         "return not self.closed and self.learn(X, y)",
         "return self.learn(X, y)",
         ("tests/families/test_busy.py",),
     ),
     Mutant(
         "fast-path-takes-negative-relevances",
-        f"{FAMILIES}/_fast_path.pyx",
+        f"{FAMILIES}/_stream.pyx",
         "good &= 0 <= flat[i] < INFINITY",
         "good &= flat[i] < INFINITY",
         ("tests/families/test_label_ranking.py", *QUERIES),
     ),
     Mutant(
         "fast-path-takes-forbidden-transitions",
-        f"{FAMILIES}/_fast_path.pyx",
+        f"{FAMILIES}/_stream.pyx",
         "if labels is None or not self.allows(labels.array):",
         "if labels is None:",
         ("tests/families/test_tagger.py",),
@@ -402,14 +402,14 @@ MUTANTS = [
     # -------------------------------------------------------------------------------------------------- labels and epochs
     Mutant(
         "balanced-weights-count-rows",
-        f"{FAMILIES}/_classes.py",
+        f"{FAMILIES}/_table.py",
         "np.bincount(codes, weights=relative, minlength",
         "np.bincount(codes, minlength",
         ("tests/families/test_classification.py", *WEIGHTS),
     ),
     Mutant(
         "epoch-shows-the-last-appearance",
-        f"{FAMILIES}/_epochs.py",
+        f"{FAMILIES}/_training.py",
         "first[order[::-1]] = np.arange(len(order))[::-1]",
         "first[order] = np.arange(len(order))",
         WEIGHTS,

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from cases import assert_close, make_data
+from inside import predicting_scores
 from kernel_cases import FAMILIES, X, families_from, scores_of
 from reference.kernels import Budgeted
 from scipy import sparse
@@ -16,7 +17,6 @@ from sklearn.model_selection import train_test_split
 from sklearn_predtron import PredtronClassifier, PredtronLabelRanker
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import Subgradient
-from tests.inside import predicting_scores
 
 
 def within_a_budget(budget):

@@ -1,6 +1,5 @@
-"""The default of "l1" and "group", q="theory", and saved models of the former default."""
+"""The default of "l1" and "group", its theorems, and saved models."""
 
-import copy
 import pickle
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn_predtron import (
     PredtronRanker,
 )
 from sklearn_predtron.norms import Group, PNorm
-from sklearn_predtron.theory import margin, radius, theorem_of
+from sklearn_predtron.theory import radius, theorem_of
 from sklearn_predtron.updates import LossAugmented, PassiveAggressive, PerceptronUpdate, Slam
 
 each_kind = pytest.mark.parametrize("kind", [PNorm, Group], ids=["l1", "group"])
@@ -150,48 +149,6 @@ def test_updates_of_pairs_keep_their_theorem():
 
 
 # ------------------------------------------------------------------------------------------------------------ saved models
-
-
-def as_saved_before(model):
-    """Return the pickle of a model with q="theory" as it was written when that was the default."""
-    state = copy.deepcopy(model.__getstate__())
-    state["norm"] = type(model.norm)()
-    state["_fixed"]["norm"] = (state["_fixed"]["norm"][0], {"q": None})
-    state["_saved"]["format"] = 2
-    for part in state["_learner"]:
-        if part["kind"] in ("PNormWeights", "GroupWeights"):
-            part["arguments"].pop()  # the curvature
-    return pickle.dumps((type(model), state))
-
-
-def loaded(saved):
-    kind, state = pickle.loads(saved)
-    model = kind.__new__(kind)
-    model.__setstate__(state)
-    return model
-
-
-@pytest.mark.parametrize("alias", [False, True])
-@pytest.mark.parametrize("representation", ["onehot", "sign"])
-@each_kind
-def test_saved_models_keep_their_exponent(kind, representation, alias):
-    X, y = wide()
-    family = PredtronBinaryClassifier if representation == "sign" else PredtronClassifier
-    model = family(norm=kind("theory"), intercept_scaling=1.0, random_state=0).partial_fit(X[:30], y[:30], classes=[0, 1])
-    saved = as_saved_before(model)
-    if alias:
-        of, state = pickle.loads(saved)
-        saved = pickle.dumps((of, {**state, "norm": kind.alias}))
-    former = loaded(saved)
-    assert former.norm.q == "theory" and type(former.norm) is kind
-    for each in (former, model):
-        each.partial_fit(X[30:], y[30:])
-    assert_array_equal(former.coef_, model.coef_)
-    assert former.loss_bound(margin=0.1, radius=radius(former, X)) == model.loss_bound(margin=0.1, radius=radius(model, X))
-    assert margin(former, X, y, former.coef_, intercept=former.intercept_) == margin(
-        model, X, y, model.coef_, intercept=model.intercept_
-    )
-    assert_array_equal(pickle.loads(pickle.dumps(former)).fit(X, y).coef_, model.fit(X, y).coef_)
 
 
 @each_kind

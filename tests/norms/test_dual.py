@@ -22,6 +22,7 @@ from cases import (
     state,
     updates_of_the_reference,
 )
+from inside import predicting_scores
 from reference import norms as plain_norms
 from reference.learner import Reference
 from reference.ranking import RankingReference
@@ -59,7 +60,6 @@ from tests.families.test_ranking import (
     weights_of,
 )
 from tests.families.test_ranking import assert_agrees as assert_rankers_agree
-from tests.inside import predicting_scores
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 KINDS = [(PNorm, plain_norms.PNorm), (Group, plain_norms.Group)]

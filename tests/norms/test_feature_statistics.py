@@ -9,6 +9,7 @@ from cases import state
 from scipy import sparse
 
 from sklearn_predtron import PredtronClassifier
+from sklearn_predtron.families._reading import Columns
 
 FIELDS, COUNT, LAST = 5, 3, 4
 ROWS = 300
@@ -57,7 +58,7 @@ def widen(model, p):
     problem, _, _, observer = learner.parts()
     weights = learner.weights.resized(p + 2, problem.d, range(problem.d))
     weights.widen(p)
-    model._model.learner, model.n_features_in_ = learner.with_weights(weights, problem, observer), p
+    model._model = model._model.but(learner=learner.with_weights(weights, problem, observer), columns=Columns(p))
     return model
 
 

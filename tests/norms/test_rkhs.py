@@ -14,6 +14,7 @@ from euclidean import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
+from inside import predicting_scores
 from kernel_cases import FAMILIES, X, families_from, scores_of
 from reference.kernels import features
 from reference.learner import Reference
@@ -27,7 +28,6 @@ from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.norms._kernel_functions import Kernel
 from sklearn_predtron.updates import LossAugmented, PassiveAggressive
-from tests.inside import predicting_scores
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 KERNELS = {"rbf": RKHS(gamma=0.3), "poly": RKHS(kernel="poly", gamma=0.5, degree=2, coef0=0.5)}

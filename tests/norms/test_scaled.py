@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from cases import Hours, cost_table, intercept_settings, layouts, name, pairwise, random_costs, state, updates_of_the_reference
+from inside import predicting_scores
 from reference.scaled import Features, ScaledRankingReference, ScaledReference
 from scipy import sparse
 from sklearn.base import clone
@@ -26,7 +27,6 @@ from sklearn_predtron.losses import CostMatrix, Reject, ZeroOne
 from sklearn_predtron.representations import OneHot, SharedThermometer, Sign, Thermometer
 from sklearn_predtron.updates import MMP, Adaptive, ListNet, LossAugmented, MaxPair, PassiveAggressive, PerceptronUpdate, Slam
 from tests.families.test_ranking import LOSSES, REPRESENTATIONS, WARM, learn, make_labels, make_queries, warmed, warmed_labels
-from tests.inside import predicting_scores
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 K = 4

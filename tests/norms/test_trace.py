@@ -20,6 +20,7 @@ from cases import (
     state,
     updates_of_the_reference,
 )
+from inside import predicting_scores
 from reference.learner import Reference
 from reference.norms import Trace as PlainTrace
 from reference.norms import power_link
@@ -44,7 +45,6 @@ from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.representations import Code, OneHot
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate, Subgradient
 from sklearn_predtron.updates import _competitor as core
-from tests.inside import predicting_scores
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 

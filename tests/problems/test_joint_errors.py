@@ -208,7 +208,7 @@ def refused(model, X, y, message):
     for call in (model.fit, model.partial_fit):
         with pytest.raises(ValueError, match=message):
             call(X, y)
-        assert set(vars(model)) - {"_flag"} == before - {"_flag"}
+        assert set(vars(model)) - {"_call_lock"} == before - {"_call_lock"}
 
 
 @pytest.mark.parametrize(
