@@ -96,8 +96,8 @@ def unpack(saved: Any, kind: type[M]) -> M:
     check_format(saved)
     made: list[Any] = []
     try:
-        *parts, whole = saved["parts"]
-        for part in parts:
+        whole = saved["parts"][-1]
+        for part in saved["parts"][:-1]:
             made.append(build(part, made))
         if whole["kind"] != "Model":
             raise TypeError(f"where a model is expected there is {whole['kind']}")

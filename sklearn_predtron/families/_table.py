@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._compat import StrOptions
 from sklearn_predtron._parts import as_numbers, checked_build
@@ -239,8 +239,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         ndarray of shape (n_samples,)
             Costs of `loss`; a rejected row costs ``reject.cost``, that of its true class.
         """
-        check_is_fitted(self)
-        return self._loss_of(self._raw_predict(X), y)
+        model = self._fitted_model()
+        return self._loss_among(model.labels, model.decoded(X, self._decision(model.labels)), y)
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the numbers of the predictions; one past the last class rejects."""
@@ -249,11 +249,14 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each prediction, given their numbers."""
-        model = self._fitted_model()
-        codes = true_codes(model.labels, predicted, y)
+        return self._loss_among(self._fitted_model().labels, predicted, y)
+
+    def _loss_among(self, labels: Any, predicted: NDArray, y: Any) -> NDArray:
+        """Return the loss of each prediction, given their numbers among some labels."""
+        codes = true_codes(labels, predicted, y)
         if counts_mistakes(self.loss) and self.reject is None:
             return (predicted != codes).astype(np.float64)
-        return self._costs(model.labels.classes)[codes, predicted]
+        return self._costs(labels.classes)[codes, predicted]
 
     def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
         """Return the two best classes of each row, best first, and the margin between them."""

@@ -397,7 +397,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         ndarray of shape (n_samples,)
             Labels of `classes_`.
         """
-        model, scores = self._fitted_model(), self.decision_function(X)
+        model = self._fitted_model()
+        scores = model.scores(X, self._decision(model.labels))[:, 0]
         return model.labels.classes[positive(model, scores, self._reader().blocks(groups, len(scores)))]
 
     def sample_loss(self, X: Any, y: Any, groups: Any = None) -> NDArray:

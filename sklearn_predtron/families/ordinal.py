@@ -201,6 +201,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         float
             At most 1, which is perfect.
         """
-        labels, predicted = self._fitted_model().labels, self._raw_predict(X)
+        model = self._fitted_model()
+        labels, predicted = model.labels, model.decoded(X, self._decision(model.labels))
         codes = true_codes(labels, predicted, y)
         return 1 - mean_loss(np.abs(predicted - codes), sample_weight) / (len(self.classes_) - 1)

@@ -374,12 +374,13 @@ class PredtronSequenceTagger(BasePredtron):
         ndarray of shape (n_tokens,)
             Labels of `classes_`.
         """
-        return self._fitted_model().labels.classes[self._predict_codes(X, sid, "predict")]
+        model, codes = self._predict_codes(X, sid, "predict")
+        return model.labels.classes[codes]
 
-    def _predict_codes(self, X: Any, sid: Any, method: str) -> NDArray:
+    def _predict_codes(self, X: Any, sid: Any, method: str) -> tuple[Model, NDArray]:
         """Return the numbers of the predicted labels, of shape (n_tokens,)."""
         model, scores, queries, table = self._scored_sequences(X, sid, method)
-        return queries.put_back(possible(*model.learner.problem.predict(scores, queries.start, *table)))
+        return model, queries.put_back(possible(*model.learner.problem.predict(scores, queries.start, *table)))
 
     def _scored_sequences(self, X: Any, sid: Any, method: str) -> tuple[Model, NDArray, Queries, tuple]:
         """Return the model, the tokens' scores by sequence, the sequences, and the scores of transitions, all of one moment."""
@@ -433,7 +434,8 @@ class PredtronSequenceTagger(BasePredtron):
             At most 1, which is perfect.
         """
         check_labels_given(y, self._fitted_model().name)
-        predicted = self.classes_[self._predict_codes(X, sid, "score")]
+        model, codes = self._predict_codes(X, sid, "score")
+        predicted = model.labels.classes[codes]
         y = column_or_1d(y)
         check_lengths(len(predicted), len(y))
         return mean_loss((predicted == y).astype(np.float64), sample_weight)
@@ -456,11 +458,11 @@ class PredtronSequenceTagger(BasePredtron):
             Values of the loss that was learned for, in the order in which the sequences first appear.
         """
         X, sid = self._reader().apart(X, sid)
-        return self._loss_of(self._predict_codes(X, sid, "sample_loss"), y, sid)
+        return self._loss_of(self._predict_codes(X, sid, "sample_loss")[1], y, sid)
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the numbers of the labels of one sequence."""
-        return self._predict_codes(X, ONE, "predict")
+        return self._predict_codes(X, ONE, "predict")[1]
 
     def _loss_of(self, predicted: NDArray, y: Any, sid: Any = None) -> NDArray:
         """Return the loss of each sequence, given the numbers of its labels."""

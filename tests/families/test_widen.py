@@ -1,6 +1,7 @@
 """Streams that grow: what a model learns after `widen` is what one learns that has known the width from the start."""
 
 import pickle
+import threading
 from copy import deepcopy
 
 import numpy as np
@@ -493,6 +494,17 @@ def meeting(monkeypatch, place, name, meanwhile, *, after):
     monkeypatch.setattr(place, name, met)
 
 
+def beside(model, classes):
+    """Return a thread that adds classes, and what begins it."""
+    widening = threading.Thread(target=model.widen, kwargs={"classes": classes})
+
+    def begin():
+        widening.start()
+        widening.join(0.05)  # it may have to wait for a reader
+
+    return widening, begin
+
+
 @pytest.mark.parametrize("reject", [None, Reject(0.2, -1), Reject(0.2, -1, rule="margin")])
 @pytest.mark.parametrize("ask", ["predict", "decision_function", "sample_loss", "margin"])
 @pytest.mark.parametrize("blocks", [False, True])
@@ -508,8 +520,10 @@ def test_what_is_predicted_is_of_one_moment_while_classes_are_added(ask, reject,
         return getattr(model, ask)(X, y) if ask in ("sample_loss", "margin") else getattr(model, ask)(X)
 
     before, during = asked(), []
-    meeting(monkeypatch, Model, "fill_scores", lambda: model.widen(classes=[30]), after=True)
+    widening, begin = beside(model, [30])
+    meeting(monkeypatch, Model, "fill_scores", begin, after=True)
     assert np.all(asked() == before)
+    widening.join()
     assert model.classes_.tolist() == [10, 30, 50]
 
     before = asked()
@@ -528,9 +542,10 @@ def test_cuts_are_of_one_moment_while_labels_are_added(ask, monkeypatch):
         found = getattr(model, ask)
         return found(X) if callable(found) else found
 
-    before = asked()
-    meeting(monkeypatch, CutBy, "now", lambda: model.widen(classes=range(4)), after=False)
+    before, (widening, begin) = asked(), beside(model, range(4))
+    meeting(monkeypatch, CutBy, "now", begin, after=False)
     assert (asked() == before).all()
+    widening.join()
     assert asked().shape[-1] == 4
 
 
