@@ -76,7 +76,8 @@ class BatchReader(BlockReader):
         if isinstance(batch.rows, QueryRows):
             warn_of_groups_without(column_of(batch.labels), batch.labels.starts)
         else:
-            warn_of_few_positives(*reading.noted, self.size)
+            n_positive, n = reading.noted
+            warn_of_few_positives(n_positive, n, self.size)
 
     def apart(self, X: Any, ids: Any) -> tuple[Any, Any]:
         """Return X and the groups, which are in no column of it."""

@@ -186,7 +186,7 @@ def test_damaged_models_are_refused_by_name():
             with pytest.raises(ValueError, match=f"saved model is damaged: .*{name}"):
                 Model.unpacked(with_less)
         unknown = [*learned["state"], ["unheard_of", 1]]
-        with pytest.raises(ValueError, match="saved model is damaged: .*unheard_of"):
+        with pytest.raises(ValueError, match=r"saved model is damaged: .*unheard_of"):
             Model.unpacked({**packed, "parts": [*parts, {**learned, "state": unknown}]})
     for value in (3, None, {"part": 0}):
         with pytest.raises(ValueError, match="damaged: where a learner is expected there is"):
