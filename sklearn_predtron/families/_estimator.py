@@ -183,7 +183,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     def _change_parameters(self) -> None:
         """Drop what was made of the parameters, which are going to change; refuse that while a call learns by them."""
-        if "_lock" in self.__dict__:
+        if "_call_lock" in self.__dict__:
             self._lock.check_free()
         if self._model is not None:
             self._model.close_stream()
