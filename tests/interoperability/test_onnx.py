@@ -99,7 +99,8 @@ def check_classifier(model, X, tolerance):
     if getattr(model, "reject", None) is not None and model.reject.rule != "code":
         best, lead = model._two_best(X)
         learned = model._model
-        sure = np.abs(lead - model._decision(learned.labels).least_margin(learned.learner, best)) > 4 * slack
+        abstain = model._decision(learned.labels).now(learned.learner, learned.settled)
+        sure = np.abs(lead - abstain.least_margin(best)) > 4 * slack
     elif getattr(model, "reject", None) is not None:
         sure = gaps(model._model.learner.problem.decision(predicting_scores(model, X))) > 4 * slack
     assert_same(found["label"], predicted, sure)
