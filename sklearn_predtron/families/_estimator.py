@@ -157,7 +157,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         for name in PARTS.intersection(self._get_param_names()):
             refuse_class(name, getattr(self, name))
         super()._validate_params()
-        checked_patience(self.tol)
+        if self.tol is not None:
+            checked_patience(self.tol)
 
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Set callbacks, which run in `fit`; `callbacks.LossHistory` records `partial_fit` as well.

@@ -66,11 +66,10 @@ class Patience(CachedParameterNames):
         return True
 
 
-def checked_patience(tol: Patience | float | None) -> Patience | None:
+def checked_patience(tol: Patience | float) -> Patience:
     """Return what the parameter `tol` stands for, checked."""
     if isinstance(tol, bool):
         raise ValueError(f"tol={tol} is ambiguous; accepted are None, a finite number of at least 0 and a Patience.")
-    patience = tol if tol is None or isinstance(tol, Patience) else Patience(tol)
-    if patience is not None:
-        patience._check()
+    patience = tol if isinstance(tol, Patience) else Patience(tol)
+    patience._check()
     return patience

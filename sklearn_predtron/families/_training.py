@@ -17,7 +17,7 @@ from sklearn_predtron.decisions._base import FOLDS, ROWS
 from sklearn_predtron.families._composition import changed_model, new_learner, new_model
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import checked_patience
-from sklearn_predtron.families._reading import Batch, as_rows
+from sklearn_predtron.families._reading import Batch, BlockReader, Reading, RowReader, as_rows
 from sklearn_predtron.families._stream import Stream
 
 N_FOLDS = 5
@@ -33,10 +33,7 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
     """Learn a data set in epochs; the estimator gets the model at last, or what interrupted rounds have come to."""
     estimator._validate_params()
     known = estimator._model if estimator.warm_start else None
-    reader = estimator._reader()
-    if reader.ids is not None:
-        X, given[reader.ids.name] = reader.apart_or_warned(X, given.get(reader.ids.name))
-    reading = reader.read(X, y, estimator._read_labels, known, partial=False, **given)
+    reader, reading = read(estimator, X, y, given, known, partial=False)
     if known is None:
         model = new_model(estimator, reading, partial=False)
     else:
@@ -80,10 +77,7 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Le
     resolved = known is not None and known.resolved
     if not resolved:
         estimator._validate_params()
-    reader = estimator._reader()
-    if reader.ids is not None:
-        X, given[reader.ids.name] = reader.apart(X, given.get(reader.ids.name))
-    reading = reader.read(X, y, estimator._read_labels, known, partial=True, **given)
+    reader, reading = read(estimator, X, y, given, known, partial=True)
     if known is None:
         model = new_model(estimator, reading, partial=True)
     elif not resolved:
@@ -110,6 +104,17 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Le
         open_stream(estimator)
 
 
+def read(
+    estimator: Any, X: Any, y: Any, given: dict[str, Any], known: Model | None, *, partial: bool
+) -> tuple[RowReader, Reading]:
+    """Return what reads the rounds of a call, and what it was given; ids in a column of X are then among the rest."""
+    reader = estimator._reader()
+    if isinstance(reader, BlockReader):
+        ids = given.get(reader.ids.name)
+        X, given[reader.ids.name] = reader.apart(X, ids) if partial else reader.apart_or_warned(X, ids)
+    return reader, reader.read(X, y, estimator._read_labels, known, partial=partial, **given)
+
+
 def showing(estimator: Any, model: Model) -> Any:
     """Return an estimator that has another model, as callbacks see it while that one is learned."""
     view = object.__new__(type(estimator))
@@ -119,10 +124,9 @@ def showing(estimator: Any, model: Model) -> Any:
 
 
 def take_over(estimator: Any, view: Any) -> None:
-    """Let an estimator have the model in progress, and what callbacks have set beside it."""
-    set_by_callbacks = {name: value for name, value in vars(view).items() if name not in vars(estimator)}
-    estimator.__dict__.update(set_by_callbacks)
-    estimator._model = view._model
+    """Let an estimator have what was set on its view: the model in progress, and what callbacks have set beside it."""
+    own = vars(estimator)
+    own.update({name: value for name, value in vars(view).items() if name not in own or own[name] is not value})
 
 
 def open_stream(estimator: Any) -> None:
@@ -169,9 +173,9 @@ def run_epochs(
     `unchecked` says that the learner finds rows of no good, `folds` that others are going to show rows to the observer.
     """
     model: Model = view._model
-    learner, patience = model.learner, checked_patience(estimator.tol)
-    rounds = epochs_of(estimator, batch, generator(estimator), learner)
-    epochs = estimator.max_iter or usual_epochs(estimator, len(rounds.rows), learner)
+    learner, patience = model.learner, None if view.tol is None else checked_patience(view.tol)
+    rounds = epochs_of(view, batch, generator(view), learner)
+    epochs = view.max_iter or usual_epochs(view, len(rounds.rows), learner)
     losses: list[float] = []
     model.record, model.settled = {"loss_curve_": losses, "n_iter_": 0}, None
     shown = {"estimator": view, "X": batch.X, "y": y, "metadata": metadata}
