@@ -22,7 +22,9 @@ from sklearn_predtron._compat import OwnCallbackSupport
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_ranking_queries, make_sequences
 from sklearn_predtron.estimator_checks import _data as labelled
+from sklearn_predtron.families import _training
 from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._training import N_FOLDS
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import ndcg_scorer, token_scorer
 from sklearn_predtron.norms import RKHS
@@ -117,13 +119,13 @@ def test_folds_learn_the_epochs_that_were_best(monkeypatch, settings):
     X, y, (X_held, y_held) = noisy()
     y, y_held = (y > 0).astype(int), (y_held > 0).astype(int)
     model, learned = PredtronBinaryClassifier(max_iter=40, random_state=0, **settings), []
-    learn = BasePredtron._learn_epoch
+    learn = _training.learn_epoch
 
-    def counted(self, learner, *given, **how):
+    def counted(model, learner, *given, **how):
         learned.append(learner)
-        return learn(self, learner, *given, **how)
+        return learn(model, learner, *given, **how)
 
-    monkeypatch.setattr(BasePredtron, "_learn_epoch", counted)
+    monkeypatch.setattr(_training, "learn_epoch", counted)
     model.set_callbacks(EarlyStopping((X_held, y_held), patience=2)).fit(X, y)
     assert model.best_iter_ < model.n_iter_ < 40 and model.best_score_ == min(model.validation_scores_)
     assert len(learned) == model.n_iter_ + N_FOLDS * model.best_iter_

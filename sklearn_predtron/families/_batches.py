@@ -68,11 +68,15 @@ class BatchReader(BlockReader):
             batch, column = reading.batch, column_of(reading.batch.labels)
         before = known.noted if partial and known is not None and known.noted else (0, 0)
         noted = before[0] + int(column.sum()), before[1] + len(column)
-        if not partial and groups is None:
-            warn_of_few_positives(*noted, self.size)
-        elif not partial:
-            warn_of_groups_without(column, batch.labels.starts)
         return reading._replace(batch=batch, noted=noted)
+
+    def warn_of_rounds(self, reading: Reading) -> None:
+        """Warn of groups or batches most of which have no positive row."""
+        batch = reading.batch
+        if isinstance(batch.rows, QueryRows):
+            warn_of_groups_without(column_of(batch.labels), batch.labels.starts)
+        else:
+            warn_of_few_positives(*reading.noted, self.size)
 
     def apart(self, X: Any, ids: Any) -> tuple[Any, Any]:
         """Return X and the groups, which are in no column of it."""

@@ -64,11 +64,11 @@ def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bo
     if update.kind == learner.update.kind:
         update.restore(learner.update.state())
     kept = kept_by(average, learner.weights)
-    if learner.weights.averaging != kept:
-        forgets = learner.weights.averaging > kept and average is not None and average.keep < 1
+    if learner.weights.averaging > kept:
         learner = copy.deepcopy(learner)  # others may be reading the averages
-        if forgets:
+        if average is not None and average.keep < 1:
             learner.weights.put_first(2)  # the one that forgets goes on
+    if learner.weights.averaging != kept:  # one that begins takes no copy of weights, which may be wide
         with learner.lock.changing():
             learner.weights.keep_averages(kept)
     if type(average) is type(learner.average) is ChoosingAverage:

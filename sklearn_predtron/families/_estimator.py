@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 PARTS = {"loss", "norm", "problem", "representation", "tol", "update"}
 
+# What is not saved as it is: of a fit in progress there may be what callbacks are given.
+OF_A_PROCESS = ("_model", "_call_lock", "_callback_fit_ctx", "_skl_callbacks_to_teardown")
+
 
 class BasePredtron(CallbackSupport, CachedParameterNames):
     """A mistake-driven online learner: parameters, and what was learned by them in one model.
@@ -272,7 +275,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     def _partial_fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
         """Learn from a batch, unless another call learns."""
-        with self._lock, np.errstate(under="ignore"):
+        with self._lock, np.errstate(under="ignore"), _training.averages_begun(self):
             _training.partial_fit(self, X, y, given, learn)
         return self
 
@@ -623,7 +626,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """Return the state to save: parameters, and what was learned, packed."""
         model = self._model
         state = super().__getstate__().copy()
-        state = {name: value for name, value in state.items() if name not in ("_model", "_call_lock")}
+        state = {name: value for name, value in state.items() if name not in OF_A_PROCESS}
         return without_pairs(state if model is None else {**state, "_model": model.packed()})
 
     def __setstate__(self, state: dict[str, Any]) -> None:

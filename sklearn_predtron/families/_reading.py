@@ -118,6 +118,9 @@ class RowReader:
         """Return the rounds of a stream; None where there are none."""
         return batch
 
+    def warn_of_rounds(self, reading: Reading) -> None:
+        """Warn of rounds from which a fit is going to learn little."""
+
     def epochs(self, epochs: Any, *, whole: bool) -> Any:
         """Return the epochs of a fit whose rows are drawn; with a kernel, rounds stay `whole`."""
         return epochs

@@ -151,12 +151,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
         The last column, if there is a reject option, is that of a rejection.
         """
-        costs, reject = costs_between(self.loss, classes), checked_reject(self.reject)
+        reject = checked_reject(self.reject)
         if reject is None:
-            return costs
+            return costs_between(self.loss, classes)
         check_label(reject, classes)
         if names_label(table_loss(self.loss), reject.label):
             raise ValueError(f"loss names reject.label={reject.label!r}; what a rejected row costs is reject.cost.")
+        costs = costs_between(self.loss, classes)
         return np.column_stack([costs, costs_by_class(reject, len(classes), costs.max())])
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
@@ -216,7 +217,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             Labels of `classes_`, and ``reject.label`` for the rows that are rejected.
         """
         model = self._fitted_model()
-        return self._named(model.labels.classes)[model.decoded(X, self._decision(model.labels))]
+        predicted = model.decoded(X, self._decision(model.labels))
+        return self._named(model.labels.classes)[predicted]
 
     def _named(self, classes: NDArray) -> NDArray:
         """Return the labels of predictions, by their numbers."""

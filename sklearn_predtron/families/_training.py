@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
         if learn is not None:
             learn(view, batch)
         else:
+            reader.warn_of_rounds(reading)
             decision = view._decision(model.labels)
             folds = known is None and decision.asks_for == FOLDS and can_be_folded(learner, batch)
             run_epochs(view, estimator, batch, y, shown_metadata(reader.ids, given), unchecked=unchecked, folds=folds)
@@ -102,6 +104,20 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Le
     take_over(estimator, view)
     if estimator._model.stream is None:
         open_stream(estimator)
+
+
+@contextmanager
+def averages_begun(estimator: Any) -> Iterator[None]:
+    """Drop the averages that a call begins beside those of the weights, if it learns nothing."""
+    known: Model | None = estimator._model
+    before = 0 if known is None else known.learner.weights.averaging
+    try:
+        yield
+    except BaseException:
+        if known is not None and estimator._model is known and known.learner.weights.averaging > before:
+            with known.learner.lock.changing():
+                known.learner.weights.keep_averages(before)
+        raise
 
 
 def read(

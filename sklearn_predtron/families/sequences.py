@@ -329,8 +329,9 @@ class PredtronSequenceTagger(BasePredtron):
         return known, known.encode(y)
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        labels = Tokens(np.array(model.classes_), allowed_transitions(self.constraint, np.array(model.classes_), None))
-        return labels, of_each_class(of_classes(self, model), 0.5)  # tokens always have offsets
+        scores, classes = of_classes(self, model), np.array(model.classes_)
+        labels = Tokens(classes, allowed_transitions(self.constraint, classes, None))
+        return labels, of_each_class(scores, 0.5)  # tokens always have offsets
 
     def _build_problem(self, labels: Any) -> ChainProblem:
         return sequence_loss(self.loss).build(self.transition_scaling, labels.classes, labels.allowed)

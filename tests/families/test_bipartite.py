@@ -14,6 +14,7 @@ from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1
 from sklearn.model_selection import GridSearchCV, GroupKFold, TunedThresholdClassifierCV, cross_val_predict
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronBipartiteClassifier, PredtronRanker
+from sklearn_predtron.families.bipartite import batch_loss
 from sklearn_predtron.losses import (
     AveragePrecision,
     BreakEven,
@@ -28,6 +29,7 @@ from sklearn_predtron.metrics import progressive_val_score
 from sklearn_predtron.norms import RKHS, PNorm
 from sklearn_predtron.theory import loss_constants, radius, theorem_of
 from sklearn_predtron.updates import LossAugmented, LossDriven
+from tests.inside import reading_of
 
 NORMS = ["l2", "l1", "group", "trace", "scaled", RKHS(kernel="linear"), RKHS(budget=25)]
 
@@ -212,9 +214,8 @@ def test_weights_of_rows_count_in_proportion():
     grouped = make(shuffle=False, max_iter=1).fit(X, y, groups=groups, sample_weight=weight[groups])
     order = np.argsort([np.flatnonzero(groups == group)[0] for group in np.unique(groups)])
     first = np.array([np.flatnonzero(groups == group)[0] for group in np.unique(groups)])[order]
-    assert grouped._read(X, y, groups=groups, sample_weight=weight[groups], fresh=False).weight == pytest.approx(
-        weight[groups[first]]
-    )
+    reading = reading_of(grouped, X, y, groups=groups, sample_weight=weight[groups])
+    assert reading.batch.weight == pytest.approx(weight[groups[first]])
 
 
 def test_a_hundred_thousand_rows_in_one_group():
@@ -277,7 +278,7 @@ def test_no_cut_of_the_training_scores_loses_less(loss, grouped, weighted):
             shares = None
         else:
             counts, shares = [np.bincount(groups, part) for part in parts], of_group
-        losses.append(np.average(model._learned_loss.of_counts(*counts), weights=shares))
+        losses.append(np.average(batch_loss(model._model.loss).of_counts(*counts), weights=shares))
     assert losses[-1] <= min(losses) + 1e-12
 
 

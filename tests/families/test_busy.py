@@ -367,7 +367,7 @@ def test_a_shallow_copy_learns_by_itself():
 def test_the_short_way_that_a_thread_still_holds_takes_no_more_rows():
     X, y = data()
     model = PredtronClassifier().partial_fit(X, y, classes=np.unique(y)).partial_fit(X, y)
-    held, rounds = model._stream, model.t_
+    held, rounds = model._model.stream, model.t_
     assert held.take(X, y)
     model.set_params(average=False)
     assert not held.take(X, y)
@@ -379,7 +379,7 @@ def test_estimators_that_share_a_learner_share_its_flag():
     problem = Reentrant()
     model = Predtron(problem).partial_fit(X, list(y))
     other = Predtron(problem)
-    vars(other).update({name: value for name, value in vars(model).items() if name not in ("_flag", "_stream")})
+    other._model = model._model
     problem.task = lambda: other.partial_fit(X, list(y))
     with pytest.raises(RuntimeError, match=BUSY):
         model.partial_fit(X, list(y))
@@ -388,9 +388,9 @@ def test_estimators_that_share_a_learner_share_its_flag():
 class Hasty(PredtronClassifier):
     """Sets an attribute of its own while it learns."""
 
-    def _build_problem(self):
+    def _build_problem(self, labels):
         self.built = True
-        return super()._build_problem()
+        return super()._build_problem(labels)
 
 
 def test_a_subclass_may_set_its_own_attributes():

@@ -23,7 +23,7 @@ from sklearn_predtron.metrics import progressive_val_score
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.updates import Subgradient
-from tests.inside import predicting_scores
+from tests.inside import predicting_scores, reading_of
 
 HALF_LIFE = 100.0
 FIXED = [False, "linear", HALF_LIFE]  # the candidates, as the parameter says them
@@ -77,9 +77,9 @@ def scores_of(model, rows):
 def loss_of(model, rows, labels):
     """What a maximiser of the scores loses, at worst."""
     if isinstance(model, PredtronRanker):
-        read = model._read(rows, labels, fresh=False, partial=True, qid="one").labels
+        read = reading_of(model, rows, labels, qid="one").batch.labels
     else:
-        read = model._read_labels(labels, None, fresh=False, partial=True)
+        read = reading_of(model, rows, labels).batch.labels
     return sum(ask(model._model.learner.problem, read, 0, scores_of(model, rows), False)[:2])
 
 

@@ -348,7 +348,7 @@ class Forgetful(PredtronClassifier):
 
     def __setstate__(self, state):
         super().__setstate__(state)
-        if "_learner" in state:
+        if self._model is not None:
             learner = self._model.learner
             self._model.learner = learner.with_parts(learner.problem, type(learner.update)(1.0), learner.average, None)
 

@@ -10,9 +10,9 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron.callbacks import LossHistory
-from sklearn_predtron.families import _epochs
-from sklearn_predtron.families._saved import completed
-from sklearn_predtron.families._training import folds_of
+from sklearn_predtron.estimator_checks import frozen
+from sklearn_predtron.families import _training
+from sklearn_predtron.families._training import N_FOLDS, fold_generator, folds_of
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import RKHS
@@ -49,20 +49,20 @@ def test_rejecting_costs_hardly_more_than_by_chows_rule(k, n, most):
 
 @pytest.mark.parametrize("settings", [{}, {"shuffle": False}, {"average": False}, {"norm": RKHS()}, {"norm": "scaled"}], ids=str)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_margins_are_those_of_learners_of_the_other_folds(settings, weighted):
+def test_the_margins_are_those_of_learners_of_the_other_folds(settings, weighted, monkeypatch):
     X, y = make_data(3, n=90, noise=2.0)
     weight = np.where(np.arange(90) % 4 == 0, 0.0, 1.0 + y) if weighted else None
     model = PredtronClassifier(reject=ASK, random_state=0, **settings)
     model.fit(X, y, sample_weight=weight)
     there = np.arange(90) if weight is None else np.flatnonzero(weight)
-    random = model._fold_generator()
+    random = fold_generator(model)
     fold, total = folds_of(y[there], random), 1.0 if weight is None else weight
     problem = OneHotProblem(3)
     expected = MarginHistogram(problem, 3)
     for number in range(N_FOLDS):
         part = there[fold != number]
         alone = clone(model).set_params(reject=None)
-        alone._generator = lambda random=random: random
+        monkeypatch.setattr(_training, "generator", lambda estimator: random)
         alone.fit(X[part], y[part], sample_weight=None if weight is None else weight[part])
         out = there[fold == number]
         rows = np.arange(len(out))
@@ -99,7 +99,7 @@ def test_large_fits_go_by_their_first_epoch(monkeypatch, limit):
     X, y = make_data(3, n=90, noise=2.0)
     model = PredtronClassifier(reject=ASK, norm=RKHS() if limit == "MOST_KERNEL_ROWS" else "l2", random_state=0)
     epochs = []
-    monkeypatch.setattr(_epochs.Trained, "_run_unseen", lambda *given: epochs.append(given))
+    monkeypatch.setattr(_training, "run_unseen", lambda *given: epochs.append(given))
     monkeypatch.setattr(_training, limit, {"MOST_WORK": 3 * X.size}.get(limit, 90))
     model.fit(sparse.csr_matrix(X), y)
     assert len(epochs) == N_FOLDS
@@ -114,20 +114,20 @@ def test_large_fits_go_by_their_first_epoch(monkeypatch, limit):
 def test_what_ends_a_fold(monkeypatch, error, fold):
     """An error leaves no trace; an interrupt leaves what was learned, with what the first epoch has shown."""
     X, y = make_data(3, n=90, noise=2.0)
-    learn, calls = _epochs.Trained._learn_epoch, []
+    learn, calls = _training.learn_epoch, []
 
-    def failing(self, *given, **how):
+    def failing(*given, **how):
         calls.append(given)
         if len(calls) == 10 * fold + 13:
             raise error("in the midst of a fold")
-        return learn(self, *given, **how)
+        return learn(*given, **how)
 
     fitted = PredtronClassifier(reject=ASK, random_state=0).fit(X[:60], y[:60])
-    before = {name: value for name, value in vars(fitted).items() if name != "_stream"}
+    before, saved = dict(vars(fitted)), frozen(fitted)
     predicted, fresh = fitted.predict(X), PredtronClassifier(reject=ASK)
     names = set(vars(fresh))
     whole = PredtronClassifier(reject=ASK, random_state=0).fit(X, y)
-    monkeypatch.setattr(_epochs.Trained, "_learn_epoch", failing)
+    monkeypatch.setattr(_training, "learn_epoch", failing)
     for model in (fitted, fresh):
         calls.clear()
         with pytest.raises(error, match="in the midst"):
@@ -136,8 +136,9 @@ def test_what_ends_a_fold(monkeypatch, error, fold):
         np.testing.assert_array_equal(fitted.coef_, whole.coef_)
         assert seen_by(fitted).sum() == pytest.approx(90 * 91 / 2)
         return
-    assert set(vars(fresh)) - {"_flag"} == names - {"_flag"}
-    assert all(vars(fitted)[name] is value for name, value in before.items())
+    assert set(vars(fresh)) - {"_call_lock"} == names and fresh._model is None
+    assert vars(fitted).keys() == before.keys() and all(vars(fitted)[name] is value for name, value in before.items())
+    assert frozen(fitted) == saved
     np.testing.assert_array_equal(fitted.predict(X), predicted)
 
 
@@ -176,19 +177,6 @@ def test_the_threshold_of_a_few_lossy_rows_is_that_of_a_curve():
         for beta in (0.05, 0.1, 0.3):
             found = histogram.threshold(np.full(2, beta))
             assert found == pytest.approx(np.log(1 / beta - 1) / 1.5, rel=0.25)
-
-
-def test_a_histogram_of_before_its_rounds_were_counted():
-    X, y = make_data(3, n=90, noise=2.0)
-    observer = PredtronClassifier(reject=ASK, random_state=0).fit(X, y)._model.learner.observer
-    kind, arguments, state = observer.__reduce__()
-    former = kind(*arguments)
-    former.__setstate__(completed("MarginHistogram", state[:3]))
-    assert former.trust_in_curve() == 0 < observer.trust_in_curve()
-    seen, losses = state[0], state[1]
-    cost = np.append(0, np.cumsum(seen.sum(axis=1) * 0.1)) + np.append(np.cumsum(losses[::-1])[::-1], 0)
-    edges = np.append(0, np.append(np.ldexp(1 + np.arange(16) / 16, np.arange(-20, 20)[:, None]).ravel()[1:], np.inf))
-    assert cost[edges == former.threshold(np.full(3, 0.1))] == cost.min()
 
 
 @needs_callbacks

@@ -21,6 +21,7 @@ from sklearn_predtron import norms as norm_parts
 from sklearn_predtron.losses import Absolute, CostMatrix
 from sklearn_predtron.representations import SharedThermometer, Thermometer
 from sklearn_predtron.updates import PassiveAggressive
+from tests.inside import problem_of
 
 NAMES = np.array(["low", "medium", "high", "extreme"])  # alphabetically extreme, high, low, medium
 
@@ -312,7 +313,7 @@ def test_decision_function_is_the_decoded_scores(representation, r):
     if representation in ("thermometer", "shared"):
         code = np.array([[1 if k > j else -1 for j in range(r - 1)] for k in range(r)]) / np.sqrt(r - 1)
     elif representation == "simplex":
-        code = model._build_problem().decision(np.eye(r - 1)).T
+        code = problem_of(model).decision(np.eye(r - 1)).T
     decoded = t @ code.T
     if r == 2:
         decoded = t[:, 1] - t[:, 0] if representation == "onehot" else t[:, 0] * code[1, 0]

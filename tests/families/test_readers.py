@@ -33,7 +33,7 @@ def content(labels):
 @pytest.mark.parametrize("name", CASES)
 def test_both_ways_read_the_same(name):
     kind, y = CASES[name]
-    reader = kind(random_state=0).fit(X, y)._build_reader()
+    reader = kind(random_state=0).fit(X, y)._model.labels.short()
     expected = content(reader.labels(y))
     assert content(reader.read_any(y)) == expected
     forms = [list(y), pd.Series(y) if y.ndim == 1 else pd.DataFrame(y), np.asfortranarray(y), y.astype(object)]

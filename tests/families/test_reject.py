@@ -230,20 +230,6 @@ def test_a_parameter_of_an_option_that_is_not_there():
         PredtronClassifier().set_params(reject__cost=0.3)
 
 
-@pytest.mark.parametrize("cost", [None, 0.2, [0.1, 0.2, 0.3]], ids=str)
-def test_models_saved_with_three_parameters(cost):
-    """The option was `reject_cost`, `reject_label` and `reject_rule` once."""
-    X, y = make_data(3, noise=1.5)
-    model = PredtronClassifier(reject=None if cost is None else Reject(cost, -1, rule="margin"), random_state=0).fit(X, y)
-    state = model.__getstate__()
-    del state["reject"]
-    state |= {"reject_cost": cost, "reject_label": None if cost is None else -1, "reject_rule": "margin"}
-    loaded = PredtronClassifier.__new__(PredtronClassifier)
-    loaded.__setstate__(state)
-    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    assert repr(loaded) == repr(model) and not [name for name in vars(loaded) if name.startswith("reject_")]
-
-
 def test_the_code_is_learned():
     """Setting the rule makes no weights for it, and the message names what was set."""
     X, y = load_breast_cancer(return_X_y=True)

@@ -22,8 +22,9 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.datasets import make_ranking_queries
-from sklearn_predtron.families import _held_out
-from sklearn_predtron.families._training import Epochs, first_appearances
+from sklearn_predtron.families import _training
+from sklearn_predtron.families._reading import Batch, as_rows
+from sklearn_predtron.families._training import Epochs, first_appearances, generator
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.updates import MMP, ListNet, MaxPair, PRank, Slam, Update
@@ -33,9 +34,19 @@ def weights(n, seed=0):
     return np.random.default_rng(seed).integers(0, 5, n).astype(float)
 
 
+def epochs_of(n, there, weight, random):
+    """Return the epochs of n rows, of which some are there."""
+    return Epochs(Batch(None, as_rows(np.zeros((n, 1))), None, weight, there), random)
+
+
+def drawn(*given, **how):
+    """Return the arguments of the first epoch."""
+    return epochs_of(*given).draw(**how)[1]
+
+
 def draws(n, there, weight, epochs=400):
-    rounds = Epochs(n, there, weight, np.random.default_rng(0))
-    return [rounds.draw()["order"] for _ in range(epochs)]
+    rounds = epochs_of(n, there, weight, np.random.default_rng(0))
+    return [rounds.draw()[1]["order"] for _ in range(epochs)]
 
 
 def test_an_epoch_is_a_systematic_sample():
@@ -129,8 +140,7 @@ def test_shuffled_epochs_learn_rows_as_often_as_they_weigh(norm):
     X, y = make_data(3)
     weight = weights(len(y))
     model = PredtronClassifier(norm=norm, max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
-    rounds = Epochs(len(y), np.flatnonzero(weight), weight, model._generator())
-    order = rounds.draw()["order"]
+    order = drawn(len(y), np.flatnonzero(weight), weight, generator(model))["order"]
     assert len(order) == np.count_nonzero(weight) > len(np.unique(order))
     again = PredtronClassifier(norm=norm, max_iter=1, shuffle=False).fit(X[order], y[order])
     assert model.t_ == again.t_ and not model._model.learner.weighted
@@ -184,13 +194,13 @@ def test_weights_that_overflow_are_refused():
 
 def test_the_reject_rule_sees_half_of_the_rows_once_at_their_weight(monkeypatch):
     """In the first epoch of a fit too large for folds, which ends with that half."""
-    monkeypatch.setattr(_held_out, "MOST_ROWS", 0)
+    monkeypatch.setattr(_training, "MOST_ROWS", 0)
     X, y = make_data(3, noise=2.0)
     n, weight = len(y), np.where(y == 0, 9.0, 1.0)
     model = PredtronClassifier(reject=Reject(0.3, -1), max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
     seen = np.asarray(model._model.learner.observer.__reduce__()[2][0]).sum(axis=0)
-    drawn = Epochs(n, None, weight, model._generator()).draw(half_held_out=True)
-    order, counts = drawn["order"], drawn["counts"]
+    first = drawn(n, None, weight, generator(model), half_held_out=True)
+    order, counts = first["order"], first["counts"]
     shown = np.flatnonzero(counts)
     assert len(set(order[shown])) == len(shown)
     assert set(order[: shown[0]]).isdisjoint(order[shown[0] :])
@@ -206,9 +216,9 @@ def test_the_reject_rule_sees_half_of_the_rows_once_at_their_weight(monkeypatch)
 def test_rows_that_repeat_are_not_shown_where_folds_are():
     """What is there after an interrupt has seen no row that was learned."""
     weight = np.array([9.0, 1.0, 1.0, 1.0])
-    assert Epochs(4, None, weight, np.random.default_rng(0)).draw()["observed"] is False
+    assert drawn(4, None, weight, np.random.default_rng(0))["observed"] is False
     for weights in (None, np.full(4, 3.0)):
-        assert "observed" not in Epochs(4, None, weights, np.random.default_rng(0)).draw(half_held_out=True)
+        assert "observed" not in drawn(4, None, weights, np.random.default_rng(0), half_held_out=True)
 
 
 @pytest.mark.parametrize("load", [load_iris, load_digits, load_breast_cancer])

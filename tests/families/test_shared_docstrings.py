@@ -12,6 +12,7 @@ from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronRa
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.updates import Adaptive, Update
 
@@ -47,7 +48,7 @@ def test_a_new_part_shows_up_by_itself():
 
     try:
 
-        @documented({"classes_": np.arange(3)}, d="d")
+        @documented(Classes(np.arange(3)), d="d")
         class Own(PredtronClassifier):
             """Classify.
 

@@ -14,8 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronMultilabelClassifier
-from sklearn_predtron.families import _held_out
-from sklearn_predtron.families._thresholds import Thresholded, best_cut
+from sklearn_predtron.decisions._cut import CutBy, best_cut
+from sklearn_predtron.families import _training
 from sklearn_predtron.losses import BalancedError, CostMatrix, CountLoss, FBeta, Jaccard, PrecisionAtK, Reject
 from sklearn_predtron.metrics import cost_scorer
 from sklearn_predtron.norms import RKHS
@@ -87,14 +87,14 @@ def test_of_cuts_alike_the_nearest_to_zero():
 def held_out_of(monkeypatch, model, X, y, weight=None):
     """What `fit` has kept of rows held out: the scores that are cut and the sides on which they should be."""
     noted = []
-    note = Thresholded._note_held_out
+    settle = CutBy.after_fit
 
-    def noting(self, scores, batch, there):
+    def noting(self, learner, scores, batch):
         given = np.ones(len(X)) if batch.weight is None else batch.weight
-        noted.append((self._cut_scores(self._model.learner, scores), self._positive(batch.labels), given))
-        note(self, scores, batch, there)
+        noted.append((self.of.scores(learner.problem, scores), self.of.positive(batch.labels), given))
+        return settle(self, learner, scores, batch)
 
-    monkeypatch.setattr(Thresholded, "_note_held_out", noting)
+    monkeypatch.setattr(CutBy, "after_fit", noting)
     model.fit(X, y, sample_weight=weight)
     return noted[0]
 
@@ -277,9 +277,9 @@ def test_another_measure_after_learning():
 def test_large_fits_go_by_their_first_epoch(monkeypatch):
     X, y = rare()
     folds = PredtronBinaryClassifier(threshold="f1", random_state=0).fit(X, y)
-    monkeypatch.setattr(_held_out, "MOST_ROWS", 100)
+    monkeypatch.setattr(_training, "MOST_ROWS", 100)
     model = PredtronBinaryClassifier(threshold="f1", random_state=0).fit(X, y)
-    assert model._model.learner.observer.rounds == len(y) and not hasattr(model, "_cut")
+    assert model._model.learner.observer.rounds == len(y) and model._model.settled is None
     assert 0 != model.threshold_ == pytest.approx(folds.threshold_, abs=0.6)
 
 
@@ -334,18 +334,6 @@ def test_saved_and_copied(model):
         break
 
 
-@pytest.mark.parametrize("kind", [PredtronBinaryClassifier, PredtronMultilabelClassifier])
-def test_models_saved_without_a_threshold(kind):
-    X, y = rare() if kind is PredtronBinaryClassifier else sets()
-    model = kind(random_state=0).fit(X, y)
-    state = model.__getstate__()
-    del state["threshold"]
-    loaded = kind.__new__(kind)
-    loaded.__setstate__(state)
-    assert loaded.threshold is None and not np.any(loaded.threshold_)
-    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -375,7 +363,7 @@ def test_what_is_no_threshold(settings, message):
     model = PredtronBinaryClassifier(**settings)
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
-    assert not model.__sklearn_is_fitted__() and not hasattr(model, "_cut")
+    assert not model.__sklearn_is_fitted__() and model._model is None
     if not callable(settings["threshold"]) or isinstance(settings["threshold"], type):
         fitted = PredtronBinaryClassifier(random_state=0).fit(X, y).set_params(**settings)
         for call in (lambda: fitted.predict(X), lambda: fitted.partial_fit(X, y)):

@@ -20,6 +20,9 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
+from sklearn_predtron.decisions._cut import CutBy
+from sklearn_predtron.families import _model, _widening
+from sklearn_predtron.families._model import Model
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import L2, RKHS, Group, PNorm, Scaled, Trace
 from tests.inside import predicting_scores
@@ -402,14 +405,14 @@ def test_names_of_features_are_wanted_where_there_are_some():
 
 def test_the_short_way_goes_on():
     model, *_ = seen()
-    stream = model._stream
+    stream = model._model.stream
     model.widen(9)
-    assert model._stream is not stream
+    assert model._model.stream is not stream
     row = np.ones((1, 9))
-    assert model._stream.take(row, [10])
+    assert model._model.stream.take(row, [10])
     assert not stream.take(row[:, :7], [10])
-    assert model.widen(10)._stream.take(np.ones((1, 10)), [10])
-    assert not model.widen(classes=[30])._stream.take(row, [10])
+    assert model.widen(10)._model.stream.take(np.ones((1, 10)), [10])
+    assert not model.widen(classes=[30])._model.stream.take(row, [10])
 
 
 def test_parameters_that_changed_take_effect_at_the_next_call():
@@ -424,7 +427,7 @@ def test_parameters_that_changed_take_effect_at_the_next_call():
 
 def test_a_model_that_learns_is_busy():
     model, *_ = seen()
-    with model._busy, pytest.raises(RuntimeError, match=BUSY):
+    with model._lock, pytest.raises(RuntimeError, match=BUSY):
         model.widen(9)
     assert model.n_features_in_ == 7
 
@@ -477,73 +480,56 @@ def test_what_is_no_text_does_not_become_one(known, new):
     assert model.classes_.tolist() == ["a", "b", "c"]
 
 
-class Meeting(PredtronClassifier):
-    """Lets something happen, once, between scoring rows and what is made of the scores."""
+def meeting(monkeypatch, place, name, meanwhile, *, after):
+    """Let something happen, once, before or after a function of a module or class does its work."""
+    whole, pending = getattr(place, name), [meanwhile]
 
-    meanwhile = []
+    def met(*given, **how):
+        found = whole(*given, **how) if after else None
+        while pending:
+            pending.pop()()
+        return found if after else whole(*given, **how)
 
-    def _met(self, found):
-        while self.meanwhile:
-            self.meanwhile.pop()()
-        return found
-
-    def _decoded(self, X):
-        return self._met(super()._decoded(X))
-
-    def _scores(self, X, *, shifted=True):
-        return self._met(super()._scores(X, shifted=shifted))
+    monkeypatch.setattr(place, name, met)
 
 
-@pytest.mark.parametrize("reject", [None, Reject(0.2, -1)])
-@pytest.mark.parametrize("ask", ["predict", "decision_function", "sample_loss"])
-def test_what_is_predicted_is_of_one_moment_while_classes_are_added(ask, reject, monkeypatch):
-    model = Meeting(reject=reject)
+@pytest.mark.parametrize("reject", [None, Reject(0.2, -1), Reject(0.2, -1, rule="margin")])
+@pytest.mark.parametrize("ask", ["predict", "decision_function", "sample_loss", "margin"])
+@pytest.mark.parametrize("blocks", [False, True])
+def test_what_is_predicted_is_of_one_moment_while_classes_are_added(ask, reject, blocks, monkeypatch):
+    """Between scoring rows and what is made of the scores, and in the midst of the call that adds the classes."""
+    monkeypatch.setattr(_model, "BLOCK", 32 if blocks else _model.BLOCK)
+    model = PredtronClassifier(reject=reject)
     X = rows()[:40, :7]
     y = np.array([10, 50])[classes_of(X, 2)]
     model.partial_fit(X, y, classes=[10, 50])
 
     def asked():
-        return getattr(model, ask)(X, y) if ask == "sample_loss" else getattr(model, ask)(X)
+        return getattr(model, ask)(X, y) if ask in ("sample_loss", "margin") else getattr(model, ask)(X)
 
     before, during = asked(), []
-    monkeypatch.setattr(Meeting, "meanwhile", [lambda: model.widen(classes=[30])])
-    assert (asked() == before).all()
+    meeting(monkeypatch, Model, "fill_scores", lambda: model.widen(classes=[30]), after=True)
+    assert np.all(asked() == before)
     assert model.classes_.tolist() == [10, 30, 50]
 
-    before, copied = asked(), Meeting._copied
-
-    def observed(self, *given):
-        during.append(asked())
-        return copied(self, *given)
-
-    monkeypatch.setattr(Meeting, "_copied", observed)
+    before = asked()
+    meeting(monkeypatch, _widening, "copied", lambda: during.append(asked()), after=False)
     model.widen(classes=[20])
-    assert (during[0] == before).all()
+    assert np.all(during[0] == before)
     assert model.classes_.tolist() == [10, 20, 30, 50]
-
-
-class Cutting(PredtronMultilabelClassifier):
-    """Lets something happen, once, before cuts are looked up for a learner."""
-
-    meanwhile = []
-
-    def _cuts(self, learner):
-        while self.meanwhile:
-            self.meanwhile.pop()()
-        return super()._cuts(learner)
 
 
 @pytest.mark.parametrize("ask", ["predict", "decision_function", "intercept_", "threshold_"])
 def test_cuts_are_of_one_moment_while_labels_are_added(ask, monkeypatch):
     X = rows()[:, :7]
-    model = Cutting(threshold="macro_f1", random_state=0).fit(X, (X[:, :3] > 0.5).astype(int))
+    model = PredtronMultilabelClassifier(threshold="macro_f1", random_state=0).fit(X, (X[:, :3] > 0.5).astype(int))
 
     def asked():
         found = getattr(model, ask)
         return found(X) if callable(found) else found
 
     before = asked()
-    monkeypatch.setattr(Cutting, "meanwhile", [lambda: model.widen(classes=range(4))])
+    meeting(monkeypatch, CutBy, "now", lambda: model.widen(classes=range(4)), after=False)
     assert (asked() == before).all()
     assert asked().shape[-1] == 4
 
