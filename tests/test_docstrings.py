@@ -13,7 +13,7 @@ import sklearn_predtron
 
 numpydoc_validate = pytest.importorskip("numpydoc.validate")
 
-INTERNAL = {"cli", "families", "problems"}  # folders whose public names are imported elsewhere, if there are any
+INTERNAL = {"cli", "decisions", "families", "problems"}  # folders whose public names are imported elsewhere, if there are any
 MODULES = ["sklearn_predtron"] + [
     f"sklearn_predtron.{module.name}"
     for module in pkgutil.iter_modules(sklearn_predtron.__path__)

@@ -1,4 +1,8 @@
 /* A phase-fair lock of readers and one writer: whoever waits when the writer leaves is in before it comes again. */
+#if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L /* the clock, which strict C11 hides */
+#endif
+#include "compiler.h"
 #include "shared_lock.h"
 
 #include <stdlib.h>

@@ -62,6 +62,8 @@ def loss_bound(
             raise ValueError("loss_bound takes a margin, or comparator, X and y together.")
         X, labels = reader.labelled(X, y, model, *ids)
         problem = estimator._build_problem(model.labels)
+        if radius is None:
+            check_rows_known(estimator)
         against = Comparator.of(estimator, problem, X, labels, comparator, radius, update.pairwise)
         with np.errstate(all="ignore"):
             return float(update.comparator_bound(problem, against, least_loss(model, c_L)))
@@ -81,6 +83,13 @@ def unit_margin_bound(estimator: Any, unit_margin: float, radius: float | None, 
         return float(
             resolve(Update, estimator.update, "update").unit_margin_bound(problem_of_bounds(model), rate, effective, c_L)
         )
+
+
+def check_rows_known(estimator: Any) -> None:
+    """Refuse what asks for the rows of X, or for all predictions, where X has no rows of features."""
+    because = estimator._reader().no_rows_because
+    if because is not None:
+        raise ValueError(because)
 
 
 def problem_of_bounds(model: Model) -> Any:

@@ -76,6 +76,7 @@ class RowReader:
     ids: Any = None  # of the rows of a round, if ids gather them
     misses_ids = False  # where there are several rows, and none are given
     no_comparator_because: str | None = None  # in bounds
+    no_rows_because: str | None = None  # for what asks for the rows of X, or for all predictions
 
     def __init__(self, name: str, weight_of: Callable[..., NDArray | None] | None = None):
         self.name, self.weight_of = name, weight_of
@@ -84,8 +85,8 @@ class RowReader:
         self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *, partial: bool, classes: Any = None, sample_weight: Any = None
     ) -> Reading:
         """Return what a call that learns was given; `known` is a model that goes on, or None."""
-        self.check_given(y)
-        X, rows, columns = self.rows(X, None if known is None else known.columns)
+        check_labels_given(y, self.name)
+        X, rows, columns = self._rows(X, None if known is None else known.columns)
         codec, labels = labels_of(y, classes, None if known is None else known.labels, partial=partial)
         check_lengths(rows.n, labels.n)
         weight = None
@@ -101,7 +102,7 @@ class RowReader:
                 raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
         return Reading(Batch(X, rows, labels, weight, order), codec, columns, None)
 
-    def rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
+    def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
         """Check X, and read it in place; its values may still be NaN or infinite."""
         return read_rows(X, columns, self.name)
 
@@ -127,13 +128,6 @@ class RowReader:
     def short(self, codec: Codec) -> LabelReader | None:
         """Return the reader of labels of the short way; None if there is none."""
         return codec.short()
-
-    def check_rows_told(self) -> None:
-        """Refuse what asks for the rows of X, or for all predictions, where X has no rows of features."""
-
-    def check_given(self, y: Any) -> None:
-        """Refuse y=None as scikit-learn does."""
-        check_labels_given(y, self.name)
 
 
 class BlockReader(RowReader):
@@ -191,8 +185,8 @@ class BlockReader(RowReader):
         self, X: Any, y: Any, labels_of: LabelsOf, known: Any, ids: Any, sample_weight: Any, *, partial: bool, classes: Any
     ) -> tuple[Queries, Reading]:
         """Return which rows belong together, and what a call was given; it notes whether any had several blocks."""
-        self.check_given(y)
-        X, rows, columns = self.rows(X, None if known is None else known.columns)
+        check_labels_given(y, self.name)
+        X, rows, columns = self._rows(X, None if known is None else known.columns)
         codec, values = labels_of(y, classes, None if known is None else known.labels, partial=partial)
         check_lengths(rows.n, len(values))
         weight = None

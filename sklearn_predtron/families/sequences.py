@@ -98,11 +98,11 @@ class SequenceReader(BlockReader):
         super().__init__(name, SID, TokenCodes)
         self.constraint, self.observed = constraint, isinstance(constraint, str) and constraint == "observed"
 
-    def rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
+    def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
         """Check X, and read it in place."""
         if isinstance(X, list):
             refuse_dicts(X)
-        return super().rows(X, columns)
+        return super()._rows(X, columns)
 
     def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
         """Return which of the rows of positive weight belong together, and the weight of each sequence, that of its tokens."""

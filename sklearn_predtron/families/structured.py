@@ -395,7 +395,14 @@ class OwnReader(RowReader):
 class ObjectReader(OwnReader):
     """Reads objects, whose features depend on the prediction as well; a round is an object with its label."""
 
-    def rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
+    def __init__(self, name: str, problem: Any):
+        super().__init__(name, problem)
+        self.no_rows_because = (
+            f"problem={problem!r} has joint features: margins over all predictions and lengths of rows are not known.  "
+            "The radius of its bounds is the largest distance of the features of two predictions for an x."
+        )
+
+    def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
         """Return the objects, and their joint features as rows."""
         X = objects_of(X)
         return X, ObjectRows(X, self.features()), Columns(None)
@@ -416,13 +423,6 @@ class ObjectReader(OwnReader):
     def features(self) -> int:
         """Return how many joint features the problem has."""
         return PythonJointProblem(self.problem).n_features
-
-    def check_rows_told(self) -> None:
-        """Refuse what asks for the rows of X, or for all predictions."""
-        raise ValueError(
-            f"problem={self.problem!r} has joint features: margins over all predictions and lengths of rows are not known.  "
-            "The radius of its bounds is the largest distance of the features of two predictions for an x."
-        )
 
 
 def in_pairs(X: list[Any], labels: Any) -> Objects:

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import Queries, read_document_relevances
+from sklearn_predtron.families._bounds import check_rows_known
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._reading import check_lengths
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
@@ -37,7 +38,7 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Describe
     fitted = estimator._model is not None
     model: Any = estimator if fitted else clone(estimator)
     model._validate_params()
-    model._reader().check_rows_told()
+    check_rows_known(model)
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     if isinstance(model, PredtronSequenceTagger):
         raise ValueError("Margins of given weights are not for sequences; a fitted tagger has `margin`, and theory.unit_margin.")

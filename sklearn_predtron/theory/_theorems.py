@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_predtron._parts import resolve
 from sklearn_predtron._queries import Queries
+from sklearn_predtron.families._bounds import check_rows_known
 from sklearn_predtron.families._bounds import theorem as theorem_behind
 from sklearn_predtron.families._composition import check_fixed
 from sklearn_predtron.families._estimator import BasePredtron
@@ -55,7 +56,7 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
     check_is_fitted(estimator)
-    estimator._reader().check_rows_told()
+    check_rows_known(estimator)
     model: Any = estimator._model
     check_fixed(estimator, model)
     weights, problem = model.learner.weights, model.learner.problem

@@ -53,7 +53,6 @@ class Comparator:
             raise ValueError(OVERFLOW)
         length = norm.length(W, b / feature if feature > 0 else np.zeros(0), apart=problem.score_map.offsets_apart)
         if radius is None:
-            estimator._reader().check_rows_told()
             radius = norm.largest_length(X, feature, apart=problem.score_map.offsets_apart)
         return cls(problem, labels, scores, np.float64(length), np.float64(learned.effective_radius(radius)), pairwise)
 

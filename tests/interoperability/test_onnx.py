@@ -99,7 +99,8 @@ def check_classifier(model, X, tolerance):
     if getattr(model, "reject", None) is not None and model.reject.rule != "code":
         best, lead = model._two_best(X)
         learned = model._model
-        sure = np.abs(lead - model._decision(learned.labels).least_margin(learned.learner, best)) > 4 * slack
+        abstain = model._decision(learned.labels).now(learned.learner, learned.settled)
+        sure = np.abs(lead - abstain.least_margin(best)) > 4 * slack
     elif getattr(model, "reject", None) is not None:
         sure = gaps(model._model.learner.problem.decision(predicting_scores(model, X))) > 4 * slack
     assert_same(found["label"], predicted, sure)
@@ -185,7 +186,7 @@ def test_ties():
     X = np.zeros((3, P), dtype=np.float32)
     for model in [PredtronClassifier(), PredtronBinaryClassifier(), PredtronOrdinalClassifier()]:
         y = np.arange(2).repeat(3) if isinstance(model, PredtronBinaryClassifier) else np.arange(3).repeat(2)
-        model = model.set_params(fit_intercept=False).fit(np.random.default_rng(0).standard_normal((6, P)), y)
+        model = model.set_params(norm="l2", fit_intercept=False).fit(np.random.default_rng(0).standard_normal((6, P)), y)
         assert (outputs(model, X)["label"] == model.predict(X)).all()
         assert model.predict(X)[0] == (2 if isinstance(model, PredtronOrdinalClassifier) else 0)
 
@@ -386,7 +387,8 @@ def test_streams_and_sparse_rows():
 def test_sparse_weights(kind):
     X = rows(10, np.float32)
     y = (targets(X, 3, 10) > 0).astype(int)
-    model = kind(random_state=0).fit(X, y if kind is PredtronMultilabelClassifier else y[:, 0], **QUERIES.get(kind, {}))
+    model = kind(norm="l2", random_state=0)
+    model.fit(X, y if kind is PredtronMultilabelClassifier else y[:, 0], **QUERIES.get(kind, {}))
     dense, found = outputs(model, X), outputs(model.sparsify(), X)
     assert all((found[name] == dense[name]).all() for name in dense)
 
