@@ -399,6 +399,35 @@ MUTANTS = [
         ":",
         ("tests/core/test_predictor.py",),
     ),
+    # ---------------------------------------------------------------------------------------------------------- the model
+    Mutant(
+        "parameters-change-while-a-call-learns",
+        f"{FAMILIES}/_estimator.py",
+        'if "_call_lock" in self.__dict__:',
+        "if False:",
+        ("tests/families/test_busy.py",),
+    ),
+    Mutant(
+        "a-norm-that-is-given-is-told-of-formats",
+        f"{FAMILIES}/_model.py",
+        ' and isinstance(resolve(Norm, norm, "norm"), Auto)',
+        "",
+        ("tests/cli/test_odd_words.py",),
+    ),
+    Mutant(
+        "a-fit-that-goes-on-learns-on-the-learner-it-may-keep",
+        f"{FAMILIES}/_training.py",
+        "learner=copy.deepcopy(known.learner), ",
+        "",
+        ("tests/norms/test_range.py",),
+    ),
+    Mutant(
+        "a-fit-whose-rows-are-refused-is-kept",
+        f"{FAMILIES}/_training.py",
+        "learner.t > rounds and not refused:",
+        "learner.t > rounds:",
+        ("tests/families/test_held_out.py", "tests/families/test_estimators.py"),
+    ),
     # -------------------------------------------------------------------------------------------------- labels and epochs
     Mutant(
         "balanced-weights-count-rows",

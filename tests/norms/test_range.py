@@ -211,3 +211,17 @@ def test_a_step_that_overflows_leaves_no_trace_of_its_round(norm, update, settin
             np.testing.assert_array_equal(getattr(model, name), getattr(twin, name))
     np.testing.assert_array_equal(model.predict(X), twin.predict(X))
     np.testing.assert_array_equal(model.partial_fit(X, y).decision_function(X), twin.partial_fit(X, y).decision_function(X))
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "group", "trace", "rkhs"])
+def test_a_fit_that_goes_on_and_overflows_is_undone(norm):
+    """The model is what it was before, and goes on as if the call had not been."""
+    norm, y = RKHS("linear") if norm == "rkhs" else norm, LABELS[PredtronClassifier]
+    given = {"norm": norm, "update": PerceptronUpdate(eta=1e10), "shuffle": False, "warm_start": True}
+    model, twin = (PredtronClassifier(**given).fit(X, y) for _ in range(2))
+    long = 1e139 * np.array([[1.0, -1.0, 1.0, 1.0, -1.0]])
+    with pytest.raises(ValueError, match=r"the step overflows.*The fit is undone\."):
+        model.fit(np.vstack([X, long, long, long]), [*y, 0, 1, 2])
+    assert (model.t_, model.n_updates_, model.cumulative_loss_) == (twin.t_, twin.n_updates_, twin.cumulative_loss_)
+    np.testing.assert_array_equal(model.decision_function(X), twin.decision_function(X))
+    np.testing.assert_array_equal(model.partial_fit(X, y).decision_function(X), twin.partial_fit(X, y).decision_function(X))
