@@ -31,10 +31,8 @@ def learner(family: str, **params: Any) -> Any:
 
 
 def rejecting(cost: float, label: Any) -> dict[str, Any]:
-    """Return the parameters of a reject option, which revisions up to 0.1.0 take one by one."""
-    if hasattr(import_module("sklearn_predtron.losses"), "Reject"):
-        return {"reject": part("losses", "Reject", cost=cost, label=label)}
-    return {"reject_cost": cost, "reject_label": label}
+    """Return the parameter of a reject option."""
+    return {"reject": part("losses", "Reject", cost=cost, label=label)}
 
 
 def classifier(k: int) -> str:

@@ -111,10 +111,7 @@ class Model:
         first = self.first_sparse
         if first is not None and rows.sparse != first and isinstance(resolve(Norm, norm, "norm"), Auto):
             warn_of_format(first, self.norm, rows.sparse)
-            self.first_sparse = None
-            if self.stream is not None:  # which takes rows of the first format only
-                self.stream.close()
-                self.stream = None
+            self.first_sparse, self.stream = None, None  # the short way takes rows of the first format only
 
     # --------------------------------------------------------------------------------------------------------------- scores
 

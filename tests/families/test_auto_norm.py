@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from unittest.mock import Mock
 
 import joblib
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
+from sklearn_predtron.families import _training
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import Auto, PNorm
 from tests.cli_cases import run
@@ -377,3 +379,16 @@ def test_a_failed_call_of_the_other_format_neither_warns_nor_changes_anything():
         assert pickle.dumps(model) == before
     with pytest.warns(UserWarning, match=OTHER):
         model.partial_fit(S[40:], Y[40:])
+
+
+def test_a_call_that_fails_in_another_format_leaves_the_short_way(monkeypatch):
+    X, y = np.random.default_rng(0).standard_normal((40, 3)), np.arange(40) % 2
+    model = PredtronBinaryClassifier().partial_fit(X, y, classes=[0, 1])
+    stream = model._model.stream
+    with monkeypatch.context() as patch, pytest.raises(MemoryError), pytest.warns(UserWarning, match="X is CSR"):
+        patch.setattr(_training, "learn_in_order", Mock(side_effect=MemoryError))
+        model.partial_fit(sparse.csr_matrix(X), y)
+    assert model._model.stream is stream and stream.take(X, y)
+    with pytest.warns(UserWarning, match="X is CSR, and the first rows were dense"):
+        model.partial_fit(sparse.csr_matrix(X), y)
+    assert model._model.stream is not stream and model._model.stream.take(sparse.csr_matrix(X), y)
