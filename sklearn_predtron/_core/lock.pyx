@@ -1,6 +1,10 @@
 """The lock of a model: one call at a time learns, and others read meanwhile, in between two of its rounds."""
 from libc.stdlib cimport free, malloc
 
+import os
+import threading
+import weakref
+
 cdef extern from "shared_lock.h" nogil:
     SharedLock* lock_new()
     void lock_free(SharedLock* lock)
@@ -9,6 +13,7 @@ cdef extern from "shared_lock.h" nogil:
     void lock_release(SharedLock* lock)
     bint lock_is_taken(const SharedLock* lock)
     bint lock_is_taken_here(const SharedLock* lock)
+    void lock_after_fork(SharedLock* lock)
     enum:
         LOCK_TAKEN
         LOCK_IS_BUSY
@@ -27,6 +32,9 @@ BUSY = ("This model is learning in another call; wait until that call has ended 
 READ = "This model is being read by the call that is to learn it; learn when that has been read."
 
 
+living = weakref.WeakSet()  # for forks
+
+
 cdef class Lock:
     """One call at a time has the lock, in any thread, and nobody waits for it: another one is refused.
 
@@ -40,6 +48,7 @@ cdef class Lock:
         if self.state == NULL:
             raise MemoryError
         self.word = lock_word(self.state)
+        living.add(self)
 
     def __dealloc__(self):
         if self.state != NULL:
@@ -164,3 +173,31 @@ cdef class Changing:
         self.lock.end_change()
         if self.taken:
             self.lock.release()
+
+
+forking = threading.local()
+
+
+def before_fork():
+    """Read all models, so that a child finds each as some round has left it, and not halfway through one."""
+    forking.sections = [lock.reading() for lock in list(living)]
+    for section in forking.sections:
+        section.__enter__()
+
+
+def after_fork_in_parent():
+    """Read no more."""
+    while forking.sections:
+        forking.sections.pop().__exit__()
+
+
+def after_fork_in_child():
+    """Go on without the other threads, whose calls and sections have ended."""
+    cdef Lock lock
+    for lock in list(living):
+        lock_after_fork(lock.state)
+    after_fork_in_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=before_fork, after_in_parent=after_fork_in_parent, after_in_child=after_fork_in_child)

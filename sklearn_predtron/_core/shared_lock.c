@@ -267,3 +267,20 @@ void lock_give_way(SharedLock *lock) {
     lock_end_change(lock);
     lock_change(lock, 1);
 }
+
+/* --------------------------------------------------------------------------------------------------------------- forks */
+
+void lock_after_fork(SharedLock *lock) {
+    const Section *section;
+    long readers = 0;
+    for (section = sections; section != NULL; section = section->below)
+        if (section->lock == lock && !section->nested)
+            readers++;
+    prepare(&lock->mutex, &lock->of_readers, &lock->of_writer); /* a thread that is no more may have had the mutex */
+    lock->waiting = 0;
+    if (!lock_is_taken_here(lock)) {
+        lock->changing = 0;
+        NOBODY(&lock->caller);
+    }
+    STORE(&lock->word, readers * READER | (lock->changing ? WRITER : 0));
+}

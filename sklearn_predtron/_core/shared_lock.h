@@ -35,6 +35,9 @@ void lock_release(SharedLock *lock);
 int lock_is_taken(const SharedLock *lock);
 int lock_is_taken_here(const SharedLock *lock);
 
+/* In a child, to which of all threads only the one that forked has come, while it read. */
+void lock_after_fork(SharedLock *lock);
+
 /* Go on in the call that this thread has, outside its sections, or take it. */
 enum { LOCK_GOES_ON, LOCK_TAKEN, LOCK_IS_BUSY, LOCK_IS_READ };
 int lock_enter_call(SharedLock *lock);

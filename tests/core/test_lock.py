@@ -1,7 +1,9 @@
 """The lock of a model: one call at a time, readers side by side, and neither side of a change waits for ever."""
 
 import copy
+import os
 import pickle
+import signal
 import threading
 import time
 
@@ -258,3 +260,78 @@ def test_numbers_that_belong_together_are_read_together():
     threads_of(both, *[lambda k=k: read(k) for k in range(4)])
     assert pair == [1000, 1000]
     assert min(seen) >= 100
+
+
+def status_of_child(task):
+    """How a child ends that does something: 0, 1 where that fails, or what a signal leaves where it takes too long."""
+    child = os.fork()
+    if child == 0:
+        try:
+            task()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    end = time.monotonic() + SOON
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status
+        time.sleep(0.001)
+    os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_child_has_neither_the_calls_nor_the_sections_of_other_threads():
+    lock, there, done = Lock(), threading.Barrier(3), threading.Event()
+
+    def call():
+        with lock:
+            there.wait(SOON)
+            done.wait(SOON)
+
+    def read():
+        with lock.reading():
+            there.wait(SOON)
+            done.wait(SOON)
+
+    def change():
+        with lock, lock.changing(), lock.reading():
+            pass
+
+    others = started(call), started(read)
+    there.wait(SOON)
+    try:
+        assert status_of_child(change) == 0
+        with pytest.raises(RuntimeError, match=BUSY):
+            lock.check_free()
+    finally:
+        done.set()
+    assert_ends(*others)
+    change()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_child_finds_no_change_halfway_done():
+    lock, numbers, done = Lock(), [0, 0], threading.Event()
+
+    def learn():
+        with lock:
+            while not done.is_set():
+                with lock.changing():
+                    numbers[0] += 1
+                    time.sleep(0.001)
+                    numbers[1] += 1
+
+    def compare():
+        with lock.reading():
+            assert numbers[0] == numbers[1]
+
+    learner = started(learn)
+    try:
+        assert [status_of_child(compare) for _ in range(10)] == [0] * 10
+    finally:
+        done.set()
+    assert_ends(learner)
