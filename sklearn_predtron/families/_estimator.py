@@ -111,9 +111,13 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; a parameter takes effect at the next call, as what was made of the parameters is dropped."""
-        if name in self._get_param_names():
-            self._change_parameters()
-        super().__setattr__(name, value)
+        if name not in self._get_param_names() or "_call_lock" not in self.__dict__:
+            super().__setattr__(name, value)
+            return
+        with self._lock:  # else a call in between would go on by what was
+            if self._model is not None:
+                self._model.close_stream()
+            super().__setattr__(name, value)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also of the parts (``update__C``); they take effect at the next call.
