@@ -111,9 +111,13 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; a parameter takes effect at the next call, as what was made of the parameters is dropped."""
-        if name in self._get_param_names():
-            self._change_parameters()
-        super().__setattr__(name, value)
+        if name not in self._get_param_names() or "_call_lock" not in self.__dict__:
+            super().__setattr__(name, value)
+            return
+        with self._lock:  # else a call in between would go on by what was
+            if self._model is not None:
+                self._model.close_stream()
+            super().__setattr__(name, value)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also of the parts (``update__C``); they take effect at the next call.
@@ -625,8 +629,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to save: parameters, and what was learned, packed."""
         model = self._model
-        state = super().__getstate__().copy()
-        state = {name: value for name, value in state.items() if name not in OF_A_PROCESS}
+        state = {name: value for name, value in super().__getstate__().items() if name not in OF_A_PROCESS}
         return without_pairs(state if model is None else {**state, "_model": model.packed()})
 
     def __setstate__(self, state: dict[str, Any]) -> None:

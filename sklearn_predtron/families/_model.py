@@ -78,6 +78,10 @@ class Model:
     stream: Stream | None = None
     resolved: bool = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields without those of a process, for estimators of subclasses that are saved as they are."""
+        return {**vars(self), "stream": None, "resolved": False}
+
     def but(self, **changes: Any) -> Model:
         """Return a model that differs in some fields, and has not opened the short way."""
         return replace(self, **{"stream": None, "resolved": False, **changes})

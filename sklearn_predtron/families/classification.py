@@ -259,18 +259,16 @@ class PredtronBinaryClassifier(TableClassifier):
         return labels.extended(classes)  # which refuses them
 
     def _decision(self, labels: Any) -> Decision:
-        if self.threshold is None:
+        threshold = self.threshold  # once: another thread may set it
+        if threshold is None:
             return super()._decision(labels)
-        measure = self._measure_of_threshold(labels)
+        measure = self._measure_of_threshold(threshold, labels)
         if labels is None:
             return super()._decision(labels)
-        if measure is None:
-            return CutAt(OF_TWO, np.array([float(self.threshold)]))
-        return CutBy(OF_TWO, measure, self.threshold)
+        return CutAt(OF_TWO, np.array([float(threshold)])) if measure is None else CutBy(OF_TWO, measure, threshold)
 
-    def _measure_of_threshold(self, labels: Any) -> Measure | None:
-        """Return the measure that the parameter `threshold` names; None if it is a number; refuse what it cannot be."""
-        threshold = self.threshold
+    def _measure_of_threshold(self, threshold: Any, labels: Any) -> Measure | None:
+        """Return the measure that a threshold names; None if it is a number; refuse what it cannot be."""
         refuse_class("threshold", threshold)
         if isinstance(threshold, AtK):
             raise ValueError(f"threshold={threshold!r} is for sets of k labels; accepted are losses of the counts of any cut.")
@@ -298,8 +296,8 @@ class PredtronBinaryClassifier(TableClassifier):
     def threshold_(self) -> float:
         """The cut of the score of the second class, as it was learned."""
         model = self._model
-        decision: Any = self._decision(model.labels).now(model.learner, model.settled)
-        return 0.0 if self.threshold is None else float(decision.cuts[0])
+        decision = self._decision(model.labels).now(model.learner, model.settled)
+        return float(decision.cuts[0]) if isinstance(decision, CutAt) else 0.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

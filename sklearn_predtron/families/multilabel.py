@@ -195,17 +195,16 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return checked_build(loss, loss.build(representation, m), LabelSets, d=m)
 
     def _decision(self, labels: Any) -> Decision:
-        threshold = self.threshold
+        threshold = self.threshold  # once: another thread may set it
         if threshold is None:
             return PLAIN
-        measure = self._measure_of_threshold()
+        measure = self._measure_of_threshold(threshold)
         if labels is None:
             return PLAIN
-        return CutBy(OF_LABELS, measure, threshold) if measure else CutAt(OF_LABELS, self._given_cuts(labels.n_labels))
+        return CutBy(OF_LABELS, measure, threshold) if measure else CutAt(OF_LABELS, given_cuts(threshold, labels.n_labels))
 
-    def _measure_of_threshold(self) -> Measure | None:
-        """Return the measure that the parameter `threshold` names; None if it is numbers; refuse what it cannot be."""
-        threshold = self.threshold
+    def _measure_of_threshold(self, threshold: Any) -> Measure | None:
+        """Return the measure that a threshold names; None if it is numbers; refuse what it cannot be."""
         refuse_class("threshold", threshold)
         measure = None
         if isinstance(threshold, str) or np.ndim(threshold) == 0:
@@ -214,13 +213,6 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         if isinstance(subset_loss(self.loss), AtK):
             raise ValueError(f"threshold={threshold!r} does not go with loss={self.loss}, whose k says how many scores are cut.")
         return measure
-
-    def _given_cuts(self, m: int) -> NDArray:
-        """Return the cut of each label that the parameter `threshold` gives."""
-        cuts = real_numbers(self.threshold)
-        if cuts is None or not np.isfinite(cuts).all() or cuts.shape not in ((), (m,)):
-            raise ValueError(f"threshold={shortened(self.threshold)} must be a finite number, or one for each of the {m} labels.")
-        return np.broadcast_to(cuts, m)
 
     @learned
     def intercept_(self) -> NDArray:
@@ -231,10 +223,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def threshold_(self) -> NDArray:
         """The cuts of the scores, of shape (m,), as they were learned."""
         model = self._model
-        if self.threshold is None:
-            return np.zeros(model.labels.n_labels)
-        decision: Any = self._decision(model.labels).now(model.learner, model.settled)
-        return read_only(np.array(decision.cuts))
+        decision = self._decision(model.labels).now(model.learner, model.settled)
+        return read_only(np.array(decision.cuts)) if isinstance(decision, CutAt) else np.zeros(model.labels.n_labels)
 
     # --------------------------------------------------------------------------------------------------------- prediction
 
@@ -372,6 +362,14 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
+
+
+def given_cuts(threshold: Any, m: int) -> NDArray:
+    """Return the cut of each of m labels that a threshold gives."""
+    cuts = real_numbers(threshold)
+    if cuts is None or not np.isfinite(cuts).all() or cuts.shape not in ((), (m,)):
+        raise ValueError(f"threshold={shortened(threshold)} must be a finite number, or one for each of the {m} labels.")
+    return np.broadcast_to(cuts, m)
 
 
 def sets_of(model: Any, m: int) -> Any:

@@ -19,6 +19,7 @@ from sklearn_predtron import (
     PredtronRanker,
 )
 from sklearn_predtron.estimator_checks import assert_same_bits
+from sklearn_predtron.families._model import Model
 from sklearn_predtron.families.structured import Predtron, Problem
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
@@ -464,3 +465,23 @@ def test_copies_give_way_to_a_fit():
     threads_of(fit, take)
     for copied in copies[:100]:
         assert copied.coef_.shape == (2, copied.n_features_in_)
+
+
+def test_no_call_learns_while_a_parameter_is_set(monkeypatch):
+    """Such a call, of another thread, would open the short way by the parameters that were, which later calls would take."""
+    X, y = np.random.default_rng(0).standard_normal((30, 3)), np.arange(30) % 3
+    model = PredtronClassifier().partial_fit(X, y, classes=[0, 1, 2])
+    close, refused = Model.close_stream, []
+
+    def close_and_learn(learned):
+        close(learned)
+        try:
+            model.partial_fit(X[:1], y[:1])
+        except RuntimeError as error:
+            refused.append(error)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Model, "close_stream", close_and_learn)
+        model.average = "linear"
+    assert len(refused) == 1
+    assert model.partial_fit(X, y).average_ == "linear"

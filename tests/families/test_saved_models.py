@@ -229,3 +229,18 @@ def scores_of(model, X):
 
 def test_this_version_has_golden_files():
     assert any(path.name == f"{sklearn_predtron.__version__}.pkl.gz" for path in GOLDEN)
+
+
+class KeepsItself(PredtronClassifier):
+    """Saves its attributes as they are."""
+
+    def __getstate__(self):
+        return dict(vars(self))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_a_subclass_that_saves_its_attributes_is_saved_in_mid_stream(copied):
+    X, y = np.random.default_rng(0).standard_normal((30, 3)), np.arange(30) % 3
+    model = KeepsItself().partial_fit(X, y, classes=[0, 1, 2])
+    other = copied(model)
+    assert_array_equal(other.partial_fit(X, y).coef_, copy.deepcopy(model).partial_fit(X, y).coef_)

@@ -1,6 +1,7 @@
 """Where the scores are cut."""
 
 import copy
+import itertools
 import pickle
 import warnings
 
@@ -399,3 +400,25 @@ def test_labels_that_never_are():
     Y = np.column_stack([y, 0 * y, 0 * y + 1])
     model = PredtronMultilabelClassifier(threshold="macro_f1", random_state=0).fit(X, Y)
     np.testing.assert_array_equal(model.predict(X)[:, 1:], Y[:, 1:])
+
+
+@pytest.mark.parametrize("kind", [PredtronBinaryClassifier, PredtronMultilabelClassifier])
+def test_a_call_reads_the_threshold_once(kind):
+    """Another thread may set it in between; here every other reading finds another one."""
+
+    class Flipping(kind):
+        flips = None
+
+        def __getattribute__(self, name):
+            flips = super().__getattribute__("flips")
+            return next(flips) if name == "threshold" and flips is not None else super().__getattribute__(name)
+
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    y = X[:, 0] > 0 if kind is PredtronBinaryClassifier else (X[:, :2] > 0).astype(int)
+    of = {threshold: kind(max_iter=1, random_state=0, threshold=threshold).fit(X, y) for threshold in (0.5, None)}
+    for first in (0, 1):
+        model = Flipping(max_iter=1, random_state=0).fit(X, y)
+        model.flips = itertools.islice(itertools.cycle(of), first, None)
+        for read in (lambda model: model.predict(X), lambda model: model.threshold_, lambda model: model.intercept_):
+            found, expected = read(model), [read(other) for other in of.values()]
+            assert any(np.array_equal(found, one) for one in expected)
