@@ -29,7 +29,7 @@ cdef class MarginHistogram(Observer):
     cdef readonly FiniteProblem problem
     cdef double[:, ::1] seen       # weight of the rounds of each true class in each bin
     cdef double[::1] losses        # weighted loss of the best prediction in each bin
-    cdef double squares            # sum of the squared weights; 0 if it was not counted from the beginning
+    cdef double squares            # sum of the squared weights
     cdef double unit               # of weight, grows as the past is forgotten
 
     def __init__(self, FiniteProblem problem not None, Py_ssize_t n_labels):

@@ -179,6 +179,19 @@ def test_the_threshold_of_a_few_lossy_rows_is_that_of_a_curve():
             assert found == pytest.approx(np.log(1 / beta - 1) / 1.5, rel=0.25)
 
 
+def test_the_threshold_of_losses_alone_is_the_cheapest():
+    """Without the sum of squared weights the curve is not trusted."""
+    X, y = make_data(3, n=90, noise=2.0)
+    observer = PredtronClassifier(reject=ASK, random_state=0).fit(X, y)._model.learner.observer
+    kind, arguments, (seen, losses, unit, _) = observer.__reduce__()
+    alone = kind(*arguments)
+    alone.__setstate__((seen, losses, unit, 0.0))
+    assert alone.trust_in_curve() == 0 < observer.trust_in_curve()
+    cost = np.append(0, np.cumsum(seen.sum(axis=1) * 0.1)) + np.append(np.cumsum(losses[::-1])[::-1], 0)
+    edges = np.append(0, np.append(np.ldexp(1 + np.arange(16) / 16, np.arange(-20, 20)[:, None]).ravel()[1:], np.inf))
+    assert cost[edges == alone.threshold(np.full(3, 0.1))] == cost.min()
+
+
 @needs_callbacks
 def test_callbacks_see_nothing_of_the_folds():
     X, y = make_data(3, n=90, noise=2.0)
