@@ -115,8 +115,11 @@ def build(part: dict[str, Any], made: list[Any]) -> Any:
     """Make a part of those made before."""
     name = part["kind"]
     if name in OBJECTS:
-        whole = object.__new__(OBJECTS[name])
-        whole.__dict__.update({attribute: filled(value, made) for attribute, value in part["state"]})
+        kind, state = OBJECTS[name], {attribute: filled(value, made) for attribute, value in part["state"]}
+        if kind in CODECS:
+            return kind(**state)  # which refuses what it has not
+        whole = object.__new__(kind)
+        whole.__dict__.update(state)
         return whole
     if name not in compiled():
         raise ValueError(f"The saved model has a part {name!r}, which this version of sklearn_predtron does not know.")

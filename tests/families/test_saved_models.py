@@ -244,3 +244,13 @@ def test_a_subclass_that_saves_its_attributes_is_saved_in_mid_stream(copied):
     model = KeepsItself().partial_fit(X, y, classes=[0, 1, 2])
     other = copied(model)
     assert_array_equal(other.partial_fit(X, y).coef_, copy.deepcopy(model).partial_fit(X, y).coef_)
+
+
+def test_labels_that_lack_something_are_damaged():
+    X, y, _ = data("multiclass")
+    state = PredtronClassifier().fit(X, y).__getstate__()
+    packed = state["_model"]
+    parts = [{**part, "state": []} if part["kind"] == "Classes" else part for part in packed["parts"]]
+    assert parts != packed["parts"]
+    with pytest.raises(ValueError, match="saved model is damaged: .*classes"):
+        PredtronClassifier().__setstate__({**state, "_model": {**packed, "parts": parts}})
