@@ -252,5 +252,5 @@ def test_labels_that_lack_something_are_damaged():
     packed = state["_model"]
     parts = [{**part, "state": []} if part["kind"] == "Classes" else part for part in packed["parts"]]
     assert parts != packed["parts"]
-    with pytest.raises(ValueError, match="saved model is damaged: .*classes"):
+    with pytest.raises(ValueError, match=r"saved model is damaged: .*classes"):
         PredtronClassifier().__setstate__({**state, "_model": {**packed, "parts": parts}})
