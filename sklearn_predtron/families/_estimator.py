@@ -271,9 +271,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         Self
             The estimator.
         """
-        model: Model | None = self._model
-        alone = model is not None and model.stream is not None and classes is None and sample_weight is None
-        if alone and model.stream.take(X, y):  # type: ignore[union-attr]
+        stream = None if self._model is None or classes is not None or sample_weight is not None else self._model.stream
+        if stream is not None and stream.take(X, y):
             return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight)
 

@@ -181,8 +181,8 @@ class PredtronLabelRanker(BasePredtron):
         Self
             The estimator.
         """
-        model: Model | None = self._model
-        if model is not None and model.stream is not None and sample_weight is None and model.stream.take(X, y):
+        stream = None if self._model is None or sample_weight is not None else self._model.stream
+        if stream is not None and stream.take(X, y):
             return self
         return self._partial_fit(X, y, sample_weight=sample_weight)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from sklearn_predtron._compat import with_callbacks
-from sklearn_predtron._queries import ONE, QID, check_qid, is_one, read_document_relevances
+from sklearn_predtron._queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned
@@ -195,9 +195,8 @@ class PredtronRanker(BasePredtron):
         Self
             The estimator.
         """
-        model: Model | None = self._model
-        alone = model is not None and model.stream is not None and qid is None and sample_weight is None
-        if alone and model.stream.take(X, y):  # type: ignore[union-attr]
+        stream = None if self._model is None or qid is not None or sample_weight is not None else self._model.stream
+        if stream is not None and stream.take(X, y):
             return self
         return self._partial_fit(X, y, qid=qid, sample_weight=sample_weight)
 
@@ -267,7 +266,7 @@ class PredtronRanker(BasePredtron):
         ndarray of shape (n_documents,)
             t = X w.
         """
-        return self._fitted_model().scores(self._reader().apart(X, None)[0])[:, 0]
+        return self._fitted_model().scores(split_ids(X, None, QID)[0])[:, 0]
 
     def rank(self, X: Any, qid: Any = None) -> NDArray:
         """Rank the documents of each query.
@@ -333,7 +332,7 @@ class PredtronRanker(BasePredtron):
         """Return the model, and scores and relevances, document by document."""
         model = self._fitted_model()
         check_labels_given(y, model.name)
-        scores, y = model.scores(self._reader().apart(X, None)[0])[:, 0], read_document_relevances(y)
+        scores, y = model.scores(split_ids(X, None, QID)[0])[:, 0], read_document_relevances(y)
         check_lengths(len(scores), len(y))
         return model, scores, y
 

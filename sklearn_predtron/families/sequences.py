@@ -313,9 +313,9 @@ class PredtronSequenceTagger(BasePredtron):
         Self
             The estimator.
         """
-        model: Model | None = self._model
-        alone = classes is None and (sid is None or is_one(sid)) and sample_weight is None
-        if alone and model is not None and model.stream is not None and model.stream.take(X, y):
+        short = classes is None and sample_weight is None and (sid is None or is_one(sid))
+        stream = self._model.stream if short and self._model is not None else None
+        if stream is not None and stream.take(X, y):
             return self
         return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
 
