@@ -271,9 +271,11 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         Self
             The estimator.
         """
-        stream = None if self._model is None or classes is not None or sample_weight is not None else self._model.stream
-        if stream is not None and stream.take(X, y):
-            return self
+        model = self._model
+        if model is not None and classes is None and sample_weight is None:
+            stream = model.stream
+            if stream is not None and stream.take(X, y):
+                return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight)
 
     def _partial_fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
