@@ -272,10 +272,9 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             The estimator.
         """
         model = self._model
-        if model is not None and classes is None and sample_weight is None:
-            stream = model.stream
-            if stream is not None and stream.take(X, y):
-                return self
+        stream = model.stream if model is not None and classes is None and sample_weight is None else None
+        if stream is not None and stream.take(X, y):
+            return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight)
 
     def _partial_fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
