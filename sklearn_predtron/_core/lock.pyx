@@ -72,11 +72,6 @@ cdef class Lock:
         if lock_is_taken(self.state):
             raise RuntimeError(BUSY)
 
-    def check_free_elsewhere(self):
-        """Raise RuntimeError while a call in another thread learns."""
-        if lock_is_taken(self.state) and not lock_is_taken_here(self.state):
-            raise RuntimeError(BUSY)
-
     cdef int take(self) except -1:
         if not lock_take(self.state):
             raise RuntimeError(BUSY)
