@@ -111,8 +111,8 @@ LABELS = {"integers": [3, 5, -7, 11], "strings": ["a", "é", "longer", "c"], "fl
 BINARY = [
     {},
     {"representation": "onehot"},
-    {"threshold": "f1"},
-    {"threshold": 0.3},
+    {"decision": "f1"},
+    {"decision": 0.3},
     {"loss": {("a", "é"): 3.0}},
     {"loss": {("a", "é"): 3.0}, "threshold": "cost"},
     {"reject": Reject(cost=0.1, label="?")},
@@ -194,7 +194,7 @@ def test_ties():
 AT_K = [PrecisionAtK(k=2), PrecisionAtK(k=2, rule="at_least"), RecallAtK(k=2), RecallAtK(k=0.6, rule="at_most")]
 SETS = [{"loss": kind()} for kind in kinds(SubsetLoss) if kind not in (PrecisionAtK, RecallAtK)]
 SETS += [{"loss": loss} for loss in AT_K]
-SETS += [{"threshold": "macro_f1"}, {"threshold": "micro_f1"}, {"threshold": [0.1, 0.2, 0.0, -0.1, 0.0]}]
+SETS += [{"decision": "macro_f1"}, {"decision": "micro_f1"}, {"threshold": [0.1, 0.2, 0.0, -0.1, 0.0]}]
 
 
 @REALS
@@ -446,7 +446,7 @@ def test_what_has_not_learned_is_refused():
     [
         (PredtronClassifier(), {"reject": Reject(cost=0.9, label=-1, rule="code")}, "call fit after setting it"),
         (PredtronClassifier(), {"reject": Reject(cost=0.1, label=-1)}, "chooses its threshold while it learns"),
-        (PredtronBinaryClassifier(), {"threshold": "f1"}, "is chosen while the estimator learns"),
+        (PredtronBinaryClassifier(), {"decision": "f1"}, "is chosen while the estimator learns"),
     ],
 )
 def test_what_predict_refuses_is_refused(start, later, message):
