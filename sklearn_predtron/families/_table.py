@@ -240,7 +240,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return Reject(reject.cost, reject.label, "online") if learned else reject
 
     def _measure(self, rule: Cut, reject: Reject | None) -> Measure | None:
-        """Return the measure by which the score of two classes is cut; None if it is cut at a number; refuse what it cannot be."""
+        """Return the measure by which the score of two classes is cut; None if it is at a number; refuse what it cannot be."""
         at = rule.at
         if not self._cuts:
             raise ValueError(
@@ -256,13 +256,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             measure = number_or_measure(at, MEASURES, "'f1', 'balanced', a loss of counts and a finite number")
         if reject is not None:
             raise ValueError(
-                f"decision={rule!r} does not go with reject={self.reject!r}: the one moves the boundary for a measure of all rows, "
-                "the other leaves rows undecided by their cost; accepted are decision=None and reject=None."
+                f"decision={rule!r} does not go with reject={self.reject!r}: the one moves the boundary for a measure of all "
+                "rows, the other leaves rows undecided by their cost; accepted are decision=None and reject=None."
             )
         return measure
 
     def _weights_of_costs(self, classes: NDArray) -> NDArray | None:
-        """Return the weights of two classes in learning under least expected cost: roots of their costs, relative to the least."""
+        """Return what two classes weigh in learning under least expected cost: roots of their costs, relative to the least."""
         # Measured: of the paid 3 % with two classes, and nothing with more, where one fit then serves all costs.
         if len(classes) > 2 or not isinstance(self._rule(classes), ExpectedCost):
             return None

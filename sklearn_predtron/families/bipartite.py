@@ -352,8 +352,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         rule = decision_rule(self.decision, ("fitted",), numbers=True)
         if isinstance(rule, ExpectedCost) or (isinstance(rule, Cut) and rule.at != "fitted" and not is_number(rule.at)):
             raise ValueError(
-                f"decision={self.decision!r} is not for batches, which lose as a whole; accepted are None, 'fitted', 'learned' and a "
-                "finite number."
+                f"decision={self.decision!r} is not for batches, which lose as a whole; accepted are None, 'fitted', 'learned' "
+                "and a finite number."
             )
         if labels is None:
             return PLAIN

@@ -19,7 +19,7 @@ from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfLabels, calibration_of
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, number_or_measure
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
-from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, decision_rule
+from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned, names_of, read_only, shifted_intercept
 from sklearn_predtron.families._docstrings import documented
@@ -223,18 +223,18 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             if measure is not None:
                 return CutBy(OF_LABELS, measure, rule.at, calibration)
             return CutAt(OF_LABELS, given_cuts(rule.at, labels.n_labels), calibration)
+        if isinstance(rule, Learned):
+            return Decoded(calibration, holds_out=False)
         loss = subset_loss(self.loss)
         costs, plug_in = self._costs(loss, labels.n_labels), plug_in_of(loss, labels.n_labels)
         if costs is not None:
             return LeastCostOfLabels(calibration, *costs)
         if isinstance(rule, ExpectedCost) and plug_in is None:
             raise ValueError(
-                f"decision={rule!r} does not go with loss={shortened(self.loss)}, which is no sum of costs of labels; accepted are "
-                "None, 'learned', 'macro_f1', 'micro_f1' and Cut(...)."
+                f"decision={rule!r} does not go with loss={shortened(self.loss)}, which is no sum of costs of labels; accepted "
+                "are None, 'learned', 'macro_f1', 'micro_f1' and Cut(...)."
             )
-        if plug_in is not None and (rule is None or isinstance(rule, ExpectedCost)):
-            return BestOfTwo(calibration, plug_in, loss.of_counts)
-        return Decoded(calibration, holds_out=rule is None)
+        return Decoded(calibration, holds_out=True) if plug_in is None else BestOfTwo(calibration, plug_in, loss.of_counts)
 
     def _measure(self, rule: Cut) -> Measure | None:
         """Return the measure by which scores are cut; None if it is at numbers; refuse what it cannot be."""
