@@ -255,7 +255,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def threshold_(self) -> NDArray:
         """The cuts of the scores, of shape (m,), as they were learned."""
         model = self._model
-        decision = self._decision(model.labels)
+        decision = model.decision_of(self)
         decision = decision.now(model.learner, model.settled) if decision.shifts else decision
         return read_only(np.array(decision.cuts)) if isinstance(decision, CutAt) else np.zeros(model.labels.n_labels)
 
@@ -276,7 +276,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             k largest; by the rule "at_least" there too, and by "at_most" where both are so).
         """
         model = self._fitted_model()
-        scores = model.scores(X, self._decision(model.labels))
+        scores = model.scores(X, model.decision_of(self))
         return scores if model.labels.two is None else scores[:, 0]
 
     def predict(self, X: Any) -> Any:
@@ -294,7 +294,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             array, a CSR matrix of a sparse matrix); labels of `classes_` where y had one dimension.
         """
         model = self._fitted_model()
-        return model.labels.decode(model.decoded(X, self._decision(model.labels), model.labels.pack))
+        return model.labels.decode(model.decoded(X, model.decision_of(self), model.labels.pack))
 
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probability of each label, by a map of scores of rows that were not learned.
@@ -315,7 +315,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
-        found = model.decoded(X, calibration_of(self._decision(model.labels)))
+        found = model.decoded(X, calibration_of(model.decision_of(self)))
         return found if model.labels.two is None else np.hstack([1 - found, found])
 
     def predict_log_proba(self, X: Any) -> NDArray:
@@ -355,7 +355,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the indicators that are predicted."""
         model = self._fitted_model()
-        return model.decoded(X, self._decision(model.labels))
+        return model.decoded(X, model.decision_of(self))
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each set that was predicted."""
@@ -365,7 +365,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def _counts_of(self, X: Any, y: Any) -> tuple[Any, tuple[NDArray, ...]]:
         """Return the model, and the counts of each row's prediction, of sparse labels without a dense matrix."""
         model = self._fitted_model()
-        labels, decision = model.labels, self._decision(model.labels)
+        labels, decision = model.labels, model.decision_of(self)
         if labels.two is not None or not sparse.issparse(y):
             return model, counts(model.decoded(X, decision), labels.encode(y).dense())
         predicted = model.decoded(X, decision, sparse.csr_array)
