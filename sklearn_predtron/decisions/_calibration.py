@@ -16,6 +16,7 @@ from sklearn_predtron.decisions._cut import score_of_second
 from sklearn_predtron.problems._base import Problem
 
 SMOOTHING = 0.1
+UNLEARNED = 4  # of so many first rounds one says nothing of those to come
 
 
 class OfTwoClasses(NamedTuple):
@@ -162,7 +163,7 @@ class Calibration(Decision):
             if observer.marked_at == 0:
                 return None
             if observer.kept is None or observer.kept[0] != (*moment, self.of):
-                scores, labels, weight, _ = observer.marked()
+                scores, labels, weight = well_learned(observer)
                 scores = self.of.scores(learner.problem, scores.astype(np.float64))
                 observer.kept = (*moment, self.of), self.of.fitted(scores, labels, weight, self.smoothing, stream=True)
             return observer.kept[1]
@@ -203,6 +204,13 @@ class Calibrated(Decision):
     def predict(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the probabilities."""
         return self.of.probabilities(self.map, self.of.scores(problem, scores))
+
+
+def well_learned(observer: RecentScores) -> tuple[NDArray, NDArray, NDArray]:
+    """Return scores, labels and weights of the rounds up to the last mark, but for a quarter of all, in which little was known."""
+    scores, labels, weight, _ = observer.marked()
+    first = max(0, observer.marked_at // UNLEARNED - (observer.marked_at - len(scores)))
+    return scores[first:], labels[first:], weight[first:]
 
 
 def calibration_of(decision: Decision) -> Calibration:
