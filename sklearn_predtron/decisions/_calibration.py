@@ -136,7 +136,7 @@ class Calibration(Decision):
         """Return the moment at which the map of rows that were held out holds, its smoothing, and what it is made of."""
         weight = np.ones(len(held.scores)) if held.weight is None else held.weight
         found = self.of.fitted(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=False)
-        return moment, self.smoothing, tuple(found)
+        return moment, self.smoothing, plain(found)
 
     def now(self, learner: Learner, settled: Any) -> Calibrated:
         """Return the map of this moment: that of the rows held out, until there are a tenth more."""
@@ -204,6 +204,11 @@ class Calibrated(Decision):
     def predict(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the probabilities."""
         return self.of.probabilities(self.map, self.of.scores(problem, scores))
+
+
+def plain(found: Any) -> Any:
+    """Return what a map is made of, without names, as it is saved."""
+    return tuple(map(plain, found)) if isinstance(found, tuple) else found
 
 
 def well_learned(observer: RecentScores) -> tuple[NDArray, NDArray, NDArray]:
