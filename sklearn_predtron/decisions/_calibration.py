@@ -212,7 +212,7 @@ def plain(found: Any) -> Any:
 
 
 def well_learned(observer: RecentScores) -> tuple[NDArray, NDArray, NDArray]:
-    """Return scores, labels and weights of the rounds up to the last mark, but for a quarter of all, in which little was known."""
+    """Return scores, labels and weights of the rounds up to the last mark, but for a first quarter, in which little was known."""
     scores, labels, weight, _ = observer.marked()
     first = max(0, observer.marked_at // UNLEARNED - (observer.marked_at - len(scores)))
     return scores[first:], labels[first:], weight[first:]
