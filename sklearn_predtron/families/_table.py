@@ -209,7 +209,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
                 return CutAt(OfTwoClasses(), np.array([float(rule.at)]), calibration)
             return CutBy(OfTwoClasses(), measure, rule.at, calibration)
         if reject is None:
-            agrees = held and not self._has_own_problem()
+            agrees = held and self.class_weight is None and not self._has_own_problem()
             return Decoded(Calibration(of, class_weight=weights, agrees=agrees), holds_out=held)
         if reject.rule == "code":
             return AbstainByCode(len(classes), calibration)
