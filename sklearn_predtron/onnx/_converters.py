@@ -45,11 +45,11 @@ def register_converters() -> None:
 
     Then ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take them, alone and as the last step of a pipeline.  What the
     graph puts out equals what the estimator's methods return: ``label`` is `predict` of a classifier, ``scores`` its
-    `decision_function`, and ``probabilities`` its `predict_proba`, which is left out where that is an error (after `fit` under
-    ``decision="learned"``, and with ``Reject(rule="online")``); of `PredtronRanker`, ``scores`` is `predict` and ``positions`` is `rank` of the rows as one query; of
-    `PredtronLabelRanker`, ``positions`` is `predict` and ``scores`` its `decision_function`.  A graph for inputs of float32
-    computes with them, and so differs in the seventh digit; one for inputs of float64 (``DoubleTensorType``) or integers in the
-    fifteenth.
+    `decision_function`, and ``probabilities`` its `predict_proba`, left out where that is an error (after `fit` under
+    ``decision="learned"``, and with ``Reject(rule="online")``); of `PredtronRanker`, ``scores`` is `predict` and ``positions``
+    is `rank` of the rows as one query; of `PredtronLabelRanker`, ``positions`` is `predict` and ``scores`` its
+    `decision_function`.  A graph for inputs of float32 computes with them, and so differs in the seventh digit; one for inputs
+    of float64 (``DoubleTensorType``) or integers in the fifteenth.
 
     NaN and infinity, which `predict` refuses, a graph cannot refuse: scores of NaN are then put out, with the first class as the
     label, or with the label of `reject` unless its rule is "code".  Inside ``CalibratedClassifierCV`` the probabilities are

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.decisions._calibration import Calibrated
+from sklearn_predtron.decisions._calibration import LEAD, Calibrated
 from sklearn_predtron.decisions._maps import ClassMap, CurveMap, RankMap
 from sklearn_predtron.onnx._graph import Graph
 
@@ -16,13 +16,49 @@ from sklearn_predtron.onnx._graph import Graph
 def probabilities_of(model: Any) -> Calibrated | None:
     """Return what makes probabilities of scores at this moment; None where they are not known."""
     learned = model._model
-    calibration = model._decision(learned.labels).calibration
+    calibration = learned.decision_of(model).calibration
     found = None if calibration is None else calibration.map(learned.learner, learned.settled)
-    return None if found is None else Calibrated(calibration.of, found)
+    return None if found is None else Calibrated(calibration.of, found, agrees=calibration.agrees)
 
 
-def draw_probabilities(graph: Graph, found: Any, scores: str) -> str:
-    """Return the probabilities of classes or ranks by a map, given their decoded scores."""
+def decision_now(model: Any) -> Any:
+    """Return the decision of this moment."""
+    learned = model._model
+    return learned.decision_of(model).now(learned.learner, learned.settled)
+
+
+def of_columns(graph: Graph, calibrated: Calibrated, scores: str) -> str:
+    """Return the probability of each column of scores."""
+    p = graph.sigmoid(draw_curves(graph, calibrated.map, scores))
+    return on_the_side_of(graph, scores, p) if calibrated.agrees else p
+
+
+def of_decoded(graph: Graph, calibrated: Calibrated, scores: str, predicted: str) -> str:
+    """Return the probabilities of classes or ranks, given their decoded scores and the numbers of the best."""
+    p = by_map(graph, calibrated.map, scores)
+    if not calibrated.agrees:
+        return p
+    most = graph.node("TopK", p, graph.constant([1], np.int64), n_outputs=2, axis=1)
+    column = graph.as_column(predicted)
+    ahead = graph.node("Mul", most[0], graph.constant(1 + LEAD, graph.real))
+    first = graph.node("Where", graph.node("Equal", most[1], column), most[0], ahead)
+    on = graph.node("Equal", column, graph.constant([range(calibrated.of.k)], np.int64))
+    p = graph.node("Where", on, first, p)
+    return graph.node("Div", p, graph.node("ReduceSum", p, graph.constant([1], np.int64), keepdims=1))
+
+
+def on_the_side_of(graph: Graph, scores: str, p: str) -> str:
+    """Return probabilities that are above 1/2 where scores are positive, and there alone."""
+    half, one, unit = (graph.constant(value, graph.real) for value in (0.5, 1, LEAD))
+    size = graph.node("Abs", scores)
+    share = graph.node("Div", size, graph.node("Add", size, one))
+    lead = graph.node("Mul", graph.node("Add", share, one), unit)
+    above = graph.node("Max", p, graph.node("Add", half, lead))
+    return graph.node("Where", graph.positive(scores), above, graph.node("Min", p, graph.node("Sub", half, lead)))
+
+
+def by_map(graph: Graph, found: Any, scores: str) -> str:
+    """Return the probabilities of classes or ranks by a map of their decoded scores."""
     if isinstance(found, RankMap):
         steps = graph.times(scores, differences(len(found.scale)))
         of_curves = of_ranks(graph, graph.sigmoid(draw_curves(graph, found, steps)), len(found.scale))
@@ -58,7 +94,7 @@ def of_ranks(graph: Graph, above: str, n: int) -> str:
     """Return the probabilities of n + 1 ranks, given those of being above each but the last, which are made to fall."""
     columns = [graph.node("Gather", above, graph.constant([j], np.int64), axis=1) for j in range(n)]
     falling = list(accumulate(columns, lambda least, column: graph.node("Min", least, column)))
-    return graph.linear(graph.node("Concat", *falling, axis=1), -differences(n).T, np.eye(n + 1)[0])
+    return graph.linear(graph.node("Concat", *falling, axis=1), differences(n).T, np.eye(n + 1)[0])
 
 
 def differences(n: int) -> NDArray:
