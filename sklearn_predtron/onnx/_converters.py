@@ -168,4 +168,4 @@ def wanted(found: dict[str, str], operator: Any, settings: Any) -> list[str]:
     if len(operator.outputs) == len(found):
         return list(found.values())
     scores = settings.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]
-    return [found["label"], found["scores" if scores else "probabilities"]]
+    return [found["label"], found["scores"] if scores else found.get("probabilities", found["scores"])]

@@ -402,7 +402,7 @@ def test_votes_of_probabilities():
         ("scaled", PredtronClassifier(norm="scaled", random_state=0)),
         ("l2", PredtronClassifier(norm="l2", random_state=1)),
     ]
-    model = VotingClassifier(members, voting="soft").fit(X, y)
+    model = VotingClassifier(members, voting="soft", flatten_transform=False).fit(X, y)
     graph = to_onnx(model, X[:1], options={"zipmap": False})
     label, found = runtime.InferenceSession(graph.SerializeToString()).run(None, {"X": X})
     np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-3)
