@@ -31,7 +31,7 @@ from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import PerceptronUpdate
 
 # A threshold is fitted once the epochs are over, and so is not that of the validation between them.
-GIVEN = {"Predtron": {"problem": Hours()}, "PredtronBipartiteClassifier": {"threshold": 0}}
+GIVEN = {"Predtron": {"problem": Hours()}, "PredtronBipartiteClassifier": {"decision": 0}}
 FAMILIES = [
     getattr(sklearn_predtron, name)(**GIVEN.get(name, {})) for name in sklearn_predtron.__all__ if name.startswith("Predtron")
 ]
@@ -113,7 +113,7 @@ def test_reject(rule):
     check_is_of_best_epoch(PredtronClassifier(reject=Reject(0.2, -1, rule=rule)))
 
 
-@pytest.mark.parametrize("settings", [{"threshold": "f1"}, {"reject": Reject(0.2, -1)}], ids=str)
+@pytest.mark.parametrize("settings", [{"decision": "f1"}, {"reject": Reject(0.2, -1, "online")}, {"decision": "expected_cost"}, {"reject": 0.2}], ids=str)
 def test_folds_learn_the_epochs_that_were_best(monkeypatch, settings):
     """Epochs are compared by the histogram of the first; what predicts is as after a fit of so many epochs."""
     X, y, (X_held, y_held) = noisy()
@@ -418,7 +418,7 @@ def test_protocol():
     assert isinstance(EarlyStopping(([[0.0]], [0])), FitCallback)
 
 
-@pytest.mark.parametrize("settings", [{"threshold": "f1"}, {"reject": Reject(0.2, -1)}], ids=str)
+@pytest.mark.parametrize("settings", [{"decision": "f1"}, {"reject": Reject(0.2, -1, "online")}, {"decision": "expected_cost"}, {"reject": 0.2}], ids=str)
 def test_a_stream_goes_on_with_what_fit_has_shown_of_rows_held_out(settings):
     """They weigh as much as the rounds so far, of which the last weighs t_."""
     X, y, (X_held, y_held) = noisy()

@@ -490,7 +490,7 @@ def bad_parameters(estimator: Any) -> dict[str, Any]:
         "max_iter": 0,
         "norm": "no such norm",
         "reject": "no such option",
-        "threshold": "no such measure",
+        "decision": "no such decision",
         "transition_scaling": -0.1,
         "representation": "no such representation",
         "random_state": "seed",

@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any
 
 from sklearn_predtron._parts import resolve
+from sklearn_predtron.decisions import Cut
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
@@ -51,7 +52,7 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
     >>> from sklearn.utils.estimator_checks import check_estimator
     >>> from sklearn_predtron import PredtronBinaryClassifier
     >>> from sklearn_predtron.estimator_checks import expected_failed_checks
-    >>> model = PredtronBinaryClassifier(threshold="f1")
+    >>> model = PredtronBinaryClassifier(decision="f1")
     >>> sorted(set(expected_failed_checks(model)) - set(expected_failed_checks(PredtronBinaryClassifier())))
     ['check_class_weight_classifiers']
     >>> results = check_estimator(model, expected_failed_checks=expected_failed_checks(model), on_skip=None)
@@ -71,10 +72,11 @@ def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
     expected: dict[str, str] = {}
     if given.get("reject") is not None:
         expected |= dict.fromkeys([*PREDICTIONS, CLASS_WEIGHT], "rows may be rejected, whose label is no class")
-    threshold = given.get("threshold")
-    if "class_weight" in given and (isinstance(threshold, (str, SubsetLoss)) or callable(threshold)):
+    decision = given.get("decision")
+    at = decision.at if isinstance(decision, Cut) else None if decision in ("learned", "expected_cost") else decision
+    if "class_weight" in given and (isinstance(at, (str, SubsetLoss)) or callable(at)):
         expected[CLASS_WEIGHT] = "the cut takes back what the weights of the classes add to the scores"
-    elif isinstance(threshold, Real):
+    elif isinstance(at, Real):
         expected["check_classifiers_train"] = "a cut that is given may have any accuracy"
     if given.get("fit_intercept") is False:
         expected[CLASS_WEIGHT] = "a class cannot be predicted more often by an intercept"
