@@ -1,4 +1,4 @@
-"""Sets of labels, and rows of a batch: what is above its cut, or among the k best."""
+"""Sets of labels, and rows of a batch: what is above its cut, among the k best, or of greatest expected measure."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_predtron.decisions._expected import BySets, MostExpected
 from sklearn_predtron.families.bipartite import batch_loss
 from sklearn_predtron.losses import AtK, subset_loss
 from sklearn_predtron.onnx._graph import Graph
-from sklearn_predtron.onnx._scores import linear_map, tensor_labels
+from sklearn_predtron.onnx._probabilities import draw_curves, most_expected, of_both, on_the_side_of, probabilities_of
+from sklearn_predtron.onnx._scores import linear_map, tensor_labels, unshifted
 
 
 def set_outputs(model: Any, real: Any) -> dict[str, Any]:
     """Return the type and the shape of each output."""
     if model._model.labels.two is not None:
-        return {"label": (tensor_labels(model.classes_).dtype, [None]), "scores": (real, [None])}
+        return batch_outputs(model, real)
     shape = [None, model._model.labels.n_labels]
-    return {"label": (indicator_type(model), shape), "scores": (real, shape)}
+    outputs = {"label": (indicator_type(model), shape), "scores": (real, shape)}
+    return outputs if probabilities_of(model) is None else {**outputs, "probabilities": (real, shape)}
 
 
 def indicator_type(model: Any) -> Any:
@@ -27,33 +30,60 @@ def indicator_type(model: Any) -> Any:
 
 
 def draw_sets(graph: Graph, model: Any, X: str) -> list[str]:
-    """Return the indicators and the scores of the labels of each row."""
-    scores, on = graph.linear(X, *linear_map(model)), None
-    if isinstance(subset_loss(model._model.loss), AtK):
-        m, problem = model._model.labels.n_labels, model._model.learner.problem
-        on = at_k(graph, scores, graph.constant([m], np.int64), problem, axis=1)
+    """Return the indicators and the scores of the labels of each row, and probabilities if they are known."""
+    learned, m = model._model, model._model.labels.n_labels
+    scores, log_odds, probabilities = scores_and_probabilities(graph, model, X)
+    decides = learned.decision_of(model).now(learned.learner, learned.settled)
+    if isinstance(decides, BySets):
+        on = plugged_in(graph, decides.plug_in, str(log_odds), m)
+    elif isinstance(subset_loss(learned.loss), AtK):
+        on = at_k(graph, scores, graph.constant([m], np.int64), learned.learner.problem, axis=1)
     else:
         on = graph.positive(scores)
-    if model._model.labels.two is not None:
-        return [class_of(graph, model, graph.flat(on)), graph.flat(scores)]
-    return [graph.cast(on, indicator_type(model)), scores]
+    if learned.labels.two is not None:
+        label, scores = class_of(graph, model, graph.flat(on)), graph.flat(scores)
+        return [label, scores] if probabilities is None else [label, scores, of_both(graph, probabilities)]
+    label = graph.cast(on, indicator_type(model))
+    return [label, scores] if probabilities is None else [label, scores, probabilities]
+
+
+def scores_and_probabilities(graph: Graph, model: Any, X: str) -> tuple[str, str | None, str | None]:
+    """Return the scores that predict, and the log-odds and the probabilities of the labels, None where these are not known."""
+    weights, offset = linear_map(model)
+    product, calibrated = graph.times(X, weights), probabilities_of(model)
+    scores = graph.plus(product, offset)
+    if calibrated is None:
+        return scores, None, None
+    log_odds = draw_curves(graph, calibrated.map, graph.plus(product, unshifted(model)))
+    found = graph.sigmoid(log_odds)
+    return scores, log_odds, on_the_side_of(graph, scores, found) if calibrated.agrees else found
+
+
+def plugged_in(graph: Graph, plug_in: Any, log_odds: str, m: int) -> str:
+    """Return which of m labels are on by a rule for probabilities, which are in the order of their log-odds."""
+    if isinstance(plug_in, MostExpected):
+        return most_expected(graph, log_odds, m, plug_in.measure)
+    return graph.node("Less", graph.positions(log_odds, graph.constant([m], np.int64), 1), graph.constant([plug_in.k], np.int64))
 
 
 def batch_outputs(model: Any, real: Any) -> dict[str, Any]:
     """Return the type and the shape of each output."""
-    return {"label": (tensor_labels(model.classes_).dtype, [None]), "scores": (real, [None])}
+    outputs = {"label": (tensor_labels(model.classes_).dtype, [None]), "scores": (real, [None])}
+    return outputs if probabilities_of(model) is None else {**outputs, "probabilities": (real, [None, 2])}
 
 
 def draw_batch(graph: Graph, model: Any, X: str) -> list[str]:
-    """Return the label and the score of each row; by losses at k all rows are one group."""
-    scores = graph.flat(graph.linear(X, *linear_map(model)))
+    """Return the label and the score of each row, and probabilities if they are known; by losses at k all are one group."""
+    scores, _, probabilities = scores_and_probabilities(graph, model, X)
+    scores = graph.flat(scores)
     if isinstance(batch_loss(model._model.loss), AtK):
         problem = copy.copy(model._model.learner.problem)
         problem.share = model._model.noted[0] / max(model._model.noted[1], 1)
         on = at_k(graph, scores, graph.n_rows(X), problem, axis=0)
     else:
         on = graph.positive(scores)
-    return [class_of(graph, model, on), scores]
+    label = class_of(graph, model, on)
+    return [label, scores] if probabilities is None else [label, scores, of_both(graph, probabilities)]
 
 
 def class_of(graph: Graph, model: Any, on: str) -> str:

@@ -28,7 +28,10 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
 )
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.losses import AtK, PrecisionAtK, RecallAtK, Reject, SubsetLoss, subset_loss
+from sklearn_predtron.decisions import Cut
+from sklearn_predtron.decisions._abstain import AbstainByMargin
+from sklearn_predtron.decisions._expected import ByCosts, BySets
+from sklearn_predtron.losses import AtK, CountLoss, PrecisionAtK, RecallAtK, Reject, SubsetLoss, subset_loss
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.onnx import register_converters
 
@@ -93,17 +96,23 @@ def gaps(decision):
 
 def check_classifier(model, X, tolerance):
     found, slack = outputs(model, X), uncertainty(model, X, tolerance)
-    decision, predicted = model.decision_function(X), model.predict(X)
+    decision, predicted, learned = model.decision_function(X), model.predict(X), model._model
+    decides = learned.decision_of(model).now(learned.learner, learned.settled)
     assert_close_scores(found["scores"], decision, 2 * slack)
     sure = gaps(decision) > 4 * slack
-    if getattr(model, "reject", None) is not None and model.reject.rule != "code":
+    if isinstance(decides, ByCosts):
+        least, next_least = np.sort(model.predict_proba(X) @ decides.costs, axis=1)[:, :2].T
+        sure = next_least - least > 50 * tolerance * decides.costs.max()
+    elif isinstance(decides, AbstainByMargin):
         best, lead = model._two_best(X)
-        learned = model._model
-        abstain = model._decision(learned.labels).now(learned.learner, learned.settled)
-        sure = np.abs(lead - abstain.least_margin(best)) > 4 * slack
-    elif getattr(model, "reject", None) is not None:
-        sure = gaps(model._model.learner.problem.decision(predicting_scores(model, X))) > 4 * slack
+        sure = np.abs(lead - decides.least_margin(best)) > 4 * slack
+    elif getattr(model.reject, "rule", None) == "code":
+        sure = gaps(learned.learner.problem.decision(predicting_scores(model, X))) > 4 * slack
     assert_same(found["label"], predicted, sure)
+    if getattr(model.reject, "rule", None) is None and model.decision != "learned":
+        np.testing.assert_allclose(found["probabilities"][sure], model.predict_proba(X)[sure], atol=100 * tolerance)
+    else:
+        assert "probabilities" not in found
     return found["label"]
 
 
@@ -111,11 +120,13 @@ LABELS = {"integers": [3, 5, -7, 11], "strings": ["a", "é", "longer", "c"], "fl
 BINARY = [
     {},
     {"representation": "onehot"},
-    {"threshold": "f1"},
-    {"threshold": 0.3},
+    {"decision": "f1"},
+    {"decision": 0.3},
     {"loss": {("a", "é"): 3.0}},
-    {"loss": {("a", "é"): 3.0}, "threshold": "cost"},
-    {"reject": Reject(cost=0.1, label="?")},
+    {"loss": {("a", "é"): 3.0}, "decision": "learned"},
+    {"reject": 0.1},
+    {"reject": 0.1, "loss": {("a", "é"): 3.0}},
+    {"reject": Reject(cost=0.1, label="?", rule="online")},
     {"reject": Reject(cost=0.2, label="?", rule="margin")},
     {"reject": Reject(cost=0.9, label="?", rule="code"), "representation": "onehot"},
 ]
@@ -124,12 +135,14 @@ MULTICLASS = [
     {"representation": "simplex"},
     {"representation": random_code(4, 3)},
     {"loss": np.array([[0, 1, 2, 3], [4, 0, 1, 1], [1, 2, 0, 1], [1, 1, 5, 0]])},
+    {"decision": "expected_cost"},
     {"reject": Reject(cost=0.2, label="?")},
+    {"reject": Reject(cost=0.2, label="?", rule="online")},
     {"reject": Reject(cost=[0.1, 0.2, 0.3, 0.4], label="?", rule="margin"), "representation": "simplex"},
     {"reject": Reject(cost=[0.8, 0.9, 0.8, 0.9], label="?", rule="code")},
 ]
 ORDINAL = [{}, {"representation": "shared"}, {"representation": "shared", "update": "prank"}, {"representation": "onehot"}]
-ORDINAL += [{"loss": "squared"}, {"representation": "simplex"}]
+ORDINAL += [{"loss": "squared"}, {"representation": "simplex"}, {"reject": 0.2}, {"decision": "expected_cost"}]
 
 
 @REALS
@@ -191,14 +204,19 @@ def test_ties():
         assert model.predict(X)[0] == (2 if isinstance(model, PredtronOrdinalClassifier) else 0)
 
 
+def dear_when_missed(a, b, c, d):
+    return b + 4.0 * c
+
+
 AT_K = [PrecisionAtK(k=2), PrecisionAtK(k=2, rule="at_least"), RecallAtK(k=2), RecallAtK(k=0.6, rule="at_most")]
 SETS = [{"loss": kind()} for kind in kinds(SubsetLoss) if kind not in (PrecisionAtK, RecallAtK)]
 SETS += [{"loss": loss} for loss in AT_K]
-SETS += [{"threshold": "macro_f1"}, {"threshold": "micro_f1"}, {"threshold": [0.1, 0.2, 0.0, -0.1, 0.0]}]
+SETS += [{"decision": "macro_f1"}, {"decision": "micro_f1"}, {"decision": Cut([0.1, 0.2, 0.0, -0.1, 0.0])}]
+SETS += [{"loss": CountLoss(dear_when_missed)}, {"loss": "f1", "decision": "expected_cost"}, {"decision": "learned"}]
 
 
 @REALS
-@pytest.mark.parametrize("parameters", SETS, ids=str)
+@pytest.mark.parametrize("parameters", SETS, ids=lambda parameters: str(parameters).partition(" at 0x")[0])
 @pytest.mark.parametrize("norm", LINEAR, ids=lambda norm: norm.alias)
 def test_sets(parameters, norm, real):
     X = rows(4, real)
@@ -209,8 +227,17 @@ def test_sets(parameters, norm, real):
     sure = np.abs(decision).min(axis=1) > 4 * slack
     if isinstance(subset_loss(model._model.loss), AtK):
         sure &= np.diff(np.sort(decision, axis=1), axis=1).min(axis=1) > 4 * slack
+    learned = model._model
+    decides = learned.decision_of(model).now(learned.learner, learned.settled)
+    if isinstance(decides, BySets):
+        P, apart = model.predict_proba(X), np.random.default_rng(0).uniform(-30, 30, (20, *decision.shape)) * TOLERANCE[real]
+        sure = np.all([decides.plug_in.sets(P * (1 + change)) == model.predict(X) for change in apart], axis=(0, 2))
     assert_same(found["label"], model.predict(X), sure)
     assert found["label"].dtype == np.int64
+    if parameters.get("decision") == "learned":
+        assert "probabilities" not in found
+    else:
+        np.testing.assert_allclose(found["probabilities"][sure], model.predict_proba(X)[sure], atol=100 * TOLERANCE[real])
 
 
 @pytest.mark.parametrize("kind", [bool, float, np.int8])
@@ -340,7 +367,8 @@ def test_scores_of_both_classes():
 def test_arrays_are_put_out_whatever_zipmap_says():
     """It is commonly switched off, and there is nothing to switch on."""
     X, model = rows(9, np.float32), fitted()
-    assert [output.name for output in to_onnx(model, X[:1], options={"zipmap": False}).graph.output] == ["label", "scores"]
+    found = [output.name for output in to_onnx(model, X[:1], options={"zipmap": False}).graph.output]
+    assert found == ["label", "scores", "probabilities"]
     with pytest.raises(ValueError, match="zipmap"):
         to_onnx(model, X[:1], options={"zipmap": True})
 
@@ -445,8 +473,9 @@ def test_what_has_not_learned_is_refused():
     ("start", "later", "message"),
     [
         (PredtronClassifier(), {"reject": Reject(cost=0.9, label=-1, rule="code")}, "call fit after setting it"),
-        (PredtronClassifier(), {"reject": Reject(cost=0.1, label=-1)}, "chooses its threshold while it learns"),
-        (PredtronBinaryClassifier(), {"threshold": "f1"}, "is chosen while the estimator learns"),
+        (PredtronClassifier(), {"reject": Reject(cost=0.1, label=-1, rule="online")}, "chooses its threshold while it learns"),
+        (PredtronClassifier(decision="learned"), {"decision": "expected_cost"}, "call fit with another decision"),
+        (PredtronBinaryClassifier(), {"decision": "f1"}, "is chosen while the estimator learns"),
     ],
 )
 def test_what_predict_refuses_is_refused(start, later, message):
