@@ -8,17 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron.decisions._abstain import AbstainByMargin
+from sklearn_predtron.decisions._calibration import Calibrated
 from sklearn_predtron.decisions._expected import ByCosts
 from sklearn_predtron.onnx._graph import Graph
-from sklearn_predtron.onnx._probabilities import (
-    cheapest,
-    draw_curves,
-    draw_probabilities,
-    led_by,
-    of_both,
-    on_the_side_of,
-    probabilities_of,
-)
+from sklearn_predtron.onnx._probabilities import cheapest, decision_now, of_both, of_columns, of_decoded, probabilities_of
 from sklearn_predtron.onnx._scores import linear_map, tensor_labels, unshifted
 
 
@@ -36,39 +29,38 @@ def class_outputs(model: Any, real: Any) -> dict[str, Any]:
 
 def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:
     """Return the label and the decoded scores of each row, and probabilities if they are known."""
-    learned, labels = model._model, labels_of(model)
-    problem, k = learned.learner.problem, len(model.classes_)
+    labels, problem, k = labels_of(model), model._model.learner.problem, len(model.classes_)
     decode = problem.decision(np.eye(problem.d))
     weights, offset = linear_map(model)
     product = graph.times(X, weights @ decode)
     decoded = graph.plus(product, offset @ decode)
-    calibrated, probabilities = probabilities_of(model), None
+    decides, calibrated, probabilities = decision_now(model), probabilities_of(model), None
     if calibrated is not None:
-        raw = first_classes(graph, graph.plus(product, unshifted(model) @ decode), k, problem)
-        probabilities = probabilities_of_scores(graph, calibrated, raw, k, problem)
-    decides = learned.decision_of(model).now(learned.learner, learned.settled)
+        raw = graph.plus(product, unshifted(model) @ decode)
+        probabilities = draw_probabilities(graph, calibrated, raw, k, problem)
     if isinstance(decides, ByCosts):
         assert probabilities is not None
         code = cheapest(graph, probabilities, decides.costs)
     elif isinstance(decides, AbstainByMargin):
         code = code_or_reject(graph, decides, decoded, k)
     else:
-        of_ties = problem.predict(np.zeros((1, problem.d)))[0]
-        code = graph.node("ArgMax", decoded, axis=1, keepdims=0, select_last_index=int(of_ties > 0))
-    if calibrated is not None and calibrated.agrees and k > 2:
-        probabilities = led_by(graph, code, str(probabilities), k)
+        code = best(graph, decoded, problem)
     label = graph.node("Gather", graph.constant(labels, labels.dtype), code)
     scores = second(graph, decoded, problem) if k == 2 else first_classes(graph, decoded, k, problem)
     return [label, scores] if probabilities is None else [label, scores, probabilities]
 
 
-def probabilities_of_scores(graph: Graph, calibrated: Any, decoded: str, k: int, problem: Any) -> str:
-    """Return what a map says of decoded scores; of several classes without regard to which one is predicted."""
-    if k > 2:
-        return draw_probabilities(graph, calibrated.map, decoded)
-    score = graph.as_column(second(graph, decoded, problem))
-    found = graph.sigmoid(draw_curves(graph, calibrated.map, score))
-    return of_both(graph, on_the_side_of(graph, score, found) if calibrated.agrees else found)
+def draw_probabilities(graph: Graph, calibrated: Calibrated, decoded: str, k: int, problem: Any) -> str:
+    """Return the probabilities of the classes, given scores that nothing was taken off."""
+    if k == 2:
+        return of_both(graph, of_columns(graph, calibrated, graph.as_column(second(graph, decoded, problem))))
+    return of_decoded(graph, calibrated, first_classes(graph, decoded, k, problem), best(graph, decoded, problem))
+
+
+def best(graph: Graph, decoded: str, problem: Any) -> str:
+    """Return the number of the best prediction, and of those that tie as Python does."""
+    of_ties = problem.predict(np.zeros((1, problem.d)))[0]
+    return graph.node("ArgMax", decoded, axis=1, keepdims=0, select_last_index=int(of_ties > 0))
 
 
 def code_or_reject(graph: Graph, decides: AbstainByMargin, decoded: str, k: int) -> str:

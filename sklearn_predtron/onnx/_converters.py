@@ -45,7 +45,7 @@ def register_converters() -> None:
 
     Then ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take them, alone and as the last step of a pipeline.  What the
     graph puts out equals what the estimator's methods return: ``label`` is `predict` of a classifier, ``scores`` its
-    `decision_function`, and ``probabilities`` its `predict_proba`, which is left out where that is an error (after `fit` under
+    `decision_function`, and ``probabilities`` its `predict_proba`, left out where that is an error (after `fit` under
     ``decision="learned"``, and with ``Reject(rule="online")``); of `PredtronRanker`, ``scores`` is `predict` and ``positions``
     is `rank` of the rows as one query; of `PredtronLabelRanker`, ``positions`` is `predict` and ``scores`` its
     `decision_function`.  A graph for inputs of float32 computes with them, and so differs in the seventh digit; one for inputs
@@ -168,4 +168,4 @@ def wanted(found: dict[str, str], operator: Any, settings: Any) -> list[str]:
     if len(operator.outputs) == len(found):
         return list(found.values())
     scores = settings.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]
-    return [found["label"], found["scores" if scores else "probabilities"]]
+    return [found["label"], found["scores"] if scores else found.get("probabilities", found["scores"])]

@@ -21,30 +21,44 @@ def probabilities_of(model: Any) -> Calibrated | None:
     return None if found is None else Calibrated(calibration.of, found, agrees=calibration.agrees)
 
 
-def on_the_side_of(graph: Graph, scores: str, probabilities: str) -> str:
-    """Return probabilities that are above 1/2 where scores are positive, and there alone, as `predict_proba` has them."""
-    size, one, half = graph.node("Abs", scores), graph.constant(1, graph.real), graph.constant(0.5, graph.real)
+def decision_now(model: Any) -> Any:
+    """Return the decision of this moment."""
+    learned = model._model
+    return learned.decision_of(model).now(learned.learner, learned.settled)
+
+
+def of_columns(graph: Graph, calibrated: Calibrated, scores: str) -> str:
+    """Return the probability of each column of scores."""
+    p = graph.sigmoid(draw_curves(graph, calibrated.map, scores))
+    return on_the_side_of(graph, scores, p) if calibrated.agrees else p
+
+
+def of_decoded(graph: Graph, calibrated: Calibrated, scores: str, predicted: str) -> str:
+    """Return the probabilities of classes or ranks, given their decoded scores and the numbers of the best."""
+    p = by_map(graph, calibrated.map, scores)
+    if not calibrated.agrees:
+        return p
+    most = graph.node("TopK", p, graph.constant([1], np.int64), n_outputs=2, axis=1)
+    column = graph.as_column(predicted)
+    ahead = graph.node("Mul", most[0], graph.constant(1 + LEAD, graph.real))
+    first = graph.node("Where", graph.node("Equal", most[1], column), most[0], ahead)
+    on = graph.node("Equal", column, graph.constant([range(calibrated.of.k)], np.int64))
+    p = graph.node("Where", on, first, p)
+    return graph.node("Div", p, graph.node("ReduceSum", p, graph.constant([1], np.int64), keepdims=1))
+
+
+def on_the_side_of(graph: Graph, scores: str, p: str) -> str:
+    """Return probabilities that are above 1/2 where scores are positive, and there alone."""
+    half, one, unit = (graph.constant(value, graph.real) for value in (0.5, 1, LEAD))
+    size = graph.node("Abs", scores)
     share = graph.node("Div", size, graph.node("Add", size, one))
-    lead = graph.node("Mul", graph.node("Add", share, one), graph.constant(LEAD, graph.real))
-    above = graph.node("Max", probabilities, graph.node("Add", half, lead))
-    below = graph.node("Min", probabilities, graph.node("Sub", half, lead))
-    return graph.node("Where", graph.positive(scores), above, below)
+    lead = graph.node("Mul", graph.node("Add", share, one), unit)
+    above = graph.node("Max", p, graph.node("Add", half, lead))
+    return graph.node("Where", graph.positive(scores), above, graph.node("Min", p, graph.node("Sub", half, lead)))
 
 
-def led_by(graph: Graph, code: str, probabilities: str, k: int) -> str:
-    """Return probabilities of which none is larger than that of the predicted class, as `predict_proba` has them."""
-    most, first = graph.node("TopK", probabilities, graph.constant([1], np.int64), n_outputs=2, axis=1)
-    leads = graph.node("Equal", graph.flat(first), code)
-    ahead = graph.node("Mul", most, graph.constant(1 + LEAD, graph.real))
-    own = graph.node("Where", graph.as_column(leads), most, ahead)
-    predicted = graph.node("Equal", graph.as_column(code), graph.constant(np.arange(k)[None, :], np.int64))
-    found = graph.node("Where", predicted, own, probabilities)
-    total = graph.node("ReduceSum", found, graph.constant([1], np.int64), keepdims=1)
-    return graph.node("Div", found, total)
-
-
-def draw_probabilities(graph: Graph, found: Any, scores: str) -> str:
-    """Return the probabilities of classes or ranks by a map, given their decoded scores."""
+def by_map(graph: Graph, found: Any, scores: str) -> str:
+    """Return the probabilities of classes or ranks by a map of their decoded scores."""
     if isinstance(found, RankMap):
         steps = graph.times(scores, differences(len(found.scale)))
         of_curves = of_ranks(graph, graph.sigmoid(draw_curves(graph, found, steps)), len(found.scale))

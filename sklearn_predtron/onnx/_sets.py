@@ -11,7 +11,7 @@ from sklearn_predtron.decisions._expected import BySets, MostExpected
 from sklearn_predtron.families.bipartite import batch_loss
 from sklearn_predtron.losses import AtK, subset_loss
 from sklearn_predtron.onnx._graph import Graph
-from sklearn_predtron.onnx._probabilities import draw_curves, most_expected, of_both, on_the_side_of, probabilities_of
+from sklearn_predtron.onnx._probabilities import decision_now, draw_curves, most_expected, of_both, of_columns, probabilities_of
 from sklearn_predtron.onnx._scores import linear_map, tensor_labels, unshifted
 
 
@@ -32,31 +32,30 @@ def indicator_type(model: Any) -> Any:
 def draw_sets(graph: Graph, model: Any, X: str) -> list[str]:
     """Return the indicators and the scores of the labels of each row, and probabilities if they are known."""
     learned, m = model._model, model._model.labels.n_labels
-    scores, log_odds, probabilities = scores_and_probabilities(graph, model, X)
-    decides = learned.decision_of(model).now(learned.learner, learned.settled)
+    (scores, raw), decides = scores_and_raw(graph, model, X), decision_now(model)
     if isinstance(decides, BySets):
-        on = plugged_in(graph, decides.plug_in, str(log_odds), m)
+        on = plugged_in(graph, decides.plug_in, draw_curves(graph, decides.map, raw), m)
     elif isinstance(subset_loss(learned.loss), AtK):
         on = at_k(graph, scores, graph.constant([m], np.int64), learned.learner.problem, axis=1)
     else:
         on = graph.positive(scores)
     if learned.labels.two is not None:
         label, scores = class_of(graph, model, graph.flat(on)), graph.flat(scores)
-        return [label, scores] if probabilities is None else [label, scores, of_both(graph, probabilities)]
-    label = graph.cast(on, indicator_type(model))
-    return [label, scores] if probabilities is None else [label, scores, probabilities]
+        return [label, scores, *(of_both(graph, p) for p in draw_probabilities(graph, model, raw))]
+    return [graph.cast(on, indicator_type(model)), scores, *draw_probabilities(graph, model, raw)]
 
 
-def scores_and_probabilities(graph: Graph, model: Any, X: str) -> tuple[str, str | None, str | None]:
-    """Return the scores that predict, and the log-odds and the probabilities of the labels, None where these are not known."""
+def scores_and_raw(graph: Graph, model: Any, X: str) -> tuple[str, str]:
+    """Return the scores that predict, and those that nothing was taken off."""
     weights, offset = linear_map(model)
-    product, calibrated = graph.times(X, weights), probabilities_of(model)
-    scores = graph.plus(product, offset)
-    if calibrated is None:
-        return scores, None, None
-    log_odds = draw_curves(graph, calibrated.map, graph.plus(product, unshifted(model)))
-    found = graph.sigmoid(log_odds)
-    return scores, log_odds, on_the_side_of(graph, scores, found) if calibrated.agrees else found
+    product = graph.times(X, weights)
+    return graph.plus(product, offset), graph.plus(product, unshifted(model))
+
+
+def draw_probabilities(graph: Graph, model: Any, raw: str) -> list[str]:
+    """Return the probability of each label, if they are known."""
+    calibrated = probabilities_of(model)
+    return [] if calibrated is None else [of_columns(graph, calibrated, raw)]
 
 
 def plugged_in(graph: Graph, plug_in: Any, log_odds: str, m: int) -> str:
@@ -74,7 +73,7 @@ def batch_outputs(model: Any, real: Any) -> dict[str, Any]:
 
 def draw_batch(graph: Graph, model: Any, X: str) -> list[str]:
     """Return the label and the score of each row, and probabilities if they are known; by losses at k all are one group."""
-    scores, _, probabilities = scores_and_probabilities(graph, model, X)
+    scores, raw = scores_and_raw(graph, model, X)
     scores = graph.flat(scores)
     if isinstance(batch_loss(model._model.loss), AtK):
         problem = copy.copy(model._model.learner.problem)
@@ -82,8 +81,7 @@ def draw_batch(graph: Graph, model: Any, X: str) -> list[str]:
         on = at_k(graph, scores, graph.n_rows(X), problem, axis=0)
     else:
         on = graph.positive(scores)
-    label = class_of(graph, model, on)
-    return [label, scores] if probabilities is None else [label, scores, of_both(graph, probabilities)]
+    return [class_of(graph, model, on), scores, *(of_both(graph, p) for p in draw_probabilities(graph, model, raw))]
 
 
 def class_of(graph: Graph, model: Any, on: str) -> str:
