@@ -68,7 +68,7 @@ class WeighedClasses(RowReader):
     """
 
     def __init__(self, name: str, class_weight: Any, by_costs: Callable[[NDArray], NDArray | None]):
-        super().__init__(name, self.weights)
+        super().__init__(name)
         self.class_weight, self.by_costs = class_weight, by_costs
 
     def weights(self, codec: Classes, labels: Codes, weight: NDArray | None, *, partial: bool) -> NDArray | None:

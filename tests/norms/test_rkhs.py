@@ -96,7 +96,7 @@ def test_the_plain_reference(update, kernel):
         parameters = update.get_params()
         reference = Reference(code, cost_table(loss, 4), Phi.shape[1], update.alias, parameters, intercept=intercept)
         reference.learn(Phi, y, weight)
-        settings = {"representation": representation, "loss": loss, "update": update, "average": average}
+        settings = {"representation": representation, "loss": loss, "update": update, "average": average, "decision": "learned"}
         model = PredtronClassifier(norm=norm, **settings, **intercept_settings(intercept))
         model.partial_fit(rows, y, classes=np.arange(4), sample_weight=weight)
         W, b = reference.mean(average)

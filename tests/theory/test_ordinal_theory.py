@@ -97,7 +97,7 @@ def test_bound_of_prank_is_attained():
 
 @pytest.mark.parametrize("loss", ["squared", [[0, 2.0, 2], [1, 0, 1], [2, 2, 0]], [[0, 0, 1], [1, 0, 1], [2, 1, 0]]], ids=str)
 def test_bound_of_prank_is_for_losses_up_to_the_absolute(loss):
-    model = PredtronOrdinalClassifier(representation="shared", update="prank", loss=loss)
+    model = PredtronOrdinalClassifier(representation="shared", update="prank", loss=loss, decision="learned")
     model.partial_fit([[1.0]], [1], classes=[0, 1, 2])
     with pytest.raises(ValueError, match="No loss bound is proven for update="):
         model.loss_bound(1.0, 1.0)
