@@ -122,8 +122,8 @@ def mixed_estimators(family):
     ways = {"norm": norms(), "update": updates(), "average": AVERAGES, "intercept_scaling": SCALINGS}
     if family is PredtronOrdinalClassifier:
         ways["representation"] = ["thermometer", "shared"]
-    if "threshold" in options and family is not PredtronBipartiteClassifier:
-        ways["threshold"] = [0.0, "f1"]
+    if "decision" in options and family is not PredtronBipartiteClassifier:
+        ways["decision"] = [None, "learned", "expected_cost", "f1", 0.0]
     ways = {name: values for name, values in ways.items() if name in options}
     possible = [[value for value in ways[name] if works(made(family, **{name: value}), lesson)] for name in ways]
     found = (dict(zip(ways, case, strict=True)) for case in pairwise(*possible))
