@@ -11,6 +11,8 @@ from sklearn_predtron.norms._intercept cimport Intercept
 
 
 cdef class Observer:
+    cdef bint as_given        # whether rounds are recorded with the weights that were given, and not as the average has them
+    cdef bint wants(self, Py_ssize_t t) noexcept nogil
     cdef int check(self, Problem problem) except -1
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil
 
@@ -55,7 +57,7 @@ cdef class Learner:
                         bint choosing, const double[::1] counts, bint unchecked, bint parting) noexcept nogil
     cdef int pause(self) except -1
     cdef int end_rounds(self, bint learned) except -1
-    cdef void lose(self, const View* x, const double* t, double* of_average, const void* y, Round r,
+    cdef void lose(self, const View* x, const double* t, double* of_average, double* of_leader, const void* y, Round r,
                    double* losses) noexcept nogil
     cdef void choose(self, const double* losses, double weight) noexcept nogil
     cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil

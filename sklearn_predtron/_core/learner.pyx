@@ -2,6 +2,7 @@
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 import copy
 
@@ -44,6 +45,13 @@ cdef class Observer:
 
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
         """Scores and label of a round; rounds so far count keep times as much as before, this one counts weight."""
+
+    cdef bint wants(self, Py_ssize_t t) noexcept nogil:
+        """Whether the next round, after t rounds, is to be recorded."""
+        return True
+
+    def sparingly(self, Py_ssize_t every):
+        """Record one in so many rounds from here on, if that is enough."""
 
     def show(self, Problem problem not None, double[:, ::1] scores not None, Labels labels not None,
              const Py_ssize_t[::1] rows not None, const double[::1] weight=None):
@@ -361,7 +369,7 @@ cdef class Learner:
         try:
             self.check_rounds(rows, labels, order, weight, counts)
             check_order(ahead, rows.n, "ahead")
-            if counts is not None:
+            if counts is not None and (self.observer is None or not self.observer.as_given):
                 self.fade = self.average.keep_seen() ** counts.shape[0]
                 counts = np.asarray(counts) * (self.average.mass(counts.shape[0], self.counts.t) / np.sum(counts))
             return self.learn_rounds(rows, labels, order, weight, usual, fresh, counts, unchecked, observed, ahead)
@@ -401,10 +409,10 @@ cdef class Learner:
         observed = observed and fresh and self.observer is not None
         self.problem.prepare(labels)
         self.intercept = self.weights.intercept
-        scratch = <double*> malloc(d * (3 * sizeof(double) + sizeof(Py_ssize_t)))
+        scratch = <double*> malloc(d * (4 * sizeof(double) + sizeof(Py_ssize_t)))
         if scratch == NULL:
             raise MemoryError
-        g.at = <Py_ssize_t*> (scratch + 3 * d)
+        g.at = <Py_ssize_t*> (scratch + 4 * d)
         self.lock.change()
         try:
             self.predictors.clear()
@@ -467,8 +475,9 @@ cdef class Learner:
         cdef Py_ssize_t* at = g.at
         cdef double* t = scratch
         cdef double* of_average = scratch + 2 * (rows.longest * d + extra)
+        cdef double* of_leader = of_average + rows.longest * d + extra
         cdef double losses[CANDIDATES]
-        cdef bint stepping, shown, charged = False
+        cdef bint stepping, shown, of_last, charged = False
         cdef View x
         cdef Round r
         cdef int which
@@ -505,10 +514,14 @@ cdef class Learner:
             if choosing:
                 charged = self.counts.t % self.average.every == 0
                 if charged:
-                    self.lose(&x, t, of_average, y, r, losses)
+                    self.lose(&x, t, of_average, of_leader, y, r, losses)
                     if self.problem.failed:
                         self.weights.abandon_round()
                         return -1
+            shown = observed and (counts is None or counts[i] > 0) and self.observer.wants(self.counts.t)
+            of_last = shown and self.observer.as_given and not charged and self.weights.predicting(True) == 0
+            if of_last:
+                memcpy(of_leader, t, (x.m * d + extra) * sizeof(double))
             stepping = self.update.propose(self.problem, t, y, x.m, &r, g)
             if self.problem.failed:
                 self.weights.abandon_round()
@@ -519,9 +532,8 @@ cdef class Learner:
             losses[0] = r.loss + r.unavoidable_loss
             if stepping:
                 self.problem.fill_input(&x)
-            shown = observed and (counts is None or counts[i] > 0)
-            if shown:
-                self.weights.mean_scores(&x, self.weights.predicting(True), of_average)
+            if shown and not of_last and not (charged and self.observer.as_given):
+                self.weights.mean_scores(&x, self.weights.predicting(True), of_leader)
             if self.weights.observing:
                 self.weights.update_statistics(&x)
             size = self.size_of_step(&x, g, &r) if stepping and self.weights.may_step else 0
@@ -530,10 +542,12 @@ cdef class Learner:
                 self.weights.abandon_round()
                 self.intercept.go_back(mantissa, exponent, rows_seen)
                 return row
-            if shown and counts is None:
-                self.observer.record(of_average, y, x.m, self.average.weight(1, &r), self.average.keep_seen())
+            if shown and self.observer.as_given:
+                self.observer.record(of_leader, y, x.m, given if counts is None else counts[i], 1)
+            elif shown and counts is None:
+                self.observer.record(of_leader, y, x.m, self.average.weight(1, &r), self.average.keep_seen())
             elif shown:
-                self.observer.record(of_average, y, x.m, counts[i], self.fade)
+                self.observer.record(of_leader, y, x.m, counts[i], self.fade)
                 self.fade = 1
             if self.update.shrinking:
                 self.weights.shrink(self.update.shrinkage(&r))
@@ -555,13 +569,18 @@ cdef class Learner:
                 self.choose(losses, r.weight)
         return -1
 
-    cdef void lose(self, const View* x, const double* t, double* of_average, const void* y, Round r,
+    cdef void lose(self, const View* x, const double* t, double* of_average, double* of_leader, const void* y, Round r,
                    double* losses) noexcept nogil:
-        """What each average would lose in the round, in which the last iterate has the scores t."""
-        cdef int which
+        """What each average would lose in the round, in which the last iterate has the scores t; and those of what predicts."""
+        cdef int which, leader = self.weights.predicting(True)
+        cdef Py_ssize_t n = x.m * self.problem.d + self.problem.score_map.extra
         r.loss = 0
+        if leader == 0:
+            memcpy(of_leader, t, n * sizeof(double))
         for which in range(1, self.weights.averaging + 1):
             self.weights.average_scores(x, which, t, of_average)
+            if which == leader:
+                memcpy(of_leader, of_average, n * sizeof(double))
             self.problem.decode_loss(of_average, y, x.m, which > 1, &r)
             if self.problem.failed:
                 return

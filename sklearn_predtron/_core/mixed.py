@@ -6,7 +6,8 @@ A state has fields of these kinds, by name:
 - "sum": what began at 0 with the rows of a shard, and adds up;
 - "gain": what the shard went on from, of which its own part adds up;
 - "most" and "least": the largest and the smallest;
-- "moments": running means and variances, which are pooled.
+- "moments": running means and variances, which are pooled;
+- "recent": the last rows of all.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 State = dict[str, dict[str, Any]]
-KINDS = ("mean", "sum", "gain", "most", "least", "moments")
+KINDS = ("mean", "sum", "gain", "most", "least", "moments", "recent")
 
 
 class Moments(NamedTuple):
@@ -57,6 +58,38 @@ class Moments(NamedTuple):
         mean = self.mean + (self.mean - other.mean) * (other.rows / rows)
         squares = self.squares - other.squares - (mean - other.mean) ** 2 * (rows * other.rows / self.rows)
         return Moments(rows, mean, np.maximum(squares, 0), self.counted - other.counted)
+
+
+class Recent(NamedTuple):
+    """What was recorded of the last rows of a shard, or of several; a row that several have is one.
+
+    Parameters
+    ----------
+    size : int
+        How many are kept at most.
+    scores : ndarray of shape (n, d)
+        Their scores.
+    labels : ndarray of shape (n, m)
+        Their labels.
+    weight : ndarray of shape (n,)
+        Their weights.
+    number : ndarray of shape (n,)
+        Their numbers in their shard, by which the last are told.
+    """
+
+    size: int
+    scores: NDArray
+    labels: NDArray
+    weight: NDArray
+    number: NDArray
+
+    def with_rows(self, other: Recent) -> Recent:
+        """Return the last rows of both, in an order that does not depend on which is the other."""
+        parts = [np.concatenate(pair) for pair in zip(self[1:], other[1:], strict=True)]
+        scores, labels, weight, number = parts
+        table = np.column_stack([number, weight, labels, scores])
+        order = np.unique(table, axis=0, return_index=True)[1][-self.size :]
+        return Recent(self.size, *(part[order] for part in parts))
 
 
 def fields(**kinds: dict[str, Any]) -> State:

@@ -1,1 +1,5 @@
-"""What becomes of scores: a decision turns them into predictions, and owns what it must observe to do so."""
+"""Decisions, what becomes of scores: predictions as they were learned, of least expected cost, or by a cut."""
+
+from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned
+
+__all__ = ["Cut", "DecisionRule", "ExpectedCost", "Learned"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.margin_histogram import MarginHistogram
-from sklearn_predtron.decisions._base import FOLDS, Decision
+from sklearn_predtron.decisions._base import PROGRESSIVE, Decision, HeldOut
 
 
 class AbstainByCode(Decision):
@@ -19,10 +19,12 @@ class AbstainByCode(Decision):
     ----------
     k : int
         Number of classes; one past the last rejects.
+    calibration : Calibration, default=None
+        What makes probabilities.
     """
 
-    def __init__(self, k: int):
-        self.k = k
+    def __init__(self, k: int, calibration: Any = None):
+        self.k, self.calibration = k, calibration
 
     def predict(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the numbers of the predictions; one past the last class rejects."""
@@ -38,10 +40,12 @@ class AbstainByMargin(Decision):
     ----------
     costs : ndarray of shape (k, k + 1)
         L(sigma, y), a row for each true class, and in the last column the cost of a rejection.
+    calibration : Calibration, default=None
+        What makes probabilities.
     """
 
-    def __init__(self, costs: NDArray):
-        self.costs = costs
+    def __init__(self, costs: NDArray, calibration: Any = None):
+        self.costs, self.calibration = costs, calibration
 
     def predict(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the numbers of the predictions; one past the last class rejects."""
@@ -76,16 +80,26 @@ class AbstainBelow(AbstainByMargin):
 class AbstainOnline(AbstainByMargin):
     """Reject where the margin is below the threshold that would have cost least on the margins predicted so far."""
 
-    asks_for = FOLDS
+    asks_for = PROGRESSIVE
+
+    def __init__(self, costs: NDArray, calibration: Any = None):
+        super().__init__(costs)  # without probabilities: margins are observed, and not scores
 
     def observer(self, problem: Any, present: Observer | None) -> Observer:
         """Return the histogram of the margins."""
         return present if isinstance(present, MarginHistogram) else MarginHistogram(problem, len(self.costs))
 
+    def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
+        """Let the histogram have seen the rows that were held out."""
+        held.show(learner)
+        return {}
+
     def now(self, learner: Learner, settled: Any) -> AbstainByMargin:
         """Return the decision by the threshold of this moment, if there is one."""
         observer: Any = learner.observer
-        return self if observer is None else AbstainBelow(self.costs, observer.threshold(self.costs[:, -1]))
+        if not isinstance(observer, MarginHistogram):
+            return self
+        return AbstainBelow(self.costs, observer.threshold(self.costs[:, -1]))
 
     def least_margin(self, best: NDArray) -> NDArray:
         """Refuse to tell what has not been observed."""

@@ -2,34 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner, Observer
-from sklearn_predtron.problems._base import Problem
+from sklearn_predtron.problems._base import Labels, Problem
 
-ROWS, FOLDS = "rows", "folds"
+UNSEEN, PROGRESSIVE = "unseen", "progressive"
+
+
+class HeldOut(NamedTuple):
+    """Rows of a fit, and what learners that have not learned them predict.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, d)
+        Their scores.
+    values : ndarray of shape (n, m)
+        Their labels, as numbers: of the class, or whether each label is on.
+    weight : ndarray of shape (n,) or None
+        How frequent they are; None is equally.
+    labels : Labels
+        The labels of all rounds of the fit.
+    rounds : ndarray of shape (n_rounds,)
+        Which rounds they are of, in the order of the rows.
+    learned_weight : ndarray or None
+        What all rounds of the fit weigh in learning.
+    """
+
+    scores: NDArray
+    values: NDArray
+    weight: NDArray | None
+    labels: Labels
+    rounds: NDArray
+    learned_weight: NDArray | None
+
+    def show(self, learner: Learner) -> None:
+        """Show the rows to the learner's observer, as it would have seen them in rounds."""
+        weight = None if self.learned_weight is None else self.learned_weight / self.learned_weight.max()
+        scores = np.empty((self.labels.n, self.scores.shape[1]))
+        scores[self.rounds] = self.scores
+        learner.observer.show(learner.problem, scores, self.labels, self.rounds, weight)
+        learner.observer.scale_to(learner.average.mass(learner.t))
 
 
 class Decision:
     """Decode the scores as they are.
 
     A decision is made of parameters, and does not change.  What it has seen while the learner learned is in the learner's
-    observer; what it has settled after a fit is a plain value, `settled`, which a model keeps.
+    observer; what it has settled after a fit are plain values by name, `settled`, which a model keeps.
     """
 
-    # What scores a fit ends with for it: those of "rows" that were learned, of "folds" that were not, or None.
+    # What scores it is made by: "unseen" ones, of rows that a fit holds out; "progressive" ones, of the first epoch where five
+    # folds are too many; or None.
     asks_for: str | None = None
+    on_rows = False  # whether it settles something on the rows that a fit has learned
     shifts = False  # whether it takes anything off the scores
+    calibration: Any = None  # the decision that makes probabilities, if there is one
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer | None:
         """Return what observes progressive predictions for this decision, the present one where it is of the kind."""
-        return None
+        return None if self.calibration is None else self.calibration.observer(problem, present)
 
-    def after_fit(self, learner: Learner, scores: NDArray, batch: Any) -> Any:
-        """Return what is settled, given the scores of a fit's rows, in their order."""
-        return None
+    def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
+        """Return what is settled, by rows that were held out."""
+        return {} if self.calibration is None else self.calibration.after_fit(learner, held)
+
+    def after_rows(self, scores: NDArray, batch: Any) -> dict[str, Any]:
+        """Return what is settled, by the scores of the rows that were learned, in their order."""
+        return {}
 
     def now(self, learner: Learner, settled: Any) -> Decision:
         """Return what the decision is at this moment, by what was settled and observed: one that no longer asks for either."""
@@ -42,6 +85,21 @@ class Decision:
     def predict(self, problem: Any, scores: NDArray) -> Any:
         """Return predictions, given scores of shape (n_samples, d) that are shifted."""
         return problem.predict(scores)
+
+
+class Decoded(Decision):
+    """Decode the scores as they are, with probabilities beside.
+
+    Parameters
+    ----------
+    calibration : Calibration
+        What makes probabilities.
+    holds_out : bool
+        Whether a fit holds out rows for them; if not, they are those of streams alone.
+    """
+
+    def __init__(self, calibration: Any, *, holds_out: bool):
+        self.calibration, self.asks_for = calibration, UNSEEN if holds_out else None
 
 
 PLAIN = Decision()

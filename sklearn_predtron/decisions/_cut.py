@@ -12,7 +12,7 @@ from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.score_histogram import PLACES, ClassScores, LabelScores, ScoreHistogram
 from sklearn_predtron._parts import real_number
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.decisions._base import FOLDS, Decision
+from sklearn_predtron.decisions._base import UNSEEN, Decision, HeldOut
 from sklearn_predtron.losses.subset import SubsetLoss
 from sklearn_predtron.problems._base import Problem
 
@@ -32,22 +32,13 @@ class OfTwoClasses:
 
     histogram = ClassScores
 
-    def _difference(self, problem: Problem) -> tuple[NDArray, float]:
-        first, second = problem.decision(np.eye(problem.d))[:, :2].T
-        return second - first, 2.0 if problem.d == 1 else 1.0
-
     def scores(self, problem: Problem, scores: NDArray) -> NDArray:
         """Return the scores that are cut, of shape (n_samples, n_cuts)."""
-        direction, unit = self._difference(problem)
-        return (scores @ direction / unit)[:, None]
-
-    def positive(self, labels: Any) -> NDArray:
-        """Return which of them should be above their cuts, of shape (n_samples, n_cuts)."""
-        return labels.array[:, None] == 1
+        return score_of_second(problem, scores)
 
     def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
         """Return what is taken off the scores t for these cuts, of shape (d,)."""
-        direction, unit = self._difference(problem)
+        direction, unit = difference(problem)
         return cuts[0] * unit * direction / (direction @ direction)
 
 
@@ -59,10 +50,6 @@ class OfEachLabel:
     def scores(self, problem: Problem, scores: NDArray) -> NDArray:
         """Return the scores that are cut, of shape (n_samples, n_cuts)."""
         return scores
-
-    def positive(self, labels: Any) -> NDArray:
-        """Return which of them should be above their cuts, of shape (n_samples, n_cuts)."""
-        return labels.dense() == 1
 
     def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
         """Return what is taken off the scores t for these cuts, of shape (d,)."""
@@ -78,12 +65,15 @@ class CutAt(Decision):
         Which scores are cut.
     cuts : ndarray of shape (n_cuts,)
         The cuts.
+    calibration : Calibration, default=None
+        What makes probabilities of the same scores.
     """
 
     shifts = True
 
-    def __init__(self, of: OfTwoClasses | OfEachLabel, cuts: NDArray):
-        self.of, self.cuts = of, cuts
+    def __init__(self, of: OfTwoClasses | OfEachLabel, cuts: NDArray, calibration: Any = None):
+        self.of, self.cuts, self.calibration = of, cuts, calibration
+        self.asks_for = None if calibration is None else UNSEEN
 
     def shift(self, problem: Problem) -> NDArray:
         """Return what is taken off the scores."""
@@ -99,38 +89,45 @@ class CutBy(Decision):
         Which scores are cut.
     measure : Measure
         What the cut is chosen by.
-    threshold : object
+    at : object
         The parameter that names it, for errors.
+    calibration : Calibration
+        What makes probabilities of the same scores.
     """
 
-    asks_for, shifts = FOLDS, True
+    asks_for, shifts = UNSEEN, True
 
-    def __init__(self, of: OfTwoClasses | OfEachLabel, measure: Measure, threshold: Any):
-        self.of, self.measure, self.threshold = of, measure, threshold
+    def __init__(self, of: OfTwoClasses | OfEachLabel, measure: Measure, at: Any, calibration: Any = None):
+        self.of, self.measure, self.at, self.calibration = of, measure, at, calibration
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer:
         """Return the histogram of the scores."""
         return present if isinstance(present, ScoreHistogram) else self.of.histogram(problem)
 
-    def after_fit(self, learner: Learner, scores: NDArray, batch: Any) -> Any:
-        """Return the exact cuts, beside the measure's name and the rounds after which they hold."""
-        there = np.arange(batch.rows.n) if batch.order is None else batch.order
-        weight = np.ones(batch.rows.n, dtype=np.int64) if batch.weight is None else batch.weight / batch.weight.max()
-        positive, weight = self.of.positive(batch.labels)[there], weight[there, None]
-        cuts = best_cuts(self.measure, self.of.scores(learner.problem, scores)[there], positive * weight, ~positive * weight)
+    def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
+        """Return the exact cuts, beside the measure's name and the rounds after which they hold, and a map of the same scores."""
+        held.show(learner)
         observer: Any = learner.observer
-        return self.measure.name, observer.rounds, cuts.tolist()
+        learned = held.learned_weight
+        weight = np.ones(len(held.values), dtype=np.int64) if learned is None else learned[held.rounds] / learned.max()
+        scores, positive, weight = self.of.scores(learner.problem, held.scores), held.values == 1, weight[:, None]
+        cuts = best_cuts(self.measure, scores, positive * weight, ~positive * weight)
+        settled: dict[str, Any] = {"cut": (self.measure.name, observer.rounds, cuts.tolist())}
+        if self.calibration is not None:
+            settled["map"] = self.calibration.fitted_to(learner.problem, held, observer.rounds)
+        return settled
 
     def now(self, learner: Learner, settled: Any) -> CutAt:
         """Return the cuts of this moment: those settled, or by the histogram once there are more rounds."""
         observer: Any = learner.observer
         if not isinstance(observer, ScoreHistogram):
             raise ValueError(
-                f"threshold={self.threshold!r} is chosen while the estimator learns; call fit or partial_fit after setting it."
+                f"decision={self.at!r} is chosen while the estimator learns; call fit or partial_fit after setting it."
             )
         with learner.lock.reading():
             moment = self.measure.name, observer.rounds
-            known = next((found for found in (settled, observer.kept) if found is not None and found[:2] == moment), None)
+            cut = (settled or {}).get("cut")
+            known = next((found for found in (cut, observer.kept) if found is not None and found[:2] == moment), None)
             if known is None:
                 weights = observer.weights()
                 places = np.broadcast_to(PLACES[:, None], (len(PLACES), len(weights)))
@@ -141,14 +138,29 @@ class CutBy(Decision):
         return CutAt(self.of, np.array(found + [found[-1] if self.measure.pooled else 0.0] * others))
 
 
-def number_or_measure(threshold: Any, names: dict[str, Measure], accepted: str) -> Measure | None:
-    """Return the measure that a threshold names; None for None and a finite number; refuse the rest, by what is accepted."""
-    number = None if isinstance(threshold, (str, bool, np.bool_)) else real_number(threshold)
-    if threshold is None or (number is not None and np.isfinite(number)):
+def difference(problem: Any) -> tuple[NDArray, float]:
+    """Return the direction v of the score of the second of two classes less that of the first, and its unit h."""
+    first, second = problem.decision(np.eye(problem.d))[:, :2].T
+    return second - first, 2.0 if problem.d == 1 else 1.0
+
+
+def score_of_second(problem: Any, scores: NDArray) -> NDArray:
+    """Return the score of the second of two classes, of shape (n_samples, 1); a row's bits do not depend on the others."""
+    direction, unit = difference(problem)
+    total = scores[:, 0] * direction[0]
+    for j in range(1, problem.d):
+        total = total + scores[:, j] * direction[j]
+    return np.ascontiguousarray((total / unit)[:, None])
+
+
+def number_or_measure(at: Any, names: dict[str, Measure], accepted: str) -> Measure | None:
+    """Return the measure that a cut is named by; None for a finite number; refuse the rest, by what is accepted."""
+    number = None if isinstance(at, (str, bool, np.bool_)) else real_number(at)
+    if number is not None and np.isfinite(number):
         return None
-    if isinstance(threshold, str) and threshold in names:
-        return names[threshold]
-    raise ValueError(f"threshold={threshold!r} is not known; accepted are {accepted}.")
+    if isinstance(at, str) and at in names:
+        return names[at]
+    raise ValueError(f"decision={at!r} is not known; accepted are {accepted}.")
 
 
 def measure_of_loss(loss: Any) -> Measure:
@@ -166,7 +178,7 @@ def value_at(function: Any, *counts: float) -> float:
     number = real_number(value)
     if number is None or not np.isfinite(number):
         raise ValueError(
-            f"threshold={shortened(function)} must return finite numbers; at (a, b, c, d) = {counts} it is {shortened(value)}."
+            f"decision={shortened(function)} must return finite numbers; at (a, b, c, d) = {counts} it is {shortened(value)}."
         )
     return number
 

@@ -56,7 +56,8 @@ def shifted_intercept(estimator: Any) -> NDArray:
     model = estimator._model
     with model.learner.lock.reading():
         offsets = model.learner.read(lambda weights: weights.mean()[1])
-        shift = estimator._decision(model.labels).now(model.learner, model.settled).shift(model.learner.problem)
+        decision = estimator._decision(model.labels)
+        shift = decision.now(model.learner, model.settled).shift(model.learner.problem) if decision.shifts else None
     return read_only(offsets if shift is None else offsets - shift)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._queries import GROUPS, mean_weights
 from sklearn_predtron._warning import warn
-from sklearn_predtron.families._reading import Batch, BlockReader, LabelsOf, Reading, RowReader, as_rows, refuse_unknown
+from sklearn_predtron.families._reading import Batch, BlockReader, LabelsOf, Reading, RowReader, Units, as_rows, refuse_unknown
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._label_sets import IndicatorBlocks
 
@@ -99,6 +99,25 @@ class BatchReader(BlockReader):
         if batch.order is not None and len(batch.order) == 0:
             return None
         return in_batches(batch, batch.order, batch.weight, self.size, full_batches)
+
+    def units(self, batch: Batch, codec: Any) -> Units:
+        """Return what may be held out of a fit: groups, or rows."""
+        column, rows = column_of(batch.labels), batch.rows
+        if not isinstance(rows, QueryRows):
+            numbers = np.arange(rows.n) if batch.order is None else batch.order
+
+            def labels_of(units: NDArray) -> NDArray:
+                return column[units].astype(np.intc)[:, None]
+
+            return Units(numbers, column[numbers].astype(np.intp), ceil(len(numbers) / self.size), numbers, 1, labels_of)
+        start = batch.labels.starts
+        sizes, numbers = np.diff(start), np.arange(rows.n)
+        places = np.arange(len(column)) if rows.row_numbers is None else np.asarray(rows.row_numbers)
+
+        def labels_of_groups(units: NDArray) -> NDArray:
+            return np.concatenate([column[start[unit] : start[unit + 1]] for unit in units]).astype(np.intc)[:, None]
+
+        return Units(numbers, np.zeros(rows.n, dtype=np.intp), rows.n, places, sizes, labels_of_groups)
 
     def epochs(self, epochs: Any, *, whole: bool) -> Any:
         """Return epochs whose rows are cut into batches once they are drawn."""

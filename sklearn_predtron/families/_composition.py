@@ -22,7 +22,7 @@ from sklearn_predtron.updates._bounds import fingerprint
 BEGAN = "a model"  # what weights that began at one have learned with
 FIXED_AVERAGES = {"linear": LinearAverage, "uniform": Average}
 FEW_WEIGHTS, FEW_OF_SEVERAL = 4096, 256
-LEAST_OFTEN, WRITTEN_A_ROUND = 64, 8192  # rounds between two charges at most, and weights written for them in a round
+RARELY, LEAST_OFTEN, WRITTEN_A_ROUND = 8, 64, 8192  # rounds between two charges at most, and weights written for them in a round
 
 
 def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool | None = None) -> Model:
@@ -41,6 +41,7 @@ def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool |
         warn_of_scales(rows.matrix())
     observer = estimator._decision(labels).observer(problem, None)
     learner = new_learner(estimator, problem, rows, norm, observer, partial=partial)
+    record_sparingly(learner, rows.p)
     fixed, name = fixed_parameters(estimator, norm), type(estimator).__name__
     learned_with = fingerprint(problem, learner.update)
     loss = loss_of(estimator)
@@ -76,6 +77,7 @@ def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bo
     settled = model.settled if observer is learner.observer else None
     learned_with = "several" if learner.t > 0 and differs(model, problem, update) else model.learned_with
     learner = learner.with_parts(problem, update, average, observer)
+    record_sparingly(learner, rows.p)
     known = {"labels": labels, "columns": reading.columns, "noted": reading.noted}
     return model.but(learner=learner, loss=loss_of(estimator), settled=settled, learned_with=learned_with, **known)
 
@@ -166,6 +168,13 @@ def charged_every(problem: Problem, p: int) -> int:
     if not costly and (few or problem.score_map.offsets_cancel):
         return 1
     return min(max(8, problem.score_map.written_for_means(p) // WRITTEN_A_ROUND), LEAST_OFTEN)
+
+
+def record_sparingly(learner: Learner, p: int) -> None:
+    """Let the observer record the rounds in which scores of what predicts are there, or cost little; p is the rows' width."""
+    if learner.observer is not None:
+        of_averages = learner.weights.averaging and not isinstance(learner.average, ChoosingAverage)
+        learner.observer.sparingly(max(RARELY if of_averages else 1, charged_every(learner.problem, p)))
 
 
 def kept_by(average: Average | None, weights: Weights) -> int:

@@ -53,8 +53,19 @@ class_weight : dict, "balanced" or None, default=None
     Weights of the rows by class, 1 for those left out; "balanced" (in `fit` only) gives all classes the same total weight.
     A dict may name a label that is not among `classes_` (one missing from a fold) if it has a weight for each that is.
 
-reject : Reject or None, default=None
-    The reject option, as ``Reject(cost=0.1, label=-1)``; None predicts classes only.
+reject : Reject, float or None, default=None
+    The reject option: the cost of a row that is left undecided, or ``Reject(cost=0.1, label=-1)``; None predicts classes only.
+
+decision : "learned", "expected_cost", DecisionRule or None, default=None
+    What becomes of scores: "learned" decodes them, as the theorems have it; "expected_cost" predicts what costs least in
+    expectation, by `predict_proba`.  None is "learned" for {unit}, without a reject option, and "expected_cost" else; but for
+    "learned" given here, `fit` holds rows out, in three folds or, of more than 10,000, a part.
+
+decision_of_two : "learned", "expected_cost", "f1", "balanced", float, DecisionRule or None, default=None
+    What becomes of scores: "learned" decodes them, as the theorems have it; "expected_cost" predicts what costs least in
+    expectation, by `predict_proba`; others cut the score (see `Cut`), of all rows together for F1 of the second class or balanced
+    accuracy, or at a number.  None is "learned" for {unit}, without a reject option, and "expected_cost" else; but for
+    "learned" given here, `fit` holds rows out, in three folds or, of more than 10,000, a part.
 
 label_names_ : ndarray of shape (m,)
     Names of the labels, if y is a data frame whose columns have names.
@@ -96,6 +107,7 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
     Names of the features, if X had them.
 """
 PARAGRAPHS = {text.partition(" ")[0].rstrip(","): text for text in SHARED.strip().split("\n\n")}
+PARAGRAPHS["decision_of_two"] = PARAGRAPHS["decision_of_two"].replace("decision_of_two", "decision", 1)
 PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
@@ -123,7 +135,7 @@ def documented(labels: Any, *examples: Mapping[str, Any], **words: str) -> Calla
         if family.__doc__ is None:  # python -OO
             return family
         text = PLACEHOLDER.sub(lambda found: indented(PARAGRAPHS[found[2]], found[1]), family.__doc__)
-        values = {"epochs": str(family._epochs), "rows": "rows", **words}  # type: ignore[attr-defined]
+        values = {"epochs": str(family._epochs), "rows": "rows", "unit": "costs that are all the same", **words}  # type: ignore[attr-defined]
         models = [example_of(family, parameters) for parameters in examples or [{}]]
         for parameter, base in bases_of(family).items():
             values["losses" if parameter == "loss" else f"{parameter}s"] = aliases(models, labels, parameter, base)

@@ -34,7 +34,7 @@ from sklearn_predtron.updates import Update
 if TYPE_CHECKING:
     from sklearn_predtron._typing import Self
 
-PARTS = {"loss", "norm", "problem", "representation", "tol", "update"}
+PARTS = {"decision", "loss", "norm", "problem", "representation", "tol", "update"}
 
 # What is not saved as it is: of a fit in progress there may be what callbacks are given.
 OF_A_PROCESS = ("_model", "_call_lock", "_callback_fit_ctx", "_skl_callbacks_to_teardown")
@@ -210,8 +210,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     def _what_makes_scores(self) -> str:
         """Name the parameter that says how many scores there are, and its value."""
-        reject = getattr(self, "reject", None)
-        if reject is not None and reject.rule == "code":
+        if getattr(getattr(self, "reject", None), "rule", None) == "code":
             return "reject.rule='code'"
         name = "problem" if hasattr(self, "problem") else "representation"
         return f"{name}={getattr(self, name)!r}"
@@ -331,7 +330,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """Begin at a fitted linear model of scikit-learn, and go on by `partial_fit`, or by `fit` with ``warm_start=True``.
 
         The estimator predicts as the model does, but for exact ties, until it learns: its first iterate is the model, and the
-        average is over those that follow, one a round.  Steps are as long as for zero weights.  A `threshold`, a `constraint`, a
+        average is over those that follow, one a round.  Steps are as long as for zero weights.  A `decision`, a `constraint`, a
         `reject` option or a loss of the k first labels has its say in predictions from the beginning.
 
         Parameters

@@ -51,8 +51,8 @@ class Model:
         What has learned: the fingerprint of the parts, "several" if they changed, or "a model" that it began at.
     first_sparse : bool or None
         Whether the rows by which "auto" was fixed are sparse; None if that does not matter any more.
-    settled : object
-        What the decision has settled at the end of a fit.
+    settled : dict or None
+        What the decision has settled at the end of a fit, by name.
     noted : object
         What the reader has noted of the calls so far.
     record : dict

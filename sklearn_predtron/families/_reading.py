@@ -14,13 +14,14 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 from sklearn_predtron._compat import check_sample_weight
+from sklearn_predtron._core.recent_scores import label_values
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, QueryRows, Rows, csr_rows, dense_rows
 from sklearn_predtron._queries import Ids, Queries, queries_of_positive_weight, split_ids, warn_of_one_query
 from sklearn_predtron._warning import warn
 from sklearn_predtron.families._stream import LabelReader, plain_rows
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.norms._base import euclidean_length
-from sklearn_predtron.problems._base import Labels
+from sklearn_predtron.problems._base import Codes, Labels
 
 FORMATS = {False: "dense", True: "CSR"}
 DENSE = 0.05  # of the values of rows in a file: words are fewer, and the columns of a table, flags among them, are more
@@ -50,6 +51,7 @@ class Batch(NamedTuple):
     labels: Labels
     weight: NDArray | None
     order: NDArray | None  # the rows of positive weight; None is all
+    frequency: NDArray | None = None  # the weights of rows of X that stand for how frequent they are, in learning or not
 
 
 class Reading(NamedTuple):
@@ -59,6 +61,21 @@ class Reading(NamedTuple):
     labels: Codec
     columns: Columns
     noted: Any  # what a reader notes of the calls
+
+
+class Units(NamedTuple):
+    """What may be held out of a fit: rounds, or the rows that are yet to be cut into rounds."""
+
+    numbers: NDArray
+    strata: NDArray  # of which all folds have as many
+    in_epoch: int  # rounds
+    rows: NDArray  # of X, in the order of the units
+    sizes: NDArray | int  # how many of them a unit has
+    labels_of: Callable[[NDArray], NDArray]  # of some units' rows, as numbers of shape (n, m)
+
+    def of(self, chosen: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the rows of some units, which a mask tells, and their labels."""
+        return self.rows[np.repeat(chosen, self.sizes)], self.labels_of(self.numbers[chosen])
 
 
 class RowReader:
@@ -92,6 +109,7 @@ class RowReader:
         weight = None
         if sample_weight is not None:
             weight = np.ascontiguousarray(check_sample_weight(sample_weight, X))
+        frequency = weight
         of_label = None if self.weight_of is None else self.weight_of(codec, labels, weight, partial=partial)
         if of_label is not None:
             weight = of_label if weight is None else product(weight, of_label)
@@ -100,7 +118,7 @@ class RowReader:
             order = np.flatnonzero(weight)
             if len(order) == 0 and not partial:
                 raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
-        return Reading(Batch(X, rows, labels, weight, order), codec, columns, None)
+        return Reading(Batch(X, rows, labels, weight, order, frequency), codec, columns, None)
 
     def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
         """Check X, and read it in place; its values may still be NaN or infinite."""
@@ -117,6 +135,16 @@ class RowReader:
     def rounds(self, batch: Batch) -> Batch | None:
         """Return the rounds of a stream; None where there are none."""
         return batch
+
+    def units(self, batch: Batch, codec: Any) -> Units:
+        """Return what may be held out of a fit."""
+        numbers = np.arange(batch.rows.n) if batch.order is None else batch.order
+        m = 0 if isinstance(batch.labels, Codes) else codec.n_labels
+
+        def labels_of(units: NDArray) -> NDArray:
+            return label_values(batch.labels, units, m)
+
+        return Units(numbers, codec.strata(batch.labels)[numbers], len(numbers), numbers, 1, labels_of)
 
     def warn_of_rounds(self, reading: Reading) -> None:
         """Warn of rounds from which a fit is going to learn little."""
@@ -189,18 +217,19 @@ class BlockReader(RowReader):
         X, rows, columns = self._rows(X, None if known is None else known.columns)
         codec, values = labels_of(y, classes, None if known is None else known.labels, partial=partial)
         check_lengths(rows.n, len(values))
-        weight = None
+        weight = frequency = None
         if sample_weight is None:
             blocks = self.blocks(ids, rows.n)
         else:
-            blocks, weight = self.weighed(ids, check_sample_weight(sample_weight, X))
+            frequency = check_sample_weight(sample_weight, X)
+            blocks, weight = self.weighed(ids, frequency)
             if not partial and blocks.n == 0:
                 raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
             if blocks.start[-1] < rows.n:
                 check_finite(X, rows, self.name)
         gathered = rows if blocks.order is None else as_rows(X[blocks.order])
         rounds = QueryRows(gathered, blocks.start, blocks.order, rows.n)
-        batch = Batch(X, rounds, self.in_blocks(blocks.take(values), blocks.start), weight, None)
+        batch = Batch(X, rounds, self.in_blocks(blocks.take(values), blocks.start), weight, None, frequency)
         return blocks, Reading(batch, codec, columns, blocks.n > 1 or (known is not None and known.noted))
 
     def blocks(self, ids: Any, n: int) -> Queries:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,25 +12,44 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._compat import StrOptions
+from sklearn_predtron._names import refuse_class
 from sklearn_predtron._parts import as_numbers, checked_build
 from sklearn_predtron._queries import shortened, shortened_list
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
-from sklearn_predtron.decisions._base import PLAIN, Decision
+from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
+from sklearn_predtron.decisions._calibration import Calibration, OfClasses, calibration_of
+from sklearn_predtron.decisions._calibration import OfTwoClasses as MapOfTwoClasses
+from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfTwoClasses, measure_of_loss, number_or_measure
+from sklearn_predtron.decisions._expected import LeastCost
+from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.families import _linear
-from sklearn_predtron.families._attributes import learned
+from sklearn_predtron.families._attributes import learned, shifted_intercept
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._reading import RowReader, check_lengths
 from sklearn_predtron.families._stream import LabelReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes, ClassReader, encode
-from sklearn_predtron.losses import CostTableLoss, ZeroOne, costs_of, names_label, table_loss
-from sklearn_predtron.losses.reject import check_label, checked_reject, costs_by_class
+from sklearn_predtron.losses import (
+    AtK,
+    BalancedError,
+    CostTableLoss,
+    FBeta,
+    Reject,
+    SubsetLoss,
+    ZeroOne,
+    costs_of,
+    names_label,
+    table_loss,
+)
+from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject
 from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, table_representation
 
+LEAST_WEIGHT = 1e-3  # of a class whose mistakes cost nothing
 MARGINS: dict[str, type[AbstainByMargin]] = {"margin": AbstainByMargin, "online": AbstainOnline}
+MEASURES = {"f1": Measure("f1", FBeta().of_counts), "balanced": Measure("balanced", BalancedError().of_counts)}
 
 
 class WeighedClasses(RowReader):
@@ -38,26 +59,36 @@ class WeighedClasses(RowReader):
     ----------
     name : str
         What the estimator is called in errors.
-    class_weight : dict or "balanced"
+    class_weight : dict, "balanced" or None
         The weights, by class.
+    by_costs : callable
+        Returns the weight of each class that follows from its costs, or None.
     """
 
-    def __init__(self, name: str, class_weight: Any):
+    def __init__(self, name: str, class_weight: Any, by_costs: Callable[[NDArray], NDArray | None]):
         super().__init__(name, self.weights)
-        self.class_weight = class_weight
+        self.class_weight, self.by_costs = class_weight, by_costs
 
-    def weights(self, codec: Classes, labels: Codes, weight: NDArray | None, *, partial: bool) -> NDArray:
+    def weights(self, codec: Classes, labels: Codes, weight: NDArray | None, *, partial: bool) -> NDArray | None:
         """Return the weight of each row that follows from its class."""
         codes = labels.array
-        if self.class_weight != "balanced":
-            return self.by_class(codec)[codes]
+        if not isinstance(self.class_weight, str):
+            found = self.of_classes(codec)
+            return None if found is None else found[codes]
         if partial:
             raise ValueError(
                 "class_weight 'balanced' is not supported for partial_fit, which sees a part of the data; pass a dict."
             )
         relative = None if weight is None or not weight.any() else weight / weight.max()  # so that no sum overflows
         counts = np.bincount(codes, weights=relative, minlength=len(codec.classes))
-        return (counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0)))[codes]
+        balanced = counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
+        return product(balanced, self.by_costs(codec.classes))[codes]
+
+    def of_classes(self, codec: Classes) -> NDArray | None:
+        """Return the weight of each class, None if none has one; "balanced" ones are not known without rows."""
+        given = self.by_class(codec) if isinstance(self.class_weight, Mapping) else None
+        by_costs = self.by_costs(codec.classes)
+        return by_costs if given is None else product(given, by_costs)
 
     def by_class(self, codec: Classes) -> NDArray:
         """Return the weight of each class, if they are given as a dict.
@@ -80,7 +111,12 @@ class WeighedClasses(RowReader):
 
     def short(self, codec: Any) -> LabelReader | None:
         """Return the reader of the short way, which knows the weights as well; none for "balanced"."""
-        return None if self.class_weight == "balanced" else ClassReader(codec.classes, self.by_class(codec))
+        return None if isinstance(self.class_weight, str) else ClassReader(codec.classes, self.of_classes(codec))
+
+
+def product(weight: NDArray, other: NDArray | None) -> NDArray:
+    """Return the products of weights of classes, of which the latter may be None."""
+    return weight if other is None else weight * other
 
 
 class TableClassifier(ClassifierMixin, BasePredtron):
@@ -91,17 +127,27 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         "loss": [str, "array-like", dict, CostTableLoss],
         "representation": [str, "array-like", CodeRepresentation],
         "class_weight": [StrOptions({"balanced"}), dict, None],
+        "reject": [Reject, Real, None],
+        "decision": [str, Real, DecisionRule, None],
     }
     loss: Any
     representation: Any
     class_weight: Any
-    reject: Any = None  # of a family that has no such parameter
+    reject: Any
+    decision: Any
     _codec: type[Classes] = Classes
+    _unit_loss: CostTableLoss = ZeroOne()  # what is learned under a decision of least expected cost
+    _cuts: tuple[str, ...] = ()  # by which the score may be cut
 
     @learned
     def classes_(self) -> NDArray:
         """The labels."""
         return self._model.labels.classes
+
+    @learned
+    def intercept_(self) -> NDArray:
+        """Offsets of the scores that predict, of shape (d,); of two classes less what the decision takes off."""
+        return shifted_intercept(self)
 
     # --------------------------------------------------------------------------------------------------- what it is made of
 
@@ -111,12 +157,11 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         known.check_same(classes)
         return known, known.encode(y)
 
-    def _reader(self) -> RowReader:
-        name = type(self).__name__
-        return RowReader(name) if self.class_weight is None else WeighedClasses(name, self.class_weight)
+    def _reader(self) -> WeighedClasses:
+        return WeighedClasses(type(self).__name__, self.class_weight, self._weights_of_costs)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
-        if self.reject is not None and self.reject.rule == "code":
+        if getattr(self.reject, "rule", None) == "code":
             raise ValueError(
                 f"classes={shortened(classes)}: reject.rule='code' does not take more classes than it began with; accepted are "
                 "'online' and 'margin'."
@@ -134,30 +179,108 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return labels.extended(classes)
 
     def _build_problem(self, labels: Any) -> FiniteProblem:
-        loss, classes, reject = table_loss(self.loss), labels.classes, checked_reject(self.reject)
+        classes, reject, rule = labels.classes, self._reject(), self._rule(labels.classes)
+        loss = self._unit_loss if isinstance(rule, ExpectedCost) else table_loss(self.loss)
         costs = None if reject is None else self._costs(classes)
         representation = table_representation(self.representation, lambda part: loss.build(part, classes))
         problem = checked_build(loss, loss.build(representation, classes), FiniteProblem, k=len(classes))
         return FiniteProblem(reject_code(len(classes)), costs) if reject is not None and reject.rule == "code" else problem
 
     def _decision(self, labels: Any) -> Decision:
-        reject = checked_reject(self.reject)
-        if reject is None or labels is None:
+        rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
+        measure = self._measure(rule, reject) if isinstance(rule, Cut) else None
+        if isinstance(rule, ExpectedCost) and reject is not None and reject.rule is not None:
+            raise ValueError(
+                f"decision={rule!r} does not go with reject.rule={reject.rule!r}, which is for decision='learned'; accepted is "
+                "reject.rule=None."
+            )
+        if labels is None:
             return PLAIN
-        return AbstainByCode(len(labels.classes)) if reject.rule == "code" else MARGINS[reject.rule](self._costs(labels.classes))
+        classes, rule, held = labels.classes, self._rule(labels.classes), self.decision is None
+        of: Any = (
+            MapOfTwoClasses() if len(classes) == 2 else OfClasses(len(classes), ranked=not isinstance(self._unit_loss, ZeroOne))
+        )
+        weights = None if isinstance(self.class_weight, str) else self._reader().of_classes(labels)
+        if isinstance(rule, ExpectedCost):
+            return LeastCost(Calibration(of, rule.smoothing, weights), self._costs(classes))
+        calibration = Calibration(of, class_weight=weights)
+        if isinstance(rule, Cut):
+            if measure is None:
+                return CutAt(OfTwoClasses(), np.array([float(rule.at)]), calibration)
+            return CutBy(OfTwoClasses(), measure, rule.at, calibration)
+        if reject is None:
+            return Decoded(calibration, holds_out=held)
+        if reject.rule == "code":
+            return AbstainByCode(len(classes), calibration)
+        return MARGINS[str(reject.rule)](self._costs(classes), calibration)
+
+    def _rule(self, classes: NDArray) -> DecisionRule:
+        """Return the rule of the decision; where none is given the one of the loss and the reject option."""
+        rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
+        if rule is not None:
+            return rule
+        if reject is not None:
+            return ExpectedCost() if reject.rule is None else Learned()
+        return Learned() if self._is_unit_loss(classes) else ExpectedCost()
+
+    def _is_unit_loss(self, classes: NDArray) -> bool:
+        """Return whether the loss is the unit loss of the family, in any unit, or has a problem of its own to be learned by."""
+        loss = table_loss(self.loss)
+        if type(loss) is type(self._unit_loss) or type(loss).build is not CostTableLoss.build:
+            return True
+        costs, unit = costs_between(loss, classes), costs_between(self._unit_loss, classes)
+        return bool(np.allclose(costs / costs.max(), unit / unit.max(), rtol=1e-12, atol=0))
+
+    def _reject(self) -> Reject | None:
+        """Return the reject option, whose rule is "online" where scores are decoded as they were learned."""
+        reject = checked_reject(self.reject)
+        if reject is None or reject.rule is not None:
+            return reject
+        learned = isinstance(decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), Learned)
+        return Reject(reject.cost, reject.label, "online") if learned else reject
+
+    def _measure(self, rule: Cut, reject: Reject | None) -> Measure | None:
+        """Return the measure by which the score of two classes is cut; None if it is cut at a number; refuse what it cannot be."""
+        at = rule.at
+        if not self._cuts:
+            raise ValueError(
+                f"decision={rule!r} is for two classes (PredtronBinaryClassifier) and for sets of labels; accepted are None, "
+                "'learned', 'expected_cost' and ExpectedCost(...)."
+            )
+        refuse_class("decision", at)
+        if isinstance(at, AtK):
+            raise ValueError(f"decision={rule!r} is for sets of k labels; accepted are losses of the counts of any cut.")
+        if isinstance(at, SubsetLoss) or callable(at):
+            measure: Measure | None = measure_of_loss(at)
+        else:
+            measure = number_or_measure(at, MEASURES, "'f1', 'balanced', a loss of counts and a finite number")
+        if reject is not None:
+            raise ValueError(
+                f"decision={rule!r} does not go with reject={self.reject!r}: the one moves the boundary for a measure of all rows, "
+                "the other leaves rows undecided by their cost; accepted are decision=None and reject=None."
+            )
+        return measure
+
+    def _weights_of_costs(self, classes: NDArray) -> NDArray | None:
+        """Return the weights of two classes in learning under least expected cost: roots of their costs, relative to the least."""
+        # Measured: of the paid 3 % with two classes, and nothing with more, where one fit then serves all costs.
+        if len(classes) > 2 or not isinstance(self._rule(classes), ExpectedCost):
+            return None
+        weight = np.sqrt(costs_between(self.loss, classes).sum(axis=1))
+        weight = np.maximum(weight / weight[weight > 0].min(), LEAST_WEIGHT)
+        return None if weight[0] == weight[1] else weight
 
     def _costs(self, classes: NDArray) -> NDArray:
         """Return L(sigma, y) as the parameters have it now, a row for each true class and a column for each prediction.
 
         The last column, if there is a reject option, is that of a rejection.
         """
-        reject = checked_reject(self.reject)
+        costs, reject = costs_between(self.loss, classes), self._reject()
         if reject is None:
-            return costs_between(self.loss, classes)
-        check_label(reject, classes)
-        if names_label(table_loss(self.loss), reject.label):
-            raise ValueError(f"loss names reject.label={reject.label!r}; what a rejected row costs is reject.cost.")
-        costs = costs_between(self.loss, classes)
+            return costs
+        label = label_of_reject(reject, classes)
+        if names_label(table_loss(self.loss), label):
+            raise ValueError(f"loss names reject.label={label!r}; what a rejected row costs is reject.cost.")
         return np.column_stack([costs, costs_by_class(reject, len(classes), costs.max())])
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
@@ -220,9 +343,50 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         predicted = model.decoded(X, self._decision(model.labels))
         return self._named(model.labels.classes)[predicted]
 
+    def predict_proba(self, X: Any) -> NDArray:
+        """Compute the probabilities of the classes, by a map of scores of rows that were not learned.
+
+        Of rows as they came: weights of classes, which stand for costs, do not change them, and `sample_weight`, which stands
+        for how frequent rows are, does.  A rejection has no column.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            A column for each of `classes_`; rows add up to 1.
+
+        Raises
+        ------
+        ValueError
+            If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
+        """
+        model = self._fitted_model()
+        return model.decoded(X, calibration_of(self._decision(model.labels)))
+
+    def predict_log_proba(self, X: Any) -> NDArray:
+        """Compute the logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            A column for each of `classes_`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def _named(self, classes: NDArray) -> NDArray:
         """Return the labels of predictions, by their numbers."""
-        return classes if self.reject is None else np.append(classes, self.reject.label)
+        reject = checked_reject(self.reject)
+        return classes if reject is None else np.append(classes, label_of_reject(reject, classes))
 
     def sample_loss(self, X: Any, y: Any) -> NDArray:
         """Compute the estimator's own loss L(sigma, y) of each prediction.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +14,20 @@ from sklearn import get_config
 from sklearn.utils import check_random_state
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron.decisions._base import FOLDS, ROWS
+from sklearn_predtron.decisions._base import PROGRESSIVE, UNSEEN, Decision, HeldOut
 from sklearn_predtron.families._composition import changed_model, new_learner, new_model
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import checked_patience
-from sklearn_predtron.families._reading import Batch, BlockReader, Reading, RowReader, as_rows
+from sklearn_predtron.families._reading import Batch, BlockReader, Reading, RowReader, Units, as_rows
 from sklearn_predtron.families._stream import Stream
 
-N_FOLDS = 5
-# A fit of more rows, or of more values times scores, shows its observer the first epoch alone; with a kernel, whose rounds
-# cost as much as there are rows, of fewer.
-MOST_ROWS, MOST_WORK = 20_000, 10**7
+N_SEED = 5  # of folds
+N_FOLDS = {UNSEEN: 3, PROGRESSIVE: 5}
+# A fit of more rows, or of more values times scores, has no folds; with a kernel, whose rounds cost as much as there are rows,
+# of fewer.
+MOST_ROWS, MOST_WORK = {UNSEEN: 10_000, PROGRESSIVE: 20_000}, 10**7
 MOST_KERNEL_ROWS = 2_000
+LARGEST_PART, SHARE, MOST_SCORES = 5_000, 5, 4 * 10**6  # rows that are held out of it: one in five, and not too many
 
 Learn = Callable[[Any, Batch], None]  # lets an estimator, with the model in progress, learn otherwise than by itself
 
@@ -53,12 +55,13 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
             learn(view, batch)
         else:
             reader.warn_of_rounds(reading)
-            decision = view._decision(model.labels)
-            folds = known is None and decision.asks_for == FOLDS and can_be_folded(learner, batch)
-            run_epochs(view, estimator, batch, y, shown_metadata(reader.ids, given), unchecked=unchecked, folds=folds)
+            decision, shown = view._decision(model.labels), shown_metadata(reader.ids, given)
+            held = held_out_by(view, reader, decision, batch) if known is None else None
+            learned = batch if held is None else held.learned(batch)
+            run_epochs(view, estimator, learned, y, shown, unchecked=unchecked, decision=decision, held=held)
             done = True
-            if folds:
-                hold_out(view, view._model, batch)
+            if held is not None:
+                held.show(view, view._model, batch)
             settle_on_rows(view, batch)
     except BaseException as error:
         # Where rows were refused, then or in a fold, and where nothing was learned: the rows were no good from the start.
@@ -182,11 +185,19 @@ def learn_in_order(model: Model, batch: Batch | None) -> None:
 
 
 def run_epochs(
-    view: Any, estimator: Any, batch: Batch, y: Any, metadata: dict[str, Any] | None, *, unchecked: bool, folds: bool
+    view: Any,
+    estimator: Any,
+    batch: Batch,
+    y: Any,
+    metadata: dict[str, Any] | None,
+    *,
+    unchecked: bool,
+    decision: Decision,
+    held: Held | None,
 ) -> None:
     """Learn epoch by epoch until nothing more is gained, under the eyes of the callbacks, the first under the observer's.
 
-    `unchecked` says that the learner finds rows of no good, `folds` that others are going to show rows to the observer.
+    `unchecked` says that the learner finds rows of no good; what is `held` out will be shown to the observer at last.
     """
     model: Model = view._model
     learner, patience = model.learner, None if view.tol is None else checked_patience(view.tol)
@@ -194,18 +205,20 @@ def run_epochs(
     epochs = view.max_iter or usual_epochs(view, len(rounds.rows), learner)
     losses: list[float] = []
     model.record, model.settled = {"loss_curve_": losses, "n_iter_": 0}, None
-    shown = {"estimator": view, "X": batch.X, "y": y, "metadata": metadata}
+    rows, shown = batch, {"estimator": view, "X": batch.X, "y": y, "metadata": metadata}
     task = callback_context(view, estimator, epochs)
     task.call_on_fit_task_begin(**shown)
     for number in range(epochs):
         epoch = task.subcontext(task_name="epoch")
         epoch.call_on_fit_task_begin(**shown)
         steps, new = learner.n_updates, number == 0
-        drawn = rounds.draw(half_held_out=new and learner.observer is not None and not folds)
-        losses.append(learn_epoch(model, learner, *drawn, fresh=new, unchecked=unchecked and new))
+        batch, drawn = rounds.draw(half_held_out=new and held is None and decision.asks_for == PROGRESSIVE)
+        if decision.asks_for is None:  # streams have an observer nonetheless
+            drawn = {**drawn, "observed": False}
+        losses.append(learn_epoch(model, learner, batch, drawn, fresh=new, unchecked=unchecked and new))
         model.record["n_iter_"] += 1
         if getattr(view, "_skl_callbacks", None):  # which may predict
-            settle_on_rows(view, batch)
+            settle_on_rows(view, rows)
         stopped = epoch.call_on_fit_task_end(reconstruction_attributes=lambda: snapshot(view), **shown)
         if stopped or learner.n_updates == steps or (patience is not None and patience._is_over(losses)):
             break
@@ -259,36 +272,69 @@ def epochs_of(estimator: Any, batch: Batch, random: np.random.Generator | None, 
 # ------------------------------------------------------------------------------------------------------------------ folds
 
 
-def can_be_folded(learner: Learner, batch: Batch) -> bool:
-    """Return whether a fit is to end with folds that show the rows as held out; else its first epoch does."""
-    X, n = batch.X, batch.rows.n if batch.order is None else len(batch.order)
-    work = (X.nnz if sparse.issparse(X) else X.size) * learner.problem.d
-    most = MOST_ROWS if learner.weights.expansion is None else MOST_KERNEL_ROWS
-    return 1 < n <= most and work <= MOST_WORK
+class Held(NamedTuple):
+    """Which units are held out of what is learned: each by one of several folds, or a part of all by the one learner."""
+
+    units: Units
+    fold: NDArray  # of each of them; of a part that is held out 0, and of the rest 1
+    folds: bool
+    random: np.random.Generator | None
+
+    def learned(self, batch: Batch) -> Batch:
+        """Return what is left to learn of a batch."""
+        return batch if self.folds else batch._replace(order=self.units.numbers[self.fold != 0])
+
+    def show(self, view: Any, model: Model, batch: Batch) -> None:
+        """Let the decision settle on what learners predict of the units that they have not learned.
+
+        Folds learn at last, in as many epochs, when it is known after which epoch `fit` is best; until then the observer of its
+        first epoch serves.
+        """
+        problem, update, average, _ = model.learner.parts()
+        chosen = self.fold >= 0 if self.folds else self.fold == 0
+        rows, values = self.units.of(chosen)
+        if self.folds:
+            scores = self.scores_of_folds(view, model, batch, rows)
+        else:
+            X = batch.X[rows]
+            scores = model.fill_scores(model.learner, X, as_rows(X), 0, np.empty((len(rows), problem.d)))
+        decision = view._decision(model.labels)
+        learner = model.learner.with_parts(problem, update, average, decision.observer(problem, None))
+        frequency = None if batch.frequency is None else batch.frequency[rows]
+        found = HeldOut(scores, values, frequency, batch.labels, self.units.numbers[chosen], batch.weight)
+        model.settled, model.learner = decision.after_fit(learner, found), learner
+
+    def scores_of_folds(self, view: Any, model: Model, batch: Batch, rows: NDArray) -> NDArray:
+        """Return the scores of rows, each by the learner that has not seen it."""
+        problem, everything = model.learner.problem, as_rows(batch.X)
+        epochs = model.learner.t // self.units.in_epoch  # a callback may have gone back to an earlier one
+        scores, found = np.empty((everything.n, problem.d)), np.empty((len(rows), problem.d))
+        fold = np.repeat(self.fold, self.units.sizes)
+        for number in range(self.fold.max() + 1):
+            learner = new_learner(view, problem, batch.rows, model.norm, None)
+            learned = batch._replace(order=self.units.numbers[self.fold != number])
+            run_unseen(view, model, learner, learned, self.random, epochs)
+            out = fold == number
+            found[out] = model.fill_scores(learner, batch.X, everything, 0, scores)[rows[out]]
+        return found
 
 
-def hold_out(estimator: Any, model: Model, batch: Batch) -> None:
-    """Show an observer each row as learners predict it that have learned the other folds alone, for as many epochs.
-
-    They learn at last, when it is known after which epoch `fit` is best; until then the observer of its first epoch serves.
-    """
-    rows, decision, (problem, update, average, _) = batch.rows, estimator._decision(model.labels), model.learner.parts()
-    there = np.arange(rows.n) if batch.order is None else batch.order
-    epochs = model.learner.t // len(there)  # a callback may have gone back to an earlier one
-    random = fold_generator(estimator)
-    fold = folds_of(model.labels.strata(batch.labels)[there], random)
-    scores = np.empty((rows.n, problem.d))
-    for number in range(fold.max() + 1):
-        learner = new_learner(estimator, problem, rows, model.norm, None)
-        run_unseen(estimator, model, learner, batch._replace(order=there[fold != number]), random, epochs)
-        out = there[fold == number]
-        scores[out] = model.fill_scores(learner, batch.X, rows, 0, np.empty_like(scores))[out]
-    weight = None if batch.weight is None else batch.weight / batch.weight.max()
-    observer: Any = decision.observer(problem, None)
-    observer.show(problem, scores, batch.labels, there, weight)
-    observer.scale_to(average.mass(model.learner.t))
-    model.learner = model.learner.with_parts(problem, update, average, observer)
-    model.settled = decision.after_fit(model.learner, scores, batch)
+def held_out_by(view: Any, reader: RowReader, decision: Decision, batch: Batch) -> Held | None:
+    """Return what a fit holds out for a decision; None where it holds out nothing, and its first epoch has to do."""
+    if decision.asks_for is None:
+        return None
+    model: Model = view._model
+    learner, X = model.learner, batch.X
+    n = batch.rows.n if batch.order is None else len(batch.order)
+    work, kernel = (X.nnz if sparse.issparse(X) else X.size) * learner.problem.d, learner.weights.expansion is not None
+    folds = 1 < n <= (MOST_KERNEL_ROWS if kernel else MOST_ROWS[decision.asks_for]) and work <= MOST_WORK
+    if not folds and (decision.asks_for == PROGRESSIVE or n < SHARE or (view.max_iter == 1 and batch.weight is None)):
+        return None
+    units, random = reader.units(batch, model.labels), fold_generator(view)
+    if folds:
+        return Held(units, folds_of(units.strata, random, N_FOLDS[decision.asks_for]), True, random)
+    part = min(LARGEST_PART, n // SHARE, max(1, MOST_SCORES // learner.problem.d))
+    return Held(units, np.minimum(folds_of(units.strata, random, -(-n // part)), 1), False, random)
 
 
 def run_unseen(
@@ -308,25 +354,25 @@ def settle_on_rows(view: Any, batch: Batch) -> None:
     """Let a decision settle what it settles on the scores of the rows that were learned."""
     model: Model = view._model
     decision = view._decision(model.labels)
-    if decision.asks_for == ROWS:
+    if decision.on_rows:
         rows = as_rows(batch.X)
         scores = model.fill_scores(model.learner, batch.X, rows, 0, np.empty((rows.n, model.learner.problem.d)))
-        model.settled = decision.after_fit(model.learner, scores, batch)
+        model.settled = {**(model.settled or {}), **decision.after_rows(scores, batch)}
 
 
 def fold_generator(estimator: Any) -> np.random.Generator | None:
     """Return a source of its own, so that `fit` draws what it draws without folds."""
     if not estimator.shuffle:
         return None
-    return np.random.default_rng([copy.deepcopy(check_random_state(estimator.random_state)).randint(2**31), N_FOLDS])
+    return np.random.default_rng([copy.deepcopy(check_random_state(estimator.random_state)).randint(2**31), N_SEED])
 
 
-def folds_of(codes: NDArray, random: np.random.Generator | None) -> NDArray:
+def folds_of(codes: NDArray, random: np.random.Generator | None, n_folds: int) -> NDArray:
     """Return the number of the fold of each row: of about the same size, with about as many rows of each class."""
     order = np.arange(len(codes)) if random is None else random.permutation(len(codes))
     order = order[np.argsort(codes[order], kind="stable")]
     fold = np.empty(len(codes), dtype=np.intp)
-    fold[order] = np.arange(len(codes)) % N_FOLDS
+    fold[order] = np.arange(len(codes)) % n_folds
     return fold
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_predtron._core.averages import Average, ChoosingAverage
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.families._composition import build_update, charged_every, differs
+from sklearn_predtron.families._composition import build_update, charged_every, differs, record_sparingly
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._reading import Columns
 from sklearn_predtron.families._training import open_stream
@@ -36,6 +36,7 @@ def widen(estimator: Any, n_features: Any, classes: Any) -> None:
         wider.labels, places = estimator._widen_labels(model.labels, classes)
         rebuilt = estimator._build_problem(wider.labels)
         problem = problem if rebuilt.d == problem.d else rebuilt
+        wider.settled = None if problem is rebuilt else model.settled
     check_constants(estimator, (learner.problem.d, model.columns.n), (problem.d, columns.n))
     room = learner.weights.room_for(columns.n)
     if room > learner.weights.p or problem is not learner.problem:
@@ -43,6 +44,7 @@ def widen(estimator: Any, n_features: Any, classes: Any) -> None:
     average = average_of_width(learner.average, problem, columns.n)
     if average is not learner.average:
         learner = learner.with_parts(problem, learner.update, average, learner.observer)
+    record_sparingly(learner, columns.n)
     learner.widen(columns.n)
     if learner is not model.learner:
         wider.learner = learner

@@ -16,8 +16,10 @@ from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._parts import checked_build, resolve
 from sklearn_predtron._queries import Queries
 from sklearn_predtron._typing import keeping_type
-from sklearn_predtron.decisions._base import PLAIN, ROWS, Decision
+from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, Decoded
+from sklearn_predtron.decisions._calibration import Calibration, OfColumn, calibration_of
 from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
+from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned, shifted_intercept
 from sklearn_predtron.families._batches import BatchReader, column_of, losses_of_batches
@@ -84,33 +86,36 @@ class FittedCut(Decision):
     ----------
     loss : SubsetLoss, RankingLoss or None
         What they lose; None if nothing is chosen.
+    calibration : Calibration, default=None
+        What makes probabilities.
     given : float, default=None
         The number.
     """
 
     shifts = True
 
-    def __init__(self, loss: Any, given: float | None = None):
-        self.loss, self.given = loss, given
-        self.asks_for = None if loss is None else ROWS
+    def __init__(self, loss: Any, calibration: Any = None, given: float | None = None):
+        self.loss, self.calibration, self.given = loss, calibration, given
+        self.on_rows = loss is not None
+        self.asks_for = None if calibration is None else UNSEEN
 
-    def now(self, learner: Learner, settled: float | None) -> FittedCut:
+    def now(self, learner: Learner, settled: Any) -> FittedCut:
         """Return the cut at the number, or at what was settled."""
-        return FittedCut(None, settled if self.given is None else self.given)
+        return FittedCut(None, given=(settled or {}).get("cut") if self.given is None else self.given)
 
     def shift(self, problem: Problem) -> NDArray | None:
         """Return the cut, of shape (1,)."""
         return None if self.given is None else np.array([self.given])
 
-    def after_fit(self, learner: Learner, scores: NDArray, batch: Any) -> float:
-        """Return the cut with which the rows lose least."""
+    def after_rows(self, scores: NDArray, batch: Any) -> dict[str, float]:
+        """Return the cut with which the rows that were learned lose least."""
         loss = of_ranking(self.loss)[1] if isinstance(self.loss, RankingLoss) else self.loss
         column, scores = column_of(batch.labels), scores[:, 0]
         if isinstance(batch.rows, QueryRows):
             scores = scores if batch.rows.row_numbers is None else scores[batch.rows.row_numbers]
-            return best_cut_of_groups(loss.of_counts, scores, column, batch.labels.starts, batch.weight)
+            return {"cut": best_cut_of_groups(loss.of_counts, scores, column, batch.labels.starts, batch.weight)}
         weight = np.ones(len(column), dtype=np.int64) if batch.weight is None else batch.weight / batch.weight.max()
-        return best_cut(loss.of_counts, scores, column * weight, (1 - column) * weight)
+        return {"cut": best_cut(loss.of_counts, scores, column * weight, (1 - column) * weight)}
 
 
 @documented(TwoClasses(np.arange(2)), d="1")
@@ -132,9 +137,11 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         "balanced" and "g_mean", 1/2 for "f1" and "jaccard", and 0 for others; at k it must be 0.
     batch_size : int, default=200
         Rows of a batch, where no groups are given.
-    threshold : "auto", "fitted" or float, default="auto"
-        Where the score is cut: "fitted" where the training rows, as `fit` ends, lose least (0 in streams), or at a number.
-        "auto" is 0 for "balanced" and "g_mean" with a `balance` of 1, and "fitted" for others.  At k nothing is cut.
+    decision : "fitted", "learned", float, DecisionRule or None, default=None
+        Where the score is cut: "fitted" (or ``Cut("fitted")``) where the training rows, as `fit` ends, lose least (0 in
+        streams); "learned" at 0, or at a number.  None is "learned" for "balanced" and "g_mean" with a `balance` of 1, and
+        "fitted" for others.  At k nothing is cut.  But for "learned" given here, `fit` holds rows, or groups, out for
+        `predict_proba`, in three folds or, of more than 10,000, a part.
     {norm}
     {update}
     {average}
@@ -171,13 +178,13 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
     See Also
     --------
-    PredtronBinaryClassifier : Learns row by row; with a threshold the better choice for F1.
+    PredtronBinaryClassifier : Learns row by row; with ``decision="f1"`` the better choice for F1.
     PredtronRanker : Learns to rank the documents of queries, of any grades.
 
     Notes
     -----
     Joachims (2005), online: the competitor of Jain et al. (2015), equation (2), is exact, after one sort of a batch.  What was
-    measured: for F1, ``PredtronBinaryClassifier(threshold="f1")`` is as good and many times as fast, for a score that ranks well
+    measured: for F1, ``PredtronBinaryClassifier(decision="f1")`` is as good and many times as fast, for a score that ranks well
     needs no more than a cut.  Batches earn their keep where the balanced error counts, where a measure is one of groups, and as
     the theory made runnable.  The surrogate of a batch is blind to costs where classes overlap; the weights that `balance` puts
     on the classes are what makes it see them.
@@ -204,7 +211,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         "loss": [str, callable, SubsetLoss, SwappedPairs, AveragePrecision],
         "balance": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "threshold": [StrOptions({"auto", "fitted"}), Interval(Real, None, None, closed="neither")],
+        "decision": [str, Real, DecisionRule, None],
     }
 
     def __init__(
@@ -213,7 +220,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         loss: Any = "f1",
         balance: Any = "auto",
         batch_size: int = 200,
-        threshold: Any = "auto",
+        decision: DecisionRule | str | float | None = None,
         norm: Any = "auto",
         update: Any = "adaptive",
         average: Any = None,
@@ -227,7 +234,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         self.loss = loss
         self.balance = balance
         self.batch_size = batch_size
-        self.threshold = threshold
+        self.decision = decision
         self.norm = norm
         self.update = update
         self.average = average
@@ -339,18 +346,25 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def _fixed_parameters(self) -> dict[str, Any]:
         return {**super()._fixed_parameters(), "balance": self._balance(batch_loss(self.loss))}
 
-    # -------------------------------------------------------------------------------------------------------- threshold
+    # --------------------------------------------------------------------------------------------------------- decision
 
     def _decision(self, labels: Any) -> Decision:
+        rule = decision_rule(self.decision, ("fitted",), numbers=True)
+        if isinstance(rule, ExpectedCost) or (isinstance(rule, Cut) and rule.at != "fitted" and not is_number(rule.at)):
+            raise ValueError(
+                f"decision={self.decision!r} is not for batches, which lose as a whole; accepted are None, 'fitted', 'learned' and a "
+                "finite number."
+            )
         if labels is None:
             return PLAIN
         loss = batch_loss(self.loss if self._model is None else self._model.loss)  # the one that is learned
-        if isinstance(loss, AtK):
-            return PLAIN
-        if not isinstance(self.threshold, str):
-            return FittedCut(None, float(self.threshold))
+        calibration = Calibration(OfColumn("grades" if isinstance(loss, RankingLoss) else "column"))
         in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance(loss)  # as well as a cut, measured
-        return FittedCut(None if self.threshold == "auto" and in_place else loss)
+        if isinstance(rule, Learned) or isinstance(loss, AtK) or (rule is None and in_place):
+            return Decoded(calibration, holds_out=not isinstance(rule, Learned))
+        if isinstance(rule, Cut) and rule.at != "fitted":
+            return FittedCut(None, calibration, float(rule.at))
+        return FittedCut(loss, calibration)
 
     @learned
     def intercept_(self) -> NDArray:
@@ -381,6 +395,43 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         """
         model = self._fitted_model()
         return model.scores(X, self._decision(model.labels))[:, 0]
+
+    def predict_proba(self, X: Any) -> NDArray:
+        """Compute the probabilities of both classes, by a map of scores of rows that were not learned.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            A column for each of `classes_`; rows add up to 1.
+
+        Raises
+        ------
+        ValueError
+            If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
+        """
+        model = self._fitted_model()
+        return model.decoded(X, calibration_of(self._decision(model.labels)))
+
+    def predict_log_proba(self, X: Any) -> NDArray:
+        """Compute the logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            A column for each of `classes_`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def predict(self, X: Any, groups: Any = None) -> NDArray:
         """Predict the class.

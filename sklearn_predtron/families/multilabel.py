@@ -15,8 +15,11 @@ from sklearn_predtron._compat import LinearClassifierMixin
 from sklearn_predtron._names import refuse_class
 from sklearn_predtron._parts import checked_build, real_numbers, resolve
 from sklearn_predtron._queries import shortened
-from sklearn_predtron.decisions._base import PLAIN, Decision
+from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
+from sklearn_predtron.decisions._calibration import Calibration, OfLabels, calibration_of
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, number_or_measure
+from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
+from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, decision_rule
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned, names_of, read_only, shifted_intercept
 from sklearn_predtron.families._docstrings import documented
@@ -27,7 +30,8 @@ from sklearn_predtron.families._reading import check_lengths, mean_loss
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.sets import Sets, as_sets, check_label_numbers, is_one_label, values_of_one
-from sklearn_predtron.losses import AtK, FBeta, Hamming, SubsetLoss, subset_loss
+from sklearn_predtron.losses import AtK, CountLoss, FBeta, Hamming, Jaccard, SubsetLoss, subset_loss
+from sklearn_predtron.losses.subset import separable_costs
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._label_sets import LabelSets
 from sklearn_predtron.representations import SubsetRepresentation
@@ -59,10 +63,12 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     {shuffle}
     {random_state}
     {warm_start}
-    threshold : None, "macro_f1", "micro_f1", float or array-like of shape (m,), default=None
-        Where the scores are cut: None at 0, numbers there; "macro_f1" each label's where its own F1 over all rows would have
-        been largest, for rare labels that count as much as others; "micro_f1" all labels' at one place, by the F1 of all
-        labels of all rows.  Rows are predicted without having been learned.
+    decision : "learned", "expected_cost", "macro_f1", "micro_f1", float, DecisionRule or None, default=None
+        What becomes of scores: "learned" decodes them, as the theorems have it; "expected_cost" predicts what costs least in
+        expectation, by `predict_proba`, for losses b + 5 c, say, and has the greatest expected measure where the loss is F1, the
+        index of Jaccard or one at k; others cut the scores (see `Cut`).  None is "expected_cost" for sums of unequal costs; for
+        F1, Jaccard and at k whichever of both lost less on rows held out; and "learned" else.  But for "learned" given
+        here, `fit` holds rows out, in three folds or, of more than 10,000, a part.
 
     Attributes
     ----------
@@ -116,7 +122,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         **BasePredtron._parameter_constraints,
         "loss": [str, callable, SubsetLoss],
         "representation": [str, SubsetRepresentation],
-        "threshold": [str, "array-like", Real, None],
+        "decision": [str, Real, DecisionRule, None],
     }
 
     def __init__(
@@ -134,7 +140,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
-        threshold: Any = None,
+        decision: DecisionRule | str | float | None = None,
     ):
         self.loss = loss
         self.representation = representation
@@ -148,7 +154,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         self.shuffle = shuffle
         self.random_state = random_state
         self.warm_start = warm_start
-        self.threshold = threshold
+        self.decision = decision
 
     # ------------------------------------------------------------------------------------------------- what it is made of
 
@@ -192,26 +198,52 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def _build_problem(self, labels: Any) -> LabelSets:
         representation, m = resolve(SubsetRepresentation, self.representation, "representation"), labels.n_labels
         loss = subset_loss(self.loss, lambda part: part.build(representation, m))
+        if self._costs(loss, m) is not None:
+            loss = Hamming()
         return checked_build(loss, loss.build(representation, m), LabelSets, d=m)
 
+    def _costs(self, loss: SubsetLoss, m: int) -> tuple[float, float] | None:
+        """Return what a false label costs and what a missed one, if sets of least expected cost are predicted; else None."""
+        rule = decision_rule(self.decision, tuple(MEASURES), numbers=True)
+        if isinstance(loss, Hamming | AtK | FBeta | Jaccard) and rule is None:
+            return None
+        if rule is not None and not isinstance(rule, ExpectedCost):
+            return None
+        own = rule is None and type(loss).build not in (SubsetLoss.build, CountLoss.build)  # a problem by which it is learned
+        costs = None if own else separable_costs(loss, m)
+        return None if rule is None and costs is not None and costs[0] == costs[1] else costs
+
     def _decision(self, labels: Any) -> Decision:
-        threshold = self.threshold  # once: another thread may set it
-        if threshold is None:
-            return PLAIN
-        measure = self._measure_of_threshold(threshold)
+        rule = decision_rule(self.decision, tuple(MEASURES), numbers=True)
+        measure = self._measure(rule) if isinstance(rule, Cut) else None
         if labels is None:
             return PLAIN
-        return CutBy(OF_LABELS, measure, threshold) if measure else CutAt(OF_LABELS, given_cuts(threshold, labels.n_labels))
+        calibration = Calibration(OfLabels(), rule.smoothing) if isinstance(rule, ExpectedCost) else Calibration(OfLabels())
+        if isinstance(rule, Cut):
+            if measure is not None:
+                return CutBy(OF_LABELS, measure, rule.at, calibration)
+            return CutAt(OF_LABELS, given_cuts(rule.at, labels.n_labels), calibration)
+        loss = subset_loss(self.loss)
+        costs, plug_in = self._costs(loss, labels.n_labels), plug_in_of(loss, labels.n_labels)
+        if costs is not None:
+            return LeastCostOfLabels(calibration, *costs)
+        if isinstance(rule, ExpectedCost) and plug_in is None:
+            raise ValueError(
+                f"decision={rule!r} does not go with loss={shortened(self.loss)}, which is no sum of costs of labels; accepted are "
+                "None, 'learned', 'macro_f1', 'micro_f1' and Cut(...)."
+            )
+        if plug_in is not None and (rule is None or isinstance(rule, ExpectedCost)):
+            return BestOfTwo(calibration, plug_in, loss.of_counts)
+        return Decoded(calibration, holds_out=rule is None)
 
-    def _measure_of_threshold(self, threshold: Any) -> Measure | None:
-        """Return the measure that a threshold names; None if it is numbers; refuse what it cannot be."""
-        refuse_class("threshold", threshold)
+    def _measure(self, rule: Cut) -> Measure | None:
+        """Return the measure by which scores are cut; None if it is at numbers; refuse what it cannot be."""
+        refuse_class("decision", rule.at)
         measure = None
-        if isinstance(threshold, str) or np.ndim(threshold) == 0:
-            accepted = "None, 'macro_f1', 'micro_f1', a finite number and one for each label"
-            measure = number_or_measure(threshold, MEASURES, accepted)
+        if isinstance(rule.at, str) or np.ndim(rule.at) == 0:
+            measure = number_or_measure(rule.at, MEASURES, "'macro_f1', 'micro_f1', a finite number and one for each label")
         if isinstance(subset_loss(self.loss), AtK):
-            raise ValueError(f"threshold={threshold!r} does not go with loss={self.loss}, whose k says how many scores are cut.")
+            raise ValueError(f"decision={rule!r} does not go with loss={self.loss}, whose k says how many scores are cut.")
         return measure
 
     @learned
@@ -223,7 +255,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def threshold_(self) -> NDArray:
         """The cuts of the scores, of shape (m,), as they were learned."""
         model = self._model
-        decision = self._decision(model.labels).now(model.learner, model.settled)
+        decision = self._decision(model.labels)
+        decision = decision.now(model.learner, model.settled) if decision.shifts else decision
         return read_only(np.array(decision.cuts)) if isinstance(decision, CutAt) else np.zeros(model.labels.n_labels)
 
     # --------------------------------------------------------------------------------------------------------- prediction
@@ -263,6 +296,44 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         model = self._fitted_model()
         return model.labels.decode(model.decoded(X, self._decision(model.labels), model.labels.pack))
 
+    def predict_proba(self, X: Any) -> NDArray:
+        """Compute the probability of each label, by a map of scores of rows that were not learned.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, m), or (n_samples, 2) where y had one dimension
+            P(label is on); where y had one dimension, of both of `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
+        """
+        model = self._fitted_model()
+        found = model.decoded(X, calibration_of(self._decision(model.labels)))
+        return found if model.labels.two is None else np.hstack([1 - found, found])
+
+    def predict_log_proba(self, X: Any) -> NDArray:
+        """Compute the logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, m), or (n_samples, 2) where y had one dimension
+            log P(label is on).
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def sample_loss(self, X: Any, y: Any) -> NDArray:
         """Compute the estimator's own loss L(sigma, y) of each prediction.
 
@@ -276,7 +347,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Values of the loss that was learned for.
+            Values of `loss`.
         """
         model, counts = self._counts_of(X, y)
         return subset_loss(model.loss).evaluate(*counts)
@@ -364,12 +435,21 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return tags
 
 
-def given_cuts(threshold: Any, m: int) -> NDArray:
-    """Return the cut of each of m labels that a threshold gives."""
-    cuts = real_numbers(threshold)
+def given_cuts(at: Any, m: int) -> NDArray:
+    """Return the cut of each of m labels that are given."""
+    cuts = real_numbers(at)
     if cuts is None or not np.isfinite(cuts).all() or cuts.shape not in ((), (m,)):
-        raise ValueError(f"threshold={shortened(threshold)} must be a finite number, or one for each of the {m} labels.")
+        raise ValueError(f"decision=Cut({shortened(at)}) must hold a finite number, or one for each of the {m} labels.")
     return np.broadcast_to(cuts, m)
+
+
+def plug_in_of(loss: SubsetLoss, m: int) -> Any:
+    """Return the rule of greatest expected measure of a loss of sets of m labels, if there is one."""
+    if isinstance(loss, FBeta):
+        return MostExpected(1 + loss.beta**2, loss.beta**2, loss.beta**2)
+    if isinstance(loss, Jaccard):
+        return MostExpected(1.0, 0.0, 1.0)
+    return MostProbable(loss.size(m)) if isinstance(loss, AtK) and loss.rule == "exactly" else None
 
 
 def sets_of(model: Any, m: int) -> Any:

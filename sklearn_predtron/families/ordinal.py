@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_predtron.decisions._rules import DecisionRule
 from sklearn_predtron.families._attributes import learned, read_only
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._linear import Linear, of_classes, of_thresholds, with_own_intercept
@@ -18,12 +19,13 @@ from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import check_same_set, encode
 from sklearn_predtron.families.labels.declared_order import declared_order
 from sklearn_predtron.families.labels.ranks import Ranks, checked_categories
+from sklearn_predtron.losses import Absolute, Reject
 from sklearn_predtron.problems._base import Codes
 
 __all__ = ["PredtronOrdinalClassifier"]
 
 
-@documented(Ranks(np.arange(3)), {}, {"representation": "shared"}, d="d")
+@documented(Ranks(np.arange(3)), {}, {"representation": "shared"}, d="d", unit="the absolute loss")
 class PredtronOrdinalClassifier(TableClassifier):
     """Ordinal regression: classification whose labels have an order, and whose mistakes cost more the further they go.
 
@@ -51,6 +53,8 @@ class PredtronOrdinalClassifier(TableClassifier):
     categories : array-like of shape (r,), default=None
         The labels from the lowest rank to the highest.  None is the order that y declares, an ordered pandas Categorical, polars
         Enum or ordered Arrow dictionary; else that of the sorted labels, for strings the alphabet, and a warning says so.
+    {reject}
+    {decision}
 
     Attributes
     ----------
@@ -101,6 +105,7 @@ class PredtronOrdinalClassifier(TableClassifier):
     """
 
     _codec = Ranks
+    _unit_loss = Absolute()
     _linear_models = f"{TableClassifier._linear_models}, and ordinal models with `theta_`, as mord's"
     _parameter_constraints: dict[str, list] = {
         **TableClassifier._parameter_constraints,
@@ -124,6 +129,8 @@ class PredtronOrdinalClassifier(TableClassifier):
         warm_start: bool = False,
         class_weight: Any = None,
         categories: Any = None,
+        reject: Reject | float | None = None,
+        decision: DecisionRule | str | None = None,
     ):
         self.loss = loss
         self.representation = representation
@@ -139,6 +146,8 @@ class PredtronOrdinalClassifier(TableClassifier):
         self.warm_start = warm_start
         self.class_weight = class_weight
         self.categories = categories
+        self.reject = reject
+        self.decision = decision
 
     @learned
     def thresholds_(self) -> NDArray:
@@ -185,6 +194,7 @@ class PredtronOrdinalClassifier(TableClassifier):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute 1 - mean absolute error / (r - 1) on the scale of ranks, whatever the loss and its costs.
 
+        A rejected row counts as the largest error.
         Searches over losses compare by it; `metrics.cost_scorer` makes scorers of costs.
 
         Parameters
@@ -203,5 +213,6 @@ class PredtronOrdinalClassifier(TableClassifier):
         """
         model = self._fitted_model()
         labels, predicted = model.labels, model.decoded(X, self._decision(model.labels))
-        codes = true_codes(labels, predicted, y)
-        return 1 - mean_loss(np.abs(predicted - codes), sample_weight) / (len(self.classes_) - 1)
+        codes, r = true_codes(labels, predicted, y), len(labels.classes)
+        off = np.where(predicted < r, np.abs(predicted - codes), r - 1)
+        return 1 - mean_loss(off, sample_weight) / (r - 1)

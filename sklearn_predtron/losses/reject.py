@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,25 +16,27 @@ RULES = ("online", "margin", "code")
 
 
 class Reject(CachedParameterNames):
-    """Let a classifier leave rows undecided, at a cost.
+    """Let a classifier leave rows undecided, at a cost; ``reject=0.2`` is short for ``reject=Reject(cost=0.2)``.
 
     Parameters
     ----------
     cost : float or array-like of shape (k,)
-        Cost beta of a rejected row, above 0 and at most half the largest loss (with the rule "code" at most the largest loss);
-        an array has one for each true class.
-    label : label
-        What a rejected row is predicted as: a label of the type of the classes, not one of them.  Boolean classes leave none;
-        make y integers, or strings.
-    rule : {"online", "margin", "code"}, default="online"
-        Which rows are rejected.  "online" and "margin" reject if the margin, the difference of the two best decoded scores, is
-        below a threshold, and coverage falls with beta.  "online" takes the threshold that would have cost least on the margins
-        predicted so far, each without its row having been learned, from a histogram in constant memory: in `partial_fit`
-        before the row is, in `fit` by learners of the other four fifths (in a large one before it is, in the first epoch).
-        "margin", which is not recommended, takes 1 - 2 beta with the beta of the class predicted (with costs, the loss at
-        stake - 2 beta), whatever the margins are worth.  "code" is the
-        code (e_1 + ... + e_k) / sqrt(k) for the rejection, with its loss bound; for the 0-1 loss it never rejects with beta up
-        to 1 - 1/k, and beyond it hardly rejects rows like those that were learned.
+        Cost beta of a rejected row, above 0 and at most the largest loss (with the rules "online" and "margin" half of it); an
+        array has one for each true class.
+    label : label, default=None
+        What a rejected row is predicted as: a label of the type of the classes, not one of them.  None is -1 where classes are
+        numbers, and "reject" where they are texts.  Boolean classes leave none; make y integers, or strings.
+    rule : {"online", "margin", "code"}, default=None
+        Which rows are rejected.  None, by default, those whose rejection costs less than what any class is expected to cost
+        (Chow 1970), by the probabilities of `predict_proba`; under ``decision="learned"`` it is "online".  The others are for
+        ``decision="learned"``, which they imply.  "online" and "margin" reject if the margin, the difference of the two best
+        decoded scores, is below a threshold, and coverage falls with beta.  "online" takes the threshold that would have cost
+        least on the margins predicted so far, each without its row having been learned, from a histogram in constant memory: in
+        `partial_fit` before the row is, in `fit` by learners of the other four fifths (in a large one before it is, in the first
+        epoch).  "margin", which is not recommended, takes 1 - 2 beta with the beta of the class predicted (with costs, the loss
+        at stake - 2 beta), whatever the margins are worth.  "code" is the code (e_1 + ... + e_k) / sqrt(k) for the rejection,
+        with its loss bound; for the 0-1 loss it never rejects with beta up to 1 - 1/k, and beyond it hardly rejects rows like
+        those that were learned.
 
     See Also
     --------
@@ -49,54 +52,62 @@ class Reject(CachedParameterNames):
     >>> import numpy as np
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn_predtron import PredtronBinaryClassifier
-    >>> from sklearn_predtron.losses import Reject
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> triage = PredtronBinaryClassifier(reject=Reject(cost=0.1, label=-1), random_state=0).fit(X, y)
+    >>> triage = PredtronBinaryClassifier(reject=0.1, random_state=0).fit(X, y)
     >>> np.unique(triage.predict(X))
     array([-1,  0,  1])
     """
 
-    def __init__(self, cost: Any, label: Any, rule: str = "online"):
+    def __init__(self, cost: Any, label: Any = None, rule: str | None = None):
         self.cost = cost
         self.label = label
         self.rule = rule
 
 
 def checked_reject(reject: Any) -> Reject | None:
-    """Return the parameter `reject`; refuse what is neither None nor a `Reject` with a known rule."""
+    """Return what the parameter `reject` stands for; refuse what is no cost, and no `Reject` with a known rule."""
     refuse_class("reject", reject)
+    if isinstance(reject, Real) and not isinstance(reject, (bool, np.bool_)):
+        return Reject(float(reject))
     if reject is not None and not isinstance(reject, Reject):
         raise ValueError(
-            f"reject={reject!r} is not known; accepted are None and instances of Reject, as Reject(cost=0.1, label=-1)."
+            f"reject={reject!r} is not known; accepted are None, a cost and instances of Reject, as Reject(cost=0.1, label=-1)."
         )
-    if reject is not None and not (isinstance(reject.rule, str) and reject.rule in RULES):
-        raise ValueError(f"reject.rule={reject.rule!r} is not known; accepted are {', '.join(map(repr, RULES))}.")
+    if reject is not None and reject.rule is not None and not (isinstance(reject.rule, str) and reject.rule in RULES):
+        raise ValueError(f"reject.rule={reject.rule!r} is not known; accepted are None, {', '.join(map(repr, RULES))}.")
     return reject
 
 
 def costs_by_class(reject: Reject, k: int, largest: float) -> NDArray:
-    """Return beta of each class, at most the largest loss or half of it."""
+    """Return beta of each class, at most the largest loss or, for thresholds of margins, half of it."""
     beta = as_numbers(reject.cost, "reject.cost", f"a number, or one for each of the {k} classes")
-    most = largest if reject.rule == "code" else largest / 2
+    most = largest / 2 if reject.rule in ("online", "margin") else largest
     if beta.shape not in ((), (k,)) or not ((beta > 0) & (beta <= most)).all():
+        rule = "" if reject.rule is None else f" (reject.rule={reject.rule!r})"
         raise ValueError(
-            f"reject.cost={reject.cost!r} must be a number, or one for each of the {k} classes, above 0 and at most {most:g} "
-            f"(reject.rule={reject.rule!r})."
+            f"reject.cost={reject.cost!r} must be a number, or one for each of the {k} classes, above 0 and at most "
+            f"{most:g}{rule}."
         )
     return np.broadcast_to(beta, (k,))
 
 
-def check_label(reject: Reject, classes: NDArray) -> None:
-    """Refuse a label that is not of the type of the classes, or is one of them."""
+def label_of_reject(reject: Reject, classes: NDArray) -> Any:
+    """Return what a rejected row is predicted as; refuse a label that is not of the type of the classes, or is one of them."""
     label = reject.label
     if classes.dtype.kind == "b":
         raise ValueError(
             f"reject.label={label!r} cannot be of the type of the classes, True and False, and neither of them; make y "
             "integers, y.astype(int) with reject.label=-1, or strings."
         )
-    fits = label is not None and np.ndim(label) == 0 and np.asarray(label).dtype.kind in kinds_like(classes)
+    if label is None:
+        label = -1 if classes.dtype.kind in "iuf" else "reject"
+        fits = np.asarray(label).dtype.kind in kinds_like(classes) and classes.dtype.kind != "u"
+    else:
+        fits = np.ndim(label) == 0 and np.asarray(label).dtype.kind in kinds_like(classes)
     if not fits or label in classes.tolist():
-        raise ValueError(f"reject.label={label!r} is what a rejected row is predicted as; accepted is {other_label(classes)}.")
+        given = f"{reject.label!r}" if reject.label is not None else f"None, which is {label!r},"
+        raise ValueError(f"reject.label={given} is what a rejected row is predicted as; accepted is {other_label(classes)}.")
+    return label
 
 
 def kinds_like(classes: NDArray) -> str:

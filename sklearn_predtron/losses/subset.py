@@ -127,6 +127,18 @@ class SubsetLoss(Part):
         return counts.EvaluatedSetLoss(m, self, nan if self.c_L is None else self.c_L, nan if self.C_L is None else self.C_L)
 
 
+def separable_costs(loss: SubsetLoss, m: int) -> tuple[float, float] | None:
+    """Return what a false label costs and what a missed one, if a loss of sets of m labels is the sum of these; else None."""
+    some = np.unique(np.linspace(0, m, min(m, 8) + 1).round().astype(int))
+    a, b, c = (part.ravel() for part in np.meshgrid(some, np.append(some, 1), np.append(some, 1), indexing="ij"))
+    kept = a + b + c <= m
+    a, b, c = (np.append(part[kept], more) for part, more in zip((a, b, c), ((0, 0), (1, 0), (0, 1)), strict=True))
+    values = loss.evaluate(a, b, c, m - a - b - c)
+    false, missed = values[-2:]
+    separable = np.allclose(values, false * b + missed * c, rtol=1e-9, atol=1e-12 * values.max()) and false + missed > 0
+    return (float(false), float(missed)) if separable else None
+
+
 def checked_values(loss: SubsetLoss, found: Any, counts: list[NDArray]) -> NDArray:
     """What `of_counts` of a loss returned for some counts."""
     values, shape = real_numbers(found), counts[0].shape

@@ -83,7 +83,7 @@ def together(kind: str, first: dict[str, Any], other: dict[str, Any], name: str,
     """Return the sum of a field."""
     if name not in first or name not in other:
         return first.get(name, other.get(name))
-    if kind == "moments":
+    if kind in ("moments", "recent"):
         return first[name].with_rows(other[name])
     if kind in ("most", "least"):
         return (max if kind == "most" else min)(first[name], other[name])

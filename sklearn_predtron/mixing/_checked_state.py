@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.mixed import KINDS, Moments, State
+from sklearn_predtron._core.mixed import KINDS, Moments, Recent, State
 from sklearn_predtron.mixing._state_file import Arrays
 
+OF_PARTS: dict[str, Any] = {"moments": Moments, "recent": Recent}
 ROUNDING, TINY = 1e-6, 1e-290  # of sums that were divided and multiplied by a mass
 
 
 def arrays_of(state: State) -> Arrays:
     """Return the fields of a state as arrays, by their kinds and names."""
     fields = {f"{kind}/{name}": value for kind in KINDS for name, value in state[kind].items()}
-    for name, moments in state["moments"].items():
-        del fields[f"moments/{name}"]
-        fields |= {f"moments/{name}/{part}": value for part, value in moments._asdict().items()}
+    for kind in OF_PARTS:
+        for name, whole in state[kind].items():
+            del fields[f"{kind}/{name}"]
+            fields |= {f"{kind}/{name}/{part}": value for part, value in whole._asdict().items()}
     return {name: as_array(value) for name, value in fields.items()}
 
 
@@ -33,16 +35,17 @@ def as_array(value: Any) -> np.ndarray:
 def state_of(arrays: Arrays) -> State:
     """Return the state that arrays are the fields of."""
     state: State = {kind: {} for kind in KINDS}
-    moments: dict[str, dict[str, Any]] = {}
+    parts: dict[tuple[str, str], dict[str, Any]] = {}
     for name, array in arrays.items():
         kind, field = name.split("/", 1)
         value = array.item() if array.ndim == 0 else array
-        if kind == "moments":
+        if kind in OF_PARTS:
             field, part = field.rsplit("/", 1)
-            moments.setdefault(field, {})[part] = value
+            parts.setdefault((kind, field), {})[part] = value
         else:
             state[kind][field] = value
-    state["moments"] = {field: Moments(**parts) for field, parts in moments.items()}
+    for (kind, field), found in parts.items():
+        state[kind][field] = OF_PARTS[kind](**found)
     return state
 
 
@@ -76,7 +79,8 @@ def check_form(name: str, found: np.ndarray | None, expected: np.ndarray | None)
     """Refuse a field that is missing, or is another kind of array."""
     if found is None or expected is None:
         raise ValueError(f"{name} is {'missing' if found is None else 'not expected'}")
-    if (found.dtype, found.shape) != (expected.dtype, expected.shape):
+    of_rows = name.startswith("recent/") and found.ndim > 0  # of which there are more or fewer
+    if (found.dtype, found.shape[of_rows:]) != (expected.dtype, expected.shape[of_rows:]):
         raise ValueError(
             f"{name} has type {found.dtype} and shape {found.shape}, and should have {expected.dtype} and {expected.shape}"
         )

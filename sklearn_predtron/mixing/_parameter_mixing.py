@@ -19,7 +19,6 @@ from sklearn_predtron._queries import shortened
 from sklearn_predtron._typing import keeping_type
 from sklearn_predtron._warning import warn
 from sklearn_predtron.datasets._counts import check_counts
-from sklearn_predtron.decisions._base import ROWS
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._reading import Batch
 from sklearn_predtron.families._training import settle_on_rows
@@ -420,9 +419,9 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
 
         course.take(model, shards, self._checkpoint_of(model, shards, course, None) if kept else None, finish)
         learned: Any = model._model
-        if model._decision(learned.labels).asks_for == ROWS:
+        if model._decision(learned.labels).on_rows:
             warn(
-                f"threshold={model.threshold!r} is chosen on rows in memory, and of shards it is 0; pass a number, chosen on "
+                f"decision={model.decision!r} cuts where rows in memory lose least, and of shards at 0; pass a number, chosen on "
                 "some rows that are held out, say."
             )
         if whole and learned.learner.t == 0:

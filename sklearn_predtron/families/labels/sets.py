@@ -17,6 +17,8 @@ from sklearn_predtron.families.labels.classes import ClassReader, MissingClasses
 from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._label_sets import Indicators, SparseIndicators
 
+MANY = 20_000  # rows
+
 
 class Sets(Codec):
     """Sets of m labels, or one label of two classes.
@@ -112,7 +114,9 @@ class Sets(Codec):
         return Sets(len(given), wider, None, self.kind, self.dtype), list(range(known))
 
     def strata(self, labels: Any) -> NDArray:
-        """Return the rarest label of each row."""
+        """Return the rarest label of each row; of many rows, any part of which has as many, none."""
+        if labels.n > MANY:
+            return np.zeros(labels.n, dtype=np.intp)
         positive = labels.dense() == 1
         return np.where(positive, positive.sum(axis=0), len(positive) + 1).argmin(axis=1)
 

@@ -1,0 +1,24 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._core.learner import Observer
+from sklearn_predtron.problems._base import Labels, Problem
+
+class RecentScores(Observer):
+    problem: Any
+    kind: str
+    every: int
+    size: int
+    recorded: int
+    marked_at: int
+    values: int
+    kept: Any
+    def __init__(self, problem: Problem, kind: str) -> None: ...
+    def weigh(self, class_weight: NDArray[np.float64] | None) -> None: ...
+    def take(self, scores: NDArray[np.float64], labels: NDArray[np.intc], weight: NDArray[np.float64] | None = ...) -> None: ...
+    def rows(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+    def marked(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+
+def label_values(labels: Labels, rows: NDArray[np.intp], m: int) -> NDArray[np.intc]: ...

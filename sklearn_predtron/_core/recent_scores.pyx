@@ -1,0 +1,263 @@
+"""The scores predicted in the last rounds, each before its row was learned, and what they should have been."""
+from libc.math cimport fabs
+
+import numpy as np
+
+from sklearn_predtron._core.learner cimport Observer
+from sklearn_predtron.problems._base cimport Labels, Problem
+from sklearn_predtron.problems._finite cimport FiniteProblem
+from sklearn_predtron.problems._relevance cimport Relevance
+
+from sklearn_predtron._core.mixed import Recent, fields
+from sklearn_predtron._core.state import array, count, length_of, restored, whole
+
+cdef enum:
+    MOST_RECENT = 3000      # rounds that are kept
+    LEAST_RECENT = 50
+    MOST_VALUES = 1 << 20   # scores that are kept, of many classes
+    FREQUENT = 256          # of so many rounds one more may pass between two that are recorded
+
+cdef double LARGEST = 1e37  # a score in single precision
+
+
+cdef class RecentScores(Observer):
+    """Scores, labels and weights of the last rounds, and those as of the last mark.
+
+    Marks are after 1, 2, ..., 10 rows, and then after a tenth more each time: what is made of the rows up to the last mark is
+    made seldom, and is the same however a stream is split.  In a round nothing is made of anything.
+
+    Parameters
+    ----------
+    problem : Problem
+        Whose scores are recorded.
+    kind : {"codes", "sets", "column", "grades"}
+        What a label is: the number of a class, an indicator for each score, an indicator for each row of a round, or its grade.
+    """
+    cdef readonly Problem problem
+    cdef readonly str kind
+    cdef readonly Py_ssize_t every
+    cdef readonly Py_ssize_t size           # rows that are kept at most
+    cdef readonly Py_ssize_t recorded       # so far
+    cdef readonly Py_ssize_t marked_at      # how many there were at the last mark
+    cdef readonly Py_ssize_t values         # of a label
+    cdef Py_ssize_t next_mark, n, head, n_marked, head_marked     # rows kept, and the place of the next one
+    cdef bint of_codes, of_sets, of_grades
+    cdef float[:, ::1] scores, marked_scores
+    cdef int[:, ::1] labels, marked_labels
+    cdef double[::1] weight, marked_weight
+    cdef Py_ssize_t[::1] number, marked_number     # of the row, from 0
+    cdef const double[::1] class_weight
+    cdef public object kept                 # what was last made of them
+
+    def __init__(self, Problem problem not None, str kind not None):
+        if kind not in ("codes", "sets", "column", "grades"):
+            raise ValueError(f"labels of kind {kind!r} are not known.")
+        self.kind, self.every = kind, 1
+        self.of_codes, self.of_sets, self.of_grades = kind == "codes", kind == "sets", kind == "grades"
+        self.as_given = True
+        self.watch(problem)
+        self.size = min(MOST_RECENT, max(LEAST_RECENT, MOST_VALUES // problem.d))
+        self.values = problem.d if self.of_sets else 1
+        self.scores, self.labels, self.weight, self.number = self.room()
+        self.marked_scores, self.marked_labels, self.marked_weight, self.marked_number = self.room()
+        self.next_mark = 1
+
+    def room(self):
+        """Return arrays for all rows that are kept."""
+        return (np.zeros((self.size, self.problem.d), dtype=np.float32), np.zeros((self.size, self.values), dtype=np.intc),
+                np.zeros(self.size), np.zeros(self.size, dtype=np.intp))
+
+    def watch(self, Problem problem not None):
+        self.problem = problem
+
+    cdef int check(self, Problem problem) except -1:
+        if problem.d != self.problem.d or type(problem.score_map) is not type(self.problem.score_map):
+            raise ValueError("the scores are those of another problem.")
+        return 0
+
+    def sparingly(self, Py_ssize_t every):
+        self.every = every
+
+    def weigh(self, class_weight):
+        """Divide the weight of a round by that of its class from here on; None divides by nothing."""
+        self.class_weight = class_weight
+
+    # -------------------------------------------------------------------------------------------------------------- recording
+
+    cdef bint wants(self, Py_ssize_t t) noexcept nogil:
+        return t % min(self.every, 1 + t // FREQUENT) == 0
+
+    cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
+        cdef Py_ssize_t i, j, code
+        cdef const Relevance* r
+        if self.of_codes:
+            code = (<const Py_ssize_t*> y)[0]
+            if self.class_weight is not None and code < self.class_weight.shape[0] and self.class_weight[code] > 0:
+                weight /= self.class_weight[code]
+            self.labels[self.head, 0] = <int> code
+            self.put(t, weight)
+        elif self.of_sets:
+            for j in range(self.values):
+                self.labels[self.head, j] = (<const unsigned char*> y)[j]
+            self.put(t, weight)
+        else:
+            r = <const Relevance*> y
+            for i in range(m):
+                self.labels[self.head, 0] = r.value[r.grade[i]] > 0 if self.of_grades else (<const unsigned char*> y)[i]
+                self.put(t + i, weight)
+        if self.recorded >= self.next_mark:
+            self.mark()
+
+    cdef void put(self, const double* t, double weight) noexcept nogil:
+        """Record the scores of a row, whose label is there, in the place of the oldest."""
+        cdef Py_ssize_t j
+        for j in range(self.problem.d):
+            self.scores[self.head, j] = single(t[j])
+        self.weight[self.head] = weight
+        self.number[self.head] = self.recorded
+        self.recorded += 1
+        self.head = (self.head + 1) % self.size
+        self.n = min(self.n + 1, self.size)
+
+    cdef void mark(self) noexcept nogil:
+        """Keep what was recorded up to now."""
+        self.marked_scores[:self.n] = self.scores[:self.n]
+        self.marked_labels[:self.n] = self.labels[:self.n]
+        self.marked_weight[:self.n] = self.weight[:self.n]
+        self.marked_number[:self.n] = self.number[:self.n]
+        self.n_marked, self.head_marked = self.n, self.head
+        self.marked_at = self.recorded
+        self.next_mark = self.recorded + max(1, self.recorded // 10)
+
+    def take(self, const double[:, ::1] scores not None, const int[:, ::1] labels not None, weight=None):
+        """Record rows that were held out, evenly spaced if they are too many, in the place of all so far, and set a mark."""
+        n = scores.shape[0]
+        if scores.shape[1] != self.problem.d or labels.shape[0] != n or labels.shape[1] != self.values:
+            raise ValueError(f"scores must have shape {(n, self.problem.d)}, and labels {(n, self.values)}.")
+        weight = np.ones(n) if weight is None else weight
+        singles = np.clip(np.nan_to_num(scores), -LARGEST, LARGEST).astype(np.float32)
+        some = np.arange(n, dtype=np.intp) if n <= self.size else np.arange(self.size, dtype=np.intp) * n // self.size
+        self.fill((singles[some], np.asarray(labels)[some], weight[some], some))
+        self.recorded = n
+        self.mark()
+
+    def fill(self, rows):
+        """Keep these rows, from the oldest on, and no others."""
+        self.n = len(rows[0])
+        self.head = self.n % self.size
+        for place, values in zip(self.kept_rows(), rows, strict=True):
+            place[:self.n] = values
+        self.kept = None
+
+    def kept_rows(self):
+        """Return the arrays of rows, as they lie."""
+        return np.asarray(self.scores), np.asarray(self.labels), np.asarray(self.weight), np.asarray(self.number)
+
+    def marked_rows(self):
+        """Return the same as of the last mark."""
+        return (np.asarray(self.marked_scores), np.asarray(self.marked_labels), np.asarray(self.marked_weight),
+                np.asarray(self.marked_number))
+
+    # ---------------------------------------------------------------------------------------------------------------- reading
+
+    def rows(self):
+        """Return scores, labels, weights and numbers of the rows, from the oldest on."""
+        order = (self.head - self.n + np.arange(self.n)) % self.size
+        return tuple(part[order] for part in self.kept_rows())
+
+    def marked(self):
+        """Return the same as of the last mark."""
+        order = (self.head_marked - self.n_marked + np.arange(self.n_marked)) % self.size
+        return tuple(part[order] for part in self.marked_rows())
+
+    # ------------------------------------------------------------------------------------------------------------------ state
+
+    def __reduce__(self):
+        at_mark = self.marked_at == self.recorded
+        state = self.every, self.recorded, self.marked_at, self.next_mark, self.marked(), () if at_mark else self.rows()
+        return type(self), (self.problem, self.kind), state
+
+    def __setstate__(self, state):
+        several = not isinstance(state, (tuple, list)) or len(state) != 6 or len(state[5]) > 0
+        pattern = (whole(1), count, count, count, self.pattern(length_of(state, 4, 2)),
+                   self.pattern(length_of(state, 5, 2)) if several else ())
+        every, recorded, marked_at, next_mark, marked, rows = restored(self, state, pattern)
+        self.fill(marked)
+        self.recorded = marked_at
+        self.mark()
+        self.every, self.recorded, self.next_mark = every, recorded, next_mark
+        if rows:
+            self.fill(rows)
+
+    def pattern(self, n):
+        """Return what n rows must be like."""
+        most = (<FiniteProblem> self.problem).sigma_y.shape[0] - 1 if self.of_codes else 1
+        return (bounded(np.float32, (n, self.problem.d), -np.inf, np.inf), bounded(np.intc, (n, self.values), 0, most),
+                bounded(np.float64, (n,), 0, np.inf), bounded(np.intp, (n,), 0, np.inf))
+
+    def export(self):
+        return fields(recent={"rows": Recent(self.size, *self.rows())}, sum={"recorded": self.recorded})
+
+    def adopt(self, state, bint with_sums):
+        size, *rows = state["recent"]["rows"] if with_sums else Recent(self.size, *(part[:0] for part in self.rows()))
+        self.fill(tuple(rows))
+        self.recorded = state["sum"]["recorded"] if with_sums else 0
+        self.mark()
+
+    def resized(self, Problem problem not None, places):
+        """Return the same of a problem with more scores, which have been 0 so far; class or label c becomes places[c]."""
+        wide = type(self)(problem, self.kind)
+        wide.sparingly(self.every)
+        places = np.asarray(places, dtype=np.intp)
+        wide.fill(self.widened(self.rows(), wide.size, wide.values, problem.d, places))
+        wide.recount(self.recorded)
+        return wide
+
+    def recount(self, Py_ssize_t recorded):
+        """Let so many rows have been recorded, and set a mark."""
+        self.recorded = recorded
+        self.mark()
+
+    def widened(self, rows, size, values, d, places):
+        """Return the last rows, so many at most, as those of a problem of d scores."""
+        scores, labels, weight, number = (part[-size:] for part in rows)
+        wide_scores = np.zeros((len(scores), d), dtype=np.float32)
+        wide_scores[:, places] = scores
+        if not self.of_sets:
+            return wide_scores, places[labels].astype(np.intc), weight, number
+        wide_labels = np.zeros((len(labels), values), dtype=np.intc)
+        wide_labels[:, places] = labels
+        return wide_scores, wide_labels, weight, number
+
+
+cdef inline float single(double score) noexcept nogil:
+    """A score in single precision; where it overflows the largest, and 0 where it is no number."""
+    if fabs(score) <= LARGEST:
+        return <float> score
+    return 0 if score != score else <float> (LARGEST if score > 0 else -LARGEST)
+
+
+def bounded(dtype, shape, least, most):
+    """Accept an array of finite numbers of a type from least to most."""
+    def field(value):
+        found = array(value, np.dtype(dtype), shape)
+        if not (np.isfinite(found).all() and (found >= least).all() and (found <= most).all()):
+            raise ValueError(f"an array of shape {shape} holds numbers that are not finite, or not between {least} and {most}")
+        return found
+    return field
+
+
+def label_values(Labels labels not None, const Py_ssize_t[::1] rows not None, Py_ssize_t m):
+    """Return the labels of some rounds, of shape (n, m): m indicators each, or the number of a class where m is 0."""
+    cdef int[:, ::1] found = np.empty((rows.shape[0], max(m, 1)), dtype=np.intc)
+    cdef const void* y
+    cdef Py_ssize_t i, j
+    for i in range(rows.shape[0]):
+        if not 0 <= rows[i] < labels.n:
+            raise ValueError(f"rows must hold numbers from 0 to {labels.n - 1}, got {rows[i]}.")
+        y = labels.at(rows[i])
+        if m == 0:
+            found[i, 0] = <int> (<const Py_ssize_t*> y)[0]
+        for j in range(m):
+            found[i, j] = (<const unsigned char*> y)[j]
+    return np.asarray(found)

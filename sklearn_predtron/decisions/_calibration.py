@@ -1,0 +1,206 @@
+"""Probabilities: what is made of the scores of rows that were not learned, and of those to come."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._core.learner import Learner, Observer
+from sklearn_predtron._core.recent_scores import RecentScores
+from sklearn_predtron._core.score_histogram import PLACES, ScoreHistogram
+from sklearn_predtron.decisions import _maps
+from sklearn_predtron.decisions._base import UNSEEN, Decision, HeldOut
+from sklearn_predtron.decisions._cut import score_of_second
+from sklearn_predtron.problems._base import Problem
+
+SMOOTHING = 0.1
+
+
+class OfTwoClasses(NamedTuple):
+    """Two classes: one curve, of the score of the second."""
+
+    kind: str = "codes"
+
+    def scores(self, problem: Any, scores: NDArray) -> NDArray:
+        """Return what the map is of, of shape (n, 1): <v, t> / h."""
+        return score_of_second(problem, scores)
+
+    def fitted(self, scores: NDArray, labels: NDArray, weight: NDArray, smoothing: float, *, stream: bool) -> Any:
+        """Return the map of rows."""
+        return _maps.fit_two(scores, labels[:, 0] == 1, weight, smoothing)
+
+    def restored(self, parameters: Any) -> Any:
+        """Return the map that was saved."""
+        return _maps.CurveMap(*map(np.asarray, parameters))
+
+    def probabilities(self, found: Any, scores: NDArray) -> NDArray:
+        """Return the probabilities of both, of shape (n, 2)."""
+        second = found.probabilities(scores)
+        return np.hstack([1 - second, second])
+
+
+class OfColumn(OfTwoClasses):
+    """Two classes: one curve, of the one score."""
+
+    def scores(self, problem: Any, scores: NDArray) -> NDArray:
+        """Return the scores as they are."""
+        return scores
+
+
+class OfClasses(NamedTuple):
+    """Several classes: a map of their decoded scores."""
+
+    k: int
+    ranked: bool = False
+    kind: str = "codes"
+
+    def scores(self, problem: Any, scores: NDArray) -> NDArray:
+        """Return the decoded scores of the classes, of shape (n, k)."""
+        return np.ascontiguousarray(problem.decision(np.ascontiguousarray(scores))[:, : self.k])
+
+    def fitted(self, scores: NDArray, labels: NDArray, weight: NDArray, smoothing: float, *, stream: bool) -> Any:
+        """Return the map of rows; in streams, which have learned less, without a matrix."""
+        fit = _maps.fit_ranks if self.ranked else _maps.fit_classes
+        return fit(scores, labels[:, 0], self.k, weight, smoothing, matrix=not stream)
+
+    def restored(self, parameters: Any) -> Any:
+        """Return the map that was saved."""
+        return (_maps.RankMap if self.ranked else _maps.ClassMap)(*parameters)
+
+    def probabilities(self, found: Any, scores: NDArray) -> NDArray:
+        """Return the probabilities, of shape (n, k)."""
+        return found.probabilities(scores)
+
+
+class OfLabels(NamedTuple):
+    """Sets of labels: a curve for each."""
+
+    kind: str = "sets"
+
+    def scores(self, problem: Any, scores: NDArray) -> NDArray:
+        """Return the scores as they are."""
+        return scores
+
+    def fitted(self, scores: NDArray, labels: NDArray, weight: NDArray, smoothing: float, *, stream: bool) -> Any:
+        """Return the map of rows."""
+        return _maps.fit_labels(scores, labels, weight, smoothing)
+
+    def restored(self, parameters: Any) -> Any:
+        """Return the map that was saved."""
+        return _maps.CurveMap(*map(np.asarray, parameters))
+
+    def probabilities(self, found: Any, scores: NDArray) -> NDArray:
+        """Return the probability of each label, of shape (n, m)."""
+        return found.probabilities(scores)
+
+
+Of = OfTwoClasses | OfClasses | OfLabels
+
+
+class Calibration(Decision):
+    """Probabilities in the place of predictions: a map of scores, fitted to rows that were not learned.
+
+    Parameters
+    ----------
+    of : OfTwoClasses, OfColumn, OfClasses or OfLabels
+        What the map is of.
+    smoothing : float, default=0.1
+        The targets of n rows of a class are 1 - smoothing / (n + 2).
+    class_weight : ndarray of shape (k,), default=None
+        The weights of classes that learning is given and that stand for costs, not for how frequent classes are.
+    """
+
+    asks_for = UNSEEN
+
+    def __init__(self, of: Any, smoothing: float = SMOOTHING, class_weight: NDArray | None = None):
+        self.of, self.smoothing, self.class_weight = of, smoothing, class_weight
+
+    def observer(self, problem: Problem, present: Observer | None) -> Observer:
+        """Return the record of the last scores."""
+        kept = present if isinstance(present, RecentScores) and present.kind == self.of.kind else None
+        observer = RecentScores(problem, self.of.kind) if kept is None else kept
+        observer.weigh(self.class_weight)
+        return observer
+
+    def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
+        """Return the map of rows that were held out."""
+        observer: Any = learner.observer
+        observer.take(held.scores, held.values, held.weight)
+        return {"map": self.fitted_to(learner.problem, held, observer.recorded)}
+
+    def fitted_to(self, problem: Any, held: HeldOut, moment: int) -> tuple[int, float, Any]:
+        """Return the moment at which the map of rows that were held out holds, its smoothing, and what it is made of."""
+        weight = np.ones(len(held.scores)) if held.weight is None else held.weight
+        found = self.of.fitted(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=False)
+        return moment, self.smoothing, tuple(found)
+
+    def now(self, learner: Learner, settled: Any) -> Calibrated:
+        """Return the map of this moment: that of the rows held out, until there are a tenth more."""
+        found = self.map(learner, settled)
+        if found is None:
+            raise ValueError(
+                "probabilities are made of scores of rows that were not learned, and there are none: call fit with another "
+                "decision than 'learned', which holds some out, or learn on by partial_fit."
+            )
+        return Calibrated(self.of, found)
+
+    def map(self, learner: Learner, settled: Any) -> Any:
+        """Return the map itself; None where no scores are known."""
+        observer: Any = learner.observer
+        if isinstance(observer, ScoreHistogram):
+            return self.map_of_bins(observer, settled)
+        if not isinstance(observer, RecentScores) or observer.kind != self.of.kind:
+            return None
+        with learner.lock.reading():
+            moment = observer.marked_at, self.smoothing
+            known = (settled or {}).get("map")
+            if known is not None and known[:2] == moment:
+                return self.of.restored(known[2])
+            if observer.marked_at == 0:
+                return None
+            if observer.kept is None or observer.kept[0] != (*moment, self.of):
+                scores, labels, weight, _ = observer.marked()
+                scores = self.of.scores(learner.problem, scores.astype(np.float64))
+                observer.kept = (*moment, self.of), self.of.fitted(scores, labels, weight, self.smoothing, stream=True)
+            return observer.kept[1]
+
+    def map_of_bins(self, observer: Any, settled: Any) -> Any:
+        """Return the map of scores that were counted, unless that of rows held out still holds."""
+        known = (settled or {}).get("map")
+        if known is not None and known[:2] == (observer.rounds, self.smoothing):
+            return self.of.restored(known[2])
+        seen = observer.weights()
+        if self.class_weight is not None:
+            seen = seen / np.where(self.class_weight > 0, self.class_weight, 1.0)
+        return _maps.fit_binned(PLACES, seen, self.smoothing) if observer.rounds else None
+
+
+class Calibrated(Decision):
+    """Probabilities by a map.
+
+    Parameters
+    ----------
+    of : OfTwoClasses, OfColumn, OfClasses or OfLabels
+        What the map is of.
+    map : CurveMap, ClassMap or RankMap
+        The map.
+    """
+
+    def __init__(self, of: Any, map: Any):
+        self.of, self.map = of, map
+
+    def predict(self, problem: Any, scores: NDArray) -> NDArray:
+        """Return the probabilities."""
+        return self.of.probabilities(self.map, self.of.scores(problem, scores))
+
+
+def calibration_of(decision: Decision) -> Calibration:
+    """Return what makes probabilities beside a decision; refuse decisions that have none."""
+    if decision.calibration is None:
+        raise ValueError(
+            "predict_proba: reject.rule='online' observes margins in the place of scores; accepted is reject.rule=None with "
+            "decision=None or 'expected_cost'."
+        )
+    return decision.calibration

@@ -1,0 +1,285 @@
+"""Likelihoods of maps from scores to probabilities, and what they make of scores; a row's bits depend on no other row."""
+from libc.math cimport INFINITY, exp, fabs, log, log1p, sqrt
+
+import numpy as np
+
+cdef enum:
+    NEWTON_STEPS = 50
+    HALVINGS = 20
+
+
+cdef inline double softplus(double z) noexcept nogil:
+    """log(1 + e^z)."""
+    return z + log1p(exp(-z)) if z > 0 else log1p(exp(z))
+
+
+cdef inline double logistic(double z) noexcept nogil:
+    """1 / (1 + e^-z)."""
+    cdef double e
+    if z >= 0:
+        return 1 / (1 + exp(-z))
+    e = exp(z)
+    return e / (1 + e)
+
+
+cdef inline double curve(const double* b, double s) noexcept nogil:
+    """The log-odds at a score."""
+    return b[0] + b[1] * s + b[2] * fabs(s)
+
+
+cdef double penalised(const double* b, const double[::1] s, const double[::1] on, const double[::1] off, const double[::1] mean,
+                      const double[::1] ridge) noexcept nogil:
+    """Minus the log-likelihood, with the ridge."""
+    cdef Py_ssize_t i
+    cdef double z, value = 0
+    for i in range(s.shape[0]):
+        z = curve(b, s[i])
+        value += on[i] * softplus(-z) + off[i] * softplus(z)
+    for i in range(3):
+        value += ridge[i] * (b[i] - mean[i]) * (b[i] - mean[i]) / 2
+    return value
+
+
+cdef void solve(double[3][3] H, double* g, int n) noexcept nogil:
+    """Put H^-1 g in the place of g, of a positive definite H; by Cholesky's way."""
+    cdef int i, j, k
+    for i in range(n):
+        for j in range(i + 1):
+            for k in range(j):
+                H[i][j] -= H[i][k] * H[j][k]
+            H[i][j] = sqrt(H[i][i]) if i == j else H[i][j] / H[j][j]
+    for i in range(n):
+        for k in range(i):
+            g[i] -= H[i][k] * g[k]
+        g[i] /= H[i][i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            g[i] -= H[k][i] * g[k]
+        g[i] /= H[i][i]
+
+
+def fit_curve(const double[::1] s not None, const double[::1] on not None, const double[::1] off not None,
+              const double[::1] mean not None, const double[::1] ridge not None, int n):
+    """The log-odds b_0 + b_1 s + b_2 |s|, the first n of them by damped Newton steps from the means of a ridge.
+
+    Score i is worth on[i] rows of the second class, and off[i] of the first.
+    """
+    cdef double[3] b = [mean[0], mean[1], mean[2]]
+    cdef double[3] other
+    cdef double[3] f
+    cdef double[3] g
+    cdef double[3][3] H
+    cdef double value, found, p, residual, curvature, step
+    cdef Py_ssize_t i, row
+    cdef int j, k
+    if not (s.shape[0] == on.shape[0] == off.shape[0] and mean.shape[0] == ridge.shape[0] == 3 and 1 <= n <= 3):
+        raise ValueError("there must be as many weights as scores, three means and ridges, and 1 to 3 of them free.")
+    with nogil:
+        value = penalised(b, s, on, off, mean, ridge)
+        for row in range(NEWTON_STEPS):
+            for j in range(3):
+                g[j] = ridge[j] * (b[j] - mean[j])
+                for k in range(3):
+                    H[j][k] = ridge[j] + 1e-9 if j == k else 0
+            for i in range(s.shape[0]):
+                p = logistic(curve(b, s[i]))
+                residual = (on[i] + off[i]) * p - on[i]
+                curvature = (on[i] + off[i]) * p * (1 - p)
+                f[0], f[1], f[2] = 1, s[i], fabs(s[i])
+                for j in range(n):
+                    g[j] += residual * f[j]
+                    for k in range(j + 1):
+                        H[j][k] += curvature * f[j] * f[k]
+            solve(H, g, n)
+            step = 1
+            for k in range(HALVINGS):
+                for j in range(3):
+                    other[j] = b[j] - step * g[j] if j < n else b[j]
+                found = penalised(other, s, on, off, mean, ridge)
+                if found <= value:
+                    break
+                step /= 2
+            if not found <= value:
+                break
+            for j in range(3):
+                b[j] = other[j]
+            if value - found < 1e-9 * (1 + fabs(value)):
+                break
+            value = found
+    return b[0], b[1], b[2]
+
+
+def probabilities_of_curves(const double[:, ::1] scores not None, const double[:, ::1] curves not None,
+                            const double[::1] scale not None):
+    """1 / (1 + e^-z) of the log-odds z of the curve of each column, of scores that are divided by their scale."""
+    cdef double[:, ::1] found = np.empty((scores.shape[0], scores.shape[1]))
+    cdef Py_ssize_t i, j
+    if not curves.shape[0] == scale.shape[0] == scores.shape[1] or curves.shape[1] != 3:
+        raise ValueError(f"there must be {scores.shape[1]} curves of three numbers, and as many scales.")
+    with nogil:
+        for i in range(scores.shape[0]):
+            for j in range(scores.shape[1]):
+                found[i, j] = logistic(curve(&curves[j, 0], scores[i, j] / scale[j]))
+    return np.asarray(found)
+
+
+cdef double softmax(double* z, Py_ssize_t k) noexcept nogil:
+    """Put the probabilities in the place of their logarithms, up to a constant, which is returned."""
+    cdef double most = z[0], total = 0
+    cdef Py_ssize_t j
+    for j in range(1, k):
+        most = max(most, z[j])
+    for j in range(k):
+        z[j] = exp(z[j] - most)
+        total += z[j]
+    for j in range(k):
+        z[j] /= total
+    return most + log(total)
+
+
+cdef void logits(const double* p, const double* s, Py_ssize_t d, Py_ssize_t k, bint diagonal, bint matrix, double* z) noexcept nogil:
+    """p[0] s + b + s A, where p is the slope, the offsets b of k classes and, if there is one, the matrix A."""
+    cdef Py_ssize_t j, l
+    cdef const double* row
+    for j in range(k):
+        z[j] = p[1 + j] + (p[0] * s[j] if diagonal else 0)
+    if matrix:
+        for l in range(d):
+            row = p + 1 + k + l * k
+            for j in range(k):
+                z[j] += s[l] * row[j]
+
+
+def likelihood(const double[::1] p not None, const double[:, ::1] scores not None, const Py_ssize_t[::1] y not None,
+               const double[::1] weight not None, const double[::1] smoothing not None, const double[::1] ridge not None,
+               bint diagonal):
+    """Minus the mean log-likelihood of classes with the ridge, and its gradient.
+
+    The target of a row of class c is 1 - smoothing[c] of c, and the same share of each other class.
+    """
+    cdef Py_ssize_t n = scores.shape[0], d = scores.shape[1], k = smoothing.shape[0], i, j, l
+    cdef bint matrix = p.shape[0] > 1 + k
+    cdef double value = 0, constant, of_others, target
+    cdef double[::1] gradient = np.zeros(p.shape[0]), z = np.empty(k), g = np.empty(k)
+    cdef double* row
+    if (p.shape[0] != 1 + k + matrix * d * k or ridge.shape[0] != p.shape[0] or not y.shape[0] == weight.shape[0] == n
+            or (diagonal and d != k) or n == 0 or k < 2):
+        raise ValueError("the shapes of parameters, scores and labels do not go together.")
+    for i in range(n):
+        if not 0 <= y[i] < k:
+            raise ValueError(f"y must hold numbers from 0 to {k - 1}, got {y[i]}.")
+    with nogil:
+        for i in range(n):
+            logits(&p[0], &scores[i, 0], d, k, diagonal, matrix, &z[0])
+            of_others = smoothing[y[i]] / (k - 1)
+            for j in range(k):
+                target = 1 - smoothing[y[i]] if j == y[i] else of_others
+                value -= weight[i] * target * z[j]
+                g[j] = -weight[i] * target
+            constant = softmax(&z[0], k)
+            value += weight[i] * constant
+            for j in range(k):
+                g[j] += weight[i] * z[j]
+                gradient[1 + j] += g[j]
+                if diagonal:
+                    gradient[0] += g[j] * scores[i, j]
+            if matrix:
+                for l in range(d):
+                    row = &gradient[1 + k + l * k]
+                    for j in range(k):
+                        row[j] += scores[i, l] * g[j]
+        for j in range(p.shape[0]):
+            value += ridge[j] * p[j] * p[j] / 2
+            gradient[j] = (gradient[j] + ridge[j] * p[j]) / n
+    return value / n, np.asarray(gradient)
+
+
+def probabilities_of_classes(const double[:, ::1] scores not None, const double[::1] p not None, const double[::1] mean not None,
+                             double scale, Py_ssize_t k, bint diagonal):
+    """The probabilities of k classes by the parameters p, of scores less their mean, divided by their scale."""
+    cdef Py_ssize_t n = scores.shape[0], d = scores.shape[1], i, l
+    cdef bint matrix = p.shape[0] > 1 + k
+    cdef double[:, ::1] found = np.empty((n, k))
+    cdef double[::1] s = np.empty(d)
+    if p.shape[0] != 1 + k + matrix * d * k or mean.shape[0] != d or (diagonal and d != k):
+        raise ValueError("the shapes of parameters and scores do not go together.")
+    with nogil:
+        for i in range(n):
+            for l in range(d):
+                s[l] = (scores[i, l] - mean[l]) / scale
+            logits(&p[0], &s[0], d, k, diagonal, matrix, &found[i, 0])
+            softmax(&found[i, 0], k)
+    return np.asarray(found)
+
+
+def least_expected(const double[:, ::1] probabilities not None, const double[:, ::1] costs not None):
+    """The prediction of least expected cost of each row, of several the first; costs[y, sigma] of predicting sigma for y."""
+    cdef Py_ssize_t n = probabilities.shape[0], k = costs.shape[0], m = costs.shape[1], i, y, sigma, best
+    cdef Py_ssize_t[::1] found = np.empty(n, dtype=np.intp)
+    cdef double cost, least
+    if probabilities.shape[1] != k:
+        raise ValueError(f"probabilities must have {k} columns, got {probabilities.shape[1]}.")
+    with nogil:
+        for i in range(n):
+            best, least = 0, INFINITY
+            for sigma in range(m):
+                cost = 0
+                for y in range(k):
+                    cost += probabilities[i, y] * costs[y, sigma]
+                if cost < least:
+                    best, least = sigma, cost
+            found[i] = best
+    return np.asarray(found)
+
+
+cdef void add_label(double* of_count, Py_ssize_t n, double p) noexcept nogil:
+    """From the probabilities of the number of n labels that are on to those of n + 1, the last of which has probability p."""
+    cdef Py_ssize_t i
+    of_count[n + 1] = 0
+    for i in range(n + 1, 0, -1):
+        of_count[i] = of_count[i] * (1 - p) + of_count[i - 1] * p
+    of_count[0] *= 1 - p
+
+
+def most_expected(const double[:, ::1] probabilities not None, const Py_ssize_t[:, ::1] order not None, double hits, double in_both,
+                  double missed):
+    """How many of the most probable labels to predict, so that the expected measure of a row is largest.
+
+    The measure of k labels with i hits, where j are missed, is hits * i / (k + in_both * i + missed * j), and 1 of none where
+    none is on; labels are independent given their probabilities, and order has them, the most probable first.
+    """
+    cdef Py_ssize_t n = probabilities.shape[0], m = probabilities.shape[1], row, k, i, j, most
+    cdef Py_ssize_t[::1] found = np.empty(n, dtype=np.intp)
+    cdef double[::1] above = np.empty(m + 2)
+    cdef double[:, ::1] below = np.empty((m + 1, m + 2))
+    cdef double best, value, expected
+    if order.shape[0] != n or order.shape[1] != m:
+        raise ValueError(f"order must have shape {(n, m)}.")
+    if n and m and not (np.min(order) >= 0 and np.max(order) < m):
+        raise ValueError(f"order must hold numbers from 0 to {m - 1}.")
+    with nogil:
+        for row in range(n):
+            expected = 0
+            below[m, 0] = 1
+            for k in range(m - 1, -1, -1):
+                for j in range(m - k):
+                    below[k, j] = below[k + 1, j]
+                add_label(&below[k, 0], m - k - 1, probabilities[row, order[row, k]])
+                expected += probabilities[row, order[row, k]]
+            best, found[row] = below[0, 0], 0
+            above[0] = 1
+            for k in range(1, m + 1):
+                if hits * expected / k <= best:       # no larger set can be better
+                    break
+                add_label(&above[0], k - 1, probabilities[row, order[row, k - 1]])
+                value = 0
+                for i in range(1, k + 1):
+                    for j in range(m - k + 1):
+                        if below[k, j] < 1e-12:
+                            if j > expected:
+                                break
+                            continue
+                        value += above[i] * below[k, j] * hits * i / (k + in_both * i + missed * j)
+                if value > best:
+                    best, found[row] = value, k
+    return np.asarray(found)

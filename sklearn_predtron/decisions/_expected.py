@@ -1,0 +1,230 @@
+"""The prediction of least expected cost, and of greatest expected measure, by the probabilities of a map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, HeldOut
+from sklearn_predtron.decisions._curves import least_expected, most_expected
+from sklearn_predtron.decisions._cut import CutAt, OfEachLabel
+from sklearn_predtron.decisions._cut import OfTwoClasses as CutOfTwoClasses
+
+LARGEST_ODDS = 1e12  # by which a class is predicted though its mistakes cost nothing
+Loss = Callable[..., NDArray]
+
+
+class OfProbabilities(Decision):
+    """A decision by probabilities of a map.
+
+    Parameters
+    ----------
+    calibration : Calibration
+        What makes probabilities.
+    """
+
+    asks_for = UNSEEN
+
+    def __init__(self, calibration: Any):
+        self.calibration = calibration
+
+    def now(self, learner: Learner, settled: Any) -> Decision:
+        """Return the decision by the map of this moment; before the first round that of the scores, as they are."""
+        if learner.t == 0:
+            return PLAIN
+        return self.by(self.calibration.now(learner, settled).map, settled)
+
+    def by(self, found: Any, settled: Any) -> Decision:
+        """Return the decision by a map."""
+        return self
+
+
+class LeastCost(OfProbabilities):
+    """Predict what costs least in expectation (Elkan 2001), or nothing where that costs less (Chow 1970).
+
+    Parameters
+    ----------
+    calibration : Calibration
+        What makes probabilities.
+    costs : ndarray of shape (k, n_predictions)
+        costs[y, sigma] of predicting sigma for y; the last column may be that of a rejection.
+    """
+
+    def __init__(self, calibration: Any, costs: NDArray):
+        super().__init__(calibration)
+        self.costs = np.ascontiguousarray(costs, dtype=np.float64)
+        self.shifts = self.costs.shape == (2, 2)
+
+    def by(self, found: Any, settled: Any) -> Decision:
+        """Return the cut of two classes; of more, and with a reject option, the comparison of costs."""
+        if self.shifts:
+            return CutAt(CutOfTwoClasses(), found.cuts(odds(self.costs[0, 1], self.costs[1, 0])))
+        return ByCosts(self.calibration.of, found, self.costs)
+
+
+class ByCosts(Decision):
+    """Compare expected costs by a map.
+
+    Parameters
+    ----------
+    of : object
+        What the map is of.
+    map : object
+        The map.
+    costs : ndarray of shape (k, n_predictions)
+        As for `LeastCost`.
+    """
+
+    def __init__(self, of: Any, map: Any, costs: NDArray):
+        self.of, self.map, self.costs = of, map, costs
+
+    def predict(self, problem: Any, scores: NDArray) -> NDArray:
+        """Return the numbers of the predictions; one past the last class rejects."""
+        return least_expected(self.of.probabilities(self.map, self.of.scores(problem, scores)), self.costs)
+
+
+class LeastCostOfLabels(OfProbabilities):
+    """Predict each label whose expected cost of being missed exceeds that of being false.
+
+    Parameters
+    ----------
+    calibration : Calibration
+        What makes probabilities.
+    false, missed : float
+        What a false label costs, and one that is missed.
+    """
+
+    shifts = True
+
+    def __init__(self, calibration: Any, false: float, missed: float):
+        super().__init__(calibration)
+        self.odds = odds(false, missed)
+
+    def by(self, found: Any, settled: Any) -> Decision:
+        """Return the cuts of the labels."""
+        return CutAt(OfEachLabel(), found.cuts(self.odds))
+
+
+class BestOfTwo(OfProbabilities):
+    """Of sets of labels, the one as learned or that of greatest expected measure, whichever lost less on rows held out.
+
+    Parameters
+    ----------
+    calibration : Calibration
+        What makes probabilities.
+    plug_in : MostExpected or MostProbable
+        What makes sets of probabilities.
+    loss : callable
+        Loss of the counts of true and false positives, and of false and true negatives.
+    """
+
+    def __init__(self, calibration: Any, plug_in: Any, loss: Loss):
+        super().__init__(calibration)
+        self.plug_in, self.loss = plug_in, loss
+
+    def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
+        """Return the map, and whether the plug-in rule loses less with it."""
+        settled = super().after_fit(learner, held)
+        found = self.calibration.of.restored(settled["map"][2])
+        chosen = self.is_better(learner.problem, found, held.scores, held.values, held.weight)
+        return {**settled, "plug_in": (settled["map"][0], chosen)}
+
+    def now(self, learner: Learner, settled: Any) -> Decision:
+        """Return the better one of this moment."""
+        if learner.t == 0:
+            return PLAIN
+        with learner.lock.reading():
+            found, observer = self.calibration.now(learner, settled).map, learner.observer
+            known = (settled or {}).get("plug_in")
+            if known is not None and known[0] == observer.marked_at:
+                chosen = known[1]
+            else:
+                scores, labels, weight, _ = observer.marked()
+                chosen = self.is_better(learner.problem, found, scores.astype(np.float64), labels, weight)
+        return BySets(found, self.plug_in) if chosen else PLAIN
+
+    def is_better(self, problem: Any, found: Any, scores: NDArray, labels: NDArray, weight: NDArray | None) -> bool:
+        """Return whether the plug-in rule loses less on some rows."""
+        ways = problem.predict(np.ascontiguousarray(scores)), self.plug_in.sets(found.probabilities(scores))
+        learned, plugged_in = (np.average(self.loss(*counts(way, labels)), weights=weight) for way in ways)
+        return bool(plugged_in < learned)
+
+
+class BySets(Decision):
+    """Make sets of labels of the probabilities of a map.
+
+    Parameters
+    ----------
+    map : CurveMap
+        The map.
+    plug_in : MostExpected or MostProbable
+        What makes sets of them.
+    """
+
+    def __init__(self, map: Any, plug_in: Any):
+        self.map, self.plug_in = map, plug_in
+
+    def predict(self, problem: Any, scores: NDArray) -> NDArray:
+        """Return indicators."""
+        return self.plug_in.sets(self.map.probabilities(scores))
+
+
+class MostExpected:
+    """The most probable labels, as many as have the greatest expected measure, labels being independent.
+
+    Parameters
+    ----------
+    hits, in_both, missed : float
+        The measure of k labels with i hits and j missed is hits i / (k + in_both i + missed j): (1 + b^2, b^2, b^2) is F_b, and
+        (1, 0, 1) the index of Jaccard.
+    """
+
+    def __init__(self, hits: float, in_both: float, missed: float):
+        self.measure = hits, in_both, missed
+
+    def sets(self, probabilities: NDArray) -> NDArray:
+        """Return indicators, of shape (n, m)."""
+        order = np.argsort(-probabilities, axis=1, kind="stable")
+        return firsts(order, most_expected(probabilities, order, *self.measure))
+
+
+class MostProbable:
+    """The k most probable labels.
+
+    Parameters
+    ----------
+    k : int
+        How many.
+    """
+
+    def __init__(self, k: int):
+        self.k = k
+
+    def sets(self, probabilities: NDArray) -> NDArray:
+        """Return indicators, of shape (n, m)."""
+        order = np.argsort(-probabilities, axis=1, kind="stable")
+        return firsts(order, np.full(len(order), self.k))
+
+
+def firsts(order: NDArray, k: NDArray) -> NDArray:
+    """Return indicators of the first k[i] labels of each row of an order."""
+    found = np.zeros(order.shape, dtype=np.uint8)
+    np.put_along_axis(found, order, (np.arange(order.shape[1]) < k[:, None]).astype(np.uint8), axis=1)
+    return found
+
+
+def counts(sets: NDArray, labels: NDArray) -> tuple[NDArray, ...]:
+    """Return true positives, false positives, false negatives and true negatives of each row."""
+    on, true = sets.astype(bool), labels.astype(bool)
+    return tuple(part.sum(axis=1) for part in (on & true, on & ~true, ~on & true, ~on & ~true))
+
+
+def odds(false: float, missed: float) -> float:
+    """Return the odds from which on it costs less to risk a false positive than to risk to miss one."""
+    if missed == 0:
+        return LARGEST_ODDS
+    return float(np.clip(false / missed, 1 / LARGEST_ODDS, LARGEST_ODDS))
