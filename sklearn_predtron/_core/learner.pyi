@@ -15,6 +15,7 @@ from sklearn_predtron.updates._competitor import Rule
 INSTRUCTIONS: str
 
 class Observer:
+    as_given: bool
     def watch(self, problem: Problem) -> Any: ...
     def show(
         self,

@@ -116,6 +116,7 @@ class Calibration(Decision):
 
     def __init__(self, of: Any, smoothing: float = SMOOTHING, class_weight: NDArray | None = None):
         self.of, self.smoothing, self.class_weight = of, smoothing, class_weight
+        self._last: tuple[Any, Any] = (None, None)  # the map that was saved, and what it was made
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer:
         """Return the record of the last scores."""
@@ -157,7 +158,7 @@ class Calibration(Decision):
             moment = observer.marked_at, self.smoothing
             known = (settled or {}).get("map")
             if known is not None and known[:2] == moment:
-                return self.of.restored(known[2])
+                return self.restored(known)
             if observer.marked_at == 0:
                 return None
             if observer.kept is None or observer.kept[0] != (*moment, self.of):
@@ -166,11 +167,19 @@ class Calibration(Decision):
                 observer.kept = (*moment, self.of), self.of.fitted(scores, labels, weight, self.smoothing, stream=True)
             return observer.kept[1]
 
+    def restored(self, known: Any) -> Any:
+        """Return a map that was saved, once the same."""
+        saved, found = self._last
+        if saved is not known:
+            found = self.of.restored(known[2])
+            self._last = known, found
+        return found
+
     def map_of_bins(self, observer: Any, settled: Any) -> Any:
         """Return the map of scores that were counted, unless that of rows held out still holds."""
         known = (settled or {}).get("map")
         if known is not None and known[:2] == (observer.rounds, self.smoothing):
-            return self.of.restored(known[2])
+            return self.restored(known)
         seen = observer.weights()
         if self.class_weight is not None:
             seen = seen / np.where(self.class_weight > 0, self.class_weight, 1.0)

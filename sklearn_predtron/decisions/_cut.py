@@ -74,10 +74,15 @@ class CutAt(Decision):
     def __init__(self, of: OfTwoClasses | OfEachLabel, cuts: NDArray, calibration: Any = None):
         self.of, self.cuts, self.calibration = of, cuts, calibration
         self.asks_for = None if calibration is None else UNSEEN
+        self._last: tuple[Any, Any] = (None, None)  # a problem, and what is taken off its scores
 
     def shift(self, problem: Problem) -> NDArray:
         """Return what is taken off the scores."""
-        return self.of.shift(problem, self.cuts)
+        known, shift = self._last
+        if known is not problem:
+            shift = self.of.shift(problem, self.cuts)
+            self._last = problem, shift
+        return shift
 
 
 class CutBy(Decision):

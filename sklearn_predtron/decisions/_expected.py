@@ -31,14 +31,19 @@ class OfProbabilities(Decision):
 
     def __init__(self, calibration: Any):
         self.calibration = calibration
+        self._last: tuple[Any, Any] = (None, PLAIN)  # a map, and the decision by it
 
     def now(self, learner: Learner, settled: Any) -> Decision:
         """Return the decision by the map of this moment; before the first round that of the scores, as they are."""
         if learner.t == 0:
             return PLAIN
-        return self.by(self.calibration.now(learner, settled).map, settled)
+        found, (known, decision) = self.calibration.now(learner, settled).map, self._last
+        if known is not found:
+            decision = self.by(found)
+            self._last = found, decision
+        return decision
 
-    def by(self, found: Any, settled: Any) -> Decision:
+    def by(self, found: Any) -> Decision:
         """Return the decision by a map."""
         return self
 
@@ -59,7 +64,7 @@ class LeastCost(OfProbabilities):
         self.costs = np.ascontiguousarray(costs, dtype=np.float64)
         self.shifts = self.costs.shape == (2, 2)
 
-    def by(self, found: Any, settled: Any) -> Decision:
+    def by(self, found: Any) -> Decision:
         """Return the cut of two classes; of more, and with a reject option, the comparison of costs."""
         if self.shifts:
             return CutAt(CutOfTwoClasses(), found.cuts(odds(self.costs[0, 1], self.costs[1, 0])))
@@ -104,7 +109,7 @@ class LeastCostOfLabels(OfProbabilities):
         super().__init__(calibration)
         self.odds = odds(false, missed)
 
-    def by(self, found: Any, settled: Any) -> Decision:
+    def by(self, found: Any) -> Decision:
         """Return the cuts of the labels."""
         return CutAt(OfEachLabel(), found.cuts(self.odds))
 
@@ -138,14 +143,20 @@ class BestOfTwo(OfProbabilities):
         if learner.t == 0:
             return PLAIN
         with learner.lock.reading():
-            found, observer = self.calibration.now(learner, settled).map, learner.observer
-            known = (settled or {}).get("plug_in")
-            if known is not None and known[0] == observer.marked_at:
-                chosen = known[1]
-            else:
-                scores, labels, weight, _ = observer.marked()
-                chosen = self.is_better(learner.problem, found, scores.astype(np.float64), labels, weight)
-        return BySets(found, self.plug_in) if chosen else PLAIN
+            found, (known, decision) = self.calibration.now(learner, settled).map, self._last
+            if known is not found:
+                decision = BySets(found, self.plug_in) if self.chosen(learner, settled, found) else PLAIN
+                self._last = found, decision
+        return decision
+
+    def chosen(self, learner: Learner, settled: Any, found: Any) -> bool:
+        """Return whether the plug-in rule is the better one of this moment."""
+        observer: Any = learner.observer
+        known = (settled or {}).get("plug_in")
+        if known is not None and known[0] == observer.marked_at:
+            return known[1]
+        scores, labels, weight, _ = observer.marked()
+        return self.is_better(learner.problem, found, scores.astype(np.float64), labels, weight)
 
     def is_better(self, problem: Any, found: Any, scores: NDArray, labels: NDArray, weight: NDArray | None) -> bool:
         """Return whether the plug-in rule loses less on some rows."""

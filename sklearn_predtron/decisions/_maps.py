@@ -194,7 +194,7 @@ def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing:
         return ClassMap(mean, scale, k, start)
     soft = np.minimum(smoothing / (np.bincount(y, weights=weight, minlength=k) + 2), 0.5)
     arguments = s, y.astype(np.intp), weight, soft, ridge, d == k
-    found = minimize(likelihood, start, args=arguments, jac=True, method="L-BFGS-B", options={"maxiter": 200, "ftol": 1e-7})
+    found = minimize(likelihood, start, args=arguments, jac=True, method="L-BFGS-B", options={"maxiter": 200, "ftol": 1e-5})
     return ClassMap(mean, scale, k, found.x)
 
 

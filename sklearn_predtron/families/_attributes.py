@@ -56,7 +56,7 @@ def shifted_intercept(estimator: Any) -> NDArray:
     model = estimator._model
     with model.learner.lock.reading():
         offsets = model.learner.read(lambda weights: weights.mean()[1])
-        decision = estimator._decision(model.labels)
+        decision = model.decision_of(estimator)
         shift = decision.now(model.learner, model.settled).shift(model.learner.problem) if decision.shifts else None
     return read_only(offsets if shift is None else offsets - shift)
 

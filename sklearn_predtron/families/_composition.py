@@ -39,7 +39,7 @@ def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool |
     first_sparse = rows.sparse if automatic else None
     if first_sparse:
         warn_of_scales(rows.matrix())
-    observer = estimator._decision(labels).observer(problem, None)
+    observer = observer_of(estimator, labels, problem, None, partial=partial)
     learner = new_learner(estimator, problem, rows, norm, observer, partial=partial)
     record_sparingly(learner, rows.p)
     fixed, name = fixed_parameters(estimator, norm), type(estimator).__name__
@@ -53,7 +53,7 @@ def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bo
     learner, labels, rows = model.learner, reading.labels, reading.batch.rows
     problem: Problem = estimator._build_problem(labels)
     problem.prepare(reading.batch.labels)
-    observer = estimator._decision(labels).observer(problem, learner.observer)
+    observer = observer_of(estimator, labels, problem, learner.observer, partial=partial)
     update, average = build_update(estimator, problem), build_average(estimator, problem, rows, partial=partial)
     check_fixed(estimator, model)
     if made_of_scores(problem) != made_of_scores(learner.problem):
@@ -168,6 +168,14 @@ def charged_every(problem: Problem, p: int) -> int:
     if not costly and (few or problem.score_map.offsets_cancel):
         return 1
     return min(max(8, problem.score_map.written_for_means(p) // WRITTEN_A_ROUND), LEAST_OFTEN)
+
+
+def observer_of(estimator: Any, labels: Any, problem: Problem, present: Observer | None, *, partial: bool) -> Observer | None:
+    """Return what observes the rounds for the decision; nothing, if it can do without, where averages would be summed for it."""
+    decision, choosing = estimator._decision(labels), estimator.average == "auto" or (partial and estimator.average is None)
+    if decision.asks_for is None and not choosing and estimator.average is not False:
+        return None
+    return decision.observer(problem, present)
 
 
 def record_sparingly(learner: Learner, p: int) -> None:

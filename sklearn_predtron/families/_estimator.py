@@ -111,13 +111,15 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; a parameter takes effect at the next call, as what was made of the parameters is dropped."""
-        if name not in self._get_param_names() or "_call_lock" not in self.__dict__:
+        if name not in self._get_param_names() or (self._model is None and "_call_lock" not in self.__dict__):
             super().__setattr__(name, value)
             return
         with self._lock:  # else a call in between would go on by what was
             if self._model is not None:
                 self._model.close_stream()
             super().__setattr__(name, value)
+            if self._model is not None:
+                self._model.close_stream()  # which a call in between may have opened
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also of the parts (``update__C``); they take effect at the next call.
@@ -144,7 +146,11 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
                     self._refuse_parameter(parameter, part, inner, value)
                 if parameter in self._get_param_names() and not hasattr(part, "set_params"):
                     raise ValueError(without_parameters(name, value, parameter, part, self._parts_of(parameter)))
-        return super().set_params(**params)
+        try:
+            return super().set_params(**params)
+        finally:
+            if self._model is not None:
+                self._model.close_stream()
 
     def _refuse_parameter(self, parameter: str, alias: str, inner: str, value: Any) -> None:
         """Raise a ValueError that says of which part a parameter could be set that was set of an alias."""

@@ -24,7 +24,7 @@ from sklearn_predtron.norms import Auto, Norm
 
 BLOCK = 1 << 16  # scores that stay near the processor until they are decoded
 MANY_BLOCKS = 64  # the least that threads are worth, whose start takes as long as some blocks
-OF_A_PROCESS = ("stream", "resolved")  # fields that are not saved
+OF_A_PROCESS = ("stream", "resolved", "decided", "parameters")  # fields that are not saved
 
 
 @dataclass(eq=False)
@@ -61,6 +61,10 @@ class Model:
         The short way for rows as they come.
     resolved : bool
         Whether the estimator's parameters are those that the learner was made of.
+    decided : tuple
+        The parameters of which a decision was made, as told by an object, and the decision.
+    parameters : object
+        What tells the present parameters from those before.
     """
 
     name: str
@@ -77,18 +81,28 @@ class Model:
     record: dict[str, Any] = field(default_factory=dict)
     stream: Stream | None = None
     resolved: bool = False
+    decided: tuple[Any, Any] = (None, None)
+    parameters: Any = field(default_factory=object)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields without those of a process, for estimators of subclasses that are saved as they are."""
-        return {**vars(self), "stream": None, "resolved": False}
+        return {**vars(self), **nothing_of_a_process()}
 
     def but(self, **changes: Any) -> Model:
         """Return a model that differs in some fields, and has not opened the short way."""
-        return replace(self, **{"stream": None, "resolved": False, **changes})
+        return replace(self, **{**nothing_of_a_process(), **changes})
+
+    def decision_of(self, estimator: Any) -> Decision:
+        """Return the decision by an estimator's present parameters, made of them once."""
+        parameters, (decided_by, decision) = self.parameters, self.decided
+        if decided_by is not parameters:
+            decision = estimator._decision(self.labels)
+            self.decided = parameters, decision
+        return decision
 
     def close_stream(self) -> None:
-        """Drop the short way: other parameters are going to learn."""
-        self.resolved = False
+        """Drop the short way, and the decision: other parameters are going to learn."""
+        self.resolved, self.parameters = False, object()
         if self.stream is not None:
             self.stream.close()
             self.stream = None
@@ -211,6 +225,11 @@ class Model:
     def unpacked(cls, saved: Any) -> Model:
         """Return the model that was saved, whose parts are checked as they are made."""
         return _saved.unpack(saved, cls)
+
+
+def nothing_of_a_process() -> dict[str, Any]:
+    """Return the fields that are not saved, as they are in the beginning."""
+    return {"stream": None, "resolved": False, "decided": (None, None), "parameters": object()}
 
 
 def size_of_block(learner: Learner) -> int:

@@ -79,7 +79,16 @@ cdef class CodeReader(LabelReader):
         return Codes(codes)
 
     cdef const double[::1] weight(self, Labels labels):
-        return None if self.class_weight is None else np.asarray(self.class_weight)[labels.array]
+        cdef double[::1] found
+        cdef const Py_ssize_t[::1] code
+        cdef Py_ssize_t i
+        if self.class_weight is None:
+            return None
+        code = (<Codes> labels).codes
+        found = np.empty(code.shape[0])
+        for i in range(code.shape[0]):
+            found[i] = self.class_weight[code[i]]
+        return found
 
 
 ctypedef unsigned char uchar

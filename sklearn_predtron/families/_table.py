@@ -240,7 +240,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return Reject(reject.cost, reject.label, "online") if learned else reject
 
     def _measure(self, rule: Cut, reject: Reject | None) -> Measure | None:
-        """Return the measure by which the score of two classes is cut; None if it is cut at a number; refuse what it cannot be."""
+        """Return the measure by which the score of two classes is cut; None if it is at a number; refuse what it cannot be."""
         at = rule.at
         if not self._cuts:
             raise ValueError(
@@ -256,13 +256,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             measure = number_or_measure(at, MEASURES, "'f1', 'balanced', a loss of counts and a finite number")
         if reject is not None:
             raise ValueError(
-                f"decision={rule!r} does not go with reject={self.reject!r}: the one moves the boundary for a measure of all rows, "
-                "the other leaves rows undecided by their cost; accepted are decision=None and reject=None."
+                f"decision={rule!r} does not go with reject={self.reject!r}: the one moves the boundary for a measure of all "
+                "rows, the other leaves rows undecided by their cost; accepted are decision=None and reject=None."
             )
         return measure
 
     def _weights_of_costs(self, classes: NDArray) -> NDArray | None:
-        """Return the weights of two classes in learning under least expected cost: roots of their costs, relative to the least."""
+        """Return what two classes weigh in learning under least expected cost: roots of their costs, relative to the least."""
         # Measured: of the paid 3 % with two classes, and nothing with more, where one fit then serves all costs.
         if len(classes) > 2 or not isinstance(self._rule(classes), ExpectedCost):
             return None
@@ -319,7 +319,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             For two classes the score of the second: t or -t where d = 1, else the difference of the two.
         """
         model = self._fitted_model()
-        scores, k = model.scores(X, self._decision(model.labels)), len(model.labels.classes)
+        scores, k = model.scores(X, model.decision_of(self)), len(model.labels.classes)
         decision = model.learner.problem.decision(scores)[:, :k]
         if k > 2:
             return decision
@@ -340,7 +340,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             Labels of `classes_`, and ``reject.label`` for the rows that are rejected.
         """
         model = self._fitted_model()
-        predicted = model.decoded(X, self._decision(model.labels))
+        predicted = model.decoded(X, model.decision_of(self))
         return self._named(model.labels.classes)[predicted]
 
     def predict_proba(self, X: Any) -> NDArray:
@@ -365,7 +365,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
-        return model.decoded(X, calibration_of(self._decision(model.labels)))
+        return model.decoded(X, calibration_of(model.decision_of(self)))
 
     def predict_log_proba(self, X: Any) -> NDArray:
         """Compute the logarithms of `predict_proba`.
@@ -404,12 +404,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             Costs of `loss`; a rejected row costs ``reject.cost``, that of its true class.
         """
         model = self._fitted_model()
-        return self._loss_among(model.labels, model.decoded(X, self._decision(model.labels)), y)
+        return self._loss_among(model.labels, model.decoded(X, model.decision_of(self)), y)
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the numbers of the predictions; one past the last class rejects."""
         model = self._fitted_model()
-        return model.decoded(X, self._decision(model.labels))
+        return model.decoded(X, model.decision_of(self))
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each prediction, given their numbers."""
@@ -425,7 +425,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
         """Return the two best classes of each row, best first, and the margin between them."""
         model = self._fitted_model()
-        decision = model.learner.problem.decision(model.scores(X, self._decision(model.labels)))
+        decision = model.learner.problem.decision(model.scores(X, model.decision_of(self)))
         return top_two(decision[:, : len(model.labels.classes)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -55,7 +55,7 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
             learn(view, batch)
         else:
             reader.warn_of_rounds(reading)
-            decision, shown = view._decision(model.labels), shown_metadata(reader.ids, given)
+            decision, shown = model.decision_of(view), shown_metadata(reader.ids, given)
             held = held_out_by(view, reader, decision, batch) if known is None else None
             learned = batch if held is None else held.learned(batch)
             run_epochs(view, estimator, learned, y, shown, unchecked=unchecked, decision=decision, held=held)
@@ -212,9 +212,9 @@ def run_epochs(
         epoch = task.subcontext(task_name="epoch")
         epoch.call_on_fit_task_begin(**shown)
         steps, new = learner.n_updates, number == 0
-        batch, drawn = rounds.draw(half_held_out=new and held is None and decision.asks_for == PROGRESSIVE)
-        if decision.asks_for is None:  # streams have an observer nonetheless
-            drawn = {**drawn, "observed": False}
+        asked = new and decision.asks_for is not None  # streams have an observer nonetheless
+        batch, drawn = rounds.draw(observed=observed_how(learner) if asked and not (held and held.folds) else None)
+        drawn["observed"] = asked and drawn.get("observed", True)
         losses.append(learn_epoch(model, learner, batch, drawn, fresh=new, unchecked=unchecked and new))
         model.record["n_iter_"] += 1
         if getattr(view, "_skl_callbacks", None):  # which may predict
@@ -223,6 +223,11 @@ def run_epochs(
         if stopped or learner.n_updates == steps or (patience is not None and patience._is_over(losses)):
             break
     task.call_on_fit_task_end(reconstruction_attributes=lambda: snapshot(view), **shown)
+
+
+def observed_how(learner: Learner) -> str | None:
+    """Return which rows of a weighted epoch the observer sees: "first" ones, or "half" of them, by what it makes of them."""
+    return None if learner.observer is None else "first" if learner.observer.as_given else "half"
 
 
 def callback_context(view: Any, estimator: Any, epochs: int) -> Any:
@@ -298,7 +303,7 @@ class Held(NamedTuple):
         else:
             X = batch.X[rows]
             scores = model.fill_scores(model.learner, X, as_rows(X), 0, np.empty((len(rows), problem.d)))
-        decision = view._decision(model.labels)
+        decision = model.decision_of(view)
         learner = model.learner.with_parts(problem, update, average, decision.observer(problem, None))
         frequency = None if batch.frequency is None else batch.frequency[rows]
         found = HeldOut(scores, values, frequency, batch.labels, self.units.numbers[chosen], batch.weight)
@@ -353,7 +358,7 @@ def run_unseen(
 def settle_on_rows(view: Any, batch: Batch) -> None:
     """Let a decision settle what it settles on the scores of the rows that were learned."""
     model: Model = view._model
-    decision = view._decision(model.labels)
+    decision = model.decision_of(view)
     if decision.on_rows:
         rows = as_rows(batch.X)
         scores = model.fill_scores(model.learner, batch.X, rows, 0, np.empty((rows.n, model.learner.problem.d)))
@@ -412,22 +417,25 @@ class Epochs:
             np.minimum(self.ends, len(weight), out=self.ends)  # rounding
             self.ends[-1] = len(weight)
 
-    def draw(self, *, half_held_out: bool = False) -> tuple[Batch, dict[str, Any]]:
+    def draw(self, *, observed: str | None = None) -> tuple[Batch, dict[str, Any]]:
         """Return the batch and the learner's other arguments for the next epoch; its rows, if new, are known ahead of its rounds.
 
-        Where rows repeat, which then are no longer new, an observer sees none of them; or, if half of them are `half_held_out`,
-        that half, which comes after all of the other: each row once, before it is learned, for as often as it is there.
+        Where rows repeat, which then are no longer new, an observer sees none of them; or, if "first" ones are to be `observed`,
+        each before it is learned, once, for as often as it is there; or, if it is "half", those of one half alone, which comes
+        after all of the other.
         """
-        return self.batch, self._drawn(half_held_out)
+        return self.batch, self._drawn(observed)
 
-    def _drawn(self, half_held_out: bool) -> dict[str, Any]:
+    def _drawn(self, observed: str | None) -> dict[str, Any]:
         if self.random is None:
             return {"order": self.there, "weight": self.weight, "ahead": self.rows}
         order = self.random.permutation(self._sample(self.random)).astype(np.intp, copy=False)
         if self.ends is None:
             return {"order": order, "usual": self.usual, "ahead": order}
-        if not half_held_out:
+        if observed is None:
             return {"order": order, "usual": self.usual, "ahead": order, "observed": False}
+        if observed == "first":
+            return {"order": order, "usual": self.usual, "ahead": order, "counts": first_appearances(order)}
         # Drawn by row: among the first appearances of a whole epoch rows of large weight would be early, when little is learned.
         last = (self.random.random(order.max() + 1) < 0.5)[order]
         last |= not last.any()

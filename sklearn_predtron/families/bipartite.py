@@ -352,8 +352,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         rule = decision_rule(self.decision, ("fitted",), numbers=True)
         if isinstance(rule, ExpectedCost) or (isinstance(rule, Cut) and rule.at != "fitted" and not is_number(rule.at)):
             raise ValueError(
-                f"decision={self.decision!r} is not for batches, which lose as a whole; accepted are None, 'fitted', 'learned' and a "
-                "finite number."
+                f"decision={self.decision!r} is not for batches, which lose as a whole; accepted are None, 'fitted', 'learned' "
+                "and a finite number."
             )
         if labels is None:
             return PLAIN
@@ -375,7 +375,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def threshold_(self) -> float:
         """The cut of the score as it was learned."""
         model = self._model
-        cuts = self._decision(model.labels).now(model.learner, model.settled).shift(model.learner.problem)
+        cuts = model.decision_of(self).now(model.learner, model.settled).shift(model.learner.problem)
         return 0.0 if cuts is None else float(cuts[0])
 
     # ------------------------------------------------------------------------------------------------------- prediction
@@ -394,7 +394,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             t - `threshold_`; above 0 for the second of `classes_`, unless the loss is one at k.
         """
         model = self._fitted_model()
-        return model.scores(X, self._decision(model.labels))[:, 0]
+        return model.scores(X, model.decision_of(self))[:, 0]
 
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probabilities of both classes, by a map of scores of rows that were not learned.
@@ -415,7 +415,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
-        return model.decoded(X, calibration_of(self._decision(model.labels)))
+        return model.decoded(X, calibration_of(model.decision_of(self)))
 
     def predict_log_proba(self, X: Any) -> NDArray:
         """Compute the logarithms of `predict_proba`.
@@ -449,7 +449,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             Labels of `classes_`.
         """
         model = self._fitted_model()
-        scores = model.scores(X, self._decision(model.labels))[:, 0]
+        scores = model.scores(X, model.decision_of(self))[:, 0]
         return model.labels.classes[positive(model, scores, self._reader().blocks(groups, len(scores)))]
 
     def sample_loss(self, X: Any, y: Any, groups: Any = None) -> NDArray:

@@ -19,7 +19,7 @@ from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfLabels, calibration_of
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, number_or_measure
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
-from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, decision_rule
+from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned, names_of, read_only, shifted_intercept
 from sklearn_predtron.families._docstrings import documented
@@ -223,18 +223,18 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             if measure is not None:
                 return CutBy(OF_LABELS, measure, rule.at, calibration)
             return CutAt(OF_LABELS, given_cuts(rule.at, labels.n_labels), calibration)
+        if isinstance(rule, Learned):
+            return Decoded(calibration, holds_out=False)
         loss = subset_loss(self.loss)
         costs, plug_in = self._costs(loss, labels.n_labels), plug_in_of(loss, labels.n_labels)
         if costs is not None:
             return LeastCostOfLabels(calibration, *costs)
         if isinstance(rule, ExpectedCost) and plug_in is None:
             raise ValueError(
-                f"decision={rule!r} does not go with loss={shortened(self.loss)}, which is no sum of costs of labels; accepted are "
-                "None, 'learned', 'macro_f1', 'micro_f1' and Cut(...)."
+                f"decision={rule!r} does not go with loss={shortened(self.loss)}, which is no sum of costs of labels; accepted "
+                "are None, 'learned', 'macro_f1', 'micro_f1' and Cut(...)."
             )
-        if plug_in is not None and (rule is None or isinstance(rule, ExpectedCost)):
-            return BestOfTwo(calibration, plug_in, loss.of_counts)
-        return Decoded(calibration, holds_out=rule is None)
+        return Decoded(calibration, holds_out=True) if plug_in is None else BestOfTwo(calibration, plug_in, loss.of_counts)
 
     def _measure(self, rule: Cut) -> Measure | None:
         """Return the measure by which scores are cut; None if it is at numbers; refuse what it cannot be."""
@@ -255,7 +255,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def threshold_(self) -> NDArray:
         """The cuts of the scores, of shape (m,), as they were learned."""
         model = self._model
-        decision = self._decision(model.labels)
+        decision = model.decision_of(self)
         decision = decision.now(model.learner, model.settled) if decision.shifts else decision
         return read_only(np.array(decision.cuts)) if isinstance(decision, CutAt) else np.zeros(model.labels.n_labels)
 
@@ -276,7 +276,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             k largest; by the rule "at_least" there too, and by "at_most" where both are so).
         """
         model = self._fitted_model()
-        scores = model.scores(X, self._decision(model.labels))
+        scores = model.scores(X, model.decision_of(self))
         return scores if model.labels.two is None else scores[:, 0]
 
     def predict(self, X: Any) -> Any:
@@ -294,7 +294,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             array, a CSR matrix of a sparse matrix); labels of `classes_` where y had one dimension.
         """
         model = self._fitted_model()
-        return model.labels.decode(model.decoded(X, self._decision(model.labels), model.labels.pack))
+        return model.labels.decode(model.decoded(X, model.decision_of(self), model.labels.pack))
 
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probability of each label, by a map of scores of rows that were not learned.
@@ -315,7 +315,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
-        found = model.decoded(X, calibration_of(self._decision(model.labels)))
+        found = model.decoded(X, calibration_of(model.decision_of(self)))
         return found if model.labels.two is None else np.hstack([1 - found, found])
 
     def predict_log_proba(self, X: Any) -> NDArray:
@@ -355,7 +355,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the indicators that are predicted."""
         model = self._fitted_model()
-        return model.decoded(X, self._decision(model.labels))
+        return model.decoded(X, model.decision_of(self))
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each set that was predicted."""
@@ -365,7 +365,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def _counts_of(self, X: Any, y: Any) -> tuple[Any, tuple[NDArray, ...]]:
         """Return the model, and the counts of each row's prediction, of sparse labels without a dense matrix."""
         model = self._fitted_model()
-        labels, decision = model.labels, self._decision(model.labels)
+        labels, decision = model.labels, model.decision_of(self)
         if labels.two is not None or not sparse.issparse(y):
             return model, counts(model.decoded(X, decision), labels.encode(y).dense())
         predicted = model.decoded(X, decision, sparse.csr_array)

@@ -159,7 +159,8 @@ class Course:
             progress = checkpoint.load(learner_of(model), self.rounds) or progress
         self.n_shards, plan = len(shards), self.plan._replace(digested=checkpoint is not None and checkpoint.digests)
         turns = range(len(progress.losses), start + self.rounds)
-        pooled = self.before is not None and learner_of(model).observer is not None
+        observer = learner_of(model).observer
+        pooled = self.before is not None and observer is not None and not observer.as_given
         self.tasks.open_fit(len(turns))
         try:
             with self.engine(model, shards) as engine:

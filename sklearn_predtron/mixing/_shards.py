@@ -21,7 +21,7 @@ from sklearn_predtron.datasets._file_part import can_be_cut
 from sklearn_predtron.families._composition import new_model
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._reading import Batch, Reading, are_stored_dense
-from sklearn_predtron.families._training import epochs_of, learn_epoch, showing
+from sklearn_predtron.families._training import epochs_of, learn_epoch, observed_how, showing
 from sklearn_predtron.families.labels.classes import MissingClasses
 from sklearn_predtron.mixing._blocks import Block, Lesson, labels_in, lessons_of_function
 from sklearn_predtron.mixing._digest import Digest
@@ -198,7 +198,7 @@ def learn_batch(model: BasePredtron, learner: Learner, batch: Batch, random: np.
     """Let a learner take a pass over a batch, whose rows it has not seen before if they are fresh."""
     if batch.rows.n == 0 or (batch.order is not None and len(batch.order) == 0):
         return
-    drawn = epochs_of(model, batch, random, learner).draw(half_held_out=fresh and learner.observer is not None)
+    drawn = epochs_of(model, batch, random, learner).draw(observed=observed_how(learner) if fresh else None)
     learn_epoch(model._model, learner, *drawn, fresh=fresh)
 
 
