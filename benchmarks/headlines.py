@@ -318,7 +318,7 @@ HEADLINES = [
         "F1 of the rarer class",
         f"`{TUNED}`",
         "F1 of the rarer class",
-        f"ours, threshold=f1 / {TUNED}",
+        f"ours, decision=f1 / {TUNED}",
         {},
         inverse=True,
     ),

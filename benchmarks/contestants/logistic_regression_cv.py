@@ -8,13 +8,17 @@ from sklearn.metrics import log_loss
 
 from benchmarks.contestants.base import BatchContestant
 
+# From version 1.8 on scikit-learn warns unless these, which change nothing here, are given.
+NEW = {"l1_ratios": (0,), "use_legacy_attributes": False}
+WITHOUT_WARNING = NEW if "use_legacy_attributes" in LogisticRegressionCV().get_params() else {}
+
 
 class SklearnLogisticRegressionCV(BatchContestant):
     name = "LogisticRegressionCV"
     estimator = LogisticRegressionCV
 
     def __init__(self) -> None:
-        self.params = {"max_iter": 2000, "cv": 5, "scoring": negative_log_loss}
+        self.params = {"max_iter": 2000, "cv": 5, "scoring": negative_log_loss, **WITHOUT_WARNING}
 
 
 def negative_log_loss(model: Any, X: Any, y: NDArray) -> float:
