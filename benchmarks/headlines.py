@@ -92,6 +92,7 @@ PEER = "CRFsuite ap"
 CRF = "CRFsuite, averaged perceptron"
 TUNED = "TunedThresholdClassifierCV(LogisticRegression)"
 TIMES = "times faster (ratio)"
+PAID = "What is paid"
 MIXED = "8 shards / 1 shard, after 20"
 PLAIN = {"learner": "ours, perceptron"}
 HEADLINES = [
@@ -185,6 +186,18 @@ HEADLINES = [
     *(
         Headline("quality", "error", f"`{baseline}`", "Accuracy of the defaults", OURS, {}, beside=baseline, loss=rest)
         for baseline in ("LogisticRegression", "LinearSVC", "Perceptron")
+    ),
+    *(
+        Headline("costs", "what mistakes cost", f"`{baseline}`, least expected cost", PAID, "paid (ratio)", theirs=theirs)
+        for baseline, theirs in (("LogisticRegression", None), ("LogisticRegressionCV", {"learner": "LogisticRegressionCV"}))
+    ),
+    Headline("costs", "log loss", "`LogisticRegressionCV`", PAID, "log loss (ratio)", theirs={"learner": "LogisticRegressionCV"}),
+    *(
+        Headline("costs", "time of a fit", baseline, "Time of a fit with costs", column, theirs=theirs, limited=theirs is None)
+        for baseline, column, theirs in (
+            ('`decision="learned"`', "to decision=learned (ratio)", None),
+            ("`LogisticRegressionCV`", "seconds", {"learner": "LogisticRegressionCV"}),
+        )
     ),
     Headline("reject", "loss at a cost of 0.05", "without reject", "Reject option", "ratio", {"cost": 0.05}),
     Headline("ordinal", "time of a fit", MORD, "Ordinal fits", TIMES, inverse=True, limited=True),

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from benchmarks.contestants import (
     Calibrated,
@@ -123,7 +124,7 @@ class Found:
 
 def run(options: Options) -> list[Table]:
     """What is paid over all sets, by set, log losses by set, and times."""
-    with quiet():
+    with quiet(), threadpool_limits(1):  # small problems, whose threads would wait for each other
         found = {family.name: {data.name: measured(family, data) for data in family.sets(options)} for family in families()}
         questions = {name: list(dict.fromkeys(asked for asked, _ in next(iter(of.values())).paid)) for name, of in found.items()}
         return [
