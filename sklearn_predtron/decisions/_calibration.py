@@ -16,6 +16,8 @@ from sklearn_predtron.decisions._cut import score_of_second
 from sklearn_predtron.problems._base import Problem
 
 SMOOTHING = 0.1
+LEAD = 1e-6  # of what is predicted, where others are as probable
+UNLEARNED = 4  # of so many first rounds one says nothing of those to come
 
 
 class OfTwoClasses(NamedTuple):
@@ -38,6 +40,11 @@ class OfTwoClasses(NamedTuple):
     def probabilities(self, found: Any, scores: NDArray) -> NDArray:
         """Return the probabilities of both, of shape (n, 2)."""
         second = found.probabilities(scores)
+        return np.hstack([1 - second, second])
+
+    def agreeing(self, problem: Any, scores: NDArray, probabilities: NDArray) -> NDArray:
+        """Return probabilities of which that of the predicted class is the larger one, in one order with the scores."""
+        second = on_the_side_of(self.scores(problem, scores)[:, 0], probabilities[:, 1])[:, None]
         return np.hstack([1 - second, second])
 
 
@@ -73,6 +80,13 @@ class OfClasses(NamedTuple):
         """Return the probabilities, of shape (n, k)."""
         return found.probabilities(scores)
 
+    def agreeing(self, problem: Any, scores: NDArray, probabilities: NDArray) -> NDArray:
+        """Return probabilities of which none is larger than that of the predicted class."""
+        rows, predicted = np.arange(len(scores)), problem.predict(scores)
+        most = probabilities.max(axis=1)
+        probabilities[rows, predicted] = np.where(probabilities.argmax(axis=1) == predicted, most, most * (1 + LEAD))
+        return probabilities / probabilities.sum(axis=1, keepdims=True)
+
 
 class OfLabels(NamedTuple):
     """Sets of labels: a curve for each."""
@@ -95,6 +109,10 @@ class OfLabels(NamedTuple):
         """Return the probability of each label, of shape (n, m)."""
         return found.probabilities(scores)
 
+    def agreeing(self, problem: Any, scores: NDArray, probabilities: NDArray) -> NDArray:
+        """Return probabilities that are above 1/2 for the predicted labels alone, in one order with the scores."""
+        return on_the_side_of(scores, probabilities)
+
 
 Of = OfTwoClasses | OfClasses | OfLabels
 
@@ -110,12 +128,14 @@ class Calibration(Decision):
         The targets of n rows of a class are 1 - smoothing / (n + 2).
     class_weight : ndarray of shape (k,), default=None
         The weights of classes that learning is given and that stand for costs, not for how frequent classes are.
+    agrees : bool, default=False
+        Whether what is predicted by the scores as they are is to be most probable.
     """
 
     asks_for = UNSEEN
 
-    def __init__(self, of: Any, smoothing: float = SMOOTHING, class_weight: NDArray | None = None):
-        self.of, self.smoothing, self.class_weight = of, smoothing, class_weight
+    def __init__(self, of: Any, smoothing: float = SMOOTHING, class_weight: NDArray | None = None, *, agrees: bool = False):
+        self.of, self.smoothing, self.class_weight, self.agrees = of, smoothing, class_weight, agrees
         self._last: tuple[Any, Any] = (None, None)  # the map that was saved, and what it was made
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer:
@@ -135,7 +155,7 @@ class Calibration(Decision):
         """Return the moment at which the map of rows that were held out holds, its smoothing, and what it is made of."""
         weight = np.ones(len(held.scores)) if held.weight is None else held.weight
         found = self.of.fitted(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=False)
-        return moment, self.smoothing, tuple(found)
+        return moment, self.smoothing, plain(found)
 
     def now(self, learner: Learner, settled: Any) -> Calibrated:
         """Return the map of this moment: that of the rows held out, until there are a tenth more."""
@@ -145,7 +165,7 @@ class Calibration(Decision):
                 "probabilities are made of scores of rows that were not learned, and there are none: call fit with another "
                 "decision than 'learned', which holds some out, or learn on by partial_fit."
             )
-        return Calibrated(self.of, found)
+        return Calibrated(self.of, found, agrees=self.agrees)
 
     def map(self, learner: Learner, settled: Any) -> Any:
         """Return the map itself; None where no scores are known."""
@@ -162,7 +182,7 @@ class Calibration(Decision):
             if observer.marked_at == 0:
                 return None
             if observer.kept is None or observer.kept[0] != (*moment, self.of):
-                scores, labels, weight, _ = observer.marked()
+                scores, labels, weight = well_learned(observer)
                 scores = self.of.scores(learner.problem, scores.astype(np.float64))
                 observer.kept = (*moment, self.of), self.of.fitted(scores, labels, weight, self.smoothing, stream=True)
             return observer.kept[1]
@@ -195,14 +215,35 @@ class Calibrated(Decision):
         What the map is of.
     map : CurveMap, ClassMap or RankMap
         The map.
+    agrees : bool
+        Whether what is predicted by the scores as they are is to be most probable.
     """
 
-    def __init__(self, of: Any, map: Any):
-        self.of, self.map = of, map
+    def __init__(self, of: Any, map: Any, *, agrees: bool):
+        self.of, self.map, self.agrees = of, map, agrees
 
     def predict(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the probabilities."""
-        return self.of.probabilities(self.map, self.of.scores(problem, scores))
+        found = self.of.probabilities(self.map, self.of.scores(problem, scores))
+        return self.of.agreeing(problem, scores, found) if self.agrees else found
+
+
+def on_the_side_of(scores: NDArray, probabilities: NDArray) -> NDArray:
+    """Return probabilities that are above 1/2 where scores are positive, and there alone, in one order with the scores."""
+    lead = LEAD * (1 + np.abs(scores) / (1 + np.abs(scores)))
+    return np.where(scores > 0, np.maximum(probabilities, 0.5 + lead), np.minimum(probabilities, 0.5 - lead))
+
+
+def plain(found: Any) -> Any:
+    """Return what a map is made of, without names, as it is saved."""
+    return tuple(map(plain, found)) if isinstance(found, tuple) else found
+
+
+def well_learned(observer: RecentScores) -> tuple[NDArray, NDArray, NDArray]:
+    """Return scores, labels and weights of the rounds up to the last mark, but for a first quarter, in which little was known."""
+    scores, labels, weight, _ = observer.marked()
+    first = max(0, observer.marked_at // UNLEARNED - (observer.marked_at - len(scores)))
+    return scores[first:], labels[first:], weight[first:]
 
 
 def calibration_of(decision: Decision) -> Calibration:

@@ -34,7 +34,7 @@ cdef double penalised(const double* b, const double[::1] s, const double[::1] on
     cdef double z, value = 0
     for i in range(s.shape[0]):
         z = curve(b, s[i])
-        value += on[i] * softplus(-z) + off[i] * softplus(z)
+        value += (on[i] + off[i]) * softplus(z) - on[i] * z
     for i in range(3):
         value += ridge[i] * (b[i] - mean[i]) * (b[i] - mean[i]) / 2
     return value
@@ -103,7 +103,7 @@ def fit_curve(const double[::1] s not None, const double[::1] on not None, const
                 break
             for j in range(3):
                 b[j] = other[j]
-            if value - found < 1e-9 * (1 + fabs(value)):
+            if value - found < 1e-8 * (1 + fabs(value)):
                 break
             value = found
     return b[0], b[1], b[2]

@@ -209,7 +209,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
                 return CutAt(OfTwoClasses(), np.array([float(rule.at)]), calibration)
             return CutBy(OfTwoClasses(), measure, rule.at, calibration)
         if reject is None:
-            return Decoded(calibration, holds_out=held)
+            agrees = held and self.class_weight is None and not self._has_own_problem()
+            return Decoded(Calibration(of, class_weight=weights, agrees=agrees), holds_out=held)
         if reject.rule == "code":
             return AbstainByCode(len(classes), calibration)
         return MARGINS[str(reject.rule)](self._costs(classes), calibration)
@@ -221,12 +222,16 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return rule
         if reject is not None:
             return ExpectedCost() if reject.rule is None else Learned()
-        return Learned() if self._is_unit_loss(classes) else ExpectedCost()
+        return Learned() if self._has_own_problem() or self._is_unit_loss(classes) else ExpectedCost()
+
+    def _has_own_problem(self) -> bool:
+        """Return whether the loss builds a problem of its own, by which it is learned and decided."""
+        return type(table_loss(self.loss)).build is not CostTableLoss.build
 
     def _is_unit_loss(self, classes: NDArray) -> bool:
-        """Return whether the loss is the unit loss of the family, in any unit, or has a problem of its own to be learned by."""
+        """Return whether the loss is the unit loss of the family, in any unit."""
         loss = table_loss(self.loss)
-        if type(loss) is type(self._unit_loss) or type(loss).build is not CostTableLoss.build:
+        if type(loss) is type(self._unit_loss):
             return True
         costs, unit = costs_between(loss, classes), costs_between(self._unit_loss, classes)
         return bool(np.allclose(costs / costs.max(), unit / unit.max(), rtol=1e-12, atol=0))

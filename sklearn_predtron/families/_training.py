@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.decisions._base import PROGRESSIVE, UNSEEN, Decision, HeldOut
-from sklearn_predtron.families._composition import changed_model, new_learner, new_model
+from sklearn_predtron.families._composition import changed_model, new_learner, new_model, record_sparingly
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import checked_patience
 from sklearn_predtron.families._reading import Batch, BlockReader, Reading, RowReader, Units, as_rows
@@ -307,6 +307,7 @@ class Held(NamedTuple):
         learner = model.learner.with_parts(problem, update, average, decision.observer(problem, None))
         frequency = None if batch.frequency is None else batch.frequency[rows]
         found = HeldOut(scores, values, frequency, batch.labels, self.units.numbers[chosen], batch.weight)
+        record_sparingly(learner, batch.rows.p)
         model.settled, model.learner = decision.after_fit(learner, found), learner
 
     def scores_of_folds(self, view: Any, model: Model, batch: Batch, rows: NDArray) -> NDArray:

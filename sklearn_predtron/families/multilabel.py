@@ -234,7 +234,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
                 f"decision={rule!r} does not go with loss={shortened(self.loss)}, which is no sum of costs of labels; accepted "
                 "are None, 'learned', 'macro_f1', 'micro_f1' and Cut(...)."
             )
-        return Decoded(calibration, holds_out=True) if plug_in is None else BestOfTwo(calibration, plug_in, loss.of_counts)
+        if plug_in is not None:
+            return BestOfTwo(calibration, plug_in, loss.of_counts)
+        return Decoded(Calibration(OfLabels(), agrees=isinstance(loss, Hamming)), holds_out=True)
 
     def _measure(self, rule: Cut) -> Measure | None:
         """Return the measure by which scores are cut; None if it is at numbers; refuse what it cannot be."""
