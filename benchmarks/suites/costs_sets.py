@@ -119,7 +119,8 @@ def _many(options: Options) -> Iterator[Dataset]:
 
 
 def _generated(n: int, p: int, k: int, apart: float, flipped: float, weights: list[float] | None) -> tuple[NDArray, NDArray]:
-    how = {"n_informative": min(p // 2, 12), "n_redundant": 2, "n_clusters_per_class": 1, "class_sep": apart, "flip_y": flipped}
+    how = {"n_informative": min(p // 2, 12), "n_redundant": 2, "n_clusters_per_class": 2 if k == 2 else 1}
+    how |= {"class_sep": apart, "flip_y": flipped}
     return make_classification(n, p, n_classes=k, weights=weights, random_state=0, **how)
 
 
