@@ -200,9 +200,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def _build_problem(self, labels: Any) -> LabelSets:
         representation, m = resolve(SubsetRepresentation, self.representation, "representation"), labels.n_labels
         loss = subset_loss(self.loss, lambda part: part.build(representation, m))
-        if self._costs(loss, m) is not None:
-            loss = Hamming()
-        return checked_build(loss, loss.build(representation, m), LabelSets, d=m)
+        own = checked_build(loss, loss.build(representation, m), LabelSets, d=m)
+        return own if self._costs(loss, m) is None else Hamming().build(representation, m)
 
     def _costs(self, loss: SubsetLoss, m: int) -> tuple[float, float] | None:
         """Return what a false label costs and what a missed one, if sets of least expected cost are predicted; else None."""

@@ -239,7 +239,7 @@ def test_rejections_are_those_of_the_primal_learner():
 def test_the_threshold_of_one_score_in_a_stream_is_that_of_the_primal_learner():
     X, y = make_data(n=200, k=2)
     Phi = features(rbf_kernel(X, gamma=0.3))
-    settings = {"threshold": "f1", "average": "linear"}
+    settings = {"decision": "f1", "average": "linear"}
     model, primal = PredtronBinaryClassifier(norm=RKHS(gamma=0.3), **settings), PredtronBinaryClassifier(**settings)
     for begin, end in ((0, 120), (120, 200)):  # the second call meets rows that were kept
         model.partial_fit(X[begin:end], y[begin:end], classes=[0, 1])

@@ -146,7 +146,7 @@ def test_effective_radius_of_shared_thresholds(r):
     """A step g of the scores is (sum of g) x, so that R^2 = (r - 1) |x|^2 + s^2, in bounds and steps of the theorems."""
     X, y, _, R = shared_separable(r, 0, 0.5)
     effective2 = (r - 1) * R**2 + 0.5**2
-    settings = {"representation": "shared", "intercept_scaling": 0.5, "loss": "zero_one"}
+    settings = {"representation": "shared", "intercept_scaling": 0.5, "loss": "zero_one", "decision": "learned"}
     for update in (LossDriven(), PerceptronUpdate(), Adaptive(), LossAugmented(eta="theory")):
         model = suffer(PredtronOrdinalClassifier(update=update, **settings), X, y, np.arange(r))
         mistakes = 4 * effective2 / 0.3**2 / (r - 1 if isinstance(update, PerceptronUpdate) else 1)  # that by corollary 3
