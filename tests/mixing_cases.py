@@ -10,7 +10,7 @@ from cases import Hours, pairwise
 from joint_cases import Tables, tables
 
 import sklearn_predtron
-from sklearn_predtron import Predtron, PredtronOrdinalClassifier
+from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.mixing._algebra import Total
