@@ -41,7 +41,7 @@ for ax, (name, learner) in zip(axes.flat, learners.items(), strict=True):
     print(f"{name:21} {counts[0, 1]:2} tumours missed, {counts[1, 0]:2} false alarms, cost {paid}")
     display = ConfusionMatrixDisplay(counts, display_labels=["malignant", "benign"])
     display.plot(ax=ax, colorbar=False, cmap="Blues")
-    ax.set_title(f"{name}: cost {paid}", fontsize=11)
+    ax.set_title(f"{name}\ncost {paid}", fontsize=11)
 
 # %%
 # All trade tumours missed for false alarms once they know the costs.  What differs is where costs enter: class weights
