@@ -29,6 +29,12 @@ class Part(CachedParameterNames):
     offers: tuple[str, ...] = ()  # what other parts may need
     synonyms: tuple[str, ...] = ()
     variants: Mapping[str, Mapping[str, Any]] = {}
+    last_change: Any = object()  # of any part that an estimator may have
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in vars(self):
+            Part.last_change = object()
+        super().__setattr__(name, value)
 
 
 # What an update may need, as a message names it; problems offer it, by themselves or through a loss or a representation.

@@ -24,14 +24,13 @@ from sklearn_predtron.datasets import make_ranking_queries, make_sequences
 from sklearn_predtron.estimator_checks import _data as labelled
 from sklearn_predtron.families import _training
 from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._training import N_FOLDS
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import ndcg_scorer, token_scorer
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import PerceptronUpdate
 
-# A threshold is fitted once the epochs are over, and so is not that of the validation between them.
-GIVEN = {"Predtron": {"problem": Hours()}, "PredtronBipartiteClassifier": {"threshold": 0}}
+# A cut is fitted once the epochs are over, and so is not that of the validation between them.
+GIVEN = {"Predtron": {"problem": Hours()}, "PredtronBipartiteClassifier": {"decision": 0}}
 FAMILIES = [
     getattr(sklearn_predtron, name)(**GIVEN.get(name, {})) for name in sklearn_predtron.__all__ if name.startswith("Predtron")
 ]
@@ -113,7 +112,7 @@ def test_reject(rule):
     check_is_of_best_epoch(PredtronClassifier(reject=Reject(0.2, -1, rule=rule)))
 
 
-@pytest.mark.parametrize("settings", [{"threshold": "f1"}, {"reject": Reject(0.2, -1)}], ids=str)
+@pytest.mark.parametrize("settings", [{"decision": "f1"}, {"reject": Reject(0.2, -1, "online")}], ids=str)
 def test_folds_learn_the_epochs_that_were_best(monkeypatch, settings):
     """Epochs are compared by the histogram of the first; what predicts is as after a fit of so many epochs."""
     X, y, (X_held, y_held) = noisy()
@@ -128,7 +127,7 @@ def test_folds_learn_the_epochs_that_were_best(monkeypatch, settings):
     monkeypatch.setattr(_training, "learn_epoch", counted)
     model.set_callbacks(EarlyStopping((X_held, y_held), patience=2)).fit(X, y)
     assert model.best_iter_ < model.n_iter_ < 40 and model.best_score_ == min(model.validation_scores_)
-    assert len(learned) == model.n_iter_ + N_FOLDS * model.best_iter_
+    assert len(learned) == model.n_iter_ + (3 if "decision" in settings else 5) * model.best_iter_
     short = clone(model).set_callbacks().set_params(max_iter=model.best_iter_).fit(X, y)
     np.testing.assert_array_equal(model.predict(X_held), short.predict(X_held))
     assert pickle.dumps(model._model.learner.observer) == pickle.dumps(short._model.learner.observer)
@@ -418,7 +417,7 @@ def test_protocol():
     assert isinstance(EarlyStopping(([[0.0]], [0])), FitCallback)
 
 
-@pytest.mark.parametrize("settings", [{"threshold": "f1"}, {"reject": Reject(0.2, -1)}], ids=str)
+@pytest.mark.parametrize("settings", [{"decision": "f1"}, {"reject": Reject(0.2, -1, "online")}], ids=str)
 def test_a_stream_goes_on_with_what_fit_has_shown_of_rows_held_out(settings):
     """They weigh as much as the rounds so far, of which the last weighs t_."""
     X, y, (X_held, y_held) = noisy()

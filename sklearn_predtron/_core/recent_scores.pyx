@@ -1,5 +1,6 @@
 """The scores predicted in the last rounds, each before its row was learned, and what they should have been."""
 from libc.math cimport fabs
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -121,10 +122,10 @@ cdef class RecentScores(Observer):
 
     cdef void mark(self) noexcept nogil:
         """Keep what was recorded up to now."""
-        self.marked_scores[:self.n] = self.scores[:self.n]
-        self.marked_labels[:self.n] = self.labels[:self.n]
-        self.marked_weight[:self.n] = self.weight[:self.n]
-        self.marked_number[:self.n] = self.number[:self.n]
+        memcpy(&self.marked_scores[0, 0], &self.scores[0, 0], self.n * self.problem.d * sizeof(float))
+        memcpy(&self.marked_labels[0, 0], &self.labels[0, 0], self.n * self.values * sizeof(int))
+        memcpy(&self.marked_weight[0], &self.weight[0], self.n * sizeof(double))
+        memcpy(&self.marked_number[0], &self.number[0], self.n * sizeof(Py_ssize_t))
         self.n_marked, self.head_marked = self.n, self.head
         self.marked_at = self.recorded
         self.next_mark = self.recorded + max(1, self.recorded // 10)

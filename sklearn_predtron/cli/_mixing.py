@@ -93,10 +93,10 @@ def learn_mixture(
     start, stopped = perf_counter(), None
     known = {"classes": None if task.rank else contestant.classes, "n_features": file_format.n_features}
     if task.batch:
-        warn(f"{mixing_option(args)} leaves the threshold of --task bipartite at 0: it is chosen on rows in memory")
+        warn(f"{mixing_option(args)} leaves the cut of --task bipartite at 0: it is chosen on rows in memory")
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "threshold=.* is chosen on rows in memory")  # which is said above
+            warnings.filterwarnings("ignore", "decision=None cuts where rows in memory")  # which is said above
             mixing.fit(shards_of(files, file_format), **known, zero_based=bool(file_format.zero_based))
     except OSError as error:
         return FileError(f"{mixing_option(args)}: {error}")

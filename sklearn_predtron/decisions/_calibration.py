@@ -159,13 +159,19 @@ class Calibration(Decision):
 
     def now(self, learner: Learner, settled: Any) -> Calibrated:
         """Return the map of this moment: that of the rows held out, until there are a tenth more."""
+        self.check_known(learner, settled)
         found = self.map(learner, settled)
-        if found is None:
+        return Calibrated(self.of, found, agrees=self.agrees)
+
+    def check_known(self, learner: Learner, settled: Any) -> None:
+        """Refuse to make probabilities of no scores."""
+        observer: Any = learner.observer
+        recent = isinstance(observer, RecentScores) and observer.kind == self.of.kind and observer.marked_at > 0
+        if not recent and not (isinstance(observer, ScoreHistogram) and observer.rounds > 0):
             raise ValueError(
                 "probabilities are made of scores of rows that were not learned, and there are none: call fit with another "
                 "decision than 'learned', which holds some out, or learn on by partial_fit."
             )
-        return Calibrated(self.of, found, agrees=self.agrees)
 
     def map(self, learner: Learner, settled: Any) -> Any:
         """Return the map itself; None where no scores are known."""

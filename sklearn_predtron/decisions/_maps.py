@@ -112,7 +112,8 @@ def relative(weight: NDArray) -> NDArray:
 
 def root_mean_square(scores: NDArray) -> float:
     """Return the scale of some scores; 1 if they are zeros."""
-    return float(np.sqrt(np.mean(np.square(scores, dtype=np.float64)))) or 1.0 if scores.size else 1.0
+    largest = float(np.abs(scores).max(initial=0))  # relative to it no square overflows
+    return largest * float(np.sqrt(np.mean(np.square(scores / largest, dtype=np.float64)))) if largest > 0 else 1.0
 
 
 def smoothed(on: NDArray, weight: NDArray, smoothing: float) -> tuple[NDArray, NDArray]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from numbers import Real
 from typing import Any
 
 from sklearn_predtron._parts import resolve
+from sklearn_predtron.decisions import Cut, Learned
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
+from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.losses import SubsetLoss
 from sklearn_predtron.losses.subset import AtK
@@ -51,7 +54,7 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
     >>> from sklearn.utils.estimator_checks import check_estimator
     >>> from sklearn_predtron import PredtronBinaryClassifier
     >>> from sklearn_predtron.estimator_checks import expected_failed_checks
-    >>> model = PredtronBinaryClassifier(threshold="f1")
+    >>> model = PredtronBinaryClassifier(decision="f1")
     >>> sorted(set(expected_failed_checks(model)) - set(expected_failed_checks(PredtronBinaryClassifier())))
     ['check_class_weight_classifiers']
     >>> results = check_estimator(model, expected_failed_checks=expected_failed_checks(model), on_skip=None)
@@ -71,11 +74,7 @@ def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
     expected: dict[str, str] = {}
     if given.get("reject") is not None:
         expected |= dict.fromkeys([*PREDICTIONS, CLASS_WEIGHT], "rows may be rejected, whose label is no class")
-    threshold = given.get("threshold")
-    if "class_weight" in given and (isinstance(threshold, (str, SubsetLoss)) or callable(threshold)):
-        expected[CLASS_WEIGHT] = "the cut takes back what the weights of the classes add to the scores"
-    elif isinstance(threshold, Real):
-        expected["check_classifiers_train"] = "a cut that is given may have any accuracy"
+    expected |= _of_decisions(estimator, given)
     if given.get("fit_intercept") is False:
         expected[CLASS_WEIGHT] = "a class cannot be predicted more often by an intercept"
     if given.get("representation") == "shared":
@@ -87,6 +86,32 @@ def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
         if isinstance(estimator, PredtronBipartiteClassifier):
             expected["check_methods_subset_invariance"] = "the first k of the rows given are predicted, and depend on the others"
     return expected
+
+
+def _of_decisions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
+    """Return what fails where predictions are not those of the largest scores, or of the largest probabilities."""
+    rule, expected = given.get("decision"), dict[str, str]()
+    at = rule.at if isinstance(rule, Cut) else rule
+    bipartite, sets = (isinstance(estimator, kind) for kind in (PredtronBipartiteClassifier, PredtronMultilabelClassifier))
+    if isinstance(rule, Learned) or rule == "learned":
+        return {}
+    if isinstance(at, Real):
+        expected["check_classifiers_train"] = "a cut that is given may have any accuracy"
+    elif rule is None and not bipartite and _has_unit_costs(estimator, given):
+        return {}
+    else:
+        expected["check_classifiers_train"] = "what costs least is neither of the largest score nor most probable"
+        if "class_weight" in given:
+            expected[CLASS_WEIGHT] = "the decision takes back what the weights of the classes add to the scores"
+    if sets:
+        expected["check_classifier_multioutput"] = "what costs least is not what is more probable than not"
+    return expected
+
+
+def _has_unit_costs(estimator: Any, given: dict[str, Any]) -> bool:
+    """Return whether mistakes cost the same, or as many ranks as they are off."""
+    usual = inspect.signature(type(estimator)).parameters["loss"].default if "loss" in given else None
+    return isinstance(given.get("loss"), str) and given["loss"] == usual
 
 
 def _of_streams(estimator: Any, given: dict[str, Any]) -> dict[str, str]:

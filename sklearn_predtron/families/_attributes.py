@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
+from sklearn_predtron.decisions._calibration import calibration_of
+from sklearn_predtron.decisions._rules import Learned
+
 
 def unfitted(estimator: Any, name: str) -> NotFittedError:
     """Return the error of an estimator that has learned nothing."""
@@ -49,6 +52,16 @@ def names_of(estimator: Any) -> NDArray:
     if names is None:
         raise absent(estimator, "label_names_")
     return names
+
+
+def check_has_probabilities(estimator: Any) -> bool:
+    """Refuse `predict_proba` where what was learned knows none, or a fit would learn none."""
+    model, rule, reject = estimator._model, estimator.decision, getattr(estimator, "reject", None)
+    if model is None:
+        return not (isinstance(rule, Learned) or rule == "learned" or getattr(reject, "rule", None) is not None)
+    if model.learner.t > 0:
+        calibration_of(model.decision_of(estimator)).check_known(model.learner, model.settled)
+    return True
 
 
 def shifted_intercept(estimator: Any) -> NDArray:

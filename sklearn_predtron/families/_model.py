@@ -14,7 +14,7 @@ from scipy import sparse
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.rows import OVERFLOW, Rows
-from sklearn_predtron._parts import resolve
+from sklearn_predtron._parts import Part, resolve
 from sklearn_predtron._version import __version__
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.families import _saved
@@ -62,7 +62,7 @@ class Model:
     resolved : bool
         Whether the estimator's parameters are those that the learner was made of.
     decided : tuple
-        The parameters of which a decision was made, as told by an object, and the decision.
+        The parameters of which a decision was made, and their parts, as told by two objects, and the decision.
     parameters : object
         What tells the present parameters from those before.
     """
@@ -81,7 +81,7 @@ class Model:
     record: dict[str, Any] = field(default_factory=dict)
     stream: Stream | None = None
     resolved: bool = False
-    decided: tuple[Any, Any] = (None, None)
+    decided: tuple[Any, Any, Any] = (None, None, None)
     parameters: Any = field(default_factory=object)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -94,10 +94,10 @@ class Model:
 
     def decision_of(self, estimator: Any) -> Decision:
         """Return the decision by an estimator's present parameters, made of them once."""
-        parameters, (decided_by, decision) = self.parameters, self.decided
-        if decided_by is not parameters:
+        parameters, change, (decided_by, decided_at, decision) = self.parameters, Part.last_change, self.decided
+        if decided_by is not parameters or decided_at is not change:
             decision = estimator._decision(self.labels)
-            self.decided = parameters, decision
+            self.decided = parameters, change, decision
         return decision
 
     def close_stream(self) -> None:
@@ -229,7 +229,7 @@ class Model:
 
 def nothing_of_a_process() -> dict[str, Any]:
     """Return the fields that are not saved, as they are in the beginning."""
-    return {"stream": None, "resolved": False, "decided": (None, None), "parameters": object()}
+    return {"stream": None, "resolved": False, "decided": (None, None, None), "parameters": object()}
 
 
 def size_of_block(learner: Learner) -> int:

@@ -85,9 +85,6 @@ class RowReader:
     ----------
     name : str
         What the estimator is called in errors.
-    weight_of : callable, default=None
-        Returns the weight of each row that follows from its label, given the codec, the labels, the rows' own weights and
-        whether the call is of a stream.
     """
 
     ids: Any = None  # of the rows of a round, if ids gather them
@@ -95,8 +92,12 @@ class RowReader:
     no_comparator_because: str | None = None  # in bounds
     no_rows_because: str | None = None  # for what asks for the rows of X, or for all predictions
 
-    def __init__(self, name: str, weight_of: Callable[..., NDArray | None] | None = None):
-        self.name, self.weight_of = name, weight_of
+    def __init__(self, name: str):
+        self.name = name
+
+    def weights(self, codec: Any, labels: Any, weight: NDArray | None, *, partial: bool) -> NDArray | None:
+        """Return the weight of each row that follows from its label, given the rows' own, and whether the call is of a stream."""
+        return None
 
     def read(
         self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *, partial: bool, classes: Any = None, sample_weight: Any = None
@@ -110,7 +111,7 @@ class RowReader:
         if sample_weight is not None:
             weight = np.ascontiguousarray(check_sample_weight(sample_weight, X))
         frequency = weight
-        of_label = None if self.weight_of is None else self.weight_of(codec, labels, weight, partial=partial)
+        of_label = self.weights(codec, labels, weight, partial=partial)
         if of_label is not None:
             weight = of_label if weight is None else product(weight, of_label)
         order = None

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._compat import StrOptions
 from sklearn_predtron._names import refuse_class
 from sklearn_predtron._parts import as_numbers, checked_build
 from sklearn_predtron._queries import shortened, shortened_list
+from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfClasses, calibration_of
@@ -23,7 +25,7 @@ from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfTwoClasses,
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.families import _linear
-from sklearn_predtron.families._attributes import learned, shifted_intercept
+from sklearn_predtron.families._attributes import check_has_probabilities, learned, shifted_intercept
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._reading import RowReader, check_lengths
@@ -66,7 +68,7 @@ class WeighedClasses(RowReader):
     """
 
     def __init__(self, name: str, class_weight: Any, by_costs: Callable[[NDArray], NDArray | None]):
-        super().__init__(name, self.weights)
+        super().__init__(name)
         self.class_weight, self.by_costs = class_weight, by_costs
 
     def weights(self, codec: Classes, labels: Codes, weight: NDArray | None, *, partial: bool) -> NDArray | None:
@@ -348,6 +350,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         predicted = model.decoded(X, model.decision_of(self))
         return self._named(model.labels.classes)[predicted]
 
+    @keeping_type(available_if(check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probabilities of the classes, by a map of scores of rows that were not learned.
 
@@ -366,12 +369,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
         Raises
         ------
-        ValueError
+        AttributeError
             If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
         return model.decoded(X, calibration_of(model.decision_of(self)))
 
+    @keeping_type(available_if(check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
         """Compute the logarithms of `predict_proba`.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._compat import Interval, StrOptions, with_callbacks
 from sklearn_predtron._core.learner import Learner
@@ -21,7 +22,7 @@ from sklearn_predtron.decisions._calibration import Calibration, OfColumn, calib
 from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
 from sklearn_predtron.families import _linear
-from sklearn_predtron.families._attributes import learned, shifted_intercept
+from sklearn_predtron.families._attributes import check_has_probabilities, learned, shifted_intercept
 from sklearn_predtron.families._batches import BatchReader, column_of, losses_of_batches
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
@@ -396,6 +397,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         model = self._fitted_model()
         return model.scores(X, model.decision_of(self))[:, 0]
 
+    @keeping_type(available_if(check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probabilities of both classes, by a map of scores of rows that were not learned.
 
@@ -411,12 +413,13 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
         Raises
         ------
-        ValueError
+        AttributeError
             If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
         return model.decoded(X, calibration_of(model.decision_of(self)))
 
+    @keeping_type(available_if(check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
         """Compute the logarithms of `predict_proba`.
 

@@ -10,18 +10,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.multioutput import MultiOutputClassifier
+from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._compat import LinearClassifierMixin
 from sklearn_predtron._names import refuse_class
 from sklearn_predtron._parts import checked_build, real_numbers, resolve
 from sklearn_predtron._queries import shortened
+from sklearn_predtron._typing import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfLabels, calibration_of
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, number_or_measure
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.families import _linear
-from sklearn_predtron.families._attributes import learned, names_of, read_only, shifted_intercept
+from sklearn_predtron.families._attributes import check_has_probabilities, learned, names_of, read_only, shifted_intercept
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._linear import Linear
@@ -198,9 +200,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def _build_problem(self, labels: Any) -> LabelSets:
         representation, m = resolve(SubsetRepresentation, self.representation, "representation"), labels.n_labels
         loss = subset_loss(self.loss, lambda part: part.build(representation, m))
-        if self._costs(loss, m) is not None:
-            loss = Hamming()
-        return checked_build(loss, loss.build(representation, m), LabelSets, d=m)
+        own = checked_build(loss, loss.build(representation, m), LabelSets, d=m)
+        return own if self._costs(loss, m) is None else Hamming().build(representation, m)
 
     def _costs(self, loss: SubsetLoss, m: int) -> tuple[float, float] | None:
         """Return what a false label costs and what a missed one, if sets of least expected cost are predicted; else None."""
@@ -298,6 +299,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         model = self._fitted_model()
         return model.labels.decode(model.decoded(X, model.decision_of(self), model.labels.pack))
 
+    @keeping_type(available_if(check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probability of each label, by a map of scores of rows that were not learned.
 
@@ -313,13 +315,14 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
         Raises
         ------
-        ValueError
+        AttributeError
             If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
         found = model.decoded(X, calibration_of(model.decision_of(self)))
         return found if model.labels.two is None else np.hstack([1 - found, found])
 
+    @keeping_type(available_if(check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
         """Compute the logarithms of `predict_proba`.
 

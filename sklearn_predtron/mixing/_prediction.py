@@ -86,6 +86,38 @@ class Predicting:
         """
         return self._fitted().decision_function(X, **self._routed("decision_function", params))
 
+    @keeping_type(available_if(offered("predict_proba")))
+    def predict_proba(self, X: Any) -> NDArray:
+        """Compute the probabilities of the fitted estimator, by scores of the last rows of all shards.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray
+            What its `predict_proba` returns.
+        """
+        return self._fitted().predict_proba(X)
+
+    @keeping_type(available_if(offered("predict_log_proba")))
+    def predict_log_proba(self, X: Any) -> NDArray:
+        """Compute the logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        ndarray
+            What its `predict_log_proba` returns.
+        """
+        return self._fitted().predict_log_proba(X)
+
     @keeping_type(available_if(offered("rank")))
     def rank(self, X: Any, **params: Any) -> NDArray:
         """Rank the documents of each query as the fitted ranker does.

@@ -1,4 +1,4 @@
-"""Classifiers: the class of the best decoded score, or the label of a rejected row."""
+"""Classifiers: the class of the best decoded score, or of least expected cost, or the label of a rejected row."""
 
 from __future__ import annotations
 
@@ -7,48 +7,68 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron.decisions._abstain import AbstainByMargin
+from sklearn_predtron.decisions._calibration import Calibrated
+from sklearn_predtron.decisions._expected import ByCosts
 from sklearn_predtron.onnx._graph import Graph
-from sklearn_predtron.onnx._scores import linear_map, tensor_labels
+from sklearn_predtron.onnx._probabilities import cheapest, decision_now, of_both, of_columns, of_decoded, probabilities_of
+from sklearn_predtron.onnx._scores import linear_map, tensor_labels, unshifted
 
 
 def labels_of(model: Any) -> NDArray:
     """Return what may be predicted, by its number."""
-    reject = getattr(model, "reject", None)
-    return tensor_labels(model.classes_ if reject is None else np.append(model.classes_, reject.label))
+    return tensor_labels(model._named(model.classes_))
 
 
 def class_outputs(model: Any, real: Any) -> dict[str, Any]:
     """Return the type and the shape of each output."""
     k = len(model.classes_)
-    return {"label": (labels_of(model).dtype, [None]), "scores": (real, [None] if k == 2 else [None, k])}
+    outputs = {"label": (labels_of(model).dtype, [None]), "scores": (real, [None] if k == 2 else [None, k])}
+    return outputs if probabilities_of(model) is None else {**outputs, "probabilities": (real, [None, k])}
 
 
 def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:
-    """Return the label and the decoded scores of each row."""
-    problem, labels = model._model.learner.problem, labels_of(model)
+    """Return the label and the decoded scores of each row, and probabilities if they are known."""
+    labels, problem, k = labels_of(model), model._model.learner.problem, len(model.classes_)
     decode = problem.decision(np.eye(problem.d))
     weights, offset = linear_map(model)
-    decoded = graph.linear(X, weights @ decode, offset @ decode)
-    reject = getattr(model, "reject", None)
-    if reject is None or reject.rule == "code":
-        of_ties = problem.predict(np.zeros((1, problem.d)))[0]
-        code = graph.node("ArgMax", decoded, axis=1, keepdims=0, select_last_index=int(of_ties > 0))
+    product = graph.times(X, weights @ decode)
+    decoded = graph.plus(product, offset @ decode)
+    decides, calibrated, probabilities = decision_now(model), probabilities_of(model), None
+    if calibrated is not None:
+        raw = graph.plus(product, unshifted(model) @ decode)
+        probabilities = draw_probabilities(graph, calibrated, raw, k, problem)
+    if isinstance(decides, ByCosts):
+        assert probabilities is not None
+        code = cheapest(graph, probabilities, decides.costs)
+    elif isinstance(decides, AbstainByMargin):
+        code = code_or_reject(graph, decides, decoded, k)
     else:
-        code = code_or_reject(graph, model, decoded)
+        code = best(graph, decoded, problem)
     label = graph.node("Gather", graph.constant(labels, labels.dtype), code)
-    return [label, decision(graph, decoded, len(model.classes_), problem)]
+    scores = second(graph, decoded, problem) if k == 2 else first_classes(graph, decoded, k, problem)
+    return [label, scores] if probabilities is None else [label, scores, probabilities]
 
 
-def code_or_reject(graph: Graph, model: Any, decoded: str) -> str:
+def draw_probabilities(graph: Graph, calibrated: Calibrated, decoded: str, k: int, problem: Any) -> str:
+    """Return the probabilities of the classes, given scores that nothing was taken off."""
+    if k == 2:
+        return of_both(graph, of_columns(graph, calibrated, graph.as_column(second(graph, decoded, problem))))
+    return of_decoded(graph, calibrated, first_classes(graph, decoded, k, problem), best(graph, decoded, problem))
+
+
+def best(graph: Graph, decoded: str, problem: Any) -> str:
+    """Return the number of the best prediction, and of those that tie as Python does."""
+    of_ties = problem.predict(np.zeros((1, problem.d)))[0]
+    return graph.node("ArgMax", decoded, axis=1, keepdims=0, select_last_index=int(of_ties > 0))
+
+
+def code_or_reject(graph: Graph, decides: AbstainByMargin, decoded: str, k: int) -> str:
     """Return the number of the best class, or of the rejection where its lead is not what `reject` asks for, or NaN."""
-    k = len(model.classes_)
     values, classes = graph.node("TopK", decoded, graph.constant([2], np.int64), n_outputs=2, axis=1)
     lead = graph.node("Sub", graph.column(values, 0), graph.column(values, 1))
     first, second = graph.column(classes, 0), graph.column(classes, 1)
-    learned = model._model
-    least = (
-        model._decision(learned.labels).now(learned.learner, learned.settled).least_margin(np.indices((k, k)).reshape(2, -1).T)
-    )
+    least = decides.least_margin(np.indices((k, k)).reshape(2, -1).T)
     needed = graph.constant(least, graph.real)
     if np.ndim(least) > 0:  # by the two best classes
         pair = graph.node("Add", graph.node("Mul", first, graph.constant(k, np.int64)), second)
@@ -56,11 +76,12 @@ def code_or_reject(graph: Graph, model: Any, decoded: str) -> str:
     return graph.node("Where", graph.node("GreaterOrEqual", lead, needed), first, graph.constant(k, np.int64))
 
 
-def decision(graph: Graph, decoded: str, k: int, problem: Any) -> str:
-    """Return what `decision_function` does: for two classes the score of the second."""
-    if k == 2:
-        difference = graph.node("Sub", graph.column(decoded, 1), graph.column(decoded, 0))
-        return graph.node("Mul", difference, graph.constant(0.5, graph.real)) if problem.d == 1 else difference
-    if problem.k == k:
-        return decoded
-    return graph.node("Gather", decoded, graph.constant(np.arange(k), np.int64), axis=1)
+def second(graph: Graph, decoded: str, problem: Any) -> str:
+    """Return the score of the second of two classes, as `decision_function` does."""
+    difference = graph.node("Sub", graph.column(decoded, 1), graph.column(decoded, 0))
+    return graph.node("Mul", difference, graph.constant(0.5, graph.real)) if problem.d == 1 else difference
+
+
+def first_classes(graph: Graph, decoded: str, k: int, problem: Any) -> str:
+    """Return the decoded scores of the classes, without that of a code for rejections."""
+    return decoded if problem.k == k else graph.node("Gather", decoded, graph.constant(np.arange(k), np.int64), axis=1)

@@ -44,15 +44,17 @@ def register_converters() -> None:
     """Tell skl2onnx how the estimators of this package are converted.
 
     Then ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take them, alone and as the last step of a pipeline.  What the
-    graph puts out equals what the estimator's methods return: ``label`` is `predict` of a classifier and ``scores`` its
-    `decision_function`; of `PredtronRanker`, ``scores`` is `predict` and ``positions`` is `rank` of the rows as one query; of
-    `PredtronLabelRanker`, ``positions`` is `predict` and ``scores`` its `decision_function`.  A graph for inputs of float32
-    computes with them, and so differs in the seventh digit; one for inputs of float64 (``DoubleTensorType``) or integers in the
-    fifteenth.
+    graph puts out equals what the estimator's methods return: ``label`` is `predict` of a classifier, ``scores`` its
+    `decision_function`, and ``probabilities`` its `predict_proba`, left out where that is an error (after `fit` under
+    ``decision="learned"``, and with ``Reject(rule="online")``); of `PredtronRanker`, ``scores`` is `predict` and ``positions``
+    is `rank` of the rows as one query; of `PredtronLabelRanker`, ``positions`` is `predict` and ``scores`` its
+    `decision_function`.  A graph for inputs of float32 computes with them, and so differs in the seventh digit; one for inputs
+    of float64 (``DoubleTensorType``) or integers in the fifteenth.
 
     NaN and infinity, which `predict` refuses, a graph cannot refuse: scores of NaN are then put out, with the first class as the
     label, or with the label of `reject` unless its rule is "code".  Inside ``CalibratedClassifierCV`` the probabilities are
-    those of Python; other estimators that hold one of these are converted by skl2onnx alone: compare what they predict.
+    those of Python; other estimators that hold one of these are converted by skl2onnx alone, to which they give labels and
+    probabilities, if these are known, as classifiers of scikit-learn do: compare what they predict.
 
     Raises
     ------
@@ -153,8 +155,17 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
     check_linear(model)  # here, too: a converter of another estimator that holds this one does not parse it
     graph = Graph(scope, container, real_type(model, operator.inputs))
     outputs, draw = CONVERTERS[type(model)]
-    values = draw(graph, model, graph.cast(X.full_name, graph.real))
-    if has_two_columns(model, outputs(model, graph.real), container):
+    names, values = outputs(model, graph.real), draw(graph, model, graph.cast(X.full_name, graph.real))
+    if has_two_columns(model, names, container):
         values[1] = graph.of_both(values[1])
-    for value, output in zip(values, operator.outputs, strict=True):
+    found = dict(zip(names, values, strict=True))
+    for value, output in zip(wanted(found, operator, container), operator.outputs, strict=True):
         container.add_node("Identity", [value], [output.full_name], name=scope.get_unique_operator_name("Identity"))
+
+
+def wanted(found: dict[str, str], operator: Any, settings: Any) -> list[str]:
+    """Return the outputs that are wanted: all, or the two that another estimator's converter asks for."""
+    if len(operator.outputs) == len(found):
+        return list(found.values())
+    scores = settings.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]
+    return [found["label"], found["scores"] if scores else found.get("probabilities", found["scores"])]

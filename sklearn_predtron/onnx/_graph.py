@@ -62,18 +62,33 @@ class Graph:
         """Return a column as a value of one dimension."""
         return self.node("Reshape", value, self.constant([-1], np.int64))
 
+    def times(self, X: str, weights: NDArray) -> str:
+        """Return X weights."""
+        return self.node("MatMul", X, self.constant(weights, self.real))
+
+    def plus(self, value: str, offset: NDArray) -> str:
+        """Return value + offset."""
+        return self.node("Add", value, self.constant(offset, self.real))
+
     def linear(self, X: str, weights: NDArray, offset: NDArray) -> str:
         """Return X weights + offset."""
-        product = self.node("MatMul", X, self.constant(weights, self.real))
-        return self.node("Add", product, self.constant(offset, self.real))
+        return self.plus(self.times(X, weights), offset)
+
+    def sigmoid(self, log_odds: str) -> str:
+        """Return 1 / (1 + e^-z) of log-odds z."""
+        return self.node("Sigmoid", log_odds)
 
     def column(self, value: str, j: int) -> str:
         """Return a column, in one dimension."""
         return self.node("Gather", value, self.constant(j, np.int64), axis=1)
 
+    def as_column(self, value: str) -> str:
+        """Return a value of one dimension as a column."""
+        return self.node("Reshape", value, self.constant([-1, 1], np.int64))
+
     def of_both(self, scores: str) -> str:
         """Return the scores of both classes, given those of the second in one dimension."""
-        column = self.node("Reshape", scores, self.constant([-1, 1], np.int64))
+        column = self.as_column(scores)
         return self.node("Concat", self.node("Neg", column), column, axis=1)
 
     def positive(self, scores: str) -> str:

@@ -26,6 +26,12 @@ def linear_map(model: Any) -> tuple[NDArray, NDArray]:
     return np.broadcast_to(coef, (d, coef.shape[1])).T, np.broadcast_to(intercept, d)
 
 
+def unshifted(model: Any) -> NDArray:
+    """Return offsets of shape (d,) of the scores before a decision takes anything off, which probabilities are made of."""
+    offsets = np.atleast_1d(model._model.learner.read(lambda weights: weights.mean()[1]))
+    return np.broadcast_to(offsets, model._model.learner.problem.d)
+
+
 def tensor_labels(labels: NDArray) -> NDArray:
     """Return labels in a type that tensors have."""
     kind, values = labels.dtype.kind, labels.tolist()

@@ -1,4 +1,4 @@
-"""Sets of labels, and rows of a batch: what is above its cut, or among the k best."""
+"""Sets of labels, and rows of a batch: what is above its cut, among the k best, or of greatest expected measure."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_predtron.decisions._expected import BySets, MostExpected
 from sklearn_predtron.families.bipartite import batch_loss
 from sklearn_predtron.losses import AtK, subset_loss
 from sklearn_predtron.onnx._graph import Graph
-from sklearn_predtron.onnx._scores import linear_map, tensor_labels
+from sklearn_predtron.onnx._probabilities import decision_now, draw_curves, most_expected, of_both, of_columns, probabilities_of
+from sklearn_predtron.onnx._scores import linear_map, tensor_labels, unshifted
 
 
 def set_outputs(model: Any, real: Any) -> dict[str, Any]:
     """Return the type and the shape of each output."""
     if model._model.labels.two is not None:
-        return {"label": (tensor_labels(model.classes_).dtype, [None]), "scores": (real, [None])}
+        return batch_outputs(model, real)
     shape = [None, model._model.labels.n_labels]
-    return {"label": (indicator_type(model), shape), "scores": (real, shape)}
+    outputs = {"label": (indicator_type(model), shape), "scores": (real, shape)}
+    return outputs if probabilities_of(model) is None else {**outputs, "probabilities": (real, shape)}
 
 
 def indicator_type(model: Any) -> Any:
@@ -27,33 +30,58 @@ def indicator_type(model: Any) -> Any:
 
 
 def draw_sets(graph: Graph, model: Any, X: str) -> list[str]:
-    """Return the indicators and the scores of the labels of each row."""
-    scores, on = graph.linear(X, *linear_map(model)), None
-    if isinstance(subset_loss(model._model.loss), AtK):
-        m, problem = model._model.labels.n_labels, model._model.learner.problem
-        on = at_k(graph, scores, graph.constant([m], np.int64), problem, axis=1)
+    """Return the indicators and the scores of the labels of each row, and probabilities if they are known."""
+    learned, m = model._model, model._model.labels.n_labels
+    (scores, raw), decides = scores_and_raw(graph, model, X), decision_now(model)
+    if isinstance(decides, BySets):
+        on = plugged_in(graph, decides.plug_in, draw_curves(graph, decides.map, raw), m)
+    elif isinstance(subset_loss(learned.loss), AtK):
+        on = at_k(graph, scores, graph.constant([m], np.int64), learned.learner.problem, axis=1)
     else:
         on = graph.positive(scores)
-    if model._model.labels.two is not None:
-        return [class_of(graph, model, graph.flat(on)), graph.flat(scores)]
-    return [graph.cast(on, indicator_type(model)), scores]
+    if learned.labels.two is not None:
+        label, scores = class_of(graph, model, graph.flat(on)), graph.flat(scores)
+        return [label, scores, *(of_both(graph, p) for p in draw_probabilities(graph, model, raw))]
+    return [graph.cast(on, indicator_type(model)), scores, *draw_probabilities(graph, model, raw)]
+
+
+def scores_and_raw(graph: Graph, model: Any, X: str) -> tuple[str, str]:
+    """Return the scores that predict, and those that nothing was taken off."""
+    weights, offset = linear_map(model)
+    product = graph.times(X, weights)
+    return graph.plus(product, offset), graph.plus(product, unshifted(model))
+
+
+def draw_probabilities(graph: Graph, model: Any, raw: str) -> list[str]:
+    """Return the probability of each label, if they are known."""
+    calibrated = probabilities_of(model)
+    return [] if calibrated is None else [of_columns(graph, calibrated, raw)]
+
+
+def plugged_in(graph: Graph, plug_in: Any, log_odds: str, m: int) -> str:
+    """Return which of m labels are on by a rule for probabilities, which are in the order of their log-odds."""
+    if isinstance(plug_in, MostExpected):
+        return most_expected(graph, log_odds, m, plug_in.measure)
+    return graph.node("Less", graph.positions(log_odds, graph.constant([m], np.int64), 1), graph.constant([plug_in.k], np.int64))
 
 
 def batch_outputs(model: Any, real: Any) -> dict[str, Any]:
     """Return the type and the shape of each output."""
-    return {"label": (tensor_labels(model.classes_).dtype, [None]), "scores": (real, [None])}
+    outputs = {"label": (tensor_labels(model.classes_).dtype, [None]), "scores": (real, [None])}
+    return outputs if probabilities_of(model) is None else {**outputs, "probabilities": (real, [None, 2])}
 
 
 def draw_batch(graph: Graph, model: Any, X: str) -> list[str]:
-    """Return the label and the score of each row; by losses at k all rows are one group."""
-    scores = graph.flat(graph.linear(X, *linear_map(model)))
+    """Return the label and the score of each row, and probabilities if they are known; by losses at k all are one group."""
+    scores, raw = scores_and_raw(graph, model, X)
+    scores = graph.flat(scores)
     if isinstance(batch_loss(model._model.loss), AtK):
         problem = copy.copy(model._model.learner.problem)
         problem.share = model._model.noted[0] / max(model._model.noted[1], 1)
         on = at_k(graph, scores, graph.n_rows(X), problem, axis=0)
     else:
         on = graph.positive(scores)
-    return [class_of(graph, model, on), scores]
+    return [class_of(graph, model, on), scores, *(of_both(graph, p) for p in draw_probabilities(graph, model, raw))]
 
 
 def class_of(graph: Graph, model: Any, on: str) -> str:

@@ -36,9 +36,9 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
     Returns
     -------
     river.base.MiniBatchClassifier or river.base.MultiLabelClassifier
-        With `learn_one` and `predict_one`, and for classes `learn_many` and `predict_many`.  There is no `predict_proba_one`,
-        for scores are no probabilities: river's metrics of classes work, those of probabilities do not.  Its attribute `model`
-        is the estimator that has learned; `feature_names` are the names of its columns.
+        With `learn_one`, `predict_one` and `predict_proba_one`, and for classes `learn_many`, `predict_many` and
+        `predict_proba_many`.  Its attribute `model` is the estimator that has learned; `feature_names` are the names of its
+        columns.
 
     Raises
     ------

@@ -161,6 +161,39 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
             return self._only
         return self.model.predict(self._columns.known_row(x)).tolist()[0]
 
+    def predict_proba_one(self, x: dict, **kwargs: Any) -> dict[Any, float]:
+        """Compute the probability of each label of a row.
+
+        Parameters
+        ----------
+        x : dict
+            A number for each feature; names that are not known count for nothing.
+        **kwargs : dict
+            Not used.
+
+        Returns
+        -------
+        dict of float
+            By label, those seen so far, and 1 for a single one; before the first as equals those of `classes`, of an estimator
+            of two classes False and True, and else none.  `reject` has no entry.
+
+        Raises
+        ------
+        ValueError
+            If the estimator has no probabilities, as with ``Reject(rule="online")``.
+        """
+        if self.model is None:
+            return self._prior()
+        found = self.model.predict_proba(self._columns.known_row(x))
+        return dict(zip(self.model.classes_.tolist(), found[0].tolist(), strict=True))
+
+    def _prior(self) -> dict[Any, float]:
+        """Return the probabilities of the labels before there is a model."""
+        if self._only is not None:
+            return {self._only: 1.0}
+        known = ([] if self._multiclass else [False, True]) if self.classes is None else list(self.classes)
+        return dict.fromkeys(known, 1 / max(len(known), 1))
+
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn from rows in their order, as `learn_one` does, to the last bit.
 
@@ -227,6 +260,28 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
             return pd.Series([self._only] * len(values), index=X.index, dtype=object)
         return pd.Series(self.model.predict(self._columns.rows(names, values)), index=X.index)
 
+    def predict_proba_many(self, X: Any) -> Any:
+        """Compute the probability of each label of rows.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame of shape (n_samples, n_features)
+            Numbers; columns that are not known count for nothing.
+
+        Returns
+        -------
+        pandas.DataFrame of shape (n_samples, n_labels)
+            As `predict_proba_one` of each row, under the index of X, a column for each label.
+        """
+        import pandas as pd
+
+        names, values = frame_values(X)
+        if self.model is None:
+            return pd.DataFrame(self._prior(), index=X.index, dtype=float)
+        labels, rows = self.model.classes_.tolist(), self._columns.rows(names, values)
+        found = self.model.predict_proba(rows) if len(values) else np.empty((0, len(labels)))
+        return pd.DataFrame(found, index=X.index, columns=labels)
+
 
 class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
     """`PredtronMultilabelClassifier` as a river estimator, which learns from sets of labels as dicts; `to_river` makes it.
@@ -291,6 +346,26 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
         if self.model is None:
             return {}
         return dict(zip(self._labels, map(bool, self.model.predict(self._columns.known_row(x))[0].tolist()), strict=True))
+
+    def predict_proba_one(self, x: dict, **kwargs: Any) -> dict[Any, dict[bool, float]]:
+        """Compute the probability of each label of a row.
+
+        Parameters
+        ----------
+        x : dict
+            A number for each feature; names that are not known count for nothing.
+        **kwargs : dict
+            Not used.
+
+        Returns
+        -------
+        dict of dict
+            By label, the probabilities that it is off and that it is on; empty before the first row.
+        """
+        if self.model is None:
+            return {}
+        found = self.model.predict_proba(self._columns.known_row(x))[0].tolist()
+        return {name: {False: 1 - p, True: p} for name, p in zip(self._labels, found, strict=True)}
 
 
 def is_whole(value: Any) -> bool:

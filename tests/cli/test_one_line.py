@@ -134,7 +134,7 @@ def test_a_measure_of_batches_that_is_mixed(tmp_path):
         [*PROGRAM, "t", "--task", "bipartite", "--jobs", "1"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0
-    assert done.stderr == "warning: --jobs leaves the threshold of --task bipartite at 0: it is chosen on rows in memory\n"
+    assert done.stderr == "warning: --jobs leaves the cut of --task bipartite at 0: it is chosen on rows in memory\n"
 
 
 class Terminal(io.StringIO):

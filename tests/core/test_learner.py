@@ -46,7 +46,8 @@ OFFSETS = [
 
 
 def make(update, average="linear", representation="onehot", loss="zero_one", **settings):
-    return PredtronClassifier(norm="l2", update=update, average=average, representation=representation, loss=loss, **settings)
+    parts = {"update": update, "average": average, "representation": representation, "loss": loss}
+    return PredtronClassifier(norm="l2", decision="learned", **parts, **settings)
 
 
 def weights_of(n, seed=5):

@@ -454,6 +454,17 @@ def test_powers_of_two_change_no_bit_where_no_logarithm_is_taken(update, scale):
 def test_adaptive_predictions_do_not_depend_on_the_scale_of_the_loss(scale):
     X, y = data(n=200, k=3)
     cost = np.array([[0, 1.0, 4], [2, 0, 1], [1, 3, 0]])
-    models = [PredtronClassifier(loss=costs, random_state=0, max_iter=3).fit(X, y) for costs in (cost, cost * scale)]
+    how = {"decision": "learned", "random_state": 0, "max_iter": 3}
+    models = [PredtronClassifier(loss=costs, **how).fit(X, y) for costs in (cost, cost * scale)]
     assert np.array_equal(models[0].predict(X), models[1].predict(X))
     np.testing.assert_allclose(models[1].coef_, models[0].coef_ * scale, rtol=1e-6, atol=1e-8 * scale)
+
+
+@pytest.mark.parametrize("scale", [0.001, 8.0])
+def test_what_costs_least_in_expectation_does_not_depend_on_the_scale_of_the_loss(scale):
+    X, y = data(n=200, k=3)
+    cost = np.array([[0, 1.0, 4], [2, 0, 1], [1, 3, 0]])
+    models = [PredtronClassifier(loss=costs, random_state=0, max_iter=3).fit(X, y) for costs in (cost, cost * scale)]
+    assert state(models[0]) == state(models[1])
+    assert np.array_equal(models[0].predict(X), models[1].predict(X))
+    np.testing.assert_allclose(models[1].sample_loss(X, y), models[0].sample_loss(X, y) * scale, rtol=1e-12)

@@ -11,14 +11,14 @@ from cases import make_data
 from ranking_cases import plain
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_multilabel_classification
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronMultilabelClassifier
+from sklearn_predtron.decisions import Cut, ExpectedCost
+from sklearn_predtron.decisions._base import UNSEEN
 from sklearn_predtron.decisions._cut import CutBy, best_cut
 from sklearn_predtron.families import _training
-from sklearn_predtron.losses import BalancedError, CostMatrix, CountLoss, FBeta, Jaccard, PrecisionAtK, Reject
-from sklearn_predtron.metrics import cost_scorer
+from sklearn_predtron.losses import BalancedError, CountLoss, FBeta, Jaccard, PrecisionAtK, Reject
 from sklearn_predtron.norms import RKHS
 
 
@@ -85,15 +85,20 @@ def test_of_cuts_alike_the_nearest_to_zero():
     assert best_cut(share_wrong, near, ~on, on) == 1.0  # no number lies between
 
 
+def cut(at):
+    """Return the decision that cuts there."""
+    return at if at is None or isinstance(at, (str, float)) else Cut(at)
+
+
 def held_out_of(monkeypatch, model, X, y, weight=None):
     """What `fit` has kept of rows held out: the scores that are cut and the sides on which they should be."""
     noted = []
     settle = CutBy.after_fit
 
-    def noting(self, learner, scores, batch):
-        given = np.ones(len(X)) if batch.weight is None else batch.weight
-        noted.append((self.of.scores(learner.problem, scores), self.of.positive(batch.labels), given))
-        return settle(self, learner, scores, batch)
+    def noting(self, learner, held):
+        given = np.ones(len(X)) if held.learned_weight is None else held.learned_weight
+        noted.append((self.of.scores(learner.problem, held.scores), held.values == 1, given[held.rounds]))
+        return settle(self, learner, held)
 
     monkeypatch.setattr(CutBy, "after_fit", noting)
     model.fit(X, y, sample_weight=weight)
@@ -123,7 +128,7 @@ def test_the_cut_of_a_fit_is_the_best_of_rows_held_out(monkeypatch, settings, we
         ("balanced", BalancedError().of_counts),
         (missing_is_worse, missing_is_worse),
     ]:
-        model = PredtronBinaryClassifier(threshold=threshold, random_state=0, **settings)
+        model = PredtronBinaryClassifier(decision=cut(threshold), random_state=0, **settings)
         scores, on, given = held_out_of(monkeypatch, model, X, y, weight)
         given = given / given.max()
         sides = scores[:, 0], on[:, 0] * given, ~on[:, 0] * given
@@ -137,7 +142,7 @@ def test_the_cut_of_a_fit_is_the_best_of_rows_held_out(monkeypatch, settings, we
 def test_zero_stays_the_boundary_and_learning_knows_nothing(settings, threshold):
     X, y = rare()
     plain = PredtronBinaryClassifier(random_state=0, **settings).fit(X, y)
-    model = PredtronBinaryClassifier(threshold=threshold, random_state=0, **settings).fit(X, y)
+    model = PredtronBinaryClassifier(decision=cut(threshold), random_state=0, **settings).fit(X, y)
     for _ in range(2):
         score = model.decision_function(X)
         np.testing.assert_allclose(score, plain.decision_function(X) - model.threshold_, atol=1e-12)
@@ -156,49 +161,9 @@ def test_zero_stays_the_boundary_and_learning_knows_nothing(settings, threshold)
         plain, model = plain.partial_fit(X[:50], y[:50]), model.partial_fit(X[:50], y[:50])
 
 
-@pytest.mark.parametrize("loss", [{(1, 0): 3}, [[0, 1], [3, 0]], CostMatrix([[0, 3], [1, 0]], labels=[1, 0])], ids=plain)
-def test_costs_cut_as_their_sum_does(loss):
-    X, y = rare()
-    by_cost = PredtronBinaryClassifier(loss=loss, threshold="cost", random_state=0)
-    by_hand = PredtronBinaryClassifier(loss=loss, threshold=missing_is_worse, random_state=0)
-    for _ in range(2):
-        assert by_cost.fit(X, y).threshold_ == by_hand.fit(X, y).threshold_ != 0
-        for model in (by_cost, by_hand):
-            model.partial_fit(X[:100], y[:100])
-        assert by_cost.threshold_ == by_hand.threshold_
-    names = np.array(["b", "a"])  # the other way round
-    loss = {("a", "b"): 3}
-    model = PredtronBinaryClassifier(loss=loss, threshold="cost", random_state=0).fit(X, names[y])
-    swapped = PredtronBinaryClassifier(loss=loss, threshold=lambda a, b, c, d: 3 * b + c, random_state=0).fit(X, names[y])
-    assert model.threshold_ == swapped.threshold_
-    assert pickle.loads(pickle.dumps(model)).threshold_ == model.threshold_
-
-
-def test_the_cut_by_costs_belongs_to_their_ratio():
-    X, y = rare()
-    model = PredtronBinaryClassifier(loss=np.array([[0, 1 / 3], [5 / 3, 0]]), threshold="cost", random_state=0).fit(X, y)
-    cut = model.threshold_
-    with np.printoptions(precision=2, suppress=True):
-        assert model.threshold_ == pickle.loads(pickle.dumps(model)).threshold_ == cut
-        assert model.set_params(loss=[[0, 2 / 3], [10 / 3, 0]]).threshold_ == cut
-        assert model.set_params(loss=[[0, 1], [0.004, 0]]).threshold_ > model.set_params(loss=[[0, 0.0001], [1, 0]]).threshold_
-
-
-def test_a_cut_by_costs_pays_less_where_classes_overlap():
-    X, y = make_classification(3000, n_informative=8, flip_y=0.15, random_state=0)
-    loss = {(1, 0): 20}
-    paid = {}
-    for threshold in (None, "cost"):
-        model = PredtronBinaryClassifier(loss=loss, threshold=threshold, random_state=0).fit(X[:2000], y[:2000])
-        paid[threshold] = model.sample_loss(X[2000:], y[2000:]).mean()
-    peer = LogisticRegression(class_weight={1: 20}).fit(X[:2000], y[:2000])
-    assert paid["cost"] < 0.8 * paid[None]
-    assert paid["cost"] < 1.1 * -cost_scorer(loss)(peer, X[2000:], y[2000:])
-
-
 def test_f1_of_a_frequent_class_is_said():
     X, y = rare()
-    spotter = PredtronBinaryClassifier(threshold="f1", random_state=0)
+    spotter = PredtronBinaryClassifier(decision="f1", random_state=0)
     with pytest.warns(UserWarning, match=r"for F1 of 'good', the second of classes_ by the alphabet, which 8\d% of"):
         spotter.fit(X, np.where(y == 1, "bad", "good"))
     with warnings.catch_warnings():
@@ -212,7 +177,7 @@ def test_a_threshold_finds_rare_rows():
     X, y = rare(4000)
     scores = {}
     for threshold in (None, "f1", "balanced"):
-        model = PredtronBinaryClassifier(threshold=threshold, random_state=0).fit(X[:2000], y[:2000])
+        model = PredtronBinaryClassifier(decision=cut(threshold), random_state=0).fit(X[:2000], y[:2000])
         predicted = model.predict(X[2000:])
         scores[threshold] = f1_score(y[2000:], predicted), balanced_accuracy_score(y[2000:], predicted)
     assert scores["f1"][0] > scores[None][0] + 0.02
@@ -227,7 +192,7 @@ def test_a_stream_has_the_same_cut_however_it_is_split(kind):
     for name in names:
         cuts = []
         for size in (1, 7, len(y)):
-            model = kind(threshold=name, average=200.0)
+            model = kind(decision=name, average=200.0)
             for first in range(0, len(y), size):
                 model.partial_fit(X[first : first + size], y[first : first + size], **known)
                 if size == 7:
@@ -243,7 +208,7 @@ def test_a_stream_has_the_same_cut_however_it_is_split(kind):
 def test_the_cut_of_a_stream_is_the_best_of_what_was_predicted(average):
     """To the width of a bin, at the weights of the average."""
     X, y = rare(1500)
-    model = PredtronBinaryClassifier(threshold="f1", average=average)
+    model = PredtronBinaryClassifier(decision="f1", average=average)
     alone = PredtronBinaryClassifier(average=average)
     scores = np.zeros(len(y))
     for i in range(len(y)):
@@ -260,28 +225,32 @@ def test_the_cut_of_a_stream_is_the_best_of_what_was_predicted(average):
 
 
 def test_another_measure_after_learning():
-    X, y = rare()
-    model = PredtronBinaryClassifier(threshold="f1", random_state=0).fit(X, y)
-    balanced = PredtronBinaryClassifier(threshold="balanced", random_state=0).fit(X, y)
+    X, y = rare(2000)
+    model = PredtronBinaryClassifier(decision="f1", random_state=0).fit(X, y)
+    balanced = PredtronBinaryClassifier(decision="balanced", random_state=0).fit(X, y)
     assert model.threshold_ != balanced.threshold_
-    assert model.set_params(threshold="balanced").threshold_ == pytest.approx(balanced.threshold_, abs=0.1)
-    assert model.set_params(threshold=0.5).threshold_ == 0.5 and model.set_params(threshold=None).threshold_ == 0.0
-    with pytest.raises(ValueError, match=r"^threshold='f1' is chosen while the estimator learns; call fit or partial_fit"):
-        PredtronBinaryClassifier(random_state=0).fit(X, y).set_params(threshold="f1").predict(X)
+    assert model.set_params(decision="balanced").threshold_ == pytest.approx(balanced.threshold_, abs=0.1)
+    assert model.set_params(decision=0.5).threshold_ == 0.5 and model.set_params(decision=None).threshold_ == 0.0
+    with pytest.raises(ValueError, match=r"^decision='f1' is chosen while the estimator learns; call fit or partial_fit"):
+        PredtronBinaryClassifier(random_state=0).fit(X, y).set_params(decision="f1").predict(X)
     part = FBeta(beta=0.5)
-    model = PredtronBinaryClassifier(threshold=part, random_state=0).fit(X, y)
+    model = PredtronBinaryClassifier(decision=Cut(part), random_state=0).fit(X, y)
     precise = model.threshold_
     part.beta = 4.0
     assert model.threshold_ < precise
 
 
-def test_large_fits_go_by_their_first_epoch(monkeypatch):
-    X, y = rare()
-    folds = PredtronBinaryClassifier(threshold="f1", random_state=0).fit(X, y)
-    monkeypatch.setattr(_training, "MOST_ROWS", 100)
-    model = PredtronBinaryClassifier(threshold="f1", random_state=0).fit(X, y)
-    assert model._model.learner.observer.rounds == len(y) and model._model.settled is None
+def test_large_fits_hold_out_a_part(monkeypatch):
+    X, y = rare(2000)
+    folds = PredtronBinaryClassifier(decision="f1", max_iter=3, tol=None, random_state=0).fit(X, y)
+    assert folds.t_ == 3 * 2000
+    monkeypatch.setitem(_training.MOST_ROWS, UNSEEN, 100)
+    model = clone(folds)
+    scores, on, _ = held_out_of(monkeypatch, model, X, y)
+    assert model.t_ == 3 * 1600 and model._model.learner.observer.rounds == len(scores) == 400
+    assert model.threshold_ == best_cut(FBeta().of_counts, scores[:, 0], on[:, 0], ~on[:, 0])
     assert 0 != model.threshold_ == pytest.approx(folds.threshold_, abs=0.6)
+    assert abs(on.mean() - y.mean()) < 0.005  # as many of each class
 
 
 @pytest.mark.parametrize("threshold", ["macro_f1", "micro_f1", -0.1, [0.1, -0.2, 0, 0.3, 0.5]], ids=plain)
@@ -289,7 +258,7 @@ def test_large_fits_go_by_their_first_epoch(monkeypatch):
 def test_sets_of_labels(monkeypatch, threshold, settings):
     X, Y = sets()
     plain = PredtronMultilabelClassifier(random_state=0, **settings).fit(X, Y)
-    model = PredtronMultilabelClassifier(threshold=threshold, random_state=0, **settings)
+    model = PredtronMultilabelClassifier(decision=cut(threshold), random_state=0, **settings)
     if isinstance(threshold, str):
         scores, on, _ = held_out_of(monkeypatch, model, X, Y)
         columns = [(scores.ravel(), on.ravel())] if threshold == "micro_f1" else list(zip(scores.T, on.T, strict=True))
@@ -308,7 +277,7 @@ def test_the_f1_of_rare_labels():
     X, Y = sets(2000)
     f1 = {}
     for threshold in (None, "macro_f1", "micro_f1"):
-        model = PredtronMultilabelClassifier(threshold=threshold, random_state=0).fit(X[:1000], Y[:1000])
+        model = PredtronMultilabelClassifier(decision=cut(threshold), random_state=0).fit(X[:1000], Y[:1000])
         f1[threshold] = [f1_score(Y[1000:], model.predict(X[1000:]), average=average) for average in ("macro", "micro")]
     assert f1["macro_f1"][0] > f1[None][0] and f1["micro_f1"][1] > f1[None][1]
 
@@ -316,12 +285,12 @@ def test_the_f1_of_rare_labels():
 def test_one_label_of_two_classes():
     X, y = rare()
     names = np.array(["no", "yes"])[y]
-    model = PredtronMultilabelClassifier(threshold="macro_f1", random_state=0).fit(X, names)
+    model = PredtronMultilabelClassifier(decision="macro_f1", random_state=0).fit(X, names)
     np.testing.assert_array_equal(model.predict(X) == "yes", model.decision_function(X) > 0)
     assert model.threshold_.shape == (1,) and model.threshold_[0] != 0
 
 
-@pytest.mark.parametrize("model", [PredtronBinaryClassifier(threshold="f1"), PredtronMultilabelClassifier(threshold="macro_f1")])
+@pytest.mark.parametrize("model", [PredtronBinaryClassifier(decision="f1"), PredtronMultilabelClassifier(decision="macro_f1")])
 def test_saved_and_copied(model):
     X, y = rare() if isinstance(model, PredtronBinaryClassifier) else sets()
     model.set_params(random_state=0).fit(X, y)
@@ -339,33 +308,43 @@ def test_saved_and_copied(model):
     ("settings", "message"),
     [
         (
-            {"threshold": "recall"},
-            r"threshold='recall' is not known; accepted are None, 'cost', 'f1', 'balanced', a loss of counts and",
+            {"decision": "recall"},
+            r"decision='recall' is not known; accepted are None, 'learned', 'expected_cost', 'f1', 'balanced', ExpectedCost\(",
         ),
-        ({"threshold": np.nan}, r"threshold=nan is not known"),
-        ({"threshold": True}, r"threshold=True is not known"),
-        ({"threshold": [0.1, 0.2]}, r"threshold=\[0.1, 0.2\] is not known"),
-        ({"threshold": FBeta}, r"threshold=FBeta is a class; pass an instance"),
-        ({"threshold": PrecisionAtK(k=1)}, r"threshold=PrecisionAtK\(\) is for sets of k labels"),
+        ({"decision": Cut("recall")}, r"decision='recall' is not known; accepted are 'f1', 'balanced', a loss of counts and a"),
+        ({"decision": "cost"}, r"decision='cost' is not known"),
+        ({"decision": "macro_f1"}, r"decision='macro_f1' is not known"),
+        ({"decision": np.nan}, r"decision=nan is not known"),
+        ({"decision": np.inf}, r"decision=inf is not known"),
+        ({"decision": True}, r"[Tt]he 'decision' parameter of PredtronBinaryClassifier must be|decision=True is not known"),
+        ({"decision": Cut(True)}, r"decision=True is not known"),
+        ({"decision": Cut(np.nan)}, r"decision=nan is not known"),
+        ({"decision": Cut(None)}, r"decision=None is not known; accepted are 'f1', 'balanced'"),
+        ({"decision": Cut([0.1, 0.2])}, r"decision=\[0.1, 0.2\] is not known"),
+        ({"decision": Cut}, r"decision=Cut is a class; pass an instance|The 'decision' parameter"),
+        ({"decision": ExpectedCost(smoothing=2.0)}, r"The 'smoothing' parameter of ExpectedCost must be"),
+        ({"decision": Cut(FBeta)}, r"decision=FBeta is a class; pass an instance"),
+        ({"decision": Cut(PrecisionAtK(k=1))}, r"decision=Cut\(at=PrecisionAtK\(\)\) is for sets of k labels"),
         (
-            {"threshold": "f1", "reject": Reject(0.1, -1)},
-            r"threshold='f1' does not go with reject=Reject\(.*one of them must be None",
+            {"decision": "f1", "reject": Reject(0.1, -1)},
+            r"decision=Cut\(at='f1'\) does not go with reject=Reject\(.*accepted are",
         ),
-        ({"threshold": 0.5, "reject": Reject(0.1, -1)}, r"threshold=0.5 does not go with reject"),
+        ({"decision": 0.5, "reject": 0.1}, r"decision=Cut\(at=0.5\) does not go with reject=0.1"),
         (
-            {"threshold": lambda a, b, c, d: np.nan},
-            r"threshold=.* must return finite numbers; at \(a, b, c, d\) = \(0, 0, \d+, \d+\)",
+            {"decision": Cut(lambda a, b, c, d: np.nan)},
+            r"decision=.* must return finite numbers; at \(a, b, c, d\) = \(0, 0, \d+, \d+\)",
         ),
     ],
     ids=plain,
 )
-def test_what_is_no_threshold(settings, message):
+def test_what_is_no_decision(settings, message):
     X, y = rare()
     model = PredtronBinaryClassifier(**settings)
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
     assert not model.__sklearn_is_fitted__() and model._model is None
-    if not callable(settings["threshold"]) or isinstance(settings["threshold"], type):
+    at = getattr(settings["decision"], "at", None)
+    if not callable(at) or isinstance(at, type):
         fitted = PredtronBinaryClassifier(random_state=0).fit(X, y).set_params(**settings)
         for call in (lambda: fitted.predict(X), lambda: fitted.partial_fit(X, y)):
             with pytest.raises(ValueError, match=message):
@@ -375,15 +354,29 @@ def test_what_is_no_threshold(settings, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"threshold": "f1"}, r"threshold='f1' is not known; accepted are None, 'macro_f1', 'micro_f1', a finite number and one"),
-        ({"threshold": [0.1, 0.2]}, r"threshold=\[0.1, 0.2\] must be a finite number, or one for each of the 5 labels"),
-        ({"threshold": [0.1, np.nan, 0, 0, 0]}, r"threshold=.* must be a finite number"),
-        ({"threshold": "micro_f1", "loss": PrecisionAtK(k=2)}, r"threshold='micro_f1' does not go with loss=PrecisionAtK\(k=2\)"),
-        ({"threshold": 0.1, "loss": "recall_at_k"}, r"threshold=0.1 does not go with loss=recall_at_k"),
+        (
+            {"decision": "f1"},
+            r"decision='f1' is not known; accepted are None, 'learned', 'expected_cost', 'macro_f1', 'micro_f1', ExpectedCost\(",
+        ),
+        ({"decision": Cut("f1")}, r"decision='f1' is not known; accepted are 'macro_f1', 'micro_f1', a finite number and one"),
+        (
+            {"decision": Cut([0.1, 0.2])},
+            r"decision=Cut\(\[0.1, 0.2\]\) must hold a finite number, or one for each of the 5 labels",
+        ),
+        ({"decision": Cut([0.1, np.nan, 0, 0, 0])}, r"decision=.* must hold a finite number"),
+        (
+            {"decision": "micro_f1", "loss": PrecisionAtK(k=2)},
+            r"decision=Cut\(at='micro_f1'\) does not go with loss=PrecisionAtK\(k=2\)",
+        ),
+        ({"decision": 0.1, "loss": "recall_at_k"}, r"decision=Cut\(at=0.1\) does not go with loss=recall_at_k"),
+        (
+            {"decision": "expected_cost", "loss": lambda a, b, c, d: float(b + c > 0)},
+            r"decision=ExpectedCost\(\) does not go with",
+        ),
     ],
     ids=plain,
 )
-def test_what_is_no_threshold_of_sets(settings, message):
+def test_what_is_no_decision_of_sets(settings, message):
     X, Y = sets()
     model = PredtronMultilabelClassifier(**settings)
     with pytest.raises(ValueError, match=message):
@@ -395,10 +388,10 @@ def test_what_is_no_threshold_of_sets(settings, message):
 
 def test_labels_that_never_are():
     X, y = make_data(2, n=60)
-    model = PredtronBinaryClassifier(threshold="f1").partial_fit(X, np.zeros(60, dtype=int), classes=[0, 1])
+    model = PredtronBinaryClassifier(decision="f1").partial_fit(X, np.zeros(60, dtype=int), classes=[0, 1])
     assert not model.predict(X).any() and np.isfinite(model.threshold_)
     Y = np.column_stack([y, 0 * y, 0 * y + 1])
-    model = PredtronMultilabelClassifier(threshold="macro_f1", random_state=0).fit(X, Y)
+    model = PredtronMultilabelClassifier(decision="macro_f1", random_state=0).fit(X, Y)
     np.testing.assert_array_equal(model.predict(X)[:, 1:], Y[:, 1:])
 
 
@@ -411,11 +404,11 @@ def test_a_call_reads_the_threshold_once(kind):
 
         def __getattribute__(self, name):
             flips = super().__getattribute__("flips")
-            return next(flips) if name == "threshold" and flips is not None else super().__getattribute__(name)
+            return next(flips) if name == "decision" and flips is not None else super().__getattribute__(name)
 
     X = np.random.default_rng(0).standard_normal((50, 3))
     y = X[:, 0] > 0 if kind is PredtronBinaryClassifier else (X[:, :2] > 0).astype(int)
-    of = {threshold: kind(max_iter=1, random_state=0, threshold=threshold).fit(X, y) for threshold in (0.5, None)}
+    of = {threshold: kind(max_iter=1, random_state=0, decision=cut(threshold)).fit(X, y) for threshold in (0.5, None)}
     for first in (0, 1):
         model = Flipping(max_iter=1, random_state=0).fit(X, y)
         model.flips = itertools.islice(itertools.cycle(of), first, None)

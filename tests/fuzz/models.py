@@ -231,7 +231,7 @@ def bipartite_case(random: np.random.Generator, kind: type) -> Case:
         settings["loss"] = settings["loss"].set_params(k=1)
     if not isinstance(one, str) and not issubclass(one, AtK) and random.random() < 0.4:
         settings["balance"] = draw(random, [0, 0.3, 1])
-    settings["threshold"] = draw(random, ["auto", "auto", "fitted", 0, -0.2])
+    settings["decision"] = draw(random, [None, None, "fitted", "learned", 0, -0.2])
     return Case(kind(**settings), lessons.group_lesson(random))
 
 
@@ -311,7 +311,7 @@ ALLOWED = [
     "The labels are text",
     "The rows of representation were brought",
     "A column-vector y was passed",
-    "threshold=.* is chosen on rows in memory",  # and not on shards
+    "decision=.* cuts where rows in memory",  # and not on shards
     "X is (CSR|dense), and the first rows were",  # under norm="auto"
     "the root mean squares of what X stores differ",  # the same
     "The number of unique classes is greater than 50%",  # of the rows: scikit-learn's own, about text and floats

@@ -11,6 +11,7 @@ from cases import Hours, random_code
 from inside import predicting_scores
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -28,7 +29,10 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
 )
 from sklearn_predtron._parts import kinds
-from sklearn_predtron.losses import AtK, PrecisionAtK, RecallAtK, Reject, SubsetLoss, subset_loss
+from sklearn_predtron.decisions import Cut
+from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin
+from sklearn_predtron.decisions._expected import ByCosts, BySets
+from sklearn_predtron.losses import AtK, CountLoss, FBeta, PrecisionAtK, RecallAtK, Reject, SubsetLoss, subset_loss
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.onnx import register_converters
 
@@ -91,31 +95,57 @@ def gaps(decision):
     return best[:, -1] - best[:, -2]
 
 
+def check_probabilities(found, model, X, tolerance):
+    """Those of Python, but for what rounding of scores makes of them; none where Python has none."""
+    try:
+        expected = model.predict_proba(X)
+    except ValueError:
+        assert "probabilities" not in found
+        return
+    assert found["probabilities"].dtype == X.dtype and found["probabilities"].shape == expected.shape
+    np.testing.assert_allclose(found["probabilities"], expected, atol=1e3 * tolerance, rtol=0)
+
+
+def leads(model, X, decision, slack, found):
+    """By how much what is predicted is ahead, less by how much rounding may move that."""
+    learned = model._model
+    decides = learned.decision_of(model).now(learned.learner, learned.settled)
+    if isinstance(decides, ByCosts):
+        probabilities = model.predict_proba(X)
+        expected, rounding = np.sort(probabilities @ decides.costs, axis=1), np.abs(found["probabilities"] - probabilities)
+        return expected[:, 1] - expected[:, 0] - (2 * rounding.sum(axis=1) + 10 * np.finfo(X.dtype).eps) * decides.costs.max()
+    if isinstance(decides, AbstainByMargin):
+        best, lead = model._two_best(X)
+        return np.abs(lead - decides.least_margin(best)) - 4 * slack
+    if isinstance(decides, AbstainByCode):
+        return gaps(learned.learner.problem.decision(predicting_scores(model, X))) - 4 * slack
+    return gaps(decision) - 4 * slack
+
+
 def check_classifier(model, X, tolerance):
     found, slack = outputs(model, X), uncertainty(model, X, tolerance)
     decision, predicted = model.decision_function(X), model.predict(X)
     assert_close_scores(found["scores"], decision, 2 * slack)
-    sure = gaps(decision) > 4 * slack
-    if getattr(model, "reject", None) is not None and model.reject.rule != "code":
-        best, lead = model._two_best(X)
-        learned = model._model
-        abstain = model._decision(learned.labels).now(learned.learner, learned.settled)
-        sure = np.abs(lead - abstain.least_margin(best)) > 4 * slack
-    elif getattr(model, "reject", None) is not None:
-        sure = gaps(model._model.learner.problem.decision(predicting_scores(model, X))) > 4 * slack
-    assert_same(found["label"], predicted, sure)
+    check_probabilities(found, model, X, tolerance)
+    assert_same(found["label"], predicted, leads(model, X, decision, slack, found) > 0)
     return found["label"]
 
 
 LABELS = {"integers": [3, 5, -7, 11], "strings": ["a", "é", "longer", "c"], "floats": [1.0, 2.0, 4.0, 8.0]}
+UNEQUAL = np.array([[0, 1, 2, 3], [4, 0, 1, 1], [1, 2, 0, 1], [1, 1, 5, 0]])
 BINARY = [
     {},
     {"representation": "onehot"},
-    {"threshold": "f1"},
-    {"threshold": 0.3},
+    {"decision": "learned"},
+    {"decision": "f1"},
+    {"decision": 0.3},
+    {"decision": "expected_cost"},
     {"loss": {("a", "é"): 3.0}},
-    {"loss": {("a", "é"): 3.0}, "threshold": "cost"},
-    {"reject": Reject(cost=0.1, label="?")},
+    {"loss": {("a", "é"): 3.0}, "representation": "onehot"},
+    {"loss": {("a", "é"): 3.0}, "decision": "learned"},
+    {"reject": 0.2},
+    {"reject": Reject(cost=[0.2, 0.4], label="?"), "loss": {("a", "é"): 3.0}},
+    {"reject": Reject(cost=0.1, label="?", rule="online")},
     {"reject": Reject(cost=0.2, label="?", rule="margin")},
     {"reject": Reject(cost=0.9, label="?", rule="code"), "representation": "onehot"},
 ]
@@ -123,13 +153,19 @@ MULTICLASS = [
     {},
     {"representation": "simplex"},
     {"representation": random_code(4, 3)},
-    {"loss": np.array([[0, 1, 2, 3], [4, 0, 1, 1], [1, 2, 0, 1], [1, 1, 5, 0]])},
-    {"reject": Reject(cost=0.2, label="?")},
+    {"decision": "learned"},
+    {"loss": UNEQUAL},
+    {"loss": UNEQUAL, "representation": "simplex"},
+    {"loss": UNEQUAL, "representation": random_code(4, 3), "reject": Reject(cost=0.4, label="?")},
+    {"loss": UNEQUAL, "decision": "learned"},
+    {"reject": 0.2},
+    {"reject": Reject(cost=0.2, label="?", rule="online")},
     {"reject": Reject(cost=[0.1, 0.2, 0.3, 0.4], label="?", rule="margin"), "representation": "simplex"},
     {"reject": Reject(cost=[0.8, 0.9, 0.8, 0.9], label="?", rule="code")},
 ]
 ORDINAL = [{}, {"representation": "shared"}, {"representation": "shared", "update": "prank"}, {"representation": "onehot"}]
-ORDINAL += [{"loss": "squared"}, {"representation": "simplex"}]
+ORDINAL += [{"loss": "squared"}, {"representation": "simplex"}, {"loss": "squared", "representation": "shared", "reject": 0.5}]
+ORDINAL += [{"decision": "expected_cost"}, {"loss": UNEQUAL, "decision": "learned"}, {"reject": 0.2}]
 
 
 @REALS
@@ -191,14 +227,19 @@ def test_ties():
         assert model.predict(X)[0] == (2 if isinstance(model, PredtronOrdinalClassifier) else 0)
 
 
+def dear_when_missed(a, b, c, d):
+    return b + 4.0 * c
+
+
 AT_K = [PrecisionAtK(k=2), PrecisionAtK(k=2, rule="at_least"), RecallAtK(k=2), RecallAtK(k=0.6, rule="at_most")]
 SETS = [{"loss": kind()} for kind in kinds(SubsetLoss) if kind not in (PrecisionAtK, RecallAtK)]
 SETS += [{"loss": loss} for loss in AT_K]
-SETS += [{"threshold": "macro_f1"}, {"threshold": "micro_f1"}, {"threshold": [0.1, 0.2, 0.0, -0.1, 0.0]}]
+SETS += [{"decision": "macro_f1"}, {"decision": "micro_f1"}, {"decision": Cut([0.1, 0.2, 0.0, -0.1, 0.0])}]
+SETS += [{"loss": CountLoss(dear_when_missed)}, {"loss": "f1", "decision": "expected_cost"}, {"decision": "learned"}]
 
 
 @REALS
-@pytest.mark.parametrize("parameters", SETS, ids=str)
+@pytest.mark.parametrize("parameters", SETS, ids=lambda parameters: str(parameters).partition(" at 0x")[0])
 @pytest.mark.parametrize("norm", LINEAR, ids=lambda norm: norm.alias)
 def test_sets(parameters, norm, real):
     X = rows(4, real)
@@ -206,11 +247,38 @@ def test_sets(parameters, norm, real):
     model.fit(X, (targets(X, 5, 4) > 0).astype(int))
     found, slack, decision = outputs(model, X), uncertainty(model, X, TOLERANCE[real]), model.decision_function(X)
     assert_close_scores(found["scores"], decision, 2 * slack)
+    check_probabilities(found, model, X, TOLERANCE[real])
     sure = np.abs(decision).min(axis=1) > 4 * slack
-    if isinstance(subset_loss(model._model.loss), AtK):
+    if plugs_in(model):
+        sure = np.full(N, real is np.float64)
+        assert (found["label"] == model.predict(X)).all(axis=1).mean() > 0.99
+    elif isinstance(subset_loss(model._model.loss), AtK):
         sure &= np.diff(np.sort(decision, axis=1), axis=1).min(axis=1) > 4 * slack
-    assert_same(found["label"], model.predict(X), sure)
+    assert sure.mean() > 0.97 or plugs_in(model)
+    assert (found["label"] == model.predict(X))[sure].all()
     assert found["label"].dtype == np.int64
+
+
+def plugs_in(model):
+    learned = model._model
+    return isinstance(learned.decision_of(model).now(learned.learner, learned.settled), BySets)
+
+
+@REALS
+@pytest.mark.parametrize(
+    "loss", ["f1", "jaccard", FBeta(beta=2.0), FBeta(beta=0.5), PrecisionAtK(k=2), RecallAtK(k=0.6)], ids=str
+)
+def test_sets_of_greatest_expected_measure(loss, real):
+    """Also where rows held out would have it otherwise; empty sets, and probabilities near 0 and 1, are among them."""
+    X = rows(4, real)
+    model = PredtronMultilabelClassifier(loss=loss, random_state=0, max_iter=3).fit(X, (targets(X, 5, 4) > 1.5).astype(int))
+    learned = model._model
+    learned.settled = {**learned.settled, "plug_in": (learned.settled["plug_in"][0], True)}
+    model.set_params(decision="expected_cost")
+    found, predicted = outputs(model, X), model.predict(X)
+    assert plugs_in(model) and len(np.unique(predicted, axis=0)) > 5
+    check_probabilities(found, model, X, TOLERANCE[real])
+    assert (found["label"] == predicted).all(axis=1).mean() >= (1 if real is np.float64 else 0.98)
 
 
 @pytest.mark.parametrize("kind", [bool, float, np.int8])
@@ -226,6 +294,7 @@ def test_one_label():
     model = PredtronMultilabelClassifier(random_state=0).fit(X, np.where(targets(X, 1, 5)[:, 0] > 0, "yes", "no"))
     found = outputs(model, X)
     assert found["scores"].shape == found["label"].shape == (N,)
+    check_probabilities(found, model, X, 1e-5)
     assert_same(found["label"], model.predict(X), np.abs(model.decision_function(X)) > uncertainty(model, X, 1e-5))
 
 
@@ -237,6 +306,7 @@ def test_batches(loss, real):
     model = PredtronBipartiteClassifier(loss=loss, max_iter=3, random_state=0).fit(X, y)
     found, slack, decision = outputs(model, X), uncertainty(model, X, TOLERANCE[real]), model.decision_function(X)
     assert_close_scores(found["scores"], decision, slack)
+    check_probabilities(found, model, X, TOLERANCE[real])
     predicted, chosen = model.predict(X), model.predict(X) == model.classes_[1]
     edge = 0.0 if chosen.all() or not chosen.any() else (decision[chosen].min() + decision[~chosen].max()) / 2
     assert_same(found["label"], predicted, np.abs(decision - edge) > 2 * slack)
@@ -329,6 +399,21 @@ def test_calibrated_probabilities(kind, labels, ensemble):
     assert_same(label, model.predict(X), gaps(probabilities) > 1e-3)
 
 
+def test_votes_of_probabilities():
+    """Converters of estimators that hold others ask for a label and probabilities, as those of scikit-learn give them."""
+    X = rows(9, np.float32)
+    y = targets(X, 3, 9).argmax(axis=1)
+    members = [
+        ("scaled", PredtronClassifier(norm="scaled", random_state=0)),
+        ("l2", PredtronClassifier(norm="l2", random_state=1)),
+    ]
+    model = VotingClassifier(members, voting="soft", flatten_transform=False).fit(X, y)
+    graph = to_onnx(model, X[:1], options={"zipmap": False})
+    label, found = runtime.InferenceSession(graph.SerializeToString()).run(None, {"X": X})
+    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-3)
+    assert_same(label, model.predict(X), gaps(model.predict_proba(X)) > 4e-3)
+
+
 def test_scores_of_both_classes():
     X, model = rows(9, np.float32), fitted()
     graph = to_onnx(model, X[:1], options={id(model): {"raw_scores": True}})
@@ -337,10 +422,13 @@ def test_scores_of_both_classes():
     np.testing.assert_allclose(scores[:, 1], model.decision_function(X), atol=1e-4)
 
 
+NAMES = ["label", "scores", "probabilities"]
+
+
 def test_arrays_are_put_out_whatever_zipmap_says():
     """It is commonly switched off, and there is nothing to switch on."""
     X, model = rows(9, np.float32), fitted()
-    assert [output.name for output in to_onnx(model, X[:1], options={"zipmap": False}).graph.output] == ["label", "scores"]
+    assert [output.name for output in to_onnx(model, X[:1], options={"zipmap": False}).graph.output] == NAMES
     with pytest.raises(ValueError, match="zipmap"):
         to_onnx(model, X[:1], options={"zipmap": True})
 
@@ -445,8 +533,9 @@ def test_what_has_not_learned_is_refused():
     ("start", "later", "message"),
     [
         (PredtronClassifier(), {"reject": Reject(cost=0.9, label=-1, rule="code")}, "call fit after setting it"),
-        (PredtronClassifier(), {"reject": Reject(cost=0.1, label=-1)}, "chooses its threshold while it learns"),
-        (PredtronBinaryClassifier(), {"threshold": "f1"}, "is chosen while the estimator learns"),
+        (PredtronClassifier(), {"reject": Reject(cost=0.1, rule="online")}, "chooses its threshold while it learns"),
+        (PredtronClassifier(decision="learned"), {"decision": "expected_cost"}, "there are none: call fit with another"),
+        (PredtronBinaryClassifier(), {"decision": "f1"}, "is chosen while the estimator learns"),
     ],
 )
 def test_what_predict_refuses_is_refused(start, later, message):

@@ -173,6 +173,51 @@ def test_values_of_any_numeric_type(value):
     assert state(model.model) == state(alone)
 
 
+def test_probabilities():
+    """Those of the estimator that has learned, to the last bit, of rows and of batches; before two labels what is known."""
+    rows, model = list(dicts()), to_river(PredtronClassifier(norm="scaled"))
+    X = pd.DataFrame([x for x, _ in rows]).fillna(0.0)
+    assert model.predict_proba_one({}) == {} and model.predict_proba_many(X).shape == (len(rows), 0)
+    model.learn_one({}, 2)
+    assert model.predict_proba_one({"a": 1.0}) == {2: 1.0} and (model.predict_proba_many(X)[2] == 1).all()
+    losses = []
+    for x, y in rows:
+        found = model.predict_proba_one(x)
+        assert sum(found.values()) == pytest.approx(1) and max(found, key=found.get) == model.predict_one(x)
+        losses.append(-np.log(found.get(y, 1e-15)))
+        model.learn_one(x, y)
+    assert np.mean(losses[30:]) < np.log(3)
+    many = model.predict_proba_many(X)
+    stored_rows = stored([dict(zip(X.columns, row, strict=True)) for row in X.to_numpy().tolist()], model.feature_names)
+    assert (many.to_numpy() == model.model.predict_proba(stored_rows)).all()
+    assert many.columns.tolist() == [0, 1, 2] and many.index.equals(X.index)
+    assert many.to_dict("records") == [model.predict_proba_one(x) for x in X.to_dict("records")]
+    assert model.predict_proba_many(X[:0]).shape == (0, 3)
+
+
+def test_probabilities_before_there_are_two_labels():
+    binary = to_river(PredtronBinaryClassifier())
+    assert binary.predict_proba_one({}) == {False: 0.5, True: 0.5}
+    assert to_river(PredtronClassifier(), ["a", "b", "c", "d"]).predict_proba_one({}) == dict.fromkeys("abcd", 0.25)
+    binary.learn_one({"a": 1.0}, "yes")
+    assert binary.predict_proba_one({}) == {"yes": 1.0}
+
+
+def test_probabilities_of_rejected_rows():
+    model = learned(to_river(PredtronClassifier(reject=0.3), classes=[0, 1, 2]), dicts(300))
+    assert all(list(model.predict_proba_one(x)) == [0, 1, 2] for x, _ in dicts(20, seed=1))
+    model = learned(to_river(PredtronClassifier(reject=Reject(cost=0.3, rule="online")), classes=[0, 1, 2]), dicts())
+    with pytest.raises(AttributeError, match="predict_proba"):
+        model.predict_proba_one({"a": 1.0})
+
+
+def test_log_loss_of_river():
+    score = evaluate.progressive_val_score(
+        datasets.Phishing().take(600), to_river(PredtronBinaryClassifier(norm="scaled")), metrics.LogLoss()
+    )
+    assert score.get() < 0.45
+
+
 def test_rejected_rows():
     model = learned(to_river(PredtronClassifier(reject=Reject(cost=0.3, label=-1)), classes=[0, 1, 2]), dicts(300))
     predicted = {model.predict_one(x) for x, _ in dicts(300, seed=1)}
@@ -219,7 +264,7 @@ def test_batches_of_other_types():
 
 def test_sets_of_labels_grow():
     model, rows = to_river(PredtronMultilabelClassifier()), list(dicts())
-    assert model.predict_one(rows[0][0]) == {}
+    assert model.predict_one(rows[0][0]) == model.predict_proba_one(rows[0][0]) == {}
     sets = [{"even": y % 2 == 0, "two": y == 2, **({"one": True} if y == 1 and i > 20 else {})} for i, (_, y) in enumerate(rows)]
     learned(model, [(x, y) for (x, _), y in zip(rows, sets, strict=True)])
     assert model.label_names == ["even", "two", "one"]
@@ -228,6 +273,9 @@ def test_sets_of_labels_grow():
     Y = np.array([[y.get(name, False) for name in model.label_names] for y in sets]).astype(float)
     alone = PredtronMultilabelClassifier().partial_fit(X[:first], Y[:first, :2]).widen(classes=[0, 1, 2])
     assert state(alone.partial_fit(X[first:], Y[first:])) == state(model.model)
+    found = model.predict_proba_one(rows[0][0])
+    assert list(found) == model.label_names and [p[True] for p in found.values()] == alone.predict_proba(X[:1])[0].tolist()
+    assert all(p[False] + p[True] == 1 for p in found.values())
     predicted = model.predict_one(rows[0][0])
     assert list(predicted) == model.label_names and all(type(on) is bool for on in predicted.values())
     assert list(predicted.values()) == alone.predict(X[:1])[0].astype(bool).tolist()
@@ -284,8 +332,6 @@ def test_kinds():
     binary, classes = to_river(PredtronBinaryClassifier()), to_river(PredtronClassifier())
     assert isinstance(binary, base.MiniBatchClassifier) and not binary._multiclass and classes._multiclass
     assert isinstance(to_river(PredtronMultilabelClassifier()), base.MultiLabelClassifier)
-    with pytest.raises(NotImplementedError):
-        learned(binary, [({"a": 1.0}, True)]).predict_proba_one({"a": 1.0})
 
 
 # ----------------------------------------------------------------------------------------------------------------- refusals

@@ -81,7 +81,7 @@ def test_a_killed_fit_goes_on(tmp_path):
 @pytest.mark.parametrize(
     ("estimator", "given"),
     [
-        (PredtronBinaryClassifier(threshold="f1"), {}),
+        (PredtronBinaryClassifier(decision="f1"), {}),
         (PredtronRanker(norm="l1", update="slam"), {"qid": np.arange(120) // 4}),
         (PredtronClassifier(average=False, norm="trace", intercept_scaling="auto"), {}),
     ],
@@ -358,7 +358,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(
-    "estimator", [PredtronBinaryClassifier(threshold="f1", norm="scaled"), PredtronBinaryClassifier(norm="l1")]
+    "estimator", [PredtronBinaryClassifier(decision="f1", norm="scaled"), PredtronBinaryClassifier(norm="l1")]
 )
 def test_every_field_is_checked(tmp_path, estimator):
     """Missing, of another type or shape, not finite, too many: a ValueError that names the file."""

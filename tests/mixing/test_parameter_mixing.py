@@ -366,15 +366,15 @@ def test_thresholds_are_found_of_all_shards():
     X, y = make_data(k=2, n=400, noise=2.0)
     y = ((y == 0) & (np.arange(400) % 3 == 0)).astype(int)
     for estimator in (
-        PredtronBinaryClassifier(threshold="f1"),
-        PredtronBinaryClassifier(reject=Reject(0.2, -1)),
+        PredtronBinaryClassifier(decision="f1"),
+        PredtronBinaryClassifier(reject=Reject(0.2, -1, "online")),
         PredtronBipartiteClassifier(loss="f1", batch_size=40),
     ):
         for shards in (1, 4):
             mixed = ParameterMixing(estimator, shards=shards, random_state=0).fit(X, y)
             assert len(np.unique(mixed.predict(X))) > 1
         learner = mixed.estimator_._model.learner
-        if learner.observer is not None:
+        if not learner.observer.as_given:
             # Round t of a shard weighs t, as in the average that predicts.
             assert learner.observer.export()["sum"]["seen"].sum() == pytest.approx(4 * 100 * 101 / 2)
 
@@ -382,9 +382,9 @@ def test_thresholds_are_found_of_all_shards():
 @pytest.mark.parametrize(
     "model",
     [
-        PredtronClassifier(reject=Reject(0.3, -1), norm="l2"),
-        PredtronBinaryClassifier(threshold="f1", norm="l2"),
-        PredtronMultilabelClassifier(threshold="macro_f1", norm="l2"),
+        PredtronClassifier(reject=Reject(0.3, -1, "online"), norm="l2"),
+        PredtronBinaryClassifier(decision="f1", norm="l2"),
+        PredtronMultilabelClassifier(decision="macro_f1", norm="l2"),
     ],
 )
 def test_rounds_of_new_rows_judge_the_average_of_all(model):
@@ -448,5 +448,5 @@ def test_what_shards_leave_out_is_said():
         ParameterMixing(watched, shards=2, rounds=1).fit(X, y)
     parts = [lambda: (X[:45], y[:45]), lambda: (X[45:], y[45:])]
     model = PredtronBipartiteClassifier(loss="f1", batch_size=15)
-    with pytest.warns(UserWarning, match="threshold='auto'"):
+    with pytest.warns(UserWarning, match="decision=None cuts"):
         ParameterMixing(model, rounds=1).fit(parts, classes=[0, 1], n_features=X.shape[1])

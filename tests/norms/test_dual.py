@@ -91,7 +91,7 @@ def reference_for(kind, q, update, representation, loss, k, p, intercept="auto")
 
 def make(kind, q, update="adaptive", average="linear", representation="onehot", loss="zero_one", **settings):
     parts = {"update": update, "average": average, "representation": representation, "loss": loss}
-    return PredtronClassifier(norm=kind[0](q=q), **parts, **settings)
+    return PredtronClassifier(norm=kind[0](q=q), decision="learned", **parts, **settings)
 
 
 # ---------------------------------------------------------------------------------------------------------- the reference

@@ -96,7 +96,7 @@ def test_the_plain_reference(update, kernel):
         parameters = update.get_params()
         reference = Reference(code, cost_table(loss, 4), Phi.shape[1], update.alias, parameters, intercept=intercept)
         reference.learn(Phi, y, weight)
-        settings = {"representation": representation, "loss": loss, "update": update, "average": average}
+        settings = {"representation": representation, "loss": loss, "update": update, "average": average, "decision": "learned"}
         model = PredtronClassifier(norm=norm, **settings, **intercept_settings(intercept))
         model.partial_fit(rows, y, classes=np.arange(4), sample_weight=weight)
         W, b = reference.mean(average)
@@ -239,7 +239,7 @@ def test_rejections_are_those_of_the_primal_learner():
 def test_the_threshold_of_one_score_in_a_stream_is_that_of_the_primal_learner():
     X, y = make_data(n=200, k=2)
     Phi = features(rbf_kernel(X, gamma=0.3))
-    settings = {"threshold": "f1", "average": "linear"}
+    settings = {"decision": "f1", "average": "linear"}
     model, primal = PredtronBinaryClassifier(norm=RKHS(gamma=0.3), **settings), PredtronBinaryClassifier(**settings)
     for begin, end in ((0, 120), (120, 200)):  # the second call meets rows that were kept
         model.partial_fit(X[begin:end], y[begin:end], classes=[0, 1])

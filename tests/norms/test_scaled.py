@@ -54,7 +54,8 @@ def raw(n=70, p=23, k=K, seed=0):
 
 
 def make(update="adaptive", average="linear", representation="onehot", loss="zero_one", **settings):
-    return PredtronClassifier(update=update, average=average, representation=representation, loss=loss, norm="scaled", **settings)
+    parts = {"update": update, "average": average, "representation": representation, "loss": loss}
+    return PredtronClassifier(norm="scaled", decision="learned", **parts, **settings)
 
 
 def reference_for(update, problem, p, intercept="auto", form="dense"):

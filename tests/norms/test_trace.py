@@ -62,9 +62,8 @@ def reference_for(update, representation, loss, k, p, intercept="auto", q=None):
 
 
 def make(update, average="linear", representation="onehot", loss="zero_one", q=None, **settings):
-    return PredtronClassifier(
-        norm=Trace(q=q), update=update, average=average, representation=representation, loss=loss, **settings
-    )
+    parts = {"update": update, "average": average, "representation": representation, "loss": loss}
+    return PredtronClassifier(norm=Trace(q=q), decision="learned", **parts, **settings)
 
 
 def problems():

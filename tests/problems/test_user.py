@@ -52,7 +52,7 @@ def test_python_problem_is_the_compiled_one(update):
     X, y = np.roll(X, -np.argmax(y > 0), axis=0), np.roll(y, -np.argmax(y > 0))  # not to start with label 0
     how = {"norm": "l2", "update": update, "shuffle": False, "max_iter": 3}
     python = Predtron(Irregular(), **how).fit(X, y)
-    table = PredtronClassifier(loss=Irregular.costs, representation=Irregular.code, **how).fit(X, y)
+    table = PredtronClassifier(loss=Irregular.costs, representation=Irregular.code, decision="learned", **how).fit(X, y)
     np.testing.assert_allclose(python.coef_, table.coef_, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(python.predict(X), table.predict(X))
     np.testing.assert_array_equal(python.sample_loss(X, y), table.sample_loss(X, y))

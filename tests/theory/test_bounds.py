@@ -93,7 +93,14 @@ def test_bounds_of_rankings_under_every_norm(norm, which):
 def test_theory_steps_have_the_radius_of_their_norm(norm, update):
     """The first step, from 0: |W|_r = |Theta|_q = eta |g x^T|_q, eta = c_L / (2 (q - 1) |x|^2) or L / (2 C_L (q - 1) |x|^2)."""
     x, cost = np.array([[3.0, -1.0, 0.5, 2.0]]), np.array([[0, 2.0, 8.0], [0.5, 0, 4.0], [1, 1, 0]])
-    parts = {"norm": norm, "loss": cost, "representation": "onehot", "fit_intercept": False, "average": False}
+    parts = {
+        "norm": norm,
+        "loss": cost,
+        "decision": "learned",
+        "representation": "onehot",
+        "fit_intercept": False,
+        "average": False,
+    }
     model = PredtronClassifier(update=update, **parts).partial_fit(x, [0], classes=[0, 1, 2])
     q = getattr(model._model.learner.weights, "q", 2.0)
     size = np.linalg.norm(x, q if isinstance(norm, (PNorm, Group)) else 2, axis=1)[0]
@@ -197,7 +204,7 @@ def test_theorem_names_norm_and_rankings():
     assert theorem_of(PredtronRanker(loss=NDCG(k=1), update="slam").fit(**ranked)) == "Theorem 8 (Chaudhuri and Tewari 2015)"
     parts = {"representation": "shared", "intercept_scaling": 1.0, "update": "perceptron"}
     assert theorem_of(PredtronOrdinalClassifier(**parts).fit(**fit)) == "Corollary 3 (Milidiú and Rocha 2019)"
-    assert theorem_of(PredtronOrdinalClassifier(loss="squared", **parts).fit(**fit)) == NAMED["perceptron"]
+    assert theorem_of(PredtronOrdinalClassifier(loss="squared", decision="learned", **parts).fit(**fit)) == NAMED["perceptron"]
 
 
 @pytest.mark.parametrize("update", [*updates(), *UNPROVEN], ids=name)

@@ -97,7 +97,7 @@ def test_bound_of_prank_is_attained():
 
 @pytest.mark.parametrize("loss", ["squared", [[0, 2.0, 2], [1, 0, 1], [2, 2, 0]], [[0, 0, 1], [1, 0, 1], [2, 1, 0]]], ids=str)
 def test_bound_of_prank_is_for_losses_up_to_the_absolute(loss):
-    model = PredtronOrdinalClassifier(representation="shared", update="prank", loss=loss)
+    model = PredtronOrdinalClassifier(representation="shared", update="prank", loss=loss, decision="learned")
     model.partial_fit([[1.0]], [1], classes=[0, 1, 2])
     with pytest.raises(ValueError, match="No loss bound is proven for update="):
         model.loss_bound(1.0, 1.0)
@@ -146,7 +146,7 @@ def test_effective_radius_of_shared_thresholds(r):
     """A step g of the scores is (sum of g) x, so that R^2 = (r - 1) |x|^2 + s^2, in bounds and steps of the theorems."""
     X, y, _, R = shared_separable(r, 0, 0.5)
     effective2 = (r - 1) * R**2 + 0.5**2
-    settings = {"representation": "shared", "intercept_scaling": 0.5, "loss": "zero_one"}
+    settings = {"representation": "shared", "intercept_scaling": 0.5, "loss": "zero_one", "decision": "learned"}
     for update in (LossDriven(), PerceptronUpdate(), Adaptive(), LossAugmented(eta="theory")):
         model = suffer(PredtronOrdinalClassifier(update=update, **settings), X, y, np.arange(r))
         mistakes = 4 * effective2 / 0.3**2 / (r - 1 if isinstance(update, PerceptronUpdate) else 1)  # that by corollary 3

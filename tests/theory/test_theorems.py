@@ -71,7 +71,9 @@ def test_loss_suffered_is_within_the_bound(update, intercept):
                 for loss in losses(k):
                     cost = cost_table(loss, k)
                     X, y, gamma, R = separable(representation.code(k), cost, 60, 2 + seed, seed, intercept)
-                    model = PredtronClassifier(update=update, representation=representation, loss=loss, **settings)
+                    model = PredtronClassifier(
+                        update=update, representation=representation, loss=loss, decision="learned", **settings
+                    )
                     suffer(model, X, y, np.arange(k))
                     assert 0 < model.cumulative_loss_ <= model.loss_bound(gamma, R) * (1 + 1e-9)
 
@@ -81,7 +83,9 @@ def test_bounds_are_those_of_the_theorems(update):
     """Formulas of the specification, beside the code that is asked for them."""
     loss, gamma, R = CostMatrix([[0, 4.0], [0.5, 0]]), 0.3, 1.7
     c, C = 0.5, 4.0
-    model = PredtronBinaryClassifier(update=update, loss=loss, fit_intercept=False).partial_fit([[1.0]], [1], classes=[0, 1])
+    model = PredtronBinaryClassifier(update=update, loss=loss, decision="learned", fit_intercept=False).partial_fit(
+        [[1.0]], [1], classes=[0, 1]
+    )
     theorem_1, theorem_14 = 4 * R**2 * C**2 / (c * gamma**2), 4 * R**2 * C / gamma**2
     q = update.get_params()
     if update.alias == "adaptive":
@@ -103,7 +107,9 @@ def test_constant_step_of_algorithm_1():
         bounds = []
         for share in (0.1, 0.5, 0.9, 1.0, 6.0):
             update = LossAugmented(eta=share * 2 * cost[cost > 0].min() / (3 * R**2))  # D^2 = 3: |rep|^2 = 1, <rep, rep'> = -1/2
-            model = PredtronClassifier(update=update, representation="simplex", loss=cost, fit_intercept=False)
+            model = PredtronClassifier(
+                update=update, representation="simplex", loss=cost, decision="learned", fit_intercept=False
+            )
             suffer(model, X, y, [0, 1, 2])
             if share < 1:
                 bounds.append(model.loss_bound(gamma, R))
@@ -142,7 +148,7 @@ def test_asymmetric_costs_within_corollary_2():
         high, low = np.sort(10 ** rng.uniform(-1, 1, 2))[::-1]
         cost = np.array([[0, high], [low, 0]])
         X, y, gamma, R = separable(np.array([[-1.0], [1.0]]), cost, 80, 4, seed)
-        model = PredtronBinaryClassifier(loss=cost, update=LossAugmented(eta="theory"), fit_intercept=False)
+        model = PredtronBinaryClassifier(loss=cost, decision="learned", update=LossAugmented(eta="theory"), fit_intercept=False)
         suffer(model, X, y, [0, 1])
         bound = model.loss_bound(gamma)
         np.testing.assert_allclose(bound, 4 * R**2 * high**2 / (low * gamma**2), rtol=1e-9)
@@ -290,7 +296,9 @@ def test_margin_of_the_weights(intercept, average):
             for loss in losses(k):
                 code, cost = representation.code(k), cost_table(loss, k)
                 X, y, _, _ = separable(code, cost, 60, 4, k, intercept)
-                model = PredtronClassifier(representation=representation, loss=loss, average=average, **settings)
+                model = PredtronClassifier(
+                    representation=representation, loss=loss, decision="learned", average=average, **settings
+                )
                 suffer(model, X, y, np.arange(k))
                 extended = model.coef_ if intercept is None else np.column_stack([model.coef_, model.intercept_ / intercept])
                 score = (X @ model.coef_.T + model.intercept_) @ code.T

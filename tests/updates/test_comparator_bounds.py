@@ -57,8 +57,8 @@ def noisy(seed, n=150, p=4):
 def families(seed):
     X, scores, W = noisy(seed)
     y = scores.argmax(axis=1)
-    yield PredtronBinaryClassifier(loss=[[0, 2.0], [0.5, 0]]), X, (scores[:, 0] > 0).astype(int), W[:1]
-    yield PredtronClassifier(loss=COSTS, representation="onehot"), X, y, W
+    yield PredtronBinaryClassifier(loss=[[0, 2.0], [0.5, 0]], decision="learned"), X, (scores[:, 0] > 0).astype(int), W[:1]
+    yield PredtronClassifier(loss=COSTS, representation="onehot", decision="learned"), X, y, W
     yield PredtronClassifier(representation="simplex"), X, y, (W - W.mean(axis=0))[:2]
     yield PredtronMultilabelClassifier(), X, (scores > 0).astype(int), W
     yield PredtronOrdinalClassifier(representation="thermometer"), X, np.digitize(scores[:, 0], [-1, 1]), np.tile(W[:1], (2, 1))

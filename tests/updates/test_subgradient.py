@@ -27,7 +27,9 @@ def hinge(W, x, y, costs):
 
 def test_without_a_penalty_the_weights_are_the_sum_of_the_steps():
     X, y = make_data()
-    model = PredtronClassifier(update=Subgradient(alpha=0, eta=0.1), loss=COSTS, average=False, fit_intercept=False)
+    model = PredtronClassifier(
+        update=Subgradient(alpha=0, eta=0.1), loss=COSTS, decision="learned", average=False, fit_intercept=False
+    )
     model.partial_fit(X, y, classes=[0, 1, 2])
     W = np.zeros((3, 4))
     for x, label in zip(X, y, strict=True):
@@ -69,8 +71,8 @@ def test_the_regret_of_corollary_17_2(seed):
     X, y = make_data(seed)
     R = np.linalg.norm(X, axis=1).max()
     update = Subgradient(alpha=0, eta=B / (2 * R * T**0.5))
-    model = PredtronClassifier(update=update, loss=COSTS, average=False, fit_intercept=False)
-    uniform = PredtronClassifier(update=update, loss=COSTS, average="uniform", fit_intercept=False)
+    model = PredtronClassifier(update=update, loss=COSTS, decision="learned", average=False, fit_intercept=False)
+    uniform = PredtronClassifier(update=update, loss=COSTS, decision="learned", average="uniform", fit_intercept=False)
     iterates = [np.zeros((3, 4))]
     for x, label in zip(X[:-1], y[:-1], strict=True):
         iterates.append(model.partial_fit([x], [label], classes=[0, 1, 2]).coef_)

@@ -1,0 +1,139 @@
+"""Probabilities: the map from scores that were held out, as nodes."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron.decisions._calibration import LEAD, Calibrated
+from sklearn_predtron.decisions._maps import ClassMap, CurveMap, RankMap
+from sklearn_predtron.onnx._graph import Graph
+
+
+def probabilities_of(model: Any) -> Calibrated | None:
+    """Return what makes probabilities of scores at this moment; None where they are not known."""
+    learned = model._model
+    calibration = learned.decision_of(model).calibration
+    found = None if calibration is None else calibration.map(learned.learner, learned.settled)
+    return None if found is None else Calibrated(calibration.of, found, agrees=calibration.agrees)
+
+
+def decision_now(model: Any) -> Any:
+    """Return the decision of this moment."""
+    learned = model._model
+    return learned.decision_of(model).now(learned.learner, learned.settled)
+
+
+def of_columns(graph: Graph, calibrated: Calibrated, scores: str) -> str:
+    """Return the probability of each column of scores."""
+    p = graph.sigmoid(draw_curves(graph, calibrated.map, scores))
+    return on_the_side_of(graph, scores, p) if calibrated.agrees else p
+
+
+def of_decoded(graph: Graph, calibrated: Calibrated, scores: str, predicted: str) -> str:
+    """Return the probabilities of classes or ranks, given their decoded scores and the numbers of the best."""
+    p = by_map(graph, calibrated.map, scores)
+    if not calibrated.agrees:
+        return p
+    most = graph.node("TopK", p, graph.constant([1], np.int64), n_outputs=2, axis=1)
+    column = graph.as_column(predicted)
+    ahead = graph.node("Mul", most[0], graph.constant(1 + LEAD, graph.real))
+    first = graph.node("Where", graph.node("Equal", most[1], column), most[0], ahead)
+    on = graph.node("Equal", column, graph.constant([range(calibrated.of.k)], np.int64))
+    p = graph.node("Where", on, first, p)
+    return graph.node("Div", p, graph.node("ReduceSum", p, graph.constant([1], np.int64), keepdims=1))
+
+
+def on_the_side_of(graph: Graph, scores: str, p: str) -> str:
+    """Return probabilities that are above 1/2 where scores are positive, and there alone."""
+    half, one, unit = (graph.constant(value, graph.real) for value in (0.5, 1, LEAD))
+    size = graph.node("Abs", scores)
+    share = graph.node("Div", size, graph.node("Add", size, one))
+    lead = graph.node("Mul", graph.node("Add", share, one), unit)
+    above = graph.node("Max", p, graph.node("Add", half, lead))
+    return graph.node("Where", graph.positive(scores), above, graph.node("Min", p, graph.node("Sub", half, lead)))
+
+
+def by_map(graph: Graph, found: Any, scores: str) -> str:
+    """Return the probabilities of classes or ranks by a map of their decoded scores."""
+    if isinstance(found, RankMap):
+        steps = graph.times(scores, differences(len(found.scale)))
+        of_curves = of_ranks(graph, graph.sigmoid(draw_curves(graph, found, steps)), len(found.scale))
+        both = graph.node("Add", of_curves, of_classes(graph, ClassMap(*found.classes), scores))
+        return graph.node("Div", both, graph.constant(2, graph.real))
+    return of_classes(graph, found, scores)
+
+
+def draw_curves(graph: Graph, found: CurveMap | RankMap, scores: str) -> str:
+    """Return the log-odds of the curve of each score."""
+    offset, slope, apart = (graph.constant(part, graph.real) for part in np.asarray(found.curves).T)
+    s = graph.node("Div", scores, graph.constant(found.scale, graph.real))
+    above = graph.node("Add", graph.node("Mul", s, slope), graph.node("Mul", graph.node("Abs", s), apart))
+    return graph.node("Add", above, offset)
+
+
+def of_both(graph: Graph, second: str) -> str:
+    """Return the probabilities of both classes, given those of the second as a column."""
+    return graph.node("Concat", graph.node("Sub", graph.constant(1, graph.real), second), second, axis=1)
+
+
+def of_classes(graph: Graph, found: ClassMap, scores: str) -> str:
+    """Return the probabilities by a map of classes."""
+    d, slope, offsets = len(found.mean), found.parameters[0], found.parameters[1 : 1 + found.k]
+    matrix = found.parameters[1 + found.k :].reshape(-1, found.k)
+    matrix = (slope * np.eye(d, found.k) if d == found.k else 0) + (matrix if len(matrix) else np.zeros((d, found.k)))
+    s = graph.node("Sub", scores, graph.constant(found.mean, graph.real))
+    s = graph.node("Div", s, graph.constant(found.scale, graph.real))
+    return graph.node("Softmax", graph.linear(s, matrix, offsets), axis=1)
+
+
+def of_ranks(graph: Graph, above: str, n: int) -> str:
+    """Return the probabilities of n + 1 ranks, given those of being above each but the last, which are made to fall."""
+    columns = [graph.node("Gather", above, graph.constant([j], np.int64), axis=1) for j in range(n)]
+    falling = list(accumulate(columns, lambda least, column: graph.node("Min", least, column)))
+    return graph.linear(graph.node("Concat", *falling, axis=1), differences(n).T, np.eye(n + 1)[0])
+
+
+def differences(n: int) -> NDArray:
+    """Return what n + 1 columns are multiplied by for the n differences of those that are next to each other."""
+    return np.eye(n + 1, n, -1) - np.eye(n + 1, n)
+
+
+def cheapest(graph: Graph, probabilities: str, costs: NDArray) -> str:
+    """Return the number of the prediction of least expected cost; where that is no number that of the rejection, if any."""
+    expected = graph.times(probabilities, costs)
+    best = graph.node("ArgMin", expected, axis=1, keepdims=0)
+    k, n = costs.shape
+    other = graph.constant(n - 1 if n > k else 0, np.int64)
+    return graph.node("Where", graph.node("IsNaN", graph.column(expected, 0)), other, best)
+
+
+def most_expected(graph: Graph, log_odds: str, m: int, measure: tuple[float, float, float]) -> str:
+    """Return which of m labels are on in the sets of greatest expected measure, as `MostExpected` has them."""
+    hits, in_both, missed = measure
+    odds, place = graph.node("TopK", log_odds, graph.constant([m], np.int64), n_outputs=2, axis=1)
+    p = graph.sigmoid(odds)
+    columns = [graph.node("Gather", p, graph.constant([j], np.int64), axis=1) for j in range(m)]
+    none = graph.node("Add", graph.node("Mul", columns[0], graph.constant(0, graph.real)), graph.constant(1, graph.real))
+    above = list(accumulate(columns, lambda counts, column: with_label(graph, counts, column), initial=none))
+    below = list(accumulate(columns[::-1], lambda counts, column: with_label(graph, counts, column), initial=none))[::-1]
+    values = [graph.node("Gather", below[0], graph.constant([0], np.int64), axis=1)]
+    for k in range(1, m + 1):
+        i, j = np.arange(k + 1)[:, None], np.arange(m - k + 1)[None, :]
+        size = graph.node("Add", graph.constant(k + in_both * i, graph.real), graph.constant(missed * j, graph.real))
+        gain = graph.node("MatMul", above[k], graph.node("Div", graph.constant(hits * i, graph.real), size))
+        value = graph.node("Mul", gain, below[k])
+        values.append(graph.node("ReduceSum", value, graph.constant([1], np.int64), keepdims=1))
+    size = graph.node("ArgMax", graph.node("Concat", *values, axis=1), axis=1, keepdims=1)
+    return graph.node("Less", graph.node("TopK", place, graph.constant([m], np.int64), n_outputs=2, axis=1, largest=0)[1], size)
+
+
+def with_label(graph: Graph, counts: str, p: str) -> str:
+    """Return the probabilities of the number of labels that are on, with one more label, of probability p."""
+    on = graph.node("Mul", counts, p)
+    off = graph.node("Sub", counts, on)
+    zero = graph.node("Mul", p, graph.constant(0, graph.real))
+    return graph.node("Add", graph.node("Concat", off, zero, axis=1), graph.node("Concat", zero, on, axis=1))
