@@ -200,7 +200,7 @@ cdef class RecentScores(Observer):
         return fields(recent={"rows": Recent(self.size, *self.rows())}, sum={"recorded": self.recorded})
 
     def adopt(self, state, bint with_sums):
-        size, *rows = state["recent"]["rows"] if with_sums else Recent(self.size, *(part[:0] for part in self.rows()))
+        _size, *rows = state["recent"]["rows"] if with_sums else Recent(self.size, *(part[:0] for part in self.rows()))
         self.fill(tuple(rows))
         self.recorded = state["sum"]["recorded"] if with_sums else 0
         self.mark()
