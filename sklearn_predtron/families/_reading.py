@@ -145,7 +145,7 @@ class RowReader:
         def labels_of(units: NDArray) -> NDArray:
             return label_values(batch.labels, units, m)
 
-        return Units(numbers, codec.strata(batch.labels)[numbers], len(numbers), numbers, 1, labels_of)
+        return Units(numbers, codec.strata(batch.labels, numbers), len(numbers), numbers, 1, labels_of)
 
     def warn_of_rounds(self, reading: Reading) -> None:
         """Warn of rounds from which a fit is going to learn little."""

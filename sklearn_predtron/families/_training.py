@@ -111,15 +111,19 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Le
 
 @contextmanager
 def averages_begun(estimator: Any) -> Iterator[None]:
-    """Drop the averages that a call begins beside those of the weights, if it learns nothing."""
+    """Drop the averages that a call begins beside those of the weights, and let be observed what was, if it learns nothing."""
     known: Model | None = estimator._model
     before = 0 if known is None else known.learner.weights.averaging
+    observer: Any = None if known is None else known.learner.observer
+    every = getattr(observer, "every", None)
     try:
         yield
     except BaseException:
         if known is not None and estimator._model is known and known.learner.weights.averaging > before:
             with known.learner.lock.changing():
                 known.learner.weights.keep_averages(before)
+        if every is not None and estimator._model is known:
+            observer.sparingly(every)
         raise
 
 

@@ -60,6 +60,7 @@ cdef class ScaledWeights(L2Weights):
     cdef FeatureStatistics statistics
     cdef Scaling S                      # where they are
     cdef readonly Py_ssize_t seen, dense_rows   # rows, and those of them that were dense
+    cdef int followed                   # of the averages before others began, how many have a C
     cdef bint sparse, known, following  # how statistics lie; whether C and D are right; whether the averages have a C too
     cdef double[::1] x, z, change, C, offset
     cdef double* C_total[AVERAGES]      # of each sum
@@ -146,7 +147,7 @@ cdef class ScaledWeights(L2Weights):
         if self.seen > 0:
             self.statistics.refresh(self.seen, not self.sparse)
         self.may_step = (self._field(INVERSE) > 0).any()    # as where rows differ from one another, be they of several shards
-        self.known = self.following = self.is_applied = False
+        self.known = self.following = self.is_applied = self.followed = False
 
     def divided(self, state):
         """Return the state as it is saved today, from that of earlier versions: with one sum, or no count of dense rows."""
@@ -206,7 +207,7 @@ cdef class ScaledWeights(L2Weights):
         if bad >= 0:
             return bad
         self.statistics.refresh(self.seen, not rows.sparse)
-        self.known = self.following = self.is_applied = False
+        self.known = self.following = self.is_applied = self.followed = False
         self.met = True
         return -1
 
@@ -681,7 +682,10 @@ cdef class ScaledWeights(L2Weights):
 
     def keep_averages(self, int n):
         """Keep n averages of the iterates from here on: those there are go on, and others begin."""
-        self.following &= n <= self.averaging
+        if n > self.averaging:
+            self.followed, self.following = self.averaging if self.following else 0, False
+        else:
+            self.following |= n <= self.followed    # those that began are taken back, before a round
         L2Weights.keep_averages(self, n)
 
     cdef begin_sum(self, int i, arrays):

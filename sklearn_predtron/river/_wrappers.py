@@ -179,13 +179,20 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
 
         Raises
         ------
-        ValueError
+        NotImplementedError
             If the estimator has no probabilities, as with ``Reject(rule="online")``.
         """
         if self.model is None:
             return self._prior()
-        found = self.model.predict_proba(self._columns.known_row(x))
+        found = self._probabilities_of(self._columns.known_row(x))
         return dict(zip(self.model.classes_.tolist(), found[0].tolist(), strict=True))
+
+    def _probabilities_of(self, rows: Any) -> NDArray:
+        """Return the probabilities of rows; raise what river's estimators raise that have none."""
+        try:
+            return self.model.predict_proba(rows)
+        except AttributeError as error:
+            raise NotImplementedError(str(error.__cause__ or error)) from None
 
     def _prior(self) -> dict[Any, float]:
         """Return the probabilities of the labels before there is a model."""
@@ -279,7 +286,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         if self.model is None:
             return pd.DataFrame(self._prior(), index=X.index, dtype=float)
         labels, rows = self.model.classes_.tolist(), self._columns.rows(names, values)
-        found = self.model.predict_proba(rows) if len(values) else np.empty((0, len(labels)))
+        found = self._probabilities_of(rows) if len(values) else np.empty((0, len(labels)))
         return pd.DataFrame(found, index=X.index, columns=labels)
 
 

@@ -249,3 +249,16 @@ def test_a_bad_row_that_is_never_drawn_is_refused():
     X[7, 1], weight[7] = np.nan, 1e-12
     with pytest.raises(ValueError, match="X contains NaN"):
         PredtronClassifier(random_state=0).fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("decision", [None, "macro_f1"])
+def test_rows_of_weight_zero_do_not_say_which_labels_are_rare(decision):
+    """Folds have as many rows of each rare label, among the rows that are learned."""
+    random = np.random.default_rng(0)
+    X, Y = random.standard_normal((90, 4)), (random.random((90, 3)) < [0.5, 0.3, 0.2]).astype(int)
+    weight = np.ones(90)
+    weight[60:], Y[60:] = 0, [0, 1, 1]
+    every, there = (PredtronMultilabelClassifier(decision=decision, random_state=0) for _ in range(2))
+    every.fit(X, Y, sample_weight=weight), there.fit(X[:60], Y[:60], sample_weight=weight[:60])
+    np.testing.assert_array_equal(every.predict_proba(X), there.predict_proba(X))
+    np.testing.assert_array_equal(every.decision_function(X), there.decision_function(X))

@@ -28,9 +28,9 @@ class Codec:
         """Return a codec that knows more classes, and the place in it of each score so far."""
         raise ValueError(f"classes={shortened(classes)}: these labels do not take more classes; fit the estimator anew.")
 
-    def strata(self, labels: Any) -> NDArray:
-        """Return the number of the stratum of each row, of which all folds have as many."""
-        return np.zeros(labels.n, dtype=np.intp)
+    def strata(self, labels: Any, rows: NDArray) -> NDArray:
+        """Return the number of the stratum of each of some rows, of which all folds have as many."""
+        return np.zeros(len(rows), dtype=np.intp)
 
     def short(self) -> Any:
         """Return the compiled reader of plain labels, by the short way of a stream; None if there is none."""

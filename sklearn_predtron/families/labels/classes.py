@@ -118,9 +118,9 @@ class Classes(Codec):
         wider.check(ordered=True)
         return wider, encode(known, found).tolist()
 
-    def strata(self, labels: Codes) -> NDArray:
-        """Return the class of each row."""
-        return labels.array
+    def strata(self, labels: Codes, rows: NDArray) -> NDArray:
+        """Return the class of each of some rows."""
+        return labels.array[rows]
 
     def short(self) -> ClassReader:
         """Return the compiled reader of plain labels."""

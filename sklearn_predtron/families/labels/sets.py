@@ -113,11 +113,11 @@ class Sets(Codec):
         wider = None if names is None else np.array(given, dtype=object)
         return Sets(len(given), wider, None, self.kind, self.dtype), list(range(known))
 
-    def strata(self, labels: Any) -> NDArray:
-        """Return the rarest label of each row; of many rows, any part of which has as many, none."""
-        if labels.n > MANY:
-            return np.zeros(labels.n, dtype=np.intp)
-        positive = labels.dense() == 1
+    def strata(self, labels: Any, rows: NDArray) -> NDArray:
+        """Return the label of each of some rows that is rarest among them; of many, any part of which has as many, none."""
+        if len(rows) > MANY:
+            return np.zeros(len(rows), dtype=np.intp)
+        positive = labels.dense()[rows] == 1
         return np.where(positive, positive.sum(axis=0), len(positive) + 1).argmin(axis=1)
 
     def short(self) -> SetReader:
