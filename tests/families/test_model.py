@@ -128,7 +128,7 @@ def test_another_format_is_noted_once():
     [
         learned,
         lambda: learned(norm=RKHS()),
-        lambda: learned(PredtronMultilabelClassifier, (X[:, :3] > 0).astype(int), threshold="macro_f1"),
+        lambda: learned(PredtronMultilabelClassifier, (X[:, :3] > 0).astype(int), decision="macro_f1"),
         lambda: PredtronRanker(random_state=0).fit(X, Y, qid=np.arange(100) // 5)._model,
     ],
     ids=["classes", "kernel", "cut sets", "queries"],

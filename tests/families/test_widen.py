@@ -21,6 +21,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
+from sklearn_predtron.decisions import Cut
 from sklearn_predtron.decisions._cut import CutBy
 from sklearn_predtron.families import _model, _widening
 from sklearn_predtron.families._model import Model
@@ -285,7 +286,7 @@ def test_the_margins_of_the_reject_rule_are_kept():
 def test_new_labels_are_the_last_columns(loss, threshold):
     X = rows()[:, :7]
     Y = (X[:, :4] > 0).astype(int)
-    model = PredtronMultilabelClassifier(norm="l2", loss=loss, threshold=threshold).partial_fit(X[:60], Y[:60, :3])
+    model = PredtronMultilabelClassifier(norm="l2", loss=loss, decision=threshold).partial_fit(X[:60], Y[:60, :3])
     before, cuts = model.predict(X), model.threshold_
     model.widen(classes=range(4))
     assert model.threshold_.tolist() == [*cuts, cuts[0] if threshold == "micro_f1" else 0]
@@ -299,7 +300,7 @@ def test_cuts_of_a_fit_are_kept():
     X = rows()[:, :7]
     Y = (X[:, :4] > 0.5).astype(int)
     for threshold in ("macro_f1", "micro_f1"):
-        model = PredtronMultilabelClassifier(threshold=threshold, random_state=0).fit(X, Y[:, :3])
+        model = PredtronMultilabelClassifier(decision=threshold, random_state=0).fit(X, Y[:, :3])
         cuts = model.threshold_
         assert model.widen(9, range(4)).threshold_.tolist() == [*cuts, cuts[0] if threshold == "micro_f1" else 0]
 
@@ -348,7 +349,7 @@ REFUSED = [
     (PredtronOrdinalClassifier(representation="onehot", loss="zero_one"), {"classes": [7]}, "does not take more ranks"),
     (PredtronMultilabelClassifier(), {"classes": [7]}, "numbers 0, 1, ... of all labels to come, at least 3"),
     (PredtronMultilabelClassifier(), {"classes": range(2)}, "numbers 0, 1, ... of all labels to come, at least 3"),
-    (PredtronMultilabelClassifier(threshold=[0, 0, 1]), {"classes": range(4)}, "threshold="),
+    (PredtronMultilabelClassifier(decision=Cut([0, 0, 1])), {"classes": range(4)}, "decision="),
     (PredtronRanker(), {"classes": [7]}, "PredtronRanker does not take more classes"),
     (PredtronLabelRanker(), {"classes": range(4)}, "PredtronLabelRanker does not take more classes"),
     (PredtronBipartiteClassifier(), {"classes": [7]}, "PredtronBipartiteClassifier does not take more classes"),
@@ -536,7 +537,7 @@ def test_what_is_predicted_is_of_one_moment_while_classes_are_added(ask, reject,
 @pytest.mark.parametrize("ask", ["predict", "decision_function", "intercept_", "threshold_"])
 def test_cuts_are_of_one_moment_while_labels_are_added(ask, monkeypatch):
     X = rows()[:, :7]
-    model = PredtronMultilabelClassifier(threshold="macro_f1", random_state=0).fit(X, (X[:, :3] > 0.5).astype(int))
+    model = PredtronMultilabelClassifier(decision="macro_f1", random_state=0).fit(X, (X[:, :3] > 0.5).astype(int))
 
     def asked():
         found = getattr(model, ask)
