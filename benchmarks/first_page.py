@@ -58,7 +58,14 @@ def headline(suite: str, what: str, baseline: str) -> Headline:
 MORD, TREES = "mord `LogisticAT`", "LightGBM lambdarank"
 PAIRS, CRF = "pairwise `LogisticRegression`", "CRFsuite, averaged perceptron"
 TUNED, CHOW = "`TunedThresholdClassifierCV(LogisticRegression)`", "`LogisticRegression` and Chow's rule"
+EXPECTED = "`LogisticRegressionCV`, least expected cost"
 COMPARISONS = [
+    Comparison(
+        "what costs least",
+        EXPECTED,
+        headline("costs", "what mistakes cost", EXPECTED),
+        headline("costs", FIT, "`LogisticRegressionCV`"),
+    ),
     Comparison(
         "classes",
         SGD,

@@ -10,7 +10,7 @@ from cases import Hours, pairwise
 from joint_cases import Tables, tables
 
 import sklearn_predtron
-from sklearn_predtron import Predtron, PredtronBipartiteClassifier, PredtronOrdinalClassifier
+from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.mixing._algebra import Total
@@ -122,8 +122,8 @@ def mixed_estimators(family):
     ways = {"norm": norms(), "update": updates(), "average": AVERAGES, "intercept_scaling": SCALINGS}
     if family is PredtronOrdinalClassifier:
         ways["representation"] = ["thermometer", "shared"]
-    if "decision" in options and family is not PredtronBipartiteClassifier:
-        ways["decision"] = [None, "learned", "expected_cost", "f1", 0.0]
+    if family in (PredtronBinaryClassifier, PredtronMultilabelClassifier):
+        ways["decision"] = [0.0, "f1"]
     ways = {name: values for name, values in ways.items() if name in options}
     possible = [[value for value in ways[name] if works(made(family, **{name: value}), lesson)] for name in ways]
     found = (dict(zip(ways, case, strict=True)) for case in pairwise(*possible))

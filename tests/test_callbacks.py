@@ -96,7 +96,7 @@ def test_long_streams_in_bounded_memory():
     """Beyond 4096 rounds the loop pauses for interrupts; a stride of 2^k leaves between size / 2 and size points."""
     random = np.random.default_rng(0)
     X, y = random.standard_normal((30000, 2)), random.integers(0, 2, 30000)
-    model = PredtronClassifier(max_iter=3, random_state=0).set_callbacks(LossHistory(64)).fit(X, y)
+    model = PredtronClassifier(max_iter=3, decision="learned", random_state=0).set_callbacks(LossHistory(64)).fit(X, y)
     rounds, losses = LossHistory.curve(model)
     assert 32 <= len(rounds) <= 64 and rounds[-1] == 90000 and losses[-1] == model.cumulative_loss_
     assert set(np.diff(rounds)[:-1]) == {2048}

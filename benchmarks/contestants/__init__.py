@@ -1,17 +1,21 @@
 """The learners that are compared, one small adapter each."""
 
 from benchmarks.contestants.assignment import AssignmentSolver
+from benchmarks.contestants.calibrated import Calibrated as Calibrated
 from benchmarks.contestants.classifier_chain import SklearnClassifierChain
 from benchmarks.contestants.crfsuite import CRFsuite
+from benchmarks.contestants.lightgbm_classifier import LightGBMClassifier as LightGBMClassifier
 from benchmarks.contestants.lightgbm_ranker import LightGBMRanker
 from benchmarks.contestants.linear_svc import SklearnLinearSVC
 from benchmarks.contestants.logistic_regression import BalancedLogisticRegression as BalancedLogisticRegression
 from benchmarks.contestants.logistic_regression import SklearnLogisticRegression
+from benchmarks.contestants.logistic_regression_cv import SklearnLogisticRegressionCV as SklearnLogisticRegressionCV
 from benchmarks.contestants.mord_lad import MordLAD
 from benchmarks.contestants.mord_logistic_at import MordLogisticAT
 from benchmarks.contestants.multi_output_perceptron import MultiOutputPerceptron
 from benchmarks.contestants.multi_output_sgd import MultiOutputSGDAveraged
 from benchmarks.contestants.nystroem import NystroemOurs
+from benchmarks.contestants.one_vs_rest import OneVsRest as OneVsRest
 from benchmarks.contestants.one_vs_rest_logistic import OneVsRestLogistic
 from benchmarks.contestants.ordered_model import StatsmodelsOrderedModel
 from benchmarks.contestants.our_rankers import OursLabelRanker, OursRanker

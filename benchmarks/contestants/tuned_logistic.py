@@ -1,4 +1,4 @@
-"""scikit-learn's LogisticRegression with the threshold of largest F1, by cross-validation."""
+"""scikit-learn's LogisticRegression with the threshold of the largest score, by cross-validation."""
 
 from typing import Any
 
@@ -12,5 +12,8 @@ from benchmarks.tasks import Task
 class TunedLogistic(Contestant):
     name = "TunedThresholdClassifierCV(LogisticRegression)"
 
+    def __init__(self, scoring: Any = "f1"):
+        self.scoring = scoring
+
     def make(self, task: Task) -> Any:
-        return TunedThresholdClassifierCV(LogisticRegression(max_iter=2000), scoring="f1", random_state=task.seed)
+        return TunedThresholdClassifierCV(LogisticRegression(max_iter=2000), scoring=self.scoring, random_state=task.seed)

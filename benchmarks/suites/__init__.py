@@ -2,6 +2,7 @@
 
 from benchmarks.suites import (
     averages,
+    costs,
     files,
     inference,
     joint,
@@ -37,6 +38,7 @@ SUITES = {
     "files": files,
     "memory": memory,
     "quality": quality,
+    "costs": costs,
     "averages": averages,
     "reject": reject,
     "thresholds": thresholds,

@@ -16,17 +16,17 @@ from benchmarks.tasks import Options, Task
 BALANCED = [
     BalancedLogisticRegression(),
     OursBipartite("batches, balanced", loss="balanced"),
-    OursBipartite("batches, balanced, threshold=fitted", loss="balanced", threshold="fitted"),
-    OursBipartite("batches, balanced, balance=0, threshold=0", loss="balanced", balance=0.0, threshold=0.0),
-    Ours("rows, threshold=balanced", threshold="balanced"),
+    OursBipartite("batches, balanced, decision=fitted", loss="balanced", decision="fitted"),
+    OursBipartite("batches, balanced, balance=0, decision=0", loss="balanced", balance=0.0, decision=0.0),
+    Ours("rows, decision=balanced", decision="balanced"),
     Ours("rows, class_weight=balanced", class_weight="balanced"),
 ]
 F1 = [
     TunedLogistic(),
     OursBipartite("batches, f1", loss="f1"),
-    OursBipartite("batches, f1, threshold=0", loss="f1", threshold=0.0),
+    OursBipartite("batches, f1, decision=0", loss="f1", decision=0.0),
     OursBipartite("batches, f1, balance=0", loss="f1", balance=0.0),
-    Ours("rows, threshold=f1", threshold="f1"),
+    Ours("rows, decision=f1", decision="f1"),
 ]
 
 

@@ -21,10 +21,10 @@ GENERATED = (
     *((1000, 10, 0.1, 1.0, 0.01), (2000, 20, 0.05, 1.0, 0.01), (5000, 20, 0.02, 1.0, 0.01)),
     *((3000, 30, 0.1, 0.7, 0.05), (1500, 10, 0.2, 0.8, 0.05), (10_000, 20, 0.05, 0.5, 0.02)),
 )
-CONTESTANTS = [TunedLogistic(), SklearnLogisticRegression(), Ours("ours, threshold=f1", threshold="f1"), Ours()]
+CONTESTANTS = [TunedLogistic(), SklearnLogisticRegression(), Ours("ours, decision=f1", decision="f1"), Ours()]
 SETS = ("emotions", "yeast")
-OF_SETS = [OneVsRestLogistic(), *(OursMultilabel(f"ours, threshold={name}", threshold=name) for name in ("macro_f1", "micro_f1"))]
-OF_SETS += [OursMultilabel(), OursMultilabel("ours, loss=f1, threshold=macro_f1", loss="f1", threshold="macro_f1")]
+OF_SETS = [OneVsRestLogistic(), *(OursMultilabel(f"ours, decision={name}", decision=name) for name in ("macro_f1", "micro_f1"))]
+OF_SETS += [OursMultilabel(), OursMultilabel("ours, loss=f1, decision=macro_f1", loss="f1", decision="macro_f1")]
 
 
 def datasets(options: Options) -> Iterator[Dataset]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
 from sklearn_predtron._queries import shortened
+from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.families.labels.classes import encode
 from sklearn_predtron.inspection._curves import check_rows, losses_of, mean, read_weight, risk_at_coverages
@@ -104,14 +105,17 @@ class RiskCoverageDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> RiskCoverageDisplay:
-        """Sweep the threshold on the margin of a classifier, the difference of its two best decoded scores.
+        """Sweep the threshold on the confidence of a classifier.
+
+        It is the margin, the difference of the two best decoded scores; under a decision of least expected cost it is less the
+        higher that cost is.
 
         Parameters
         ----------
-        estimator : PredtronBinaryClassifier or PredtronClassifier
+        estimator : PredtronBinaryClassifier, PredtronClassifier or PredtronOrdinalClassifier
             A fitted classifier, or a pipeline whose last step is one.  With `reject` its operating point is marked: it is
-            on the curve if the rule has one threshold for all classes.  Its cost is a line, that of the rows' classes on the
-            mean if each class has its own.
+            on the curve if one threshold on the confidence is that of all classes.  Its cost is a line, that of the rows'
+            classes on the mean if each class has its own.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         y : array-like of shape (n_samples,)
@@ -135,16 +139,16 @@ class RiskCoverageDisplay(Display):
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         model, X = last_step(estimator, X)
-        if not isinstance(model, TableClassifier) or "reject" not in model.get_params(deep=False):
+        if not isinstance(model, TableClassifier):
             raise ValueError(
-                f"estimator={shortened(model)} cannot reject; accepted are PredtronBinaryClassifier and PredtronClassifier, and "
-                "from_predictions takes the predictions of any classifier."
+                f"estimator={shortened(model)} cannot reject; accepted are PredtronBinaryClassifier, PredtronClassifier and "
+                "PredtronOrdinalClassifier, and from_predictions takes the predictions of any classifier."
             )
-        best, margins = model._two_best(X)
+        best, confidence = best_and_confidence(model, X)
         codes = encode(column_or_1d(y), model.classes_)
-        check_rows("y", codes, len(margins))
+        check_rows("y", codes, len(confidence))
         costs = model._costs(model.classes_)
-        loss = costs[codes, best[:, 0]]
+        loss = costs[codes, best]
         weight = read_weight(sample_weight, loss)
         point = cost = None
         if model.reject is not None:
@@ -152,7 +156,7 @@ class RiskCoverageDisplay(Display):
             point = float(weight[accepted].sum() / weight.sum()), mean(loss[accepted], weight[accepted])
             beta = costs[:, -1]
             cost = float(beta[0]) if np.ptp(beta) == 0 else mean(beta[codes], weight)
-        coverage, risk = risk_at_coverages(loss, margins, weight)
+        coverage, risk = risk_at_coverages(loss, confidence, weight)
         name = type(model).__name__ if name is None else name
         display = cls(coverage=coverage, risk=risk, operating_point=point, reject_cost=cost, name=name)
         return display.plot(ax, min_coverage=min_coverage, **kwargs)
@@ -262,3 +266,15 @@ class RiskCoverageDisplay(Display):
         edge = EDGE * (1 - coverage)
         self.ax_.set_xlim(coverage - edge, 1 + edge)
         self.ax_.set_ylim(-0.03 * (highest or 1), 1.1 * (highest or 1))
+
+
+def best_and_confidence(model: Any, X: Any) -> tuple[NDArray, NDArray]:
+    """Return the best class of each row, rejections aside, and how sure that is."""
+    learned = model._model
+    decision = learned.decision_of(model)
+    if not isinstance(decision, LeastCost):
+        best, margins = model._two_best(X)
+        return best[:, 0], margins
+    expected = model.predict_proba(X) @ decision.costs[:, : len(learned.labels.classes)]
+    best = expected.argmin(axis=1)
+    return best, -expected[np.arange(len(best)), best]

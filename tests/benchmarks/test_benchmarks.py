@@ -15,6 +15,8 @@ from benchmarks.paper import cusum_tables
 from benchmarks.report import Table, replace, spread
 from benchmarks.suites import (
     SUITES,
+    costs,
+    costs_sets,
     kernels,
     limit,
     memory,
@@ -66,6 +68,11 @@ def tiny(monkeypatch):
     monkeypatch.setattr(norms, "WORDS", tuple((name, draw, 300) for name, draw, _ in norms.WORDS[::2]))
     monkeypatch.setattr(kernels, "python", child)
     monkeypatch.setattr(thresholds, "GENERATED", ((1000, 10, 0.4, 1.0, 0.01),))
+    for name in ("TWO", "MANY", "RANKS", "LABELS"):
+        monkeypatch.setattr(costs_sets, name, getattr(costs_sets, name)[:1])
+    monkeypatch.setattr(costs, "PEERS", costs.PEERS[:1])
+    monkeypatch.setattr(costs, "PER_LABEL", costs.PER_LABEL[:1])
+    monkeypatch.setattr(costs, "WORKS", costs.WORKS[::3])
     for name, number in (("COLUMNS", 8), ("FEW_COLUMNS", 4), ("LABELS", 5), ("STREAM_ROWS_OF_CONTESTANT", 3)):
         monkeypatch.setattr(multilabel, name, number)
 

@@ -247,6 +247,20 @@ def test_risk_at_every_threshold(k, weighted):
     check_legible(display, "coverage (share of rows)", "mean loss of the accepted rows")
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_operating_point_of_least_expected_cost(k):
+    """Rows are rejected whose least expected cost is above that of a rejection: the point is on the curve of these costs."""
+    costs = np.where(np.eye(k), 0, np.arange(1.0, k + 1)[:, None])
+    model, X, y = triage(k, loss=costs, reject=0.3)
+    display = RiskCoverageDisplay.from_estimator(model, X, y)
+    accepted = model.predict(X) != -1
+    expected = model.predict_proba(X) @ costs
+    assert 0.1 < accepted.mean() < 0.95 and (accepted == (expected.min(axis=1) <= 0.3)).all()
+    assert display.operating_point == pytest.approx((accepted.mean(), costs[y, expected.argmin(axis=1)][accepted].mean()))
+    at = np.isclose(display.coverage, accepted.mean())
+    np.testing.assert_allclose(display.risk[at], display.operating_point[1])
+
+
 @pytest.mark.parametrize("rule", ["online", "margin", "code"])
 @pytest.mark.parametrize("k", [2, 3])
 def test_operating_point(k, rule):
@@ -290,9 +304,9 @@ def test_risk_of_any_predictions():
 
 def test_risks_that_are_refused():
     model, X, y = triage()
-    ordinal = PredtronOrdinalClassifier().fit(X, y)
-    with pytest.raises(ValueError, match=r"estimator=PredtronOrdinalClassifier\(\) cannot reject; accepted are Predtron"):
-        RiskCoverageDisplay.from_estimator(ordinal, X, y)
+    sets = PredtronMultilabelClassifier().fit(X, np.eye(3, dtype=int)[y])
+    with pytest.raises(ValueError, match=r"estimator=PredtronMultilabelClassifier\(\) cannot reject; accepted are Predtron"):
+        RiskCoverageDisplay.from_estimator(sets, X, y)
     with pytest.raises(ValueError, match=r"y has shape \(299,\); it must have one entry for each of the 300 rows"):
         RiskCoverageDisplay.from_estimator(model, X, y[:-1])
     with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):

@@ -32,7 +32,7 @@ from sklearn_predtron._parts import kinds
 from sklearn_predtron.decisions import Cut
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin
 from sklearn_predtron.decisions._expected import ByCosts, BySets
-from sklearn_predtron.losses import AtK, FBeta, PrecisionAtK, RecallAtK, Reject, SubsetLoss, subset_loss
+from sklearn_predtron.losses import AtK, CountLoss, FBeta, PrecisionAtK, RecallAtK, Reject, SubsetLoss, subset_loss
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.onnx import register_converters
 
@@ -99,7 +99,7 @@ def check_probabilities(found, model, X, tolerance):
     """Those of Python, but for what rounding of scores makes of them; none where Python has none."""
     try:
         expected = model.predict_proba(X)
-    except AttributeError:
+    except ValueError:
         assert "probabilities" not in found
         return
     assert found["probabilities"].dtype == X.dtype and found["probabilities"].shape == expected.shape
@@ -165,7 +165,7 @@ MULTICLASS = [
 ]
 ORDINAL = [{}, {"representation": "shared"}, {"representation": "shared", "update": "prank"}, {"representation": "onehot"}]
 ORDINAL += [{"loss": "squared"}, {"representation": "simplex"}, {"loss": "squared", "representation": "shared", "reject": 0.5}]
-ORDINAL += [{"decision": "expected_cost"}, {"loss": UNEQUAL, "decision": "learned"}]
+ORDINAL += [{"decision": "expected_cost"}, {"loss": UNEQUAL, "decision": "learned"}, {"reject": 0.2}]
 
 
 @REALS
@@ -227,14 +227,19 @@ def test_ties():
         assert model.predict(X)[0] == (2 if isinstance(model, PredtronOrdinalClassifier) else 0)
 
 
+def dear_when_missed(a, b, c, d):
+    return b + 4.0 * c
+
+
 AT_K = [PrecisionAtK(k=2), PrecisionAtK(k=2, rule="at_least"), RecallAtK(k=2), RecallAtK(k=0.6, rule="at_most")]
 SETS = [{"loss": kind()} for kind in kinds(SubsetLoss) if kind not in (PrecisionAtK, RecallAtK)]
 SETS += [{"loss": loss} for loss in AT_K]
 SETS += [{"decision": "macro_f1"}, {"decision": "micro_f1"}, {"decision": Cut([0.1, 0.2, 0.0, -0.1, 0.0])}]
+SETS += [{"loss": CountLoss(dear_when_missed)}, {"loss": "f1", "decision": "expected_cost"}, {"decision": "learned"}]
 
 
 @REALS
-@pytest.mark.parametrize("parameters", SETS, ids=str)
+@pytest.mark.parametrize("parameters", SETS, ids=lambda parameters: str(parameters).partition(" at 0x")[0])
 @pytest.mark.parametrize("norm", LINEAR, ids=lambda norm: norm.alias)
 def test_sets(parameters, norm, real):
     X = rows(4, real)

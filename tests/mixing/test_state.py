@@ -12,7 +12,7 @@ from mixing_cases import add_all, families, joint, lesson_for, made, mixed_estim
 from scipy import sparse
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier, PredtronRanker
-from sklearn_predtron._core.mixed import KINDS, Moments, fields
+from sklearn_predtron._core.mixed import KINDS, Moments, Recent, fields
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.mixing._algebra import FAN_IN, Contribution, Total, add, advance, contribution
 from sklearn_predtron.norms import RKHS
@@ -25,7 +25,7 @@ def flat(state):
     found = {}
     for kind in KINDS:
         for name, value in state[kind].items():
-            values = value._asdict() if isinstance(value, Moments) else {"": value}
+            values = value._asdict() if isinstance(value, Moments | Recent) else {"": value}
             found |= {(kind, name, part): np.asarray(of_part, dtype=float) for part, of_part in values.items()}
     return found
 
@@ -293,10 +293,15 @@ def test_what_cannot_be_mixed_says_so():
 
 @pytest.mark.parametrize(("norm", "down", "up"), [("l2", 8, 16), ("l1", 8, 16), ("trace", 8, 16), ("scaled", 8, 16)])
 def test_what_a_round_sends(norm, down, up):
-    """Weights to a shard; weights and the sum of its iterates back; once, the statistics of the features."""
+    """Weights to a shard; weights and the sum of its iterates back; once, the statistics of the features.
+
+    For probabilities also the scores of the last rows, in double precision.
+    """
     p, k = 300, 10
     X, y = np.random.default_rng(0).standard_normal((50, p)), np.arange(50) % k
     model = PredtronClassifier(norm=norm, average="linear").partial_fit(X, y, classes=range(k))
+    assert size_of(model._model.learner.observer.export()) <= len(y) * (8 * k + 3 * 8)
+    model = PredtronClassifier(norm=norm, average="linear", decision="learned").partial_fit(X, y, classes=range(k))
     before = model._model.learner.export()
     after = model.partial_fit(X, y)._model.learner.export()
     sent = {"down": size_of({**before, "sum": {}}), "up": size_of(contribution(before, after).state)}

@@ -1,0 +1,88 @@
+"""Who decides by costs: learners of probabilities with the least expected cost, cuts, and this project's estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import make_scorer
+
+from benchmarks.contestants.base import Contestant
+from benchmarks.contestants.tuned_logistic import TunedLogistic
+from benchmarks.paying import ClassCosts, LabelCosts, LabelF1
+from benchmarks.tasks import Task
+
+Loss = ClassCosts | LabelCosts | LabelF1
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Predictions of rows for each loss, None where none are made, and their probabilities if there are any."""
+
+    predicted: list[NDArray | None]
+    probabilities: NDArray | None = None
+
+
+@dataclass(frozen=True)
+class ByProbabilities:
+    """One fit for all losses: what expects the least cost is predicted."""
+
+    contestant: Contestant
+
+    @property
+    def name(self) -> str:
+        return self.contestant.name
+
+    def decide(self, split: tuple, losses: Sequence[Loss], task: Task) -> Decisions:
+        """Learn from the first part of a split, and decide the other."""
+        X, y, X_test, _ = split
+        P = self.contestant.fit(self.contestant.make(task), X, y).predict_proba(X_test)
+        return Decisions([loss.decide(P) for loss in losses], P)
+
+
+@dataclass(frozen=True)
+class ByCut:
+    """Two classes: a fit for each loss, with the cut that cost least in cross-validation; no rejects."""
+
+    name: str = TunedLogistic.name
+
+    def decide(self, split: tuple, losses: Sequence[Loss], task: Task) -> Decisions:
+        """Learn from the first part of a split, and decide the other."""
+        return Decisions([self._one(split, loss, task) for loss in losses])
+
+    def _one(self, split: tuple, loss: Loss, task: Task) -> NDArray | None:
+        if not isinstance(loss, ClassCosts) or loss.reject is not None:
+            return None
+        X, y, X_test, _ = split
+        cut = TunedLogistic(make_scorer(_mean_paid, greater_is_better=False, loss=loss))
+        return cut.predict(cut.fit(cut.make(task), X, y), X_test)
+
+
+def _mean_paid(y: NDArray, predicted: NDArray, loss: Loss) -> float:
+    return float(loss.paid(predicted, y).mean())
+
+
+@dataclass(frozen=True)
+class ByItself:
+    """An estimator of this project: a fit for each loss, which decides by itself; probabilities are those of the default loss."""
+
+    contestant: Contestant
+    has_probabilities: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.contestant.name
+
+    def decide(self, split: tuple, losses: Sequence[Loss], task: Task) -> Decisions:
+        """Learn from the first part of a split, and decide the other."""
+        predicted: list = [np.asarray(self._fitted(split, task, loss.params()).predict(split[2])) for loss in losses]
+        return Decisions(predicted, self._fitted(split, task, {}).predict_proba(split[2]) if self.has_probabilities else None)
+
+    def _fitted(self, split: tuple, task: Task, params: dict[str, Any]) -> Any:
+        return self.contestant.fit(self.contestant.make(task).set_params(**params), *split[:2])
+
+
+Decider = ByProbabilities | ByCut | ByItself
