@@ -14,6 +14,7 @@ from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1
 from sklearn.model_selection import GridSearchCV, GroupKFold, TunedThresholdClassifierCV, cross_val_predict
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronBipartiteClassifier, PredtronRanker
+from sklearn_predtron.decisions import Cut
 from sklearn_predtron.families.bipartite import batch_loss
 from sklearn_predtron.losses import (
     AveragePrecision,
@@ -478,8 +479,14 @@ def test_losses_by_name_and_what_they_stand_for():
         ({"loss": PrecisionAtK(k=2), "balance": 0.5}, "balance=0.5 does not go with loss=PrecisionAtK"),
         ({"loss": "auc", "balance": 1}, "balance=1 does not go with loss='auc'; accepted are 'auto' and 0"),
         ({"balance": 1.5}, "'balance' parameter .* Got 1.5"),
-        ({"decision": np.nan}, "'threshold' parameter .* Got nan"),
-        ({"decision": "best"}, "'threshold' parameter .* Got 'best'"),
+        ({"decision": np.nan}, r"decision=nan is not known; accepted are None, 'learned', 'fitted', Cut\(\.\.\.\) and numbers"),
+        ({"decision": "best"}, "decision='best' is not known; accepted are None, 'learned', 'fitted'"),
+        ({"decision": True}, "decision=True is not known"),
+        ({"decision": Cut(True)}, r"decision=Cut\(at=True\) is not for batches, which lose as a whole; accepted are None, 'fit"),
+        ({"decision": Cut("f1")}, r"decision=Cut\(at='f1'\) is not for batches"),
+        ({"decision": Cut([0.1, 0.2])}, r"decision=Cut\(at=\[0.1, 0.2\]\) is not for batches"),
+        ({"decision": Cut(np.array([0.1, 0.2]))}, r"decision=Cut\(at=array\(\[0.1, 0.2\]\)\) is not for batches"),
+        ({"decision": "expected_cost"}, "decision='expected_cost' is not for batches, which lose as a whole"),
         ({"batch_size": 0}, "'batch_size' parameter .* Got 0"),
         ({"loss": CountLoss(lambda a, b, c, d: 1.0)}, "loss must be 0 without a mistake"),
         ({"loss": CountLoss(lambda a, b, c, d: np.nan)}, "loss must be finite"),

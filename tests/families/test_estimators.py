@@ -275,7 +275,7 @@ DECLARED = [
     PredtronBinaryClassifier(decision=Cut(FBeta(beta=2.0)), norm="l2"),
     PredtronClassifier(reject=Reject(cost=0.2, label=-1)),
     PredtronOrdinalClassifier(representation="shared"),
-    PredtronMultilabelClassifier(loss=RecallAtK(k=1), threshold=None),
+    PredtronMultilabelClassifier(loss=RecallAtK(k=1), decision=None),
     PredtronBipartiteClassifier(loss=PrecisionAtK(k=5)),
     PredtronClassifier(class_weight="balanced"),
     PredtronSequenceTagger(constraint="observed"),

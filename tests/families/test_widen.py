@@ -266,7 +266,7 @@ def test_what_is_learned_with_a_new_class_does_not_depend_on_when_it_was_added(n
 
 
 def test_costs_and_weights_are_named_by_labels():
-    model, X, y = seen(loss={(10, 50): 3.0}, class_weight={30: 2.0, 10: 1.0, 50: 1.0, 70: 5.0})
+    model, X, y = seen(loss={(10, 50): 3.0}, decision="learned", class_weight={30: 2.0, 10: 1.0, 50: 1.0, 70: 5.0})
     model.widen(classes=[30])
     assert model._model.learner.problem.cost_matrix.tolist() == [[0, 1, 3], [1, 0, 1], [1, 1, 0]]
     model.partial_fit(X, y)
@@ -274,7 +274,7 @@ def test_costs_and_weights_are_named_by_labels():
 
 
 def test_the_margins_of_the_reject_rule_are_kept():
-    model, X, y = seen(reject=Reject(0.2, -1))
+    model, X, y = seen(reject=Reject(0.2, -1, rule="online"))
     seen_so_far = model._model.learner.observer.threshold(np.array([0.2, 0.2]))
     model.widen(classes=[30])
     assert model._model.learner.observer.threshold(np.array([0.2, 0.2, 0.2])) == seen_so_far
