@@ -273,7 +273,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         # Measured: of the paid 3 % with two classes, and nothing with more, where one fit then serves all costs.
         if len(classes) > 2 or not isinstance(self._rule(classes), ExpectedCost):
             return None
-        weight = np.sqrt(costs_between(self.loss, classes).sum(axis=1))
+        weight = np.sqrt(self._costs_between(classes).sum(axis=1))
         weight = np.maximum(weight / weight[weight > 0].min(), LEAST_WEIGHT)
         return None if weight[0] == weight[1] else weight
 
@@ -282,13 +282,16 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
         The last column, if there is a reject option, is that of a rejection.
         """
-        costs, reject = costs_between(self.loss, classes), self._reject()
-        if reject is None:
-            return costs
-        label = label_of_reject(reject, classes)
-        if names_label(table_loss(self.loss), label):
+        costs, reject = self._costs_between(classes), self._reject()
+        return costs if reject is None else np.column_stack([costs, costs_by_class(reject, len(classes), costs.max())])
+
+    def _costs_between(self, classes: NDArray) -> NDArray:
+        """Return the costs of the loss, which must not name the label of a rejection."""
+        reject = self._reject()
+        label = None if reject is None else label_of_reject(reject, classes)
+        if reject is not None and names_label(table_loss(self.loss), label):
             raise ValueError(f"loss names reject.label={label!r}; what a rejected row costs is reject.cost.")
-        return np.column_stack([costs, costs_by_class(reject, len(classes), costs.max())])
+        return costs_between(self.loss, classes)
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
         scores = _linear.of_classes(self, model)

@@ -42,6 +42,7 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
     else:
         known = known.but(learner=copy.deepcopy(known.learner), record=dict(known.record))
         model = changed_model(estimator, known, reading, partial=False)
+        record_sparingly(model.learner, reading.batch.rows.p)
     batch, learner = reading.batch, model.learner
     # A new learner finds out in its first epoch, of rows in their turn, but for rows that are not drawn; kernels, of a block
     # at a time, may hide them.
@@ -95,6 +96,7 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Le
     view, rounds = showing(estimator, model), learner.t
     try:
         if not resolved:
+            record_sparingly(learner, batch.rows.p)  # not before: the model so far has the same observer
             begin_stream(view)
         if learn is not None:
             learn(view, batch)

@@ -350,8 +350,9 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     # --------------------------------------------------------------------------------------------------------- decision
 
     def _decision(self, labels: Any) -> Decision:
-        rule = decision_rule(self.decision, ("fitted",), numbers=True)
-        if isinstance(rule, ExpectedCost) or (isinstance(rule, Cut) and rule.at != "fitted" and not is_number(rule.at)):
+        rule = decision_rule(self.decision, ("fitted",), numbers=True, costs=False)
+        fitted = isinstance(rule, Cut) and isinstance(rule.at, str) and rule.at == "fitted"
+        if isinstance(rule, ExpectedCost) or (isinstance(rule, Cut) and not fitted and not is_number(rule.at)):
             raise ValueError(
                 f"decision={self.decision!r} is not for batches, which lose as a whole; accepted are None, 'fitted', 'learned' "
                 "and a finite number."
@@ -363,7 +364,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance(loss)  # as well as a cut, measured
         if isinstance(rule, Learned) or isinstance(loss, AtK) or (rule is None and in_place):
             return Decoded(calibration, holds_out=not isinstance(rule, Learned))
-        if isinstance(rule, Cut) and rule.at != "fitted":
+        if isinstance(rule, Cut) and not fitted:
             return FittedCut(None, calibration, float(rule.at))
         return FittedCut(loss, calibration)
 
