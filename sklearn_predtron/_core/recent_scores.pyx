@@ -79,7 +79,7 @@ cdef class RecentScores(Observer):
     def sparingly(self, Py_ssize_t every):
         self.every = every
 
-    def weigh(self, class_weight):
+    def divide_by(self, class_weight):
         """Divide the weight of a round by that of its class from here on; None divides by nothing."""
         self.class_weight = class_weight
 

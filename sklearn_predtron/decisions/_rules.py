@@ -27,6 +27,10 @@ class DecisionRule(Part):
 
     _parameter_constraints: dict[str, list] = {}
 
+    def _validate_params(self) -> None:
+        """Refuse values that no parameter of this name takes."""
+        super()._validate_params()
+
 
 class Learned(DecisionRule):
     """Decode the scores as they were learned: the prediction of largest similarity, argmax <rep(sigma), t> (alias "learned").

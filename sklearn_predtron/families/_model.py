@@ -92,11 +92,11 @@ class Model:
         """Return a model that differs in some fields, and has not opened the short way."""
         return replace(self, **{**nothing_of_a_process(), **changes})
 
-    def decision_of(self, estimator: Any) -> Decision:
-        """Return the decision by an estimator's present parameters, made of them once."""
+    def decision_of(self, decide: Callable[[Any], Decision]) -> Decision:
+        """Return the decision by the present parameters, which is made of them and of the labels once."""
         parameters, change, (decided_by, decided_at, decision) = self.parameters, Part.last_change, self.decided
         if decided_by is not parameters or decided_at is not change:
-            decision = estimator._decision(self.labels)
+            decision = decide(self.labels)
             self.decided = parameters, change, decision
         return decision
 

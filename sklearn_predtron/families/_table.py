@@ -190,7 +190,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     def _decision(self, labels: Any) -> Decision:
         rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
-        measure = self._measure(rule, reject) if isinstance(rule, Cut) else None
+        measure = self._measure_of_cut(rule, reject) if isinstance(rule, Cut) else None
         if isinstance(rule, ExpectedCost) and reject is not None and reject.rule is not None:
             raise ValueError(
                 f"decision={rule!r} does not go with reject.rule={reject.rule!r}, which is for decision='learned'; accepted is "
@@ -246,7 +246,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         learned = isinstance(decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), Learned)
         return Reject(reject.cost, reject.label, "online") if learned else reject
 
-    def _measure(self, rule: Cut, reject: Reject | None) -> Measure | None:
+    def _measure_of_cut(self, rule: Cut, reject: Reject | None) -> Measure | None:
         """Return the measure by which the score of two classes is cut; None if it is at a number; refuse what it cannot be."""
         at = rule.at
         if not self._cuts:
@@ -329,7 +329,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             For two classes the score of the second: t or -t where d = 1, else the difference of the two.
         """
         model = self._fitted_model()
-        scores, k = model.scores(X, model.decision_of(self)), len(model.labels.classes)
+        scores, k = model.scores(X, model.decision_of(self._decision)), len(model.labels.classes)
         decision = model.learner.problem.decision(scores)[:, :k]
         if k > 2:
             return decision
@@ -350,7 +350,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             Labels of `classes_`, and ``reject.label`` for the rows that are rejected.
         """
         model = self._fitted_model()
-        predicted = model.decoded(X, model.decision_of(self))
+        predicted = model.decoded(X, model.decision_of(self._decision))
         return self._named(model.labels.classes)[predicted]
 
     @keeping_type(available_if(check_has_probabilities))
@@ -376,7 +376,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
-        return model.decoded(X, calibration_of(model.decision_of(self)))
+        return model.decoded(X, calibration_of(model.decision_of(self._decision)))
 
     @keeping_type(available_if(check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
@@ -416,12 +416,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             Costs of `loss`; a rejected row costs ``reject.cost``, that of its true class.
         """
         model = self._fitted_model()
-        return self._loss_among(model.labels, model.decoded(X, model.decision_of(self)), y)
+        return self._loss_among(model.labels, model.decoded(X, model.decision_of(self._decision)), y)
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the numbers of the predictions; one past the last class rejects."""
         model = self._fitted_model()
-        return model.decoded(X, model.decision_of(self))
+        return model.decoded(X, model.decision_of(self._decision))
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each prediction, given their numbers."""
@@ -437,7 +437,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
         """Return the two best classes of each row, best first, and the margin between them."""
         model = self._fitted_model()
-        decision = model.learner.problem.decision(model.scores(X, model.decision_of(self)))
+        decision = model.learner.problem.decision(model.scores(X, model.decision_of(self._decision)))
         return top_two(decision[:, : len(model.labels.classes)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -377,7 +377,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def threshold_(self) -> float:
         """The cut of the score as it was learned."""
         model = self._model
-        cuts = model.decision_of(self).now(model.learner, model.settled).shift(model.learner.problem)
+        cuts = model.decision_of(self._decision).now(model.learner, model.settled).shift(model.learner.problem)
         return 0.0 if cuts is None else float(cuts[0])
 
     # ------------------------------------------------------------------------------------------------------- prediction
@@ -396,7 +396,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             t - `threshold_`; above 0 for the second of `classes_`, unless the loss is one at k.
         """
         model = self._fitted_model()
-        return model.scores(X, model.decision_of(self))[:, 0]
+        return model.scores(X, model.decision_of(self._decision))[:, 0]
 
     @keeping_type(available_if(check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
@@ -418,7 +418,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
-        return model.decoded(X, calibration_of(model.decision_of(self)))
+        return model.decoded(X, calibration_of(model.decision_of(self._decision)))
 
     @keeping_type(available_if(check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
@@ -453,7 +453,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             Labels of `classes_`.
         """
         model = self._fitted_model()
-        scores = model.scores(X, model.decision_of(self))[:, 0]
+        scores = model.scores(X, model.decision_of(self._decision))[:, 0]
         return model.labels.classes[positive(model, scores, self._reader().blocks(groups, len(scores)))]
 
     def sample_loss(self, X: Any, y: Any, groups: Any = None) -> NDArray:
