@@ -107,6 +107,11 @@ class Model:
             self.stream.close()
             self.stream = None
 
+    def going_on(self, labels: Any, noted: Any) -> Model:
+        """Return a model of the same parameters, and of what the reader now says of labels and calls."""
+        decided = self.decided if labels is self.labels else (None, None, None)
+        return replace(self, labels=labels, noted=noted, decided=decided)
+
     # ----------------------------------------------------------------------------------------------------------------- rows
 
     def read_rows(self, X: Any) -> tuple[Any, Rows]:

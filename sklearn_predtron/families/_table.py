@@ -160,7 +160,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return known, known.encode(y)
 
     def _reader(self) -> WeighedClasses:
-        return WeighedClasses(type(self).__name__, self.class_weight, self._weights_of_costs)
+        return WeighedClasses(type(self).__name__, self.class_weight, self._known_weights_of_costs)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         if getattr(self.reject, "rule", None) == "code":
@@ -202,9 +202,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         of: Any = (
             MapOfTwoClasses() if len(classes) == 2 else OfClasses(len(classes), ranked=not isinstance(self._unit_loss, ZeroOne))
         )
-        weights = None if isinstance(self.class_weight, str) else self._reader().of_classes(labels)
+        weights = None if isinstance(self.class_weight, str) else self._weights_of_classes(labels)
         if isinstance(rule, ExpectedCost):
-            return LeastCost(Calibration(of, rule.smoothing, weights), self._costs(classes))
+            return LeastCost(Calibration(of, rule.smoothing, weights), self._costs(classes), self._weights_of_costs(classes))
         calibration = Calibration(of, class_weight=weights)
         if isinstance(rule, Cut):
             if measure is None:
@@ -267,6 +267,18 @@ class TableClassifier(ClassifierMixin, BasePredtron):
                 "rows, the other leaves rows undecided by their cost; accepted are decision=None and reject=None."
             )
         return measure
+
+    def _weights_of_classes(self, labels: Any) -> NDArray | None:
+        """Return what classes weigh in learning, None if they have no weights."""
+        return WeighedClasses(type(self).__name__, self.class_weight, self._weights_of_costs).of_classes(labels)
+
+    def _known_weights_of_costs(self, classes: NDArray) -> NDArray | None:
+        """Return the weights of classes that follow from their costs, as the decision knows them if there is one."""
+        model = self._model
+        if model is None or classes is not model.labels.classes:
+            return self._weights_of_costs(classes)
+        decision = model.decision_of(self._decision)
+        return decision.weights if isinstance(decision, LeastCost) else None
 
     def _weights_of_costs(self, classes: NDArray) -> NDArray | None:
         """Return what two classes weigh in learning under least expected cost: roots of their costs, relative to the least."""

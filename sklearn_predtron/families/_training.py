@@ -89,7 +89,7 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Le
     elif not resolved:
         model = changed_model(estimator, known, reading, partial=True)
     else:
-        model = known.but(labels=reading.labels, noted=reading.noted, stream=known.stream, resolved=True)
+        model = known.going_on(reading.labels, reading.noted)
     batch, learner = reading.batch, model.learner
     model.check_rows(batch.X, batch.rows)
     model.note_format(batch.rows, estimator.norm)
