@@ -20,15 +20,15 @@ day = np.repeat(np.arange(60), 200)
 train, test = day < 30, day >= 30
 
 # %%
-# A learner that only counts mistakes hardly ever says yes.  Weights of the classes, or a threshold, make up for it; the
-# bipartite classifier learns the measure itself.
+# A learner that only counts mistakes hardly ever says yes.  Weights of the classes, or a cut of the scores, make up
+# for it; the bipartite classifier learns the measure itself.
 
 by_day = PredtronBipartiteClassifier(loss="balanced", random_state=0)
 by_day.fit(X[train], y[train], groups=day[train])
 learners = {
     "LogisticRegression": LogisticRegression().fit(X[train], y[train]),
     "class_weight": LogisticRegression(class_weight="balanced").fit(X[train], y[train]),
-    "threshold": PredtronBinaryClassifier(threshold="balanced", random_state=0).fit(X[train], y[train]),
+    "decision": PredtronBinaryClassifier(decision="balanced", random_state=0).fit(X[train], y[train]),
     "groups": by_day,
 }
 errors = {}

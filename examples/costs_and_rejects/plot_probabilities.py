@@ -2,8 +2,8 @@
 Probabilities from scores
 =========================
 
-Scores are no probabilities, and there is no ``predict_proba``.  ``CalibratedClassifierCV`` learns a curve from scores
-to probabilities on rows held out.  Are they as good as those of logistic regression, which is made for them?
+Scores are no probabilities.  ``predict_proba`` has a map from the ones to the others, which is learned on rows held
+out.  Are they as good as those of logistic regression, which is made for them?
 """
 
 import matplotlib.pyplot as plt
@@ -19,14 +19,17 @@ X, y = make_classification(10_000, n_features=20, n_informative=6, class_sep=0.7
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
 
 learners = {
-    "calibrated": CalibratedClassifierCV(PredtronBinaryClassifier(random_state=0)),
+    "predict_proba": PredtronBinaryClassifier(random_state=0),
+    "CalibratedClassifierCV": CalibratedClassifierCV(
+        PredtronBinaryClassifier(decision="learned", random_state=0)
+    ),
     "LogisticRegression": LogisticRegression(),
 }
 figure, ax = plt.subplots(layout="constrained")
 for name, learner in learners.items():
     likely = learner.fit(X_train, y_train).predict_proba(X_test)[:, 1]
     print(
-        f"{name:19} log loss {log_loss(y_test, likely):.4f}, Brier score {brier_score_loss(y_test, likely):.4f}, "
+        f"{name:22} log loss {log_loss(y_test, likely):.4f}, Brier score {brier_score_loss(y_test, likely):.4f}, "
         f"accuracy {learner.score(X_test, y_test):.4f}"
     )
     CalibrationDisplay.from_predictions(y_test, likely, n_bins=10, name=name, ax=ax)

@@ -16,13 +16,12 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron import PredtronBinaryClassifier
 from sklearn_predtron.inspection import RiskCoverageDisplay
-from sklearn_predtron.losses import Reject
 
 X, y = load_breast_cancer(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
 
 cost = 0.1
-model = PredtronBinaryClassifier(reject=Reject(cost=cost, label=-1), random_state=0)
+model = PredtronBinaryClassifier(reject=cost, random_state=0)
 model.fit(X_train, y_train)
 peer = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
 
@@ -35,17 +34,18 @@ def report(name, predicted):
 
 
 # %%
-# The yardstick is Chow's rule for logistic regression: reject if the likelier class is less likely than 1 - cost.
+# A row is rejected where that costs less than either class is expected to (Chow's rule).  The yardstick is the same for
+# logistic regression: reject if the likelier class is less likely than 1 - cost.
 
 sure = peer.predict_proba(X_test).max(axis=1)
 report("without rejecting", PredtronBinaryClassifier(random_state=0).fit(X_train, y_train).predict(X_test))
-report("Reject(cost=0.1)", model.predict(X_test))
+report("reject=0.1", model.predict(X_test))
 report("LogisticRegression", peer.predict(X_test))
 report("LogisticRegression and Chow", np.where(sure >= 1 - cost, peer.predict(X_test), -1))
 
 # %%
-# The curve sweeps the threshold: the share of mistakes among the accepted rows, the surest first.  The point is where
-# the classifier puts itself.
+# The curve sweeps a threshold on the margin: the share of mistakes among the accepted rows, the surest first.  The
+# point is where the classifier puts itself.
 
 display = RiskCoverageDisplay.from_estimator(model, X_test, y_test)
 RiskCoverageDisplay.from_predictions(

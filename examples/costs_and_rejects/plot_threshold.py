@@ -3,7 +3,7 @@ A rare class and F1
 ===================
 
 Where one row in ten is positive, a classifier makes the fewest mistakes by hardly ever saying yes.  F1 does not forgive
-that.  ``threshold="f1"`` moves the boundary to where F1 would have been largest on rows held out.
+that.  ``decision="f1"`` moves the boundary to where F1 would have been largest on rows held out.
 """
 
 from time import perf_counter
@@ -24,8 +24,8 @@ train, test = slice(0, 4000), slice(4000, None)
 # scikit-learn has the same for any classifier in ``TunedThresholdClassifierCV``.
 
 learners = {
-    "threshold=None": PredtronBinaryClassifier(random_state=0),
-    'threshold="f1"': PredtronBinaryClassifier(threshold="f1", random_state=0),
+    "decision=None": PredtronBinaryClassifier(random_state=0),
+    'decision="f1"': PredtronBinaryClassifier(decision="f1", random_state=0),
     "LogisticRegression": LogisticRegression(),
     "TunedThresholdClassifierCV": TunedThresholdClassifierCV(LogisticRegression(), scoring="f1"),
 }
@@ -38,12 +38,12 @@ for name, learner in learners.items():
 # %%
 # F1 of the test rows at every threshold, and the one that was chosen without seeing them:
 
-scores = learners["threshold=None"].decision_function(X[test])
+scores = learners["decision=None"].decision_function(X[test])
 cuts = np.quantile(scores, np.linspace(0.4, 0.999, 200))
-chosen = learners['threshold="f1"'].threshold_
+chosen = learners['decision="f1"'].threshold_
 figure, ax = plt.subplots(layout="constrained")
 ax.plot(cuts, [f1_score(y[test], scores > cut) for cut in cuts], label="F1 of the test rows")
-ax.axvline(0, color="gray", linestyle=":", label="the boundary without a threshold")
+ax.axvline(0, color="gray", linestyle=":", label="the boundary of the fewest mistakes")
 ax.axvline(chosen, color="C1", linestyle="--", label=f"threshold_ = {chosen:.2f}")
 ax.set(xlabel="threshold on the score", ylabel="F1", title="Where to cut the scores")
 ax.legend()

@@ -11,7 +11,7 @@ from sklearn_predtron.norms._intercept cimport Intercept
 
 
 cdef class Observer:
-    cdef readonly bint as_given        # whether rounds are recorded with the weights that were given, and not as the average has them
+    cdef readonly bint as_given     # whether rounds are recorded with the weights given, and not as the average has them
     cdef bint wants(self, Py_ssize_t t) noexcept nogil
     cdef int check(self, Problem problem) except -1
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil

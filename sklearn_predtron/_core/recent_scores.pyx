@@ -79,7 +79,7 @@ cdef class RecentScores(Observer):
     def sparingly(self, Py_ssize_t every):
         self.every = every
 
-    def weigh(self, class_weight):
+    def divide_by(self, class_weight):
         """Divide the weight of a round by that of its class from here on; None divides by nothing."""
         self.class_weight = class_weight
 
@@ -200,7 +200,7 @@ cdef class RecentScores(Observer):
         return fields(recent={"rows": Recent(self.size, *self.rows())}, sum={"recorded": self.recorded})
 
     def adopt(self, state, bint with_sums):
-        size, *rows = state["recent"]["rows"] if with_sums else Recent(self.size, *(part[:0] for part in self.rows()))
+        _size, *rows = state["recent"]["rows"] if with_sums else Recent(self.size, *(part[:0] for part in self.rows()))
         self.fill(tuple(rows))
         self.recorded = state["sum"]["recorded"] if with_sums else 0
         self.mark()

@@ -128,6 +128,13 @@ def build_parser() -> Parser:
         "the table on standard error, as is the default for rows without labels",
     )
     parser.add_argument("--scores", action="store_true", default=None, help="write scores in the place of predicted labels")
+    parser.add_argument(
+        "--proba",
+        action="store_true",
+        default=None,
+        help="write probabilities in the place of predicted labels: of each label in order, or, with --task multilabel, of each "
+        "label to be there",
+    )
     parser.add_argument("--json", action="store_true", default=None, help="write the results as JSON in the place of the table")
     parser.add_argument("--quiet", action="store_true", default=None, help="show neither table nor progress")
     learner = parser.add_argument_group("the learner")
@@ -159,8 +166,15 @@ def build_parser() -> Parser:
     )
     learner.add_argument("--norm", choices=[str(kind.alias) for kind in kinds(Norm)])
     learner.add_argument("--average", type=average, help="auto (default), linear, uniform, none, or a half-life in rounds")
-    learner.add_argument("--reject-cost", type=float, metavar="COST", help="may reject a row at this cost; needs --reject-label")
-    learner.add_argument("--reject-label", type=label, metavar="LABEL", help="what a rejected row is predicted as")
+    learner.add_argument("--reject-cost", type=float, metavar="COST", help="may reject a row at this cost")
+    learner.add_argument(
+        "--reject-label", type=label, metavar="LABEL", help="what a rejected row is predicted as (-1, or reject for words)"
+    )
+    learner.add_argument(
+        "--decision",
+        choices=["learned", "expected_cost", "f1", "balanced", "macro_f1", "micro_f1", "fitted"],
+        help="what becomes of scores; expected_cost, which costs and rejects imply, predicts what costs least in expectation",
+    )
     learner.add_argument("--compare", action=switch, help="a learner of scikit-learn's beside it (default, except with --load)")
     stream = parser.add_argument_group("the stream")
     stream.add_argument("--epochs", type=integer(1), metavar="N", help="passes over TRAIN (default 1)")
@@ -225,7 +239,7 @@ def check_arguments(args: argparse.Namespace) -> None:
     needs = [
         ("predictions", ["test", "load"]),
         ("scores", ["test", "load"]),
-        ("reject_cost", ["reject_label"]),
+        ("proba", ["test", "load"]),
         ("reject_label", ["reject_cost"]),
         ("load", ["train", "test"]),
         ("jobs", ["train"]),
@@ -242,6 +256,8 @@ def check_arguments(args: argparse.Namespace) -> None:
     for name in ("features", "classes", "task"):
         if {name, "load"} <= given:
             raise UsageError(f"{option(name)} is fixed by the estimator of --load")
+    if args.scores and args.proba:
+        raise UsageError("--scores and --proba are two things to write in the place of predictions; accepted is one of them")
     if args.grow and args.compare:
         raise UsageError("--compare is not for --grow: the other learners do not become wider")
     if args.classes is not None and len(set(args.classes.tolist())) < 2:

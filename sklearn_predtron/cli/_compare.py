@@ -217,13 +217,17 @@ class PredtronContestant:
         """Return the scores that predictions come from."""
         return self.estimator.decision_function(X)
 
+    def probabilities(self, X: Any) -> NDArray:
+        """Return the probabilities of the labels."""
+        return self.estimator.predict_proba(X)
+
     def test(self, X: Any, y: Any) -> NDArray:
         """Score held-out rows and return their predictions."""
         predicted, score = self.estimator.predict(X), self.estimator.score(X, y)
         self.result.tested += X.shape[0]
         self.result.score += score * X.shape[0]
         if self.result.rejected is not None:
-            self.result.rejected += int(np.sum(predicted == self.estimator.reject.label))
+            self.result.rejected += int(np.sum(~np.isin(predicted, self.estimator.classes_)))
         return predicted
 
 

@@ -98,10 +98,10 @@ def check_predictions(args: argparse.Namespace, files: Files, loaded: Any) -> No
     """Refuse predictions of nothing, scores that go nowhere, and labels that would be more than a line."""
     if args.predictions and not files.test:
         raise UsageError("--predictions needs --test, or rows without labels")
-    if args.scores and not (args.predictions or any(file.is_pipe or not file.labelled for file in files.test)):
-        raise UsageError("--scores needs --predictions, or rows without labels")
+    if (args.scores or args.proba) and not (args.predictions or any(file.is_pipe or not file.labelled for file in files.test)):
+        raise UsageError(f"--{'scores' if args.scores else 'proba'} needs --predictions, or rows without labels")
     labels: Any = getattr(loaded, "svmlight_labels_", getattr(loaded, "classes_", None))
-    if predictions_to(args, files) and not args.scores and are_words(labels):
+    if predictions_to(args, files) and written_as(args) == "predictions" and are_words(labels):
         for label in labels.tolist():
             if not is_line(label):
                 raise UsageError(f"--load={args.load!r} has the label {label!r}, which a line of predictions cannot hold")
@@ -202,6 +202,8 @@ def grow_for(comparison: Comparison, X: Any, y: Any, place: str, most: int | Non
         grow(comparison, task_of(comparison.contestants[0].estimator), X, y, most)
     except (ValueError, MemoryError) as error:
         raise refused(place, error) from None
+    except AttributeError as error:  # of probabilities that are not known
+        raise UsageError(f"--proba: {error.__cause__ or error}") from None
 
 
 def learn_chunk(comparison: Comparison, X: Any, y: Any, progressive: bool, place: str) -> None:
@@ -237,7 +239,7 @@ def score_files(
             for file in files.test:
                 reader = file_format.reader(file, learned=False)
                 for X, y, place in chunks(reader, lambda rows: left_out.cut(rows, width)):
-                    is_read = write(lines_of(comparison, X, y, place, several, scores=bool(args.scores))) and is_read
+                    is_read = write(lines_of(comparison, X, y, place, several, written_as(args))) and is_read
                     n += X.shape[0]
                     if not is_read and y is None:
                         raise NobodyReadsError
@@ -249,13 +251,20 @@ def score_files(
     return None if n else RefusedError(f"--test={files.test[0].path!r} has no rows")
 
 
-def lines_of(comparison: Comparison, X: Any, y: Any, place: str, several: Any, *, scores: bool) -> Iterator[str]:
+def written_as(args: argparse.Namespace) -> str:
+    """Return what is written of rows."""
+    return "scores" if args.scores else "probabilities" if args.proba else "predictions"
+
+
+def lines_of(comparison: Comparison, X: Any, y: Any, place: str, several: Any, what: str) -> Iterator[str]:
     """Return the lines of a chunk, which is scored if it has labels."""
     contestant = comparison.contestants[0]
     try:
         found: NDArray | None = None if y is None else comparison.test(X, y)
-        if scores:
-            return format_scores(contestant.scores(X))
+        if what != "predictions":
+            return format_scores(contestant.scores(X) if what == "scores" else contestant.probabilities(X))
         return format_predictions(contestant.predict(X) if found is None else found, several)
     except (ValueError, MemoryError) as error:
         raise refused(place, error) from None
+    except AttributeError as error:  # of probabilities that are not known
+        raise UsageError(f"--proba: {error.__cause__ or error}") from None

@@ -22,7 +22,7 @@ from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import Auto, Norm, Scaled
 from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
-LEARNER_OPTIONS = ["loss", "representation", "update", "norm", "average"]
+LEARNER_OPTIONS = ["loss", "representation", "update", "norm", "average", "decision"]
 RANKING_UPDATES = [kind.alias for kind in (Slam, MaxPair, ListNet)]
 
 
@@ -33,7 +33,8 @@ def learner_parameters(args: argparse.Namespace, classes: Any = None) -> dict[st
         pairs = args.loss.items()
         parameters["loss"] = {(like(true, classes), like(predicted, classes)): cost for (true, predicted), cost in pairs}
     if args.reject_cost is not None:
-        parameters["reject"] = Reject(args.reject_cost, like(args.reject_label, classes))
+        label = None if args.reject_label is None else like(args.reject_label, classes)
+        parameters["reject"] = Reject(args.reject_cost, label)
     return parameters
 
 
@@ -56,6 +57,8 @@ def check_options(args: argparse.Namespace, task: Task) -> None:
     unknown += ["representation"] * (args.representation is not None and not task.rank)
     if unknown:
         raise UsageError(f"--{'reject-cost' if unknown[0] == 'reject' else unknown[0]} is not for {name}")
+    if args.proba and not hasattr(task.estimator, "predict_proba"):
+        raise UsageError(f"--proba is not for {name}, which has no probabilities")
     if args.grow and args.classes is None and not args.load and (task.multilabel or isinstance(args.loss, dict)):
         raise UsageError(f"--grow needs --classes {'for --task multilabel' if task.multilabel else 'beside costs'}")
     if args.update in RANKING_UPDATES and not task.rank:

@@ -142,7 +142,7 @@ class Calibration(Decision):
         """Return the record of the last scores."""
         kept = present if isinstance(present, RecentScores) and present.kind == self.of.kind else None
         observer = RecentScores(problem, self.of.kind) if kept is None else kept
-        observer.weigh(self.class_weight)
+        observer.divide_by(self.class_weight)
         return observer
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class Calibration(Decision):
         """Return the moment at which the map of rows that were held out holds, its smoothing, and what it is made of."""
         weight = np.ones(len(held.scores)) if held.weight is None else held.weight
         found = self.of.fitted(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=False)
-        return moment, self.smoothing, plain(found)
+        return moment, self.smoothing, unnamed(found)
 
     def now(self, learner: Learner, settled: Any) -> Calibrated:
         """Return the map of this moment: that of the rows held out, until there are a tenth more."""
@@ -240,9 +240,9 @@ def on_the_side_of(scores: NDArray, probabilities: NDArray) -> NDArray:
     return np.where(scores > 0, np.maximum(probabilities, 0.5 + lead), np.minimum(probabilities, 0.5 - lead))
 
 
-def plain(found: Any) -> Any:
+def unnamed(found: Any) -> Any:
     """Return what a map is made of, without names, as it is saved."""
-    return tuple(map(plain, found)) if isinstance(found, tuple) else found
+    return tuple(map(unnamed, found)) if isinstance(found, tuple) else found
 
 
 def well_learned(observer: RecentScores) -> tuple[NDArray, NDArray, NDArray]:

@@ -70,13 +70,13 @@ def fit_curve(const double[::1] s not None, const double[::1] on not None, const
     cdef double[3] g
     cdef double[3][3] H
     cdef double value, found, p, residual, curvature, step
-    cdef Py_ssize_t i, row
-    cdef int j, k
+    cdef Py_ssize_t i, _step
+    cdef int j, k, _halving
     if not (s.shape[0] == on.shape[0] == off.shape[0] and mean.shape[0] == ridge.shape[0] == 3 and 1 <= n <= 3):
         raise ValueError("there must be as many weights as scores, three means and ridges, and 1 to 3 of them free.")
     with nogil:
         value = penalised(b, s, on, off, mean, ridge)
-        for row in range(NEWTON_STEPS):
+        for _step in range(NEWTON_STEPS):
             for j in range(3):
                 g[j] = ridge[j] * (b[j] - mean[j])
                 for k in range(3):
@@ -92,7 +92,7 @@ def fit_curve(const double[::1] s not None, const double[::1] on not None, const
                         H[j][k] += curvature * f[j] * f[k]
             solve(H, g, n)
             step = 1
-            for k in range(HALVINGS):
+            for _halving in range(HALVINGS):
                 for j in range(3):
                     other[j] = b[j] - step * g[j] if j < n else b[j]
                 found = penalised(other, s, on, off, mean, ridge)
@@ -137,17 +137,18 @@ cdef double softmax(double* z, Py_ssize_t k) noexcept nogil:
     return most + log(total)
 
 
-cdef void logits(const double* p, const double* s, Py_ssize_t d, Py_ssize_t k, bint diagonal, bint matrix, double* z) noexcept nogil:
+cdef void logits(const double* p, const double* s, Py_ssize_t d, Py_ssize_t k, bint diagonal, bint matrix,
+                 double* z) noexcept nogil:
     """p[0] s + b + s A, where p is the slope, the offsets b of k classes and, if there is one, the matrix A."""
-    cdef Py_ssize_t j, l
+    cdef Py_ssize_t j, c
     cdef const double* row
     for j in range(k):
         z[j] = p[1 + j] + (p[0] * s[j] if diagonal else 0)
     if matrix:
-        for l in range(d):
-            row = p + 1 + k + l * k
+        for c in range(d):
+            row = p + 1 + k + c * k
             for j in range(k):
-                z[j] += s[l] * row[j]
+                z[j] += s[c] * row[j]
 
 
 def likelihood(const double[::1] p not None, const double[:, ::1] scores not None, const Py_ssize_t[::1] y not None,
@@ -157,7 +158,7 @@ def likelihood(const double[::1] p not None, const double[:, ::1] scores not Non
 
     The target of a row of class c is 1 - smoothing[c] of c, and the same share of each other class.
     """
-    cdef Py_ssize_t n = scores.shape[0], d = scores.shape[1], k = smoothing.shape[0], i, j, l
+    cdef Py_ssize_t n = scores.shape[0], d = scores.shape[1], k = smoothing.shape[0], i, j, c
     cdef bint matrix = p.shape[0] > 1 + k
     cdef double value = 0, constant, of_others, target
     cdef double[::1] gradient = np.zeros(p.shape[0]), z = np.empty(k), g = np.empty(k)
@@ -184,10 +185,10 @@ def likelihood(const double[::1] p not None, const double[:, ::1] scores not Non
                 if diagonal:
                     gradient[0] += g[j] * scores[i, j]
             if matrix:
-                for l in range(d):
-                    row = &gradient[1 + k + l * k]
+                for c in range(d):
+                    row = &gradient[1 + k + c * k]
                     for j in range(k):
-                        row[j] += scores[i, l] * g[j]
+                        row[j] += scores[i, c] * g[j]
         for j in range(p.shape[0]):
             value += ridge[j] * p[j] * p[j] / 2
             gradient[j] = (gradient[j] + ridge[j] * p[j]) / n
@@ -197,7 +198,7 @@ def likelihood(const double[::1] p not None, const double[:, ::1] scores not Non
 def probabilities_of_classes(const double[:, ::1] scores not None, const double[::1] p not None, const double[::1] mean not None,
                              double scale, Py_ssize_t k, bint diagonal):
     """The probabilities of k classes by the parameters p, of scores less their mean, divided by their scale."""
-    cdef Py_ssize_t n = scores.shape[0], d = scores.shape[1], i, l
+    cdef Py_ssize_t n = scores.shape[0], d = scores.shape[1], i, c
     cdef bint matrix = p.shape[0] > 1 + k
     cdef double[:, ::1] found = np.empty((n, k))
     cdef double[::1] s = np.empty(d)
@@ -205,8 +206,8 @@ def probabilities_of_classes(const double[:, ::1] scores not None, const double[
         raise ValueError("the shapes of parameters and scores do not go together.")
     with nogil:
         for i in range(n):
-            for l in range(d):
-                s[l] = (scores[i, l] - mean[l]) / scale
+            for c in range(d):
+                s[c] = (scores[i, c] - mean[c]) / scale
             logits(&p[0], &s[0], d, k, diagonal, matrix, &found[i, 0])
             softmax(&found[i, 0], k)
     return np.asarray(found)
@@ -241,14 +242,14 @@ cdef void add_label(double* of_count, Py_ssize_t n, double p) noexcept nogil:
     of_count[0] *= 1 - p
 
 
-def most_expected(const double[:, ::1] probabilities not None, const Py_ssize_t[:, ::1] order not None, double hits, double in_both,
-                  double missed):
+def most_expected(const double[:, ::1] probabilities not None, const Py_ssize_t[:, ::1] order not None, double hits,
+                  double in_both, double missed):
     """How many of the most probable labels to predict, so that the expected measure of a row is largest.
 
     The measure of k labels with i hits, where j are missed, is hits * i / (k + in_both * i + missed * j), and 1 of none where
     none is on; labels are independent given their probabilities, and order has them, the most probable first.
     """
-    cdef Py_ssize_t n = probabilities.shape[0], m = probabilities.shape[1], row, k, i, j, most
+    cdef Py_ssize_t n = probabilities.shape[0], m = probabilities.shape[1], row, k, i, j
     cdef Py_ssize_t[::1] found = np.empty(n, dtype=np.intp)
     cdef double[::1] above = np.empty(m + 2)
     cdef double[:, ::1] below = np.empty((m + 1, m + 2))

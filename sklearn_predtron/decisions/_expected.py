@@ -57,10 +57,13 @@ class LeastCost(OfProbabilities):
         What makes probabilities.
     costs : ndarray of shape (k, n_predictions)
         costs[y, sigma] of predicting sigma for y; the last column may be that of a rejection.
+    weights : ndarray of shape (k,), default=None
+        What classes weigh in learning for their costs.
     """
 
-    def __init__(self, calibration: Any, costs: NDArray):
+    def __init__(self, calibration: Any, costs: NDArray, weights: NDArray | None = None):
         super().__init__(calibration)
+        self.weights = weights
         self.costs = np.ascontiguousarray(costs, dtype=np.float64)
         self.shifts = self.costs.shape == (2, 2)
 

@@ -165,12 +165,18 @@ def fit_binned(places: NDArray, seen: NDArray, smoothing: float) -> CurveMap:
 
 
 def fit_labels(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> CurveMap:
-    """Return the map of sets of labels: a curve for each, whose slopes are drawn to those of all labels together."""
+    """Return the map of sets of labels: a curve for each, whose slopes are drawn to those of all labels together.
+
+    Labels that are on in all rows or in none have no say in the others' slopes, so that these are the same when labels come.
+    """
     weight, (n, m) = relative(weight), scores.shape
-    scale, on = root_mean_square(scores), on.astype(np.float64)
+    on = on.astype(np.float64)
+    there = (on.min(axis=0, initial=1) < on.max(axis=0, initial=0)).nonzero()[0]
+    there = there if len(there) else np.arange(m)
+    scale = root_mean_square(scores[:, there])
     s = np.asarray(scores / scale, dtype=np.float64)
-    some = np.arange(0, n, max(1, n * m // POOLED))
-    pooled = np.ascontiguousarray(s[some].ravel()), *smoothed(on[some].ravel(), np.repeat(weight[some], m), smoothing)
+    some = np.ix_(np.arange(0, n, max(1, n * len(there) // POOLED)), there)
+    pooled = np.ascontiguousarray(s[some].ravel()), *smoothed(on[some].ravel(), np.repeat(weight[some[0]], len(there)), smoothing)
     common = np.array(rising_curve(*pooled, np.zeros(3), RIDGE))
     ridge = RIDGE + [0, SHARED_SLOPE, SHARED_SLOPE]
     curves = np.empty((m, 3))

@@ -27,6 +27,10 @@ class DecisionRule(Part):
 
     _parameter_constraints: dict[str, list] = {}
 
+    def _validate_params(self) -> None:
+        """Refuse values that no parameter of this name takes."""
+        super()._validate_params()
+
 
 class Learned(DecisionRule):
     """Decode the scores as they were learned: the prediction of largest similarity, argmax <rep(sigma), t> (alias "learned").
@@ -127,10 +131,11 @@ class Cut(DecisionRule):
 NAMED = {"learned": Learned, "expected_cost": ExpectedCost}
 
 
-def decision_rule(value: Any, cuts: Sequence[str], *, numbers: bool) -> DecisionRule | None:
+def decision_rule(value: Any, cuts: Sequence[str], *, numbers: bool, costs: bool = True) -> DecisionRule | None:
     """Return what the parameter `decision` stands for, with its own parameters checked.
 
-    None stays None.  Other names than those of `cuts`, and numbers where there are none, are refused.
+    None stays None.  Other names than those of `cuts`, and numbers where there are none, are refused; where expected `costs` are
+    refused as well, the message does not name them.
     """
     refuse_class("decision", value)
     if value is None:
@@ -143,14 +148,14 @@ def decision_rule(value: Any, cuts: Sequence[str], *, numbers: bool) -> Decision
             return NAMED[value]()
         if value in cuts:
             return Cut(value)
-    elif numbers and not isinstance(value, (bool, np.bool_)) and is_number(value):
+    elif numbers and is_number(value):
         return Cut(value)
-    names = ", ".join(map(repr, ["learned", "expected_cost", *cuts]))
-    more = ", ExpectedCost(...), Cut(...) and numbers" if numbers else " and ExpectedCost(...)"
-    raise ValueError(f"decision={shortened(value)} is not known; accepted are None, {names}{more}.")
+    accepted = ["None", *map(repr, [*(name for name in NAMED if costs or name == "learned"), *cuts])]
+    accepted += ["ExpectedCost(...)"] * costs + ["Cut(...)", "numbers"] * numbers
+    raise ValueError(f"decision={shortened(value)} is not known; accepted are {', '.join(accepted[:-1])} and {accepted[-1]}.")
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is one finite number."""
-    number = real_numbers(value)
+    """Return whether a value is one finite number, and not a bool."""
+    number = None if isinstance(value, (bool, np.bool_)) else real_numbers(value)
     return number is not None and number.ndim == 0 and bool(np.isfinite(number))

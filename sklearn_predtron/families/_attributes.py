@@ -60,7 +60,7 @@ def check_has_probabilities(estimator: Any) -> bool:
     if model is None:
         return not (isinstance(rule, Learned) or rule == "learned" or getattr(reject, "rule", None) is not None)
     if model.learner.t > 0:
-        calibration_of(model.decision_of(estimator)).check_known(model.learner, model.settled)
+        calibration_of(model.decision_of(estimator._decision)).check_known(model.learner, model.settled)
     return True
 
 
@@ -69,7 +69,7 @@ def shifted_intercept(estimator: Any) -> NDArray:
     model = estimator._model
     with model.learner.lock.reading():
         offsets = model.learner.read(lambda weights: weights.mean()[1])
-        decision = model.decision_of(estimator)
+        decision = model.decision_of(estimator._decision)
         shift = decision.now(model.learner, model.settled).shift(model.learner.problem) if decision.shifts else None
     return read_only(offsets if shift is None else offsets - shift)
 

@@ -77,7 +77,6 @@ def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bo
     settled = model.settled if observer is learner.observer else None
     learned_with = "several" if learner.t > 0 and differs(model, problem, update) else model.learned_with
     learner = learner.with_parts(problem, update, average, observer)
-    record_sparingly(learner, rows.p)
     known = {"labels": labels, "columns": reading.columns, "noted": reading.noted}
     return model.but(learner=learner, loss=loss_of(estimator), settled=settled, learned_with=learned_with, **known)
 

@@ -115,11 +115,9 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             super().__setattr__(name, value)
             return
         with self._lock:  # else a call in between would go on by what was
-            if self._model is not None:
-                self._model.close_stream()
             super().__setattr__(name, value)
             if self._model is not None:
-                self._model.close_stream()  # which a call in between may have opened
+                self._model.close_stream()
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also of the parts (``update__C``); they take effect at the next call.
@@ -146,11 +144,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
                     self._refuse_parameter(parameter, part, inner, value)
                 if parameter in self._get_param_names() and not hasattr(part, "set_params"):
                     raise ValueError(without_parameters(name, value, parameter, part, self._parts_of(parameter)))
-        try:
-            return super().set_params(**params)
-        finally:
-            if self._model is not None:
-                self._model.close_stream()
+        return super().set_params(**params)
 
     def _refuse_parameter(self, parameter: str, alias: str, inner: str, value: Any) -> None:
         """Raise a ValueError that says of which part a parameter could be set that was set of an alias."""

@@ -92,11 +92,11 @@ class Model:
         """Return a model that differs in some fields, and has not opened the short way."""
         return replace(self, **{**nothing_of_a_process(), **changes})
 
-    def decision_of(self, estimator: Any) -> Decision:
-        """Return the decision by an estimator's present parameters, made of them once."""
+    def decision_of(self, decide: Callable[[Any], Decision]) -> Decision:
+        """Return the decision by the present parameters, which is made of them and of the labels once."""
         parameters, change, (decided_by, decided_at, decision) = self.parameters, Part.last_change, self.decided
         if decided_by is not parameters or decided_at is not change:
-            decision = estimator._decision(self.labels)
+            decision = decide(self.labels)
             self.decided = parameters, change, decision
         return decision
 
@@ -106,6 +106,11 @@ class Model:
         if self.stream is not None:
             self.stream.close()
             self.stream = None
+
+    def going_on(self, labels: Any, noted: Any) -> Model:
+        """Return a model of the same parameters, and of what the reader now says of labels and calls."""
+        decided = self.decided if labels is self.labels else (None, None, None)
+        return replace(self, labels=labels, noted=noted, decided=decided)
 
     # ----------------------------------------------------------------------------------------------------------------- rows
 

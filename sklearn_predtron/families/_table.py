@@ -160,7 +160,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return known, known.encode(y)
 
     def _reader(self) -> WeighedClasses:
-        return WeighedClasses(type(self).__name__, self.class_weight, self._weights_of_costs)
+        return WeighedClasses(type(self).__name__, self.class_weight, self._known_weights_of_costs)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         if getattr(self.reject, "rule", None) == "code":
@@ -190,7 +190,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     def _decision(self, labels: Any) -> Decision:
         rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
-        measure = self._measure(rule, reject) if isinstance(rule, Cut) else None
+        measure = self._measure_of_cut(rule, reject) if isinstance(rule, Cut) else None
         if isinstance(rule, ExpectedCost) and reject is not None and reject.rule is not None:
             raise ValueError(
                 f"decision={rule!r} does not go with reject.rule={reject.rule!r}, which is for decision='learned'; accepted is "
@@ -202,9 +202,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         of: Any = (
             MapOfTwoClasses() if len(classes) == 2 else OfClasses(len(classes), ranked=not isinstance(self._unit_loss, ZeroOne))
         )
-        weights = None if isinstance(self.class_weight, str) else self._reader().of_classes(labels)
+        weights = None if isinstance(self.class_weight, str) else self._weights_of_classes(labels)
         if isinstance(rule, ExpectedCost):
-            return LeastCost(Calibration(of, rule.smoothing, weights), self._costs(classes))
+            return LeastCost(Calibration(of, rule.smoothing, weights), self._costs(classes), self._weights_of_costs(classes))
         calibration = Calibration(of, class_weight=weights)
         if isinstance(rule, Cut):
             if measure is None:
@@ -246,7 +246,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         learned = isinstance(decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), Learned)
         return Reject(reject.cost, reject.label, "online") if learned else reject
 
-    def _measure(self, rule: Cut, reject: Reject | None) -> Measure | None:
+    def _measure_of_cut(self, rule: Cut, reject: Reject | None) -> Measure | None:
         """Return the measure by which the score of two classes is cut; None if it is at a number; refuse what it cannot be."""
         at = rule.at
         if not self._cuts:
@@ -268,12 +268,24 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             )
         return measure
 
+    def _weights_of_classes(self, labels: Any) -> NDArray | None:
+        """Return what classes weigh in learning, None if they have no weights."""
+        return WeighedClasses(type(self).__name__, self.class_weight, self._weights_of_costs).of_classes(labels)
+
+    def _known_weights_of_costs(self, classes: NDArray) -> NDArray | None:
+        """Return the weights of classes that follow from their costs, as the decision knows them if there is one."""
+        model = self._model
+        if model is None or classes is not model.labels.classes:
+            return self._weights_of_costs(classes)
+        decision = model.decision_of(self._decision)
+        return decision.weights if isinstance(decision, LeastCost) else None
+
     def _weights_of_costs(self, classes: NDArray) -> NDArray | None:
         """Return what two classes weigh in learning under least expected cost: roots of their costs, relative to the least."""
         # Measured: of the paid 3 % with two classes, and nothing with more, where one fit then serves all costs.
         if len(classes) > 2 or not isinstance(self._rule(classes), ExpectedCost):
             return None
-        weight = np.sqrt(costs_between(self.loss, classes).sum(axis=1))
+        weight = np.sqrt(self._costs_between(classes).sum(axis=1))
         weight = np.maximum(weight / weight[weight > 0].min(), LEAST_WEIGHT)
         return None if weight[0] == weight[1] else weight
 
@@ -282,13 +294,16 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
         The last column, if there is a reject option, is that of a rejection.
         """
-        costs, reject = costs_between(self.loss, classes), self._reject()
-        if reject is None:
-            return costs
-        label = label_of_reject(reject, classes)
-        if names_label(table_loss(self.loss), label):
+        costs, reject = self._costs_between(classes), self._reject()
+        return costs if reject is None else np.column_stack([costs, costs_by_class(reject, len(classes), costs.max())])
+
+    def _costs_between(self, classes: NDArray) -> NDArray:
+        """Return the costs of the loss, which must not name the label of a rejection."""
+        reject = self._reject()
+        label = None if reject is None else label_of_reject(reject, classes)
+        if reject is not None and names_label(table_loss(self.loss), label):
             raise ValueError(f"loss names reject.label={label!r}; what a rejected row costs is reject.cost.")
-        return np.column_stack([costs, costs_by_class(reject, len(classes), costs.max())])
+        return costs_between(self.loss, classes)
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
         scores = _linear.of_classes(self, model)
@@ -326,7 +341,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             For two classes the score of the second: t or -t where d = 1, else the difference of the two.
         """
         model = self._fitted_model()
-        scores, k = model.scores(X, model.decision_of(self)), len(model.labels.classes)
+        scores, k = model.scores(X, model.decision_of(self._decision)), len(model.labels.classes)
         decision = model.learner.problem.decision(scores)[:, :k]
         if k > 2:
             return decision
@@ -347,7 +362,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             Labels of `classes_`, and ``reject.label`` for the rows that are rejected.
         """
         model = self._fitted_model()
-        predicted = model.decoded(X, model.decision_of(self))
+        predicted = model.decoded(X, model.decision_of(self._decision))
         return self._named(model.labels.classes)[predicted]
 
     @keeping_type(available_if(check_has_probabilities))
@@ -373,7 +388,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
-        return model.decoded(X, calibration_of(model.decision_of(self)))
+        return model.decoded(X, calibration_of(model.decision_of(self._decision)))
 
     @keeping_type(available_if(check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
@@ -413,12 +428,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             Costs of `loss`; a rejected row costs ``reject.cost``, that of its true class.
         """
         model = self._fitted_model()
-        return self._loss_among(model.labels, model.decoded(X, model.decision_of(self)), y)
+        return self._loss_among(model.labels, model.decoded(X, model.decision_of(self._decision)), y)
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the numbers of the predictions; one past the last class rejects."""
         model = self._fitted_model()
-        return model.decoded(X, model.decision_of(self))
+        return model.decoded(X, model.decision_of(self._decision))
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each prediction, given their numbers."""
@@ -434,7 +449,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
         """Return the two best classes of each row, best first, and the margin between them."""
         model = self._fitted_model()
-        decision = model.learner.problem.decision(model.scores(X, model.decision_of(self)))
+        decision = model.learner.problem.decision(model.scores(X, model.decision_of(self._decision)))
         return top_two(decision[:, : len(model.labels.classes)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

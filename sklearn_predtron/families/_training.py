@@ -42,6 +42,7 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
     else:
         known = known.but(learner=copy.deepcopy(known.learner), record=dict(known.record))
         model = changed_model(estimator, known, reading, partial=False)
+        record_sparingly(model.learner, reading.batch.rows.p)
     batch, learner = reading.batch, model.learner
     # A new learner finds out in its first epoch, of rows in their turn, but for rows that are not drawn; kernels, of a block
     # at a time, may hide them.
@@ -55,7 +56,7 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
             learn(view, batch)
         else:
             reader.warn_of_rounds(reading)
-            decision, shown = model.decision_of(view), shown_metadata(reader.ids, given)
+            decision, shown = model.decision_of(view._decision), shown_metadata(reader.ids, given)
             held = held_out_by(view, reader, decision, batch) if known is None else None
             learned = batch if held is None else held.learned(batch)
             run_epochs(view, estimator, learned, y, shown, unchecked=unchecked, decision=decision, held=held)
@@ -88,13 +89,14 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Le
     elif not resolved:
         model = changed_model(estimator, known, reading, partial=True)
     else:
-        model = known.but(labels=reading.labels, noted=reading.noted, stream=known.stream, resolved=True)
+        model = known.going_on(reading.labels, reading.noted)
     batch, learner = reading.batch, model.learner
     model.check_rows(batch.X, batch.rows)
     model.note_format(batch.rows, estimator.norm)
     view, rounds = showing(estimator, model), learner.t
     try:
         if not resolved:
+            record_sparingly(learner, batch.rows.p)  # not before: the model so far has the same observer
             begin_stream(view)
         if learn is not None:
             learn(view, batch)
@@ -307,7 +309,7 @@ class Held(NamedTuple):
         else:
             X = batch.X[rows]
             scores = model.fill_scores(model.learner, X, as_rows(X), 0, np.empty((len(rows), problem.d)))
-        decision = model.decision_of(view)
+        decision = model.decision_of(view._decision)
         learner = model.learner.with_parts(problem, update, average, decision.observer(problem, None))
         frequency = None if batch.frequency is None else batch.frequency[rows]
         found = HeldOut(scores, values, frequency, batch.labels, self.units.numbers[chosen], batch.weight)
@@ -363,7 +365,7 @@ def run_unseen(
 def settle_on_rows(view: Any, batch: Batch) -> None:
     """Let a decision settle what it settles on the scores of the rows that were learned."""
     model: Model = view._model
-    decision = model.decision_of(view)
+    decision = model.decision_of(view._decision)
     if decision.on_rows:
         rows = as_rows(batch.X)
         scores = model.fill_scores(model.learner, batch.X, rows, 0, np.empty((rows.n, model.learner.problem.d)))

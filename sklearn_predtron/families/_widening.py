@@ -36,7 +36,7 @@ def widen(estimator: Any, n_features: Any, classes: Any) -> None:
         wider.labels, places = estimator._widen_labels(model.labels, classes)
         rebuilt = estimator._build_problem(wider.labels)
         problem = problem if rebuilt.d == problem.d else rebuilt
-        wider.settled = None if problem is rebuilt else model.settled
+        wider.settled = kept_of(model.settled) if problem is rebuilt else model.settled
     check_constants(estimator, (learner.problem.d, model.columns.n), (problem.d, columns.n))
     room = learner.weights.room_for(columns.n)
     if room > learner.weights.p or problem is not learner.problem:
@@ -57,6 +57,11 @@ def widen(estimator: Any, n_features: Any, classes: Any) -> None:
     estimator._model = wider
     if opened:
         open_stream(estimator)
+
+
+def kept_of(settled: Any) -> Any:
+    """Return what more classes or labels leave of what was settled: cuts of those so far, and no map."""
+    return {"cut": settled["cut"]} if settled and "cut" in settled else None
 
 
 def copied(estimator: Any, model: Model, wider: Model, room: int, places: list[int], problem: Problem) -> Learner:

@@ -350,8 +350,9 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     # --------------------------------------------------------------------------------------------------------- decision
 
     def _decision(self, labels: Any) -> Decision:
-        rule = decision_rule(self.decision, ("fitted",), numbers=True)
-        if isinstance(rule, ExpectedCost) or (isinstance(rule, Cut) and rule.at != "fitted" and not is_number(rule.at)):
+        rule = decision_rule(self.decision, ("fitted",), numbers=True, costs=False)
+        fitted = isinstance(rule, Cut) and isinstance(rule.at, str) and rule.at == "fitted"
+        if isinstance(rule, ExpectedCost) or (isinstance(rule, Cut) and not fitted and not is_number(rule.at)):
             raise ValueError(
                 f"decision={self.decision!r} is not for batches, which lose as a whole; accepted are None, 'fitted', 'learned' "
                 "and a finite number."
@@ -363,7 +364,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance(loss)  # as well as a cut, measured
         if isinstance(rule, Learned) or isinstance(loss, AtK) or (rule is None and in_place):
             return Decoded(calibration, holds_out=not isinstance(rule, Learned))
-        if isinstance(rule, Cut) and rule.at != "fitted":
+        if isinstance(rule, Cut) and not fitted:
             return FittedCut(None, calibration, float(rule.at))
         return FittedCut(loss, calibration)
 
@@ -376,7 +377,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def threshold_(self) -> float:
         """The cut of the score as it was learned."""
         model = self._model
-        cuts = model.decision_of(self).now(model.learner, model.settled).shift(model.learner.problem)
+        cuts = model.decision_of(self._decision).now(model.learner, model.settled).shift(model.learner.problem)
         return 0.0 if cuts is None else float(cuts[0])
 
     # ------------------------------------------------------------------------------------------------------- prediction
@@ -395,7 +396,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             t - `threshold_`; above 0 for the second of `classes_`, unless the loss is one at k.
         """
         model = self._fitted_model()
-        return model.scores(X, model.decision_of(self))[:, 0]
+        return model.scores(X, model.decision_of(self._decision))[:, 0]
 
     @keeping_type(available_if(check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
@@ -417,7 +418,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
-        return model.decoded(X, calibration_of(model.decision_of(self)))
+        return model.decoded(X, calibration_of(model.decision_of(self._decision)))
 
     @keeping_type(available_if(check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
@@ -452,7 +453,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             Labels of `classes_`.
         """
         model = self._fitted_model()
-        scores = model.scores(X, model.decision_of(self))[:, 0]
+        scores = model.scores(X, model.decision_of(self._decision))[:, 0]
         return model.labels.classes[positive(model, scores, self._reader().blocks(groups, len(scores)))]
 
     def sample_loss(self, X: Any, y: Any, groups: Any = None) -> NDArray:

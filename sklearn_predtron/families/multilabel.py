@@ -216,7 +216,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     def _decision(self, labels: Any) -> Decision:
         rule = decision_rule(self.decision, tuple(MEASURES), numbers=True)
-        measure = self._measure(rule) if isinstance(rule, Cut) else None
+        measure = self._measure_of_cut(rule) if isinstance(rule, Cut) else None
         if labels is None:
             return PLAIN
         calibration = Calibration(OfLabels(), rule.smoothing) if isinstance(rule, ExpectedCost) else Calibration(OfLabels())
@@ -239,7 +239,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             return BestOfTwo(calibration, plug_in, loss.of_counts)
         return Decoded(Calibration(OfLabels(), agrees=isinstance(loss, Hamming)), holds_out=True)
 
-    def _measure(self, rule: Cut) -> Measure | None:
+    def _measure_of_cut(self, rule: Cut) -> Measure | None:
         """Return the measure by which scores are cut; None if it is at numbers; refuse what it cannot be."""
         refuse_class("decision", rule.at)
         measure = None
@@ -258,7 +258,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def threshold_(self) -> NDArray:
         """The cuts of the scores, of shape (m,), as they were learned."""
         model = self._model
-        decision = model.decision_of(self)
+        decision = model.decision_of(self._decision)
         decision = decision.now(model.learner, model.settled) if decision.shifts else decision
         return read_only(np.array(decision.cuts)) if isinstance(decision, CutAt) else np.zeros(model.labels.n_labels)
 
@@ -279,7 +279,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             k largest; by the rule "at_least" there too, and by "at_most" where both are so).
         """
         model = self._fitted_model()
-        scores = model.scores(X, model.decision_of(self))
+        scores = model.scores(X, model.decision_of(self._decision))
         return scores if model.labels.two is None else scores[:, 0]
 
     def predict(self, X: Any) -> Any:
@@ -297,7 +297,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             array, a CSR matrix of a sparse matrix); labels of `classes_` where y had one dimension.
         """
         model = self._fitted_model()
-        return model.labels.decode(model.decoded(X, model.decision_of(self), model.labels.pack))
+        return model.labels.decode(model.decoded(X, model.decision_of(self._decision), model.labels.pack))
 
     @keeping_type(available_if(check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
@@ -319,7 +319,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
-        found = model.decoded(X, calibration_of(model.decision_of(self)))
+        found = model.decoded(X, calibration_of(model.decision_of(self._decision)))
         return found if model.labels.two is None else np.hstack([1 - found, found])
 
     @keeping_type(available_if(check_has_probabilities))
@@ -360,7 +360,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the indicators that are predicted."""
         model = self._fitted_model()
-        return model.decoded(X, model.decision_of(self))
+        return model.decoded(X, model.decision_of(self._decision))
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each set that was predicted."""
@@ -370,7 +370,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def _counts_of(self, X: Any, y: Any) -> tuple[Any, tuple[NDArray, ...]]:
         """Return the model, and the counts of each row's prediction, of sparse labels without a dense matrix."""
         model = self._fitted_model()
-        labels, decision = model.labels, model.decision_of(self)
+        labels, decision = model.labels, model.decision_of(self._decision)
         if labels.two is not None or not sparse.issparse(y):
             return model, counts(model.decoded(X, decision), labels.encode(y).dense())
         predicted = model.decoded(X, decision, sparse.csr_array)

@@ -212,7 +212,7 @@ class PredtronOrdinalClassifier(TableClassifier):
             At most 1, which is perfect.
         """
         model = self._fitted_model()
-        labels, predicted = model.labels, model.decoded(X, model.decision_of(self))
+        labels, predicted = model.labels, model.decoded(X, model.decision_of(self._decision))
         codes, r = true_codes(labels, predicted, y), len(labels.classes)
         off = np.where(predicted < r, np.abs(predicted - codes), r - 1)
         return 1 - mean_loss(off, sample_weight) / (r - 1)

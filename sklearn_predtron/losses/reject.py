@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._compat import CachedParameterNames
 from sklearn_predtron._names import refuse_class
-from sklearn_predtron._parts import as_numbers
+from sklearn_predtron._parts import Part, as_numbers
 
 RULES = ("online", "margin", "code")
 
 
-class Reject(CachedParameterNames):
+class Reject(Part):
     """Let a classifier leave rows undecided, at a cost; ``reject=0.2`` is short for ``reject=Reject(cost=0.2)``.
 
     Parameters

@@ -16,7 +16,7 @@ from sklearn_predtron.onnx._graph import Graph
 def probabilities_of(model: Any) -> Calibrated | None:
     """Return what makes probabilities of scores at this moment; None where they are not known."""
     learned = model._model
-    calibration = learned.decision_of(model).calibration
+    calibration = learned.decision_of(model._decision).calibration
     found = None if calibration is None else calibration.map(learned.learner, learned.settled)
     return None if found is None else Calibrated(calibration.of, found, agrees=calibration.agrees)
 
@@ -24,7 +24,7 @@ def probabilities_of(model: Any) -> Calibrated | None:
 def decision_now(model: Any) -> Any:
     """Return the decision of this moment."""
     learned = model._model
-    return learned.decision_of(model).now(learned.learner, learned.settled)
+    return learned.decision_of(model._decision).now(learned.learner, learned.settled)
 
 
 def of_columns(graph: Graph, calibrated: Calibrated, scores: str) -> str:

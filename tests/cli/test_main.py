@@ -487,7 +487,10 @@ def test_usage_errors(capsys, files, tmp_path):
     assert "--loss needs TRAIN" in usage_error(capsys, "--loss", "zero_one")
     assert "--load needs TRAIN or --test" in usage_error(capsys, "--load", model)
     assert "--predictions needs --test" in usage_error(capsys, a, "--predictions", text)
-    assert "--reject-cost needs --reject-label" in usage_error(capsys, a, "--reject-cost", 0.1)
+    assert "--proba needs --test or --load" in usage_error(capsys, a, "--proba")
+    assert "accepted is one of them" in usage_error(capsys, a, "--test", test, "--proba", "--scores")
+    to = ["--test", test, "--predictions", text, "--proba"]
+    assert "--proba is not for PredtronSequenceTagger" in usage_error(capsys, a, "--task", "sequence", *to)
     assert "--classes is fixed by the estimator" in usage_error(capsys, a, "--load", model, "--classes", 1, 2)
     assert "'nowhere.svm' is not a file that can be read" in usage_error(capsys, "nowhere.svm")
     assert "is not a file that can be written" in usage_error(capsys, a, "--save", tmp_path / "no" / "model")
@@ -511,7 +514,9 @@ def test_usage_errors(capsys, files, tmp_path):
 def test_usage_errors_of_a_task(capsys, files, tmp_path, task):
     a = [files["a"], "--task", task]
     rejects = ["--reject-cost", 0.1, "--reject-label", 9]
-    assert f"--reject-cost is not for Predtron{task.capitalize()}Classifier" in usage_error(capsys, *a, *rejects)
+    if task == "multilabel":
+        assert "--reject-cost is not for PredtronMultilabelClassifier" in usage_error(capsys, *a, *rejects)
+        assert "--decision is not for" in usage_error(capsys, files["a"], "--task", "sequence", "--decision", "learned")
     assert "--reject-label needs --reject-cost" in usage_error(capsys, *a, "--reject-label", 9)
     accepted = {"ordinal": "zero_one, absolute, squared and TRUE:PREDICTED=COST,...", "multilabel": "hamming, subset_zero_one"}
     other = {"ordinal": ["hamming"], "multilabel": ["absolute", "0:1=3"]}

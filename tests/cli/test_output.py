@@ -33,6 +33,29 @@ def test_nobody_reads_the_predictions(files):
     assert done.returncode == 141 and "PredtronClassifier     200" in done.stderr and "error" not in done.stderr
 
 
+def test_probabilities(capsys, files, tmp_path):
+    """Of all labels in their order, as `predict_proba` of the model that is saved has them."""
+    X, _ = read_svmlight(files["a"])
+    for options, n in [
+        ([], 3),
+        (["--loss", "0:1=5", "--reject-cost", 0.3], 3),
+        (["--task", "ordinal", "--reject-cost", 0.3], 3),
+        (["--task", "multilabel"], 3),
+        (["--decision", "learned"], 3),
+    ]:
+        arguments = [files["a"], *options, "--test", files["a"], "--predictions", "-", "--proba", "--quiet"]
+        code, out, err = run(capsys, *arguments, "--save", tmp_path / "m")
+        assert (code, err) == (0, "")
+        found = np.array([line.split() for line in out.splitlines()], dtype=float)
+        assert found.shape == (200, n)
+        assert_allclose(found, joblib.load(tmp_path / "m").predict_proba(X), rtol=1e-12)
+
+
+def test_rows_that_are_rejected_by_default(capsys, files, tmp_path):
+    code, out, _ = run(capsys, files["a"], "--test", files["a"], "--predictions", "-", "--reject-cost", 0.1, "--quiet")
+    assert code == 0 and {"-1"} < set(out.split()) <= {"-1", "0", "1", "2"}
+
+
 def test_scores(capsys, files, tmp_path):
     X, _, ids = read_svmlight(files["aq"], query_id=True)
     binary = tmp_path / "binary.svm"

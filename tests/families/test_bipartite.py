@@ -14,6 +14,7 @@ from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1
 from sklearn.model_selection import GridSearchCV, GroupKFold, TunedThresholdClassifierCV, cross_val_predict
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronBipartiteClassifier, PredtronRanker
+from sklearn_predtron.decisions import Cut
 from sklearn_predtron.families.bipartite import batch_loss
 from sklearn_predtron.losses import (
     AveragePrecision,
@@ -71,7 +72,7 @@ def costs(a, b, c, d):
 def test_iterates_and_averages_of_the_plain_learner(loss, name, how):
     X, y, _ = rows()
     model, plain = (
-        make(norm="l2", loss=loss, batch_size=50, average="linear", threshold=0.0),
+        make(norm="l2", loss=loss, batch_size=50, average="linear", decision=0.0),
         BatchLearner(X.shape[1], name, **how),
     )
     for _epoch in range(2):
@@ -235,7 +236,7 @@ def test_the_two_point_example():
     x = (random.random(40_000) < 0.1).astype(float)
     y = (random.random(40_000) < np.where(x > 0, 0.2, 0.02)).astype(int)
     X = np.column_stack([x, 1 - x])
-    printed, cured = (make(loss="balanced", balance=q, threshold=0.0, max_iter=3).fit(X, y) for q in (0, 1))
+    printed, cured = (make(loss="balanced", balance=q, decision=0.0, max_iter=3).fit(X, y) for q in (0, 1))
     assert balanced_accuracy_score(y, printed.predict(X)) == 0.5
     assert balanced_accuracy_score(y, cured.predict(X)) == balanced_accuracy_score(y, x > 0) > 0.7
 
@@ -265,7 +266,7 @@ def test_no_cut_of_the_training_scores_loses_less(loss, grouped, weighted):
     weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float) if weighted else None
     if weighted and grouped:
         weight = weight[groups]
-    model = make(loss=loss, threshold="fitted").fit(X, y, groups=groups, sample_weight=weight)
+    model = make(loss=loss, decision="fitted").fit(X, y, groups=groups, sample_weight=weight)
     t = model.decision_function(X) + model.threshold_
     of_group = weight if groups is None or weight is None else weight[np.unique(groups, return_index=True)[1]]
     losses = []
@@ -285,16 +286,16 @@ def test_no_cut_of_the_training_scores_loses_less(loss, grouped, weighted):
 def test_weights_that_put_the_boundary_in_its_place_need_no_cut():
     X, y, _ = rows()
     for loss in ("balanced", "g_mean"):
-        assert make(loss=loss).fit(X, y).threshold_ == 0 != make(loss=loss, threshold="fitted").fit(X, y).threshold_
+        assert make(loss=loss).fit(X, y).threshold_ == 0 != make(loss=loss, decision="fitted").fit(X, y).threshold_
         assert make(loss=loss, balance=0).fit(X, y).threshold_ != 0
     assert make(loss="f1", balance=1).fit(X, y).threshold_ != 0
 
 
 def test_the_threshold_is_in_the_intercept():
     X, y, _ = rows()
-    fitted, plain, given = (make(threshold=threshold).fit(X, y) for threshold in ("auto", 0, 0.25))
+    fitted, plain, given = (make(decision=threshold).fit(X, y) for threshold in (None, 0, 0.25))
     assert (plain.threshold_, given.threshold_) == (0.0, 0.25)
-    assert fitted.threshold_ == make(threshold="fitted").fit(X, y).threshold_ != 0
+    assert fitted.threshold_ == make(decision="fitted").fit(X, y).threshold_ != 0
     assert fitted.intercept_ == plain.intercept_ - fitted.threshold_
     assert given.intercept_ == plain.intercept_ - 0.25
     for model in (fitted, plain, given):
@@ -306,7 +307,7 @@ def test_the_threshold_is_in_the_intercept():
     kept = twin.partial_fit(X, y)
     assert kept.threshold_ == fitted.threshold_  # streams keep what fit has set
     assert make().partial_fit(X, y, classes=[0, 1]).threshold_ == 0
-    assert make(loss=PrecisionAtK(k=0.1), threshold=3.0).fit(X, y).threshold_ == 0  # nothing is cut at k
+    assert make(loss=PrecisionAtK(k=0.1), decision=3.0).fit(X, y).threshold_ == 0  # nothing is cut at k
 
 
 # ------------------------------------------------------------------------------------------------------- losses at k
@@ -370,7 +371,7 @@ def test_loss_suffered_is_within_the_bound(update, loss):
         t = X @ u / np.linalg.norm(u)
         X, t = X[abs(t) > 0.3], t[abs(t) > 0.3]
         y = (t > 0).astype(int)
-        model = make(norm="l2", loss=loss, update=update, balance=0, batch_size=10, intercept_scaling=0.5, threshold=0.0)
+        model = make(norm="l2", loss=loss, update=update, balance=0, batch_size=10, intercept_scaling=0.5, decision=0.0)
         for _ in range(3):
             model.partial_fit(X, y, classes=[0, 1])
         batches = np.arange(len(X)) // 10
@@ -389,7 +390,7 @@ def test_loss_suffered_is_within_the_bound(update, loss):
 def test_the_margin_is_that_of_the_worst_batch():
     X, y, groups = rows()
     y = (X @ np.arange(1, 7) > 2).astype(int)
-    model = make(norm="l2", loss="hamming", intercept_scaling=1.0, threshold=0.0).fit(X, y, groups=groups)
+    model = make(norm="l2", loss="hamming", intercept_scaling=1.0, decision=0.0).fit(X, y, groups=groups)
     t = (X @ model.coef_[0] + model.intercept_) * np.where(y == 1, 1, -1)
     length = np.hypot(np.linalg.norm(model.coef_), model.intercept_[0])
     parts = [2 * t[groups == group] / np.sqrt((groups == group).sum()) for group in np.unique(groups)]
@@ -430,7 +431,7 @@ def test_groups_are_routed():
 
 def test_composes_with_scikit_learn():
     X, y, _ = rows()
-    tuned = TunedThresholdClassifierCV(make(loss="balanced", threshold=0.0), scoring="f1", cv=3).fit(X, y)
+    tuned = TunedThresholdClassifierCV(make(loss="balanced", decision=0.0), scoring="f1", cv=3).fit(X, y)
     assert f1_score(y, tuned.predict(X)) > 0.6
     predicted = cross_val_predict(make(), X, np.where(y == 1, "yes", "no"), cv=3)
     assert set(predicted) == {"yes", "no"}
@@ -478,8 +479,14 @@ def test_losses_by_name_and_what_they_stand_for():
         ({"loss": PrecisionAtK(k=2), "balance": 0.5}, "balance=0.5 does not go with loss=PrecisionAtK"),
         ({"loss": "auc", "balance": 1}, "balance=1 does not go with loss='auc'; accepted are 'auto' and 0"),
         ({"balance": 1.5}, "'balance' parameter .* Got 1.5"),
-        ({"threshold": np.nan}, "'threshold' parameter .* Got nan"),
-        ({"threshold": "best"}, "'threshold' parameter .* Got 'best'"),
+        ({"decision": np.nan}, r"decision=nan is not known; accepted are None, 'learned', 'fitted', Cut\(\.\.\.\) and numbers"),
+        ({"decision": "best"}, "decision='best' is not known; accepted are None, 'learned', 'fitted'"),
+        ({"decision": True}, "decision=True is not known"),
+        ({"decision": Cut(True)}, r"decision=Cut\(at=True\) is not for batches, which lose as a whole; accepted are None, 'fit"),
+        ({"decision": Cut("f1")}, r"decision=Cut\(at='f1'\) is not for batches"),
+        ({"decision": Cut([0.1, 0.2])}, r"decision=Cut\(at=\[0.1, 0.2\]\) is not for batches"),
+        ({"decision": Cut(np.array([0.1, 0.2]))}, r"decision=Cut\(at=array\(\[0.1, 0.2\]\)\) is not for batches"),
+        ({"decision": "expected_cost"}, "decision='expected_cost' is not for batches, which lose as a whole"),
         ({"batch_size": 0}, "'batch_size' parameter .* Got 0"),
         ({"loss": CountLoss(lambda a, b, c, d: 1.0)}, "loss must be 0 without a mistake"),
         ({"loss": CountLoss(lambda a, b, c, d: np.nan)}, "loss must be finite"),

@@ -43,7 +43,7 @@ CASES = [
     PredtronBinaryClassifier(norm="group", average=0.001),
     PredtronBinaryClassifier(norm=RKHS(gamma=1e3)),
     PredtronBinaryClassifier(norm=RKHS(kernel="poly", gamma=1e-100, degree=4)),
-    PredtronBinaryClassifier(threshold="cost"),
+    PredtronBinaryClassifier(loss=[[0, 1], [5, 0]]),
     PredtronBinaryClassifier(reject=Reject(cost=0.2, label=-1)),
 ]
 

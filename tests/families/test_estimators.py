@@ -24,6 +24,7 @@ from sklearn_predtron import (
     estimator_checks,
 )
 from sklearn_predtron._parts import kinds
+from sklearn_predtron.decisions import Cut
 from sklearn_predtron.estimator_checks import all_checks, expected_failed_checks
 from sklearn_predtron.losses import (
     NDCG,
@@ -119,10 +120,10 @@ CONFIGURATIONS = [
     PredtronBinaryClassifier(reject=Reject([0.1, 0.4], -1), representation="onehot"),
     PredtronClassifier(class_weight={0: 2.0, 2: 0.5}),
     PredtronBinaryClassifier(class_weight={1: 0.3}, update=PassiveAggressive(C=0.5), reject=Reject(0.2, 7)),
-    PredtronBinaryClassifier(threshold="f1"),
-    PredtronBinaryClassifier(threshold=-0.2, representation="onehot", average=30.0),
-    PredtronMultilabelClassifier(threshold="macro_f1", average=30.0),
-    PredtronMultilabelClassifier(threshold="micro_f1", loss="f1"),
+    PredtronBinaryClassifier(decision="f1"),
+    PredtronBinaryClassifier(decision=-0.2, representation="onehot", average=30.0),
+    PredtronMultilabelClassifier(decision="macro_f1", average=30.0),
+    PredtronMultilabelClassifier(decision="micro_f1", loss="f1"),
     PredtronClassifier(fit_intercept=False),
     PredtronBinaryClassifier(fit_intercept=False, update=Subgradient(alpha=0.1, eta=0.5)),
     PredtronClassifier(max_iter=3, tol=0.01, intercept_scaling=0.5),
@@ -143,9 +144,9 @@ CONFIGURATIONS = [
     PredtronMultilabelClassifier(loss=RecallAtK(k=0.5, rule="at_most"), update="passive_aggressive"),
     *(PredtronBipartiteClassifier(loss=kind.alias) for kind in kinds(SubsetLoss)),
     *(PredtronBipartiteClassifier(update=alias, loss="balanced", average=average) for alias, average in IN_TURN),
-    PredtronBipartiteClassifier(loss="break_even", threshold=0.1),
+    PredtronBipartiteClassifier(loss="break_even", decision=0.1),
     PredtronBipartiteClassifier(loss="auc", update="max_pair"),
-    PredtronBipartiteClassifier(loss="ap", norm="scaled", threshold=0),
+    PredtronBipartiteClassifier(loss="ap", norm="scaled", decision=0),
     PredtronBipartiteClassifier(loss=weighed_errors, balance=1.0, average=20.0),
     PredtronBipartiteClassifier(loss=RecallAtK(k=0.3, rule="at_most"), norm="scaled", average="uniform"),
     PredtronBipartiteClassifier(loss=PrecisionAtK(k=1, rule="at_least"), norm="l1"),
@@ -270,16 +271,16 @@ def test_expected_failures_are_those_of_the_perceptron():
 
 # Parameters by which predictions are not those of the largest scores, or that are for data sets alone.
 DECLARED = [
-    PredtronBinaryClassifier(threshold="f1", norm="l2"),
-    PredtronBinaryClassifier(threshold=FBeta(beta=2.0), norm="l2"),
+    PredtronBinaryClassifier(decision="f1", norm="l2"),
+    PredtronBinaryClassifier(decision=Cut(FBeta(beta=2.0)), norm="l2"),
     PredtronClassifier(reject=Reject(cost=0.2, label=-1)),
     PredtronOrdinalClassifier(representation="shared"),
-    PredtronMultilabelClassifier(loss=RecallAtK(k=1), threshold=None),
+    PredtronMultilabelClassifier(loss=RecallAtK(k=1), decision=None),
     PredtronBipartiteClassifier(loss=PrecisionAtK(k=5)),
     PredtronClassifier(class_weight="balanced"),
     PredtronSequenceTagger(constraint="observed"),
     PredtronClassifier(fit_intercept=False),
-    PredtronBinaryClassifier(threshold=5.0),
+    PredtronBinaryClassifier(decision=5.0),
     PredtronMultilabelClassifier(warm_start=True),
     ParameterMixing(PredtronClassifier(reject=Reject(cost=0.2, label=-1))),
 ]

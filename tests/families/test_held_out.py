@@ -10,6 +10,7 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron.callbacks import LossHistory
+from sklearn_predtron.decisions._base import PROGRESSIVE
 from sklearn_predtron.estimator_checks import frozen
 from sklearn_predtron.families import _training
 from sklearn_predtron.families._training import N_FOLDS, fold_generator, folds_of
@@ -19,7 +20,9 @@ from sklearn_predtron.norms import RKHS
 from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._finite import OneHotProblem
 
-ASK = Reject(0.1, -1)
+ASK = Reject(0.1, -1, rule="online")
+CUT = {"decision": "f1"}
+FOLDS = N_FOLDS[PROGRESSIVE]
 
 
 def seen_by(model):
@@ -56,10 +59,10 @@ def test_the_margins_are_those_of_learners_of_the_other_folds(settings, weighted
     model.fit(X, y, sample_weight=weight)
     there = np.arange(90) if weight is None else np.flatnonzero(weight)
     random = fold_generator(model)
-    fold, total = folds_of(y[there], random), 1.0 if weight is None else weight
+    fold, total = folds_of(y[there], random, FOLDS), 1.0 if weight is None else weight
     problem = OneHotProblem(3)
     expected = MarginHistogram(problem, 3)
-    for number in range(N_FOLDS):
+    for number in range(FOLDS):
         part = there[fold != number]
         alone = clone(model).set_params(reject=None)
         monkeypatch.setattr(_training, "generator", lambda estimator: random)
@@ -77,10 +80,10 @@ def test_the_margins_are_those_of_learners_of_the_other_folds(settings, weighted
 def test_folds_are_even_and_stratified():
     codes = np.repeat([0, 1, 2], [41, 13, 3])
     for random in (None, np.random.default_rng(0)):
-        fold = folds_of(codes, random)
+        fold = folds_of(codes, random, FOLDS)
         assert np.ptp(np.bincount(fold)) <= 1
-        assert all(np.ptp(np.bincount(fold[codes == code], minlength=N_FOLDS)) <= 1 for code in range(3))
-    assert len(set(folds_of(np.array([0, 1]), None))) == 2
+        assert all(np.ptp(np.bincount(fold[codes == code], minlength=FOLDS)) <= 1 for code in range(3))
+    assert len(set(folds_of(np.array([0, 1]), None, FOLDS))) == 2
 
 
 @pytest.mark.parametrize("seed", [0, "instance", None])
@@ -94,23 +97,31 @@ def test_what_predicts_is_as_without_folds(seed):
     np.testing.assert_array_equal(*coefs)
 
 
+def bounded(monkeypatch, limit, most):
+    """Let fits of more have no folds."""
+    if limit == "MOST_ROWS":
+        monkeypatch.setattr(_training, limit, dict.fromkeys(_training.MOST_ROWS, most))
+    else:
+        monkeypatch.setattr(_training, limit, most)
+
+
 @pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_WORK", "MOST_KERNEL_ROWS"])
 def test_large_fits_go_by_their_first_epoch(monkeypatch, limit):
     X, y = make_data(3, n=90, noise=2.0)
     model = PredtronClassifier(reject=ASK, norm=RKHS() if limit == "MOST_KERNEL_ROWS" else "l2", random_state=0)
     epochs = []
     monkeypatch.setattr(_training, "run_unseen", lambda *given: epochs.append(given))
-    monkeypatch.setattr(_training, limit, {"MOST_WORK": 3 * X.size}.get(limit, 90))
+    bounded(monkeypatch, limit, 3 * X.size if limit == "MOST_WORK" else 90)
     model.fit(sparse.csr_matrix(X), y)
-    assert len(epochs) == N_FOLDS
-    monkeypatch.setattr(_training, limit, {"MOST_WORK": 3 * X.size - 1}.get(limit, 89))
+    assert len(epochs) == FOLDS
+    bounded(monkeypatch, limit, 3 * X.size - 1 if limit == "MOST_WORK" else 89)
     model.fit(sparse.csr_matrix(X), y)
-    assert len(epochs) == N_FOLDS
+    assert len(epochs) == FOLDS
     assert seen_by(model).sum() == pytest.approx(90 * 91 / 2)  # round t of the first epoch weighs t
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-@pytest.mark.parametrize("fold", range(N_FOLDS))
+@pytest.mark.parametrize("fold", range(FOLDS))
 def test_what_ends_a_fold(monkeypatch, error, fold):
     """An error leaves no trace; an interrupt leaves what was learned, with what the first epoch has shown."""
     X, y = make_data(3, n=90, noise=2.0)
@@ -166,7 +177,7 @@ def test_a_stream_goes_on_with_the_histogram():
 def test_the_threshold_of_a_few_lossy_rows_is_that_of_a_curve():
     """And of many the one that would have cost least on them."""
     X, y = load_breast_cancer(return_X_y=True)
-    observer = PredtronBinaryClassifier(reject=Reject(0.1, -1), random_state=0).fit(X / X.std(axis=0), y)._model.learner.observer
+    observer = PredtronBinaryClassifier(reject=ASK, random_state=0).fit(X / X.std(axis=0), y)._model.learner.observer
     random = np.random.default_rng(0)
     for n, least_trust, most_trust in [(200, 0.9, 1), (40_000, 0, 0.01)]:
         margin = random.exponential(2.0, n)
@@ -215,13 +226,13 @@ def shares(model):
     return by_class / by_class.sum()
 
 
-@pytest.mark.parametrize("how", [{"threshold": "cost"}, {"reject": ASK}], ids=str)
+@pytest.mark.parametrize("how", [CUT, {"reject": ASK}], ids=str)
 def test_rows_that_weigh_much_are_shown_as_late_as_others(monkeypatch, how):
     """A large fit goes by its first epoch, and by rows that were not learned in it, whatever they weigh."""
     X, y, weight, first, rest = weighted_rows(6000)
     losses = []
     for most in (6000, 5999):
-        monkeypatch.setattr(_training, "MOST_ROWS", most)
+        bounded(monkeypatch, "MOST_ROWS", most)
         model = PredtronBinaryClassifier(random_state=0, **how).fit(X[first], y[first], sample_weight=weight[first])
         predicted = model.predict(X[rest])
         losses.append(np.average(np.where(predicted == -1, 0.1, predicted != y[rest]), weights=weight[rest]))
@@ -230,7 +241,7 @@ def test_rows_that_weigh_much_are_shown_as_late_as_others(monkeypatch, how):
     assert losses[1] < 1.1 * losses[0]
 
 
-@pytest.mark.parametrize("how", [{"threshold": "cost"}, {"reject": ASK}], ids=str)
+@pytest.mark.parametrize("how", [CUT, {"reject": ASK}], ids=str)
 def test_shards_show_rows_that_weigh_much_as_late_as_others(how):
     X, y, weight, first, rest = weighted_rows(6000)
     mixture = ParameterMixing(PredtronBinaryClassifier(**how), shards=2, rounds=3, random_state=0)
@@ -246,7 +257,7 @@ def test_a_fit_is_the_same_with_a_cut_where_rows_that_weigh_much_are_held_out_by
     X, y, weight, first, _ = weighted_rows(1000)
     fits = [
         PredtronBinaryClassifier(random_state=0, **how).fit(X[first], y[first], sample_weight=weight[first])
-        for how in ({}, {"threshold": "cost"}, {"reject": ASK})
+        for how in ({}, CUT, {"reject": ASK})
     ]
     for fit in fits[1:]:
         np.testing.assert_array_equal(fit.coef_, fits[0].coef_)
@@ -256,7 +267,7 @@ def test_a_fit_is_the_same_with_a_cut_where_rows_that_weigh_much_are_held_out_by
 @pytest.mark.parametrize("weighted", [False, True])
 def test_what_was_seen_fades_as_in_the_average(monkeypatch, average, former, weighted):
     """Rows of a second fit that goes on have larger margins than any of the first."""
-    monkeypatch.setattr(_training, "MOST_ROWS", 0)
+    bounded(monkeypatch, "MOST_ROWS", 0)
     random = np.random.default_rng(0)
     n = 5000
     X = random.standard_normal((n, 3))

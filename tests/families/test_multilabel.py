@@ -29,7 +29,7 @@ AVERAGES = ["linear", "uniform", 7.5, False]
 
 
 def make(update="adaptive", loss="hamming", norm="l2", **settings):
-    return PredtronMultilabelClassifier(norm=norm, update=update, loss=loss, **settings)
+    return PredtronMultilabelClassifier(norm=norm, update=update, loss=loss, decision="learned", **settings)
 
 
 def make_data(n=60, p=9, m=4, seed=0, noise=1.0):
@@ -304,7 +304,7 @@ def test_one_label_is_the_binary_classifier(number):
     given = {"update": update}
     theirs = PredtronBinaryClassifier(**given).partial_fit(X, y[:, 0], classes=[0, 1])
     loss = CountLoss(loss.function, c_L=1.0, C_L=1.0) if isinstance(loss, CountLoss) else loss
-    ours = PredtronMultilabelClassifier(loss=loss, **given).partial_fit(X, y[:, 0], classes=[0, 1])
+    ours = PredtronMultilabelClassifier(loss=loss, decision="learned", **given).partial_fit(X, y[:, 0], classes=[0, 1])
     assert_close(ours.coef_, theirs.coef_)
     assert_close(ours.intercept_, theirs.intercept_)
     assert_close(ours.decision_function(X), theirs.decision_function(X))

@@ -169,7 +169,7 @@ def test_prank_as_printed(r, settings, form):
     """Bit by bit on whole numbers, with scores that lie on a threshold; the loss decides nothing but what is counted."""
     X, y = whole_numbers(r, seed=2)
     rows, loss, hits, odd = form(X), 0, 0, 0
-    model = PredtronOrdinalClassifier(representation="shared", **({"update": "prank"} | settings), **LAST)
+    model = PredtronOrdinalClassifier(representation="shared", decision="learned", **({"update": "prank"} | settings), **LAST)
     for round_, label, predicted in zip(prank(X, y, r), y, rounds_of(model, rows, y, r), strict=True):
         printed, w, b, hit, moved = round_
         loss += abs(printed - label) ** (2 if "loss" in settings else 1)

@@ -55,7 +55,10 @@ def test_default_is_the_absolute_loss_of_thermometers():
     assert state(parts) == state(fitted())
     assert_close(fitted().coef_, tables.coef_)
     assert fitted().coef_.shape == (3, 5)
-    others = [fitted(**other) for other in ({"loss": "zero_one"}, {"representation": "shared"}, {"representation": "onehot"})]
+    others = [
+        fitted(**other)
+        for other in ({"loss": "zero_one", "decision": "learned"}, {"representation": "shared"}, {"representation": "onehot"})
+    ]
     assert all(state(other) != state(fitted()) for other in others)
 
 
@@ -481,7 +484,7 @@ def test_the_loss_suffered_is_the_estimators_own():
     """`cumulative_loss_` in the units of the loss: one round from zero weights, where the worst rank counts."""
     X, _ = make_data()
     for loss, label, suffered in [("absolute", 1, 2.0), ("squared", 0, 9.0), ("zero_one", 3, 1.0), (random_costs(4), 0, None)]:
-        model = PredtronOrdinalClassifier(loss=loss).partial_fit(X[:1], [label], classes=range(4))
+        model = PredtronOrdinalClassifier(loss=loss, decision="learned").partial_fit(X[:1], [label], classes=range(4))
         assert model.cumulative_loss_ == (cost_table(CostMatrix(loss), 4)[label].max() if suffered is None else suffered)
 
 

@@ -72,12 +72,19 @@ def test_names_of_columns_are_those_of_the_first_rows():
         ROWS.read(X[:, :2], Y, classes_of, types.SimpleNamespace(columns=Columns(3), labels=first.labels), partial=True)
 
 
+class Weighing(RowReader):
+    """Rows that weigh more the larger the number of their class."""
+
+    def weights(self, codec, labels, weight, *, partial):
+        return 1.0 + labels.array
+
+
 def test_rows_of_weight_zero_are_not_among_the_order():
     weight = (np.arange(12) % 3).astype(float)
     batch = ROWS.read(X, Y, classes_of, None, partial=False, sample_weight=weight).batch
     np.testing.assert_array_equal(batch.order, np.flatnonzero(weight))
     np.testing.assert_array_equal(batch.weight, weight)
-    weighed = RowReader("Own", lambda codec, labels, weight, *, partial: 1.0 + labels.array)
+    weighed = Weighing("Own")
     np.testing.assert_array_equal(weighed.read(X, Y, classes_of, None, partial=False).batch.weight, 1.0 + Y)
     both = weighed.read(X, Y, classes_of, None, partial=False, sample_weight=weight).batch
     np.testing.assert_array_equal(both.weight, weight * (1 + Y))

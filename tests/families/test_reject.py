@@ -70,10 +70,13 @@ def test_code_rule_is_the_code_of_the_paper():
         ([0, 1, 2], -1, True),
         ([0, 1, 2], np.int8(7), True),
         ([0, 1, 2], 1, False),
-        ([0, 1, 2], None, False),
+        ([0, 1, 2], None, True),
         ([0, 1, 2], "reject", False),
         ([0, 1, 2], 1.5, False),
         ([0, 1, 2], True, False),
+        ([-1, 0, 1], None, False),
+        (["a", "b", "c"], None, True),
+        (["a", "reject", "b"], None, False),
         (["a", "b", "c"], "do not know", True),
         (["a", "b", "c"], "b", False),
         (["a", "b", "c"], 0, False),
@@ -90,7 +93,7 @@ def test_reject_label_is_of_the_type_of_the_classes(labels, label, good):
     if good:
         predicted = model.fit(X, y).predict(X)
         assert predicted.dtype.kind == y.dtype.kind
-        assert label in predicted
+        assert ({"i": -1, "U": "reject"}[y.dtype.kind] if label is None else label) in predicted
     else:
         with pytest.raises(ValueError, match=r"reject\.label=.* accepted is an? \w+ other than the classes \[.*\], such as "):
             model.fit(X, y)
@@ -154,7 +157,7 @@ def test_reject_parameters_may_change_after_fit():
         assert {-1} < set(model.predict(X)) <= {-1, 0, 1, 2}
         model.set_params(reject=None)
         assert set(model.predict(X)) <= {0, 1, 2}
-    model = PredtronClassifier(random_state=0).fit(X, y).set_params(reject=Reject(0.3, -1))
+    model = PredtronClassifier(random_state=0).fit(X, y).set_params(reject=Reject(0.3, -1, rule="online"))
     with pytest.raises(ValueError, match=r"reject\.rule='online' chooses its threshold while it learns; call fit or partial_fit"):
         model.predict(X)
     assert -1 in model.partial_fit(X, y).predict(X)
@@ -166,7 +169,7 @@ def test_margins_of_any_size_have_a_place(scale, weight):
     """Also of averages that overflow: an infinite margin, or none, has no bin of its own."""
     random = np.random.default_rng(0)
     X, y = scale * random.standard_normal((60, 4)), random.integers(0, 3, 60)
-    model = PredtronClassifier(reject=Reject(0.2, 9), random_state=0)
+    model = PredtronClassifier(reject=Reject(0.2, 9, rule="online"), random_state=0)
     for rows in (slice(0, 30), slice(30, 60)):
         model.partial_fit(X[rows], y[rows], classes=[0, 1, 2], sample_weight=np.full(30, weight))
     assert 0 <= model._model.learner.observer.threshold(np.full(3, 0.2)) <= np.inf
@@ -207,7 +210,7 @@ def test_a_search_reaches_into_the_option():
     assert repr(model.reject) == "Reject(cost=0.1, label=-1)"
 
 
-@pytest.mark.parametrize("wrong", [0.2, "margin", Reject, (0.2, -1), {"cost": 0.2}], ids=str)
+@pytest.mark.parametrize("wrong", [True, 0.0, -0.2, np.nan, "margin", Reject, (0.2, -1), {"cost": 0.2}], ids=str)
 def test_what_is_no_option(wrong):
     X, y = make_data(3)
     model = PredtronClassifier(random_state=0).fit(X, y).set_params(reject=wrong)
@@ -218,7 +221,8 @@ def test_what_is_no_option(wrong):
         lambda: model.sample_loss(X, y),
     ):
         with pytest.raises(
-            ValueError, match=r"^reject=.*(accepted are None and instances of Reject|is a class; pass an instance)"
+            ValueError,
+            match=r"^reject(=|\.cost=).*(accepted are None, a cost and|is a class; pass an instance|above 0 and at most)",
         ):
             call()
 

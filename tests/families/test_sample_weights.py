@@ -22,6 +22,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.datasets import make_ranking_queries
+from sklearn_predtron.decisions._base import PROGRESSIVE
 from sklearn_predtron.families import _training
 from sklearn_predtron.families._reading import Batch, as_rows
 from sklearn_predtron.families._training import Epochs, first_appearances, generator
@@ -194,12 +195,12 @@ def test_weights_that_overflow_are_refused():
 
 def test_the_reject_rule_sees_half_of_the_rows_once_at_their_weight(monkeypatch):
     """In the first epoch of a fit too large for folds, which ends with that half."""
-    monkeypatch.setattr(_training, "MOST_ROWS", 0)
+    monkeypatch.setitem(_training.MOST_ROWS, PROGRESSIVE, 0)
     X, y = make_data(3, noise=2.0)
     n, weight = len(y), np.where(y == 0, 9.0, 1.0)
-    model = PredtronClassifier(reject=Reject(0.3, -1), max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
+    model = PredtronClassifier(reject=Reject(0.3, -1, rule="online"), max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
     seen = np.asarray(model._model.learner.observer.__reduce__()[2][0]).sum(axis=0)
-    first = drawn(n, None, weight, generator(model), half_held_out=True)
+    first = drawn(n, None, weight, generator(model), observed="half")
     order, counts = first["order"], first["counts"]
     shown = np.flatnonzero(counts)
     assert len(set(order[shown])) == len(shown)
@@ -218,7 +219,7 @@ def test_rows_that_repeat_are_not_shown_where_folds_are():
     weight = np.array([9.0, 1.0, 1.0, 1.0])
     assert drawn(4, None, weight, np.random.default_rng(0))["observed"] is False
     for weights in (None, np.full(4, 3.0)):
-        assert "observed" not in drawn(4, None, weights, np.random.default_rng(0), half_held_out=True)
+        assert "observed" not in drawn(4, None, weights, np.random.default_rng(0), observed="half")
 
 
 @pytest.mark.parametrize("load", [load_iris, load_digits, load_breast_cancer])

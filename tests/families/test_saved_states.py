@@ -61,8 +61,8 @@ def models():
             yield PredtronLabelRanker(update="mmp", **how), X, sets
     yield PredtronBinaryClassifier(reject=Reject(0.2, 5)), X, (y > 0).astype(int)
     yield PredtronClassifier(reject=Reject(0.2, 5), average=20), X, y
-    yield PredtronBinaryClassifier(threshold="f1"), X, (y > 0).astype(int)
-    yield PredtronMultilabelClassifier(threshold="macro_f1"), X, sets
+    yield PredtronBinaryClassifier(decision="f1"), X, (y > 0).astype(int)
+    yield PredtronMultilabelClassifier(decision="macro_f1"), X, sets
     yield PredtronRanker(update="slam"), X, y
     for average in ("linear", False):
         yield Predtron(Tables(4), average=average), *tables()

@@ -20,10 +20,10 @@ NORMS = ["l2", "scaled", PNorm(q=6.0), "group", "trace"]
 ASK = Reject(cost=0.3, label=-1)
 FAMILIES = [
     (PredtronBinaryClassifier, {"reject": ASK}),
-    (PredtronBinaryClassifier, {"threshold": "f1"}),
+    (PredtronBinaryClassifier, {"decision": "f1"}),
     (PredtronClassifier, {"reject": ASK}),
     (PredtronOrdinalClassifier, {}),
-    (PredtronMultilabelClassifier, {"threshold": "macro_f1"}),
+    (PredtronMultilabelClassifier, {"decision": "macro_f1"}),
 ]
 EXTREMES = np.array([1.0, 1e-300, 1e300, 1e-12, 3.0, 1e-300, 0.5, 1e150])
 

@@ -135,10 +135,10 @@ def test_parameters_inside_an_alias():
         ({"max_iter": 0}, r"The 'max_iter' parameter of PredtronClassifier must be an int in the range \[1, inf\).* Got 0"),
         ({"tol": -1e-3}, "The 'tol' parameter of PredtronClassifier must be .* Got -0.001"),
         ({"intercept_scaling": -1}, "The 'intercept_scaling' parameter of PredtronClassifier must be .* Got -1"),
-        ({"reject": "never"}, r"reject='never' is not known; accepted are None and instances of Reject, as Reject\("),
+        ({"reject": "never"}, r"reject='never' is not known; accepted are None, a cost and instances of Reject, as Reject\("),
         (
             {"reject": Reject(0.2, 9, rule="never")},
-            r"reject\.rule='never' is not known; accepted are 'online', 'margin', 'code'\.",
+            r"reject\.rule='never' is not known; accepted are None, 'online', 'margin', 'code'\.",
         ),
         ({"reject": Reject}, "reject=Reject is a class; pass an instance"),
     ],
@@ -182,7 +182,12 @@ def test_changes_in_mid_stream_that_cannot_take_effect(parameters, message):
 
 def test_changes_in_mid_stream_that_take_effect():
     X, y = make_data()
-    for parameters in [{"loss": {(0, 1): 5.0}}, {"class_weight": {0: 4.0}}, {"update": "loss_driven"}, {"average": 5.0}]:
+    for parameters in [
+        {"loss": {(0, 1): 5.0}, "decision": "learned"},
+        {"class_weight": {0: 4.0}},
+        {"update": "loss_driven"},
+        {"average": 5.0},
+    ]:
         for one_by_one in [False, True]:
             model = PredtronClassifier().partial_fit(X[:40], y[:40], classes=[0, 1, 2])
             unchanged = PredtronClassifier().partial_fit(X, y, classes=[0, 1, 2])

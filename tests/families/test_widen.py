@@ -21,6 +21,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
+from sklearn_predtron.decisions import Cut
 from sklearn_predtron.decisions._cut import CutBy
 from sklearn_predtron.families import _model, _widening
 from sklearn_predtron.families._model import Model
@@ -265,7 +266,7 @@ def test_what_is_learned_with_a_new_class_does_not_depend_on_when_it_was_added(n
 
 
 def test_costs_and_weights_are_named_by_labels():
-    model, X, y = seen(loss={(10, 50): 3.0}, class_weight={30: 2.0, 10: 1.0, 50: 1.0, 70: 5.0})
+    model, X, y = seen(loss={(10, 50): 3.0}, decision="learned", class_weight={30: 2.0, 10: 1.0, 50: 1.0, 70: 5.0})
     model.widen(classes=[30])
     assert model._model.learner.problem.cost_matrix.tolist() == [[0, 1, 3], [1, 0, 1], [1, 1, 0]]
     model.partial_fit(X, y)
@@ -273,7 +274,7 @@ def test_costs_and_weights_are_named_by_labels():
 
 
 def test_the_margins_of_the_reject_rule_are_kept():
-    model, X, y = seen(reject=Reject(0.2, -1))
+    model, X, y = seen(reject=Reject(0.2, -1, rule="online"))
     seen_so_far = model._model.learner.observer.threshold(np.array([0.2, 0.2]))
     model.widen(classes=[30])
     assert model._model.learner.observer.threshold(np.array([0.2, 0.2, 0.2])) == seen_so_far
@@ -285,7 +286,7 @@ def test_the_margins_of_the_reject_rule_are_kept():
 def test_new_labels_are_the_last_columns(loss, threshold):
     X = rows()[:, :7]
     Y = (X[:, :4] > 0).astype(int)
-    model = PredtronMultilabelClassifier(norm="l2", loss=loss, threshold=threshold).partial_fit(X[:60], Y[:60, :3])
+    model = PredtronMultilabelClassifier(norm="l2", loss=loss, decision=threshold).partial_fit(X[:60], Y[:60, :3])
     before, cuts = model.predict(X), model.threshold_
     model.widen(classes=range(4))
     assert model.threshold_.tolist() == [*cuts, cuts[0] if threshold == "micro_f1" else 0]
@@ -299,7 +300,7 @@ def test_cuts_of_a_fit_are_kept():
     X = rows()[:, :7]
     Y = (X[:, :4] > 0.5).astype(int)
     for threshold in ("macro_f1", "micro_f1"):
-        model = PredtronMultilabelClassifier(threshold=threshold, random_state=0).fit(X, Y[:, :3])
+        model = PredtronMultilabelClassifier(decision=threshold, random_state=0).fit(X, Y[:, :3])
         cuts = model.threshold_
         assert model.widen(9, range(4)).threshold_.tolist() == [*cuts, cuts[0] if threshold == "micro_f1" else 0]
 
@@ -348,7 +349,7 @@ REFUSED = [
     (PredtronOrdinalClassifier(representation="onehot", loss="zero_one"), {"classes": [7]}, "does not take more ranks"),
     (PredtronMultilabelClassifier(), {"classes": [7]}, "numbers 0, 1, ... of all labels to come, at least 3"),
     (PredtronMultilabelClassifier(), {"classes": range(2)}, "numbers 0, 1, ... of all labels to come, at least 3"),
-    (PredtronMultilabelClassifier(threshold=[0, 0, 1]), {"classes": range(4)}, "threshold="),
+    (PredtronMultilabelClassifier(decision=Cut([0, 0, 1])), {"classes": range(4)}, "decision="),
     (PredtronRanker(), {"classes": [7]}, "PredtronRanker does not take more classes"),
     (PredtronLabelRanker(), {"classes": range(4)}, "PredtronLabelRanker does not take more classes"),
     (PredtronBipartiteClassifier(), {"classes": [7]}, "PredtronBipartiteClassifier does not take more classes"),
@@ -536,7 +537,7 @@ def test_what_is_predicted_is_of_one_moment_while_classes_are_added(ask, reject,
 @pytest.mark.parametrize("ask", ["predict", "decision_function", "intercept_", "threshold_"])
 def test_cuts_are_of_one_moment_while_labels_are_added(ask, monkeypatch):
     X = rows()[:, :7]
-    model = PredtronMultilabelClassifier(threshold="macro_f1", random_state=0).fit(X, (X[:, :3] > 0.5).astype(int))
+    model = PredtronMultilabelClassifier(decision="macro_f1", random_state=0).fit(X, (X[:, :3] > 0.5).astype(int))
 
     def asked():
         found = getattr(model, ask)

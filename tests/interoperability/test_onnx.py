@@ -109,7 +109,7 @@ def check_probabilities(found, model, X, tolerance):
 def leads(model, X, decision, slack, found):
     """By how much what is predicted is ahead, less by how much rounding may move that."""
     learned = model._model
-    decides = learned.decision_of(model).now(learned.learner, learned.settled)
+    decides = learned.decision_of(model._decision).now(learned.learner, learned.settled)
     if isinstance(decides, ByCosts):
         probabilities = model.predict_proba(X)
         expected, rounding = np.sort(probabilities @ decides.costs, axis=1), np.abs(found["probabilities"] - probabilities)
@@ -261,7 +261,7 @@ def test_sets(parameters, norm, real):
 
 def plugs_in(model):
     learned = model._model
-    return isinstance(learned.decision_of(model).now(learned.learner, learned.settled), BySets)
+    return isinstance(learned.decision_of(model._decision).now(learned.learner, learned.settled), BySets)
 
 
 @REALS
