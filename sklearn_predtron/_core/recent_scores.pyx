@@ -179,9 +179,11 @@ cdef class RecentScores(Observer):
         return type(self), (self.problem, self.kind), state
 
     def __setstate__(self, state):
-        several = not isinstance(state, (tuple, list)) or len(state) != 6 or len(state[5]) > 0
-        pattern = (whole(1), count, count, count, self.pattern(length_of(state, 4, 2)),
-                   self.pattern(length_of(state, 5, 2)) if several else ())
+        most, marked_at = state[1:3] if isinstance(state, (tuple, list)) and len(state) == 6 else (0, 0)
+        most = most if isinstance(most, int) else 0
+        several = not isinstance(marked_at, int) or marked_at != most
+        pattern = (whole(1), count, whole(0, most), whole(most + 1), self.pattern(length_of(state, 4, 2), most),
+                   self.pattern(length_of(state, 5, 2), most) if several else ())
         every, recorded, marked_at, next_mark, marked, rows = restored(self, state, pattern)
         self.fill(marked)
         self.recorded = marked_at
@@ -190,11 +192,12 @@ cdef class RecentScores(Observer):
         if rows:
             self.fill(rows)
 
-    def pattern(self, n):
-        """Return what n rows must be like."""
+    def pattern(self, n, recorded):
+        """Return what n rows must be like, of so many that were recorded."""
+        n = min(n, self.size)
         most = (<FiniteProblem> self.problem).sigma_y.shape[0] - 1 if self.of_codes else 1
         return (bounded(np.float32, (n, self.problem.d), -np.inf, np.inf), bounded(np.intc, (n, self.values), 0, most),
-                bounded(np.float64, (n,), 0, np.inf), bounded(np.intp, (n,), 0, np.inf))
+                bounded(np.float64, (n,), 0, np.inf), bounded(np.intp, (n,), 0, recorded - 1))
 
     def export(self):
         return fields(recent={"rows": Recent(self.size, *self.rows())}, sum={"recorded": self.recorded})

@@ -84,14 +84,14 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Le
     if not resolved:
         estimator._validate_params()
     reader, reading = read(estimator, X, y, given, known, partial=True)
-    if known is None:
-        model = new_model(estimator, reading, partial=True)
-    elif not resolved:
+    batch = reading.batch
+    model = new_model(estimator, reading, partial=True) if known is None else known
+    model.check_rows(batch.X, batch.rows)  # before an average begins
+    if resolved:
+        model = model.going_on(reading.labels, reading.noted)
+    elif known is not None:
         model = changed_model(estimator, known, reading, partial=True)
-    else:
-        model = known.going_on(reading.labels, reading.noted)
-    batch, learner = reading.batch, model.learner
-    model.check_rows(batch.X, batch.rows)
+    learner = model.learner
     model.note_format(batch.rows, estimator.norm)
     view, rounds = showing(estimator, model), learner.t
     try:

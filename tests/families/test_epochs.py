@@ -29,8 +29,18 @@ def noise(n):
 )
 def test_sets_of_some_thousand_rows_take_more(kind, n, epochs):
     X, y = noise(n)
-    model = kind(random_state=0).fit(X, y)
+    model = kind(decision="learned", random_state=0).fit(X, y)
     assert model.n_iter_ == len(model.loss_curve_) == epochs and model.t_ == n * epochs
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+@pytest.mark.parametrize(("n", "learned"), [(2000, 2000), (10_000, 10_000), (10_001, 8_334), (12_500, 10_000), (30_000, 25_000)])
+def test_epochs_are_as_many_as_for_the_rows_that_are_learned(kind, n, learned):
+    """Without those that a large fit holds out."""
+    X, y = noise(n)
+    model = kind(random_state=0, tol=None).fit(X, y)
+    epochs = max(10, int(min(learned / 100, 100_000 / learned)))
+    assert model.n_iter_ == epochs and model.t_ == learned * epochs
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
