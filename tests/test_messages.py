@@ -331,20 +331,21 @@ def test_an_unexpected_keyword_names_the_class_that_was_called():
 @pytest.mark.parametrize(
     ("labels", "label", "message"),
     [
-        ([0, 1, 2], None, "an integer other than the classes [0, 1, 2], such as -1"),
+        ([-1, 0, 1], None, "an integer other than the classes [-1, 0, 1], such as -2"),
         ([0, 1, 2], 2, "an integer other than the classes [0, 1, 2], such as -1"),
         ([-1, 0, 1], "no", "an integer other than the classes [-1, 0, 1], such as -2"),
-        ([0.0, 1.0, 2.0], None, "a number other than the classes [0.0, 1.0, 2.0], such as -1.0"),
+        ([-1.0, 1.0, 2.0], None, "a number other than the classes [-1.0, 1.0, 2.0], such as -2.0"),
         (["a", "b", "c"], 0, "a string other than the classes ['a', 'b', 'c'], such as 'rejected'"),
-        (["a", "b", "rejected"], None, "a string other than the classes ['a', 'b', 'rejected'], such as '?'"),
+        (["a", "b", "reject"], None, "a string other than the classes ['a', 'b', 'reject'], such as 'rejected'"),
+        (["a", "b", "rejected"], "a", "a string other than the classes ['a', 'b', 'rejected'], such as '?'"),
     ],
 )
 def test_the_label_of_a_rejected_row(labels, label, message):
     y = np.array(labels)[CODES]
     model = PredtronClassifier(reject=Reject(0.1, label))
+    given = repr(label) if label is not None else f"None, which is {'reject' if isinstance(labels[0], str) else -1!r},"
     assert (
-        refusal(lambda: model.fit(X, y))
-        == f"reject.label={label!r} is what a rejected row is predicted as; accepted is {message}."
+        refusal(lambda: model.fit(X, y)) == f"reject.label={given} is what a rejected row is predicted as; accepted is {message}."
     )
     model.set_params(reject__label=eval(message.split("such as ")[1])).fit(X, y)
 

@@ -85,6 +85,7 @@ def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
         expected |= dict.fromkeys([*PREDICTIONS, "check_classifier_multioutput"], "k are predicted, whatever the signs of scores")
         if isinstance(estimator, PredtronBipartiteClassifier):
             expected["check_methods_subset_invariance"] = "the first k of the rows given are predicted, and depend on the others"
+            expected["check_classifiers_one_label_sample_weights"] = "a fold of its few rows has no k of them"
     return expected
 
 
@@ -93,12 +94,13 @@ def _of_decisions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
     rule, expected = given.get("decision"), dict[str, str]()
     at = rule.at if isinstance(rule, Cut) else rule
     bipartite, sets = (isinstance(estimator, kind) for kind in (PredtronBipartiteClassifier, PredtronMultilabelClassifier))
-    if isinstance(rule, Learned) or rule == "learned":
+    if "decision" not in given or isinstance(rule, Learned) or rule == "learned":
         return {}
     if isinstance(at, Real):
         expected["check_classifiers_train"] = "a cut that is given may have any accuracy"
     elif rule is None and not bipartite and _has_unit_costs(estimator, given):
-        return {}
+        weighed = given.get("class_weight") is not None
+        return dict.fromkeys(["check_classifiers_train"] * weighed, "weights of classes move predictions, and not probabilities")
     else:
         expected["check_classifiers_train"] = "what costs least is neither of the largest score nor most probable"
         if "class_weight" in given:

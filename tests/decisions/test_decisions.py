@@ -7,17 +7,16 @@ import numpy as np
 import pytest
 
 from sklearn_predtron import PredtronMultilabelClassifier
+from sklearn_predtron._core.averages import Average
 from sklearn_predtron._core.lock import Lock
 from sklearn_predtron._core.margin_histogram import MarginHistogram
-from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron._core.score_histogram import PLACES, LabelScores
 from sklearn_predtron.decisions._abstain import AbstainBelow, AbstainByCode, AbstainByMargin, AbstainOnline, top_two
-from sklearn_predtron.decisions._base import FOLDS, PLAIN
+from sklearn_predtron.decisions._base import PLAIN, PROGRESSIVE, UNSEEN, HeldOut
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, OfTwoClasses, best_cut_of_groups, best_cuts
-from sklearn_predtron.families._reading import Batch
 from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem, SignProblem
-from sklearn_predtron.problems._label_sets import Indicators
+from sklearn_predtron.problems._label_sets import HammingProblem, Indicators
 
 K = 3
 COSTS = np.array([[0.0, 1.0, 2.0, 0.3], [1.0, 0.0, 1.0, 0.2], [4.0, 1.0, 0.0, 0.4]])
@@ -43,7 +42,7 @@ def test_plain_takes_the_scores_as_they_are():
     problem = OneHotProblem(K)
     assert PLAIN.asks_for is None and not PLAIN.shifts
     assert PLAIN.observer(problem, None) is None and PLAIN.shift(problem) is None
-    assert PLAIN.now(beside(problem), "settled") is PLAIN and PLAIN.after_fit(beside(problem), SCORES, None) is None
+    assert PLAIN.now(beside(problem), "settled") is PLAIN and PLAIN.after_fit(beside(problem), None) == {}
     np.testing.assert_array_equal(PLAIN.predict(problem, SCORES), SCORES.argmax(axis=1))
 
 
@@ -64,12 +63,6 @@ def test_a_cut_of_two_classes_is_where_their_scores_meet(problem, cut):
     np.testing.assert_array_equal(decision.predict(problem, shifted), (difference > cut).astype(int))
 
 
-def test_what_is_positive():
-    np.testing.assert_array_equal(OfTwoClasses().positive(Codes(np.array([0, 1, 1]))), [[False], [True], [True]])
-    sets = np.array([[0, 1], [1, 1]], dtype=np.uint8)
-    np.testing.assert_array_equal(OfEachLabel().positive(Indicators(sets)), sets == 1)
-
-
 @pytest.mark.parametrize("pooled", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_exact_cuts_lose_least(pooled, weighted):
@@ -79,13 +72,14 @@ def test_exact_cuts_lose_least(pooled, weighted):
     scores, sets = random.integers(-4, 5, (n, m)) / 2.0, random.integers(0, 2, (n, m)).astype(np.uint8)
     weight = random.integers(0, 3, n) / 1.0 if weighted else None
     order = np.flatnonzero(weight) if weighted else None
-    problem = types.SimpleNamespace(d=m)
-    observer = types.SimpleNamespace(rounds=n)
+    problem = HammingProblem(m)
+    observer, there = LabelScores(problem), np.arange(n) if order is None else order
     decision = CutBy(OfEachLabel(), Measure("mistakes", mistakes, pooled), "mistakes")
-    assert decision.shifts and decision.asks_for == FOLDS
-    batch = Batch(None, dense_rows(np.zeros((n, 1))), Indicators(sets), weight, order)
-    name, rounds, cuts = decision.after_fit(beside(problem, observer), scores, batch)
-    assert (name, rounds) == ("mistakes", n) and len(cuts) == m
+    assert decision.shifts and decision.asks_for == UNSEEN
+    held = HeldOut(scores[there], sets[there].astype(np.intc), None, Indicators(sets), there, weight)
+    learner = types.SimpleNamespace(**vars(beside(problem, observer)), average=Average(), t=n)
+    name, rounds, cuts = decision.after_fit(learner, held)["cut"]
+    assert (name, rounds) == ("mistakes", len(there)) and len(cuts) == m
     whole = np.ones((n, m)) if weight is None else np.repeat(weight[:, None], m, axis=1)
     columns = [slice(None)] if pooled else range(m)
     for column in columns:
@@ -99,7 +93,7 @@ def test_exact_cuts_lose_least(pooled, weighted):
 def seen(m=2, n=60):
     """Return a learner whose observer has seen the scores of m labels."""
     X = np.random.default_rng(3).standard_normal((n, 4))
-    model = PredtronMultilabelClassifier(threshold="macro_f1").partial_fit(X, (X[:, :m] > 0.5).astype(int))
+    model = PredtronMultilabelClassifier(decision="macro_f1").partial_fit(X, (X[:, :m] > 0.5).astype(int))
     return model._model.learner
 
 
@@ -109,13 +103,13 @@ def test_cuts_of_a_moment_are_the_settled_ones_until_there_are_more_rounds(poole
     decision = CutBy(OfEachLabel(), Measure("mistakes", mistakes, pooled), "mistakes")
     rounds = learner.observer.rounds
     settled = "mistakes", rounds, [0.25, -0.5]
-    np.testing.assert_array_equal(decision.now(learner, settled).cuts, settled[2])
+    np.testing.assert_array_equal(decision.now(learner, {"cut": settled}).cuts, settled[2])
     weights = learner.observer.weights()
     assert weights.sum() > 0
     places = np.broadcast_to(PLACES[:, None], (len(PLACES), 2))
     by_bins = best_cuts(decision.measure, places, weights[:, :, 1].T, weights[:, :, 0].T)
     for other in (None, ("mistakes", rounds - 1, [9.0, 9.0]), ("another", rounds, [9.0, 9.0])):
-        now = decision.now(learner, other)
+        now = decision.now(learner, {"cut": other} if other else None)
         assert type(now) is CutAt
         np.testing.assert_array_equal(now.cuts, by_bins)
     assert np.abs(by_bins).max() > 0
@@ -126,7 +120,7 @@ def test_labels_since_are_as_labels_of_which_no_row_was_seen(pooled, new):
     learner = seen(3)
     settled = "mistakes", learner.observer.rounds, [0.25, -0.5]
     decision = CutBy(OfEachLabel(), Measure("mistakes", mistakes, pooled), "mistakes")
-    np.testing.assert_array_equal(decision.now(learner, settled).cuts, [0.25, -0.5, new])
+    np.testing.assert_array_equal(decision.now(learner, {"cut": settled}).cuts, [0.25, -0.5, new])
 
 
 def test_a_present_histogram_is_kept_and_another_is_not():
@@ -134,7 +128,7 @@ def test_a_present_histogram_is_kept_and_another_is_not():
     decision = CutBy(OfEachLabel(), Measure("mistakes", mistakes), "mistakes")
     assert decision.observer(learner.problem, learner.observer) is learner.observer
     assert type(decision.observer(learner.problem, None)) is LabelScores
-    with pytest.raises(ValueError, match="threshold='mistakes' is chosen while the estimator learns"):
+    with pytest.raises(ValueError, match="decision='mistakes' is chosen while the estimator learns"):
         decision.now(beside(learner.problem), None)
     problem = OneHotProblem(K)
     online = AbstainOnline(COSTS)
@@ -193,7 +187,7 @@ def test_margins_below_a_threshold_are_rejected(threshold):
 
 def test_the_online_threshold_is_the_histograms():
     problem, online = OneHotProblem(K), AbstainOnline(COSTS)
-    assert online.asks_for == FOLDS and not online.shifts
+    assert online.asks_for == PROGRESSIVE and not online.shifts
     histogram = online.observer(problem, None)
     y = np.where(np.random.default_rng(5).random(len(SCORES)) < 0.7, SCORES.argmax(axis=1), 0)
     histogram.show(problem, np.ascontiguousarray(SCORES), Codes(y), np.arange(len(y)))

@@ -153,7 +153,10 @@ def test_costs_are_in_the_order_of_classes():
     order = [2, 0, 1]
     renamed = np.array(["b", "c", "a"])  # a -> b, b -> c, c -> a: the rows of the matrix go with the names
     turned = PredtronClassifier(loss=costs[np.ix_(order, order)], random_state=0).fit(X, renamed[codes])
-    np.testing.assert_allclose(turned.coef_, model.coef_[order], rtol=1e-9, atol=1e-12)
+    assert (turned.predict(X) == np.roll(names, -1)[np.searchsorted(names, model.predict(X))]).mean() > 0.98  # folds differ
+    learned = [PredtronClassifier(loss=loss, decision="learned", random_state=0) for loss in (costs, costs[np.ix_(order, order)])]
+    one, other = learned[0].fit(X, names[codes]), learned[1].fit(X, renamed[codes])
+    np.testing.assert_allclose(other.coef_, one.coef_[order], rtol=1e-9, atol=1e-12)
     predicted = np.searchsorted(names, model.predict(X))
     np.testing.assert_array_equal(model.sample_loss(X, names[codes]), costs[codes, predicted])
     assert model.score(X, names[codes]) == np.mean(predicted == codes)

@@ -263,10 +263,10 @@ def test_checks_of_scikit_learn(estimator, check):
 def test_expected_failures_are_those_of_the_perceptron():
     for estimator in ESTIMATORS:
         if type(estimator).__name__ != "PredtronSequenceTagger":
-            assert set(expected_failed_checks(estimator)) <= {
-                "check_sample_weight_equivalence_on_dense_data",
-                "check_sample_weight_equivalence_on_sparse_data",
-            }
+            allowed = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"}
+            if type(estimator).__name__ == "PredtronBipartiteClassifier":  # F1 is cut elsewhere than at a probability of 1/2
+                allowed.add("check_classifiers_train")
+            assert set(expected_failed_checks(estimator)) <= allowed
 
 
 # Parameters by which predictions are not those of the largest scores, or that are for data sets alone.
