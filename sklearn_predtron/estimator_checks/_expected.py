@@ -85,7 +85,6 @@ def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
         expected |= dict.fromkeys([*PREDICTIONS, "check_classifier_multioutput"], "k are predicted, whatever the signs of scores")
         if isinstance(estimator, PredtronBipartiteClassifier):
             expected["check_methods_subset_invariance"] = "the first k of the rows given are predicted, and depend on the others"
-            expected["check_classifiers_one_label_sample_weights"] = "a fold of its few rows has no k of them"
     return expected
 
 

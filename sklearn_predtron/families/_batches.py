@@ -28,14 +28,16 @@ class BatchReader(BlockReader):
         Rows of a batch.
     in_blocks : callable
         Returns the labels of blocks, given the codes of rows, block by block, and where blocks begin.
+    least : int, default=1
+        Rows that a batch must have.
     """
 
     misses_ids = False
     no_comparator_because = "No bound against given weights is known for batches, which differ from epoch to epoch; pass margin."
 
-    def __init__(self, name: str, size: int, in_blocks: Callable[[NDArray, NDArray], Labels]):
+    def __init__(self, name: str, size: int, in_blocks: Callable[[NDArray, NDArray], Labels], least: int = 1):
         super().__init__(name, GROUPS, in_blocks)
-        self.size = size
+        self.size, self.least = size, least
 
     def read(
         self,
@@ -118,6 +120,10 @@ class BatchReader(BlockReader):
             return np.concatenate([column[start[unit] : start[unit + 1]] for unit in units]).astype(np.intc)[:, None]
 
         return Units(numbers, np.zeros(rows.n, dtype=np.intp), rows.n, places, sizes, labels_of_groups)
+
+    def suffices(self, n: int, batch: Batch) -> bool:
+        """Return whether no batch of n rows is too short; groups are what they are."""
+        return isinstance(batch.rows, QueryRows) or (n > 0 and np.diff(equal_batches(n, self.size)).min() >= self.least)
 
     def epochs(self, epochs: Any, *, whole: bool) -> Any:
         """Return epochs whose rows are cut into batches once they are drawn."""

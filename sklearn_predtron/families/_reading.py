@@ -147,6 +147,10 @@ class RowReader:
 
         return Units(numbers, codec.strata(batch.labels, numbers), len(numbers), numbers, 1, labels_of)
 
+    def suffices(self, n: int, batch: Batch) -> bool:
+        """Return whether n units of a batch make rounds that can be learned."""
+        return True
+
     def warn_of_rounds(self, reading: Reading) -> None:
         """Warn of rounds from which a fit is going to learn little."""
 

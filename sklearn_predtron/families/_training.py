@@ -342,11 +342,13 @@ def held_out_by(view: Any, reader: RowReader, decision: Decision, batch: Batch) 
     folds = 1 < n <= (MOST_KERNEL_ROWS if kernel else MOST_ROWS[decision.asks_for]) and work <= MOST_WORK
     if not folds and (decision.asks_for == PROGRESSIVE or n < SHARE or (view.max_iter == 1 and batch.weight is None)):
         return None
-    units, random = reader.units(batch, model.labels), fold_generator(view)
-    if folds:
-        return Held(units, folds_of(units.strata, random, N_FOLDS[decision.asks_for]), True, random)
     part = min(LARGEST_PART, n // SHARE, max(1, MOST_SCORES // learner.problem.d))
-    return Held(units, np.minimum(folds_of(units.strata, random, -(-n // part)), 1), False, random)
+    n_folds = N_FOLDS[decision.asks_for] if folds else -(-n // part)
+    if not reader.suffices(n - -(-n // n_folds), batch):
+        return None
+    units, random = reader.units(batch, model.labels), fold_generator(view)
+    fold = folds_of(units.strata, random, n_folds)
+    return Held(units, fold if folds else np.minimum(fold, 1), folds, random)
 
 
 def run_unseen(

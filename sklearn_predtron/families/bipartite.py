@@ -306,7 +306,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return self._partial_fit(X, y, classes=classes, groups=groups, sample_weight=sample_weight)
 
     def _reader(self) -> BatchReader:
-        return BatchReader(type(self).__name__, self.batch_size, self._in_blocks)
+        least = int(getattr(batch_loss(self.loss), "k", 1))
+        return BatchReader(type(self).__name__, self.batch_size, self._in_blocks, least)
 
     def _in_blocks(self, values: NDArray, start: NDArray) -> Labels:
         if isinstance(batch_loss(self.loss), RankingLoss):

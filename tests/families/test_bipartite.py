@@ -576,3 +576,14 @@ def test_weights_of_a_score_are_checked(weight, message):
     with pytest.raises(ValueError, match=message):
         model.score(X, y, sample_weight=weight)
     assert model.score(X, y, sample_weight=y) == (model.predict(X) == y)[y == 1].mean()
+
+
+@pytest.mark.parametrize(("n", "k", "size"), [(6, 5, 200), (10, 5, 200), (20, 15, 20), (40, 15, 20), (45, 15, 20)])
+@pytest.mark.parametrize("loss", [PrecisionAtK, RecallAtK])
+def test_folds_leave_no_batch_shorter_than_k(loss, n, k, size):
+    """Where they would the first epoch has to do."""
+    X, y = np.random.default_rng(0).standard_normal((n, 3)), np.arange(n) % 2
+    model = make(loss=loss(k=k), batch_size=size).fit(X, y)
+    learned = make(loss=loss(k=k), batch_size=size, decision="learned").fit(X, y)
+    np.testing.assert_array_equal(model.coef_, learned.coef_)
+    assert np.isfinite(model.predict_proba(X)).all()

@@ -164,8 +164,9 @@ def test_more_labels_of_sets_are_the_last_ones():
 def test_strata():
     """The class of a row; of sets the rarest label, and where there is none a stratum of the others."""
     codec, labels = Classes.first(LABELS["names"], None, partial=False)
-    np.testing.assert_array_equal(codec.strata(labels, np.arange(len(CODES))[::-1]), CODES[::-1])
-    found = sets_of(SETS).strata(sets_of(SETS).encode(SETS), np.arange(4))
+    np.testing.assert_array_equal(codec.strata(labels, np.arange(len(CODES))), CODES)
+    np.testing.assert_array_equal(codec.strata(labels, np.array([2, 0])), np.asarray(CODES)[[2, 0]])
+    found = sets_of(SETS).strata(sets_of(SETS).encode(SETS), np.arange(len(SETS)))
     assert found.tolist() == [0, 2, 0, 0]
     assert not AnyLabels().strata(AnyLabels().encode(["a", None]), np.arange(2)).any()
 
