@@ -1,5 +1,6 @@
 """What a decision has settled is saved, and what comes from a file is checked before anything is made of it."""
 
+import copy
 import pickle
 
 import joblib
@@ -13,6 +14,8 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
 )
+from sklearn_predtron._core.rows import dense_rows
+from sklearn_predtron.problems._base import Codes
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((150, 4))
@@ -94,7 +97,7 @@ def test_damaged_values_are_refused(name):
             if kind == "Model" and path in [(), ("cut", 0)]:  # nothing settled, and whatever names a measure
                 continue
             for bad in BAD if path not in [("cut", 2, 0), ("fitted",)] else [bad for bad in BAD if bad is not NEGATIVE]:
-                if kind == "RecentScores" and path == (5,) and isinstance(bad, tuple):  # no rows since the last mark
+                if kind == "RecentScores" and path in [(5,), (6,)] and isinstance(bad, tuple):  # no rows since a mark, no weights
                     continue
                 with pytest.raises(ValueError, match="damaged"):
                     type(model)().__setstate__(damaged(state, kind, path, bad))
@@ -118,3 +121,14 @@ def test_what_no_decision_settles_is_refused_by_name(name, path, bad, message):
     state = learned(name).__getstate__()
     with pytest.raises(ValueError, match=f"The saved model is damaged: .*{message}"):
         type(MODELS[name][0])().__setstate__(damaged(state, "Model", path, bad))
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))], ids=["copy", "pickle"])
+def test_copies_of_learners_take_weights_of_classes_out_of_what_they_record(way):
+    """As shards of a mixture learn, whose estimators are not asked again."""
+    model = PredtronBinaryClassifier(loss=[[0, 1], [4, 0]], average="linear").partial_fit(X[:50], TWO[:50], classes=[0, 1])
+    learner = way(model._model.learner)
+    weight = np.where(TWO[50:] == 1, 2.0, 1.0)  # roots of costs
+    learner.learn(dense_rows(X[50:]), Codes(TWO[50:].astype(np.intp)), None, weight)
+    recorded = learner.observer.rows()[2]
+    np.testing.assert_array_equal(recorded, np.ones(len(recorded)))

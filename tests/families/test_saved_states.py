@@ -133,7 +133,7 @@ def damages(value):
         yield "one less", value[:-1]
     elif isinstance(value, np.ndarray):
         yield "longer", np.append(value.ravel(), value.ravel()[:1]) if value.size else np.zeros(3)
-        yield "another type", value.astype(np.float32)
+        yield "another type", value.astype(np.float32 if value.dtype != np.float32 else np.float64)
         if value.size:
             yield "shorter", value.ravel()[:-1]
             yield "in pieces", value[None]
@@ -547,7 +547,7 @@ def test_any_half_life_that_is_accepted_can_be_copied(average):
 
 def test_a_history_that_was_not_initialised_is_refused():
     X, y = data()
-    learner = PredtronClassifier().fit(X, y)._model.learner
+    learner = PredtronClassifier(decision="learned").fit(X, y)._model.learner
     kind, parts, state = learner.__reduce__()
     with pytest.raises(ValueError, match="history"):
         kind(*(pickle.loads(pickle.dumps(part)) for part in parts)).__setstate__((*state[:-1], LossCurve.__new__(LossCurve)))
