@@ -10,7 +10,7 @@ from sklearn_predtron.problems._finite cimport FiniteProblem
 from sklearn_predtron.problems._relevance cimport Relevance
 
 from sklearn_predtron._core.mixed import Recent, fields
-from sklearn_predtron._core.state import array, count, length_of, restored, whole
+from sklearn_predtron._core.state import array, count, length_of, reals, restored, whole
 
 cdef enum:
     MOST_RECENT = 3000      # rounds that are kept
@@ -19,6 +19,7 @@ cdef enum:
     FREQUENT = 256          # of so many rounds one more may pass between two that are recorded
 
 cdef double LARGEST = 1e37  # a score in single precision
+MOST_ROWS = 1 << 53     # that are numbered exactly in a table of numbers
 
 
 cdef class RecentScores(Observer):
@@ -175,29 +176,36 @@ cdef class RecentScores(Observer):
 
     def __reduce__(self):
         at_mark = self.marked_at == self.recorded
-        state = self.every, self.recorded, self.marked_at, self.next_mark, self.marked(), () if at_mark else self.rows()
+        weights = () if self.class_weight is None else np.array(self.class_weight)
+        state = self.every, self.recorded, self.marked_at, self.next_mark, self.marked(), () if at_mark else self.rows(), weights
         return type(self), (self.problem, self.kind), state
 
     def __setstate__(self, state):
-        most, marked_at = state[1:3] if isinstance(state, (tuple, list)) and len(state) == 6 else (0, 0)
-        most = most if isinstance(most, int) else 0
-        several = not isinstance(marked_at, int) or marked_at != most
-        pattern = (whole(1), count, whole(0, most), whole(most + 1), self.pattern(length_of(state, 4, 2), most),
-                   self.pattern(length_of(state, 5, 2), most) if several else ())
-        every, recorded, marked_at, next_mark, marked, rows = restored(self, state, pattern)
+        since = state[5] if isinstance(state, (tuple, list)) and len(state) == 7 else None
+        several = not isinstance(since, (tuple, list)) or len(since) > 0
+        pattern = (whole(1), count, count, count, self.pattern(length_of(state, 4, 2)),
+                   self.pattern(length_of(state, 5, 2)) if several else (), self.pattern_of_weights(length_of(state, 6)))
+        every, recorded, marked_at, next_mark, marked, rows, weights = restored(self, state, pattern)
+        if several == (recorded == marked_at):
+            raise ValueError(f"The saved state of a {type(self).__name__} is damaged: it lacks rows, or has too many.")
         self.fill(marked)
         self.recorded = marked_at
         self.mark()
         self.every, self.recorded, self.next_mark = every, recorded, next_mark
         if rows:
             self.fill(rows)
+        self.divide_by(weights if len(weights) else None)
 
-    def pattern(self, n, recorded):
-        """Return what n rows must be like, of so many that were recorded."""
-        n = min(n, self.size)
+    def pattern_of_weights(self, n):
+        """Return what the weights of n classes must be like, where there are some."""
+        classes = (<FiniteProblem> self.problem).sigma_y.shape[0] if self.of_codes else 1
+        return reals(classes, least=0) if n else ()
+
+    def pattern(self, n):
+        """Return what n rows must be like."""
         most = (<FiniteProblem> self.problem).sigma_y.shape[0] - 1 if self.of_codes else 1
         return (bounded(np.float32, (n, self.problem.d), -np.inf, np.inf), bounded(np.intc, (n, self.values), 0, most),
-                bounded(np.float64, (n,), 0, np.inf), bounded(np.intp, (n,), 0, recorded - 1))
+                bounded(np.float64, (n,), 0, np.inf), bounded(np.intp, (n,), 0, MOST_ROWS))
 
     def export(self):
         return fields(recent={"rows": Recent(self.size, *self.rows())}, sum={"recorded": self.recorded})

@@ -117,7 +117,7 @@ class CutBy(Decision):
         weight = np.ones(len(held.values), dtype=np.int64) if learned is None else learned[held.rounds] / learned.max()
         scores, positive, weight = self.of.scores(learner.problem, held.scores), held.values == 1, weight[:, None]
         cuts = best_cuts(self.measure, scores, positive * weight, ~positive * weight)
-        settled: dict[str, Any] = {"cut": (self.measure.name, observer.rounds, cuts.tolist())}
+        settled: dict[str, Any] = {"cut": (self.measure.name, observer.rounds, tuple(cuts.tolist()))}
         if self.calibration is not None:
             settled["map"] = self.calibration.fitted_to(learner.problem, held, observer.rounds)
         return settled

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import sklearn_predtron
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.state import Captured
+from sklearn_predtron.decisions._settled import checked_settled
 from sklearn_predtron.families._reading import Columns
 from sklearn_predtron.families.labels.classes import Classes, TwoClasses
 from sklearn_predtron.families.labels.objects import AnyLabels
@@ -108,6 +109,7 @@ def unpack(saved: Any, kind: type[M]) -> M:
         raise ValueError(f"The saved model is damaged: {type(error).__name__}: {error}.") from None
     if type(learner) is not Learner:
         raise ValueError(f"The saved model is damaged: where a learner is expected there is {type(learner).__name__}.")
+    model.settled = checked_settled(model.settled, learner.problem)
     return model
 
 

@@ -102,7 +102,7 @@ class FittedCut(Decision):
 
     def now(self, learner: Learner, settled: Any) -> FittedCut:
         """Return the cut at the number, or at what was settled."""
-        return FittedCut(None, given=(settled or {}).get("cut") if self.given is None else self.given)
+        return FittedCut(None, given=(settled or {}).get("fitted") if self.given is None else self.given)
 
     def shift(self, problem: Problem) -> NDArray | None:
         """Return the cut, of shape (1,)."""
@@ -114,9 +114,9 @@ class FittedCut(Decision):
         column, scores = column_of(batch.labels), scores[:, 0]
         if isinstance(batch.rows, QueryRows):
             scores = scores if batch.rows.row_numbers is None else scores[batch.rows.row_numbers]
-            return {"cut": best_cut_of_groups(loss.of_counts, scores, column, batch.labels.starts, batch.weight)}
+            return {"fitted": best_cut_of_groups(loss.of_counts, scores, column, batch.labels.starts, batch.weight)}
         weight = np.ones(len(column), dtype=np.int64) if batch.weight is None else batch.weight / batch.weight.max()
-        return {"cut": best_cut(loss.of_counts, scores, column * weight, (1 - column) * weight)}
+        return {"fitted": best_cut(loss.of_counts, scores, column * weight, (1 - column) * weight)}
 
 
 @documented(TwoClasses(np.arange(2)), d="1")

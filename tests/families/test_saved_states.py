@@ -133,7 +133,7 @@ def damages(value):
         yield "one less", value[:-1]
     elif isinstance(value, np.ndarray):
         yield "longer", np.append(value.ravel(), value.ravel()[:1]) if value.size else np.zeros(3)
-        yield "another type", value.astype(np.float64 if value.dtype == np.float32 else np.float32)
+        yield "another type", value.astype(np.float32 if value.dtype != np.float32 else np.float64)
         if value.size:
             yield "shorter", value.ravel()[:-1]
             yield "in pieces", value[None]

@@ -19,6 +19,7 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
 )
 from sklearn_predtron._parts import RANKED_LABELS, RANKINGS, kinds
+from sklearn_predtron.decisions import ExpectedCost
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.losses import (
@@ -206,7 +207,12 @@ def table_case(random: np.random.Generator, kind: type) -> Case:
     if "reject" in taken and random.random() < 0.3:
         text = lesson.classes.dtype.kind == "U"
         cost = draw(random, [0.05, 0.2, 0.5]) if random.random() < 0.7 else random.uniform(0.01, 0.5, k)
-        settings["reject"] = Reject(cost, "none" if text else -99, rule=draw(random, ["online", "margin", "code"]))
+        rule = draw(random, [None, None, "online", "margin", "code"])
+        short = rule is None and isinstance(cost, float) and random.random() < 0.5
+        settings["reject"] = cost if short else Reject(cost, "none" if text else -99, rule=rule)
+    elif random.random() < 0.4:
+        decisions = ["learned", "expected_cost", ExpectedCost(smoothing=1.0)]
+        settings["decision"] = draw(random, [*decisions, *(["f1", "balanced", 0.3] if binary else [])])
     if random.random() < 0.2:
         weights = {label: draw(random, [0.5, 1.0, 2.0, 0.0]) for label in lesson.classes.tolist()}
         settings["class_weight"] = "balanced" if random.random() < 0.3 else weights
@@ -219,6 +225,9 @@ def subset_case(random: np.random.Generator, kind: type) -> Case:
     m = draw(random, [2, 3, 5, 9])
     loss = draw(random, [*kinds(SubsetLoss), CountLoss])
     settings["loss"] = CountLoss(misses_and_hits) if loss is CountLoss else draw_part(random, loss)
+    if random.random() < 0.4:
+        cuts = [] if issubclass(loss, AtK) else ["macro_f1", "micro_f1", 0.1]
+        settings["decision"] = draw(random, ["learned", *cuts])
     return Case(kind(**settings), lessons.set_lesson(random, m))
 
 
@@ -312,6 +321,7 @@ ALLOWED = [
     "The rows of representation were brought",
     "A column-vector y was passed",
     "decision=.* cuts where rows in memory",  # and not on shards
+    "decision='f1' is for F1 of",  # the more frequent of two texts
     "X is (CSR|dense), and the first rows were",  # under norm="auto"
     "the root mean squares of what X stores differ",  # the same
     "The number of unique classes is greater than 50%",  # of the rows: scikit-learn's own, about text and floats

@@ -177,6 +177,31 @@ def one_way(case: Case, X: Any, way: int) -> Any:
 
 
 @promise
+def probabilities(case: Case, random: np.random.Generator) -> None:
+    """Give probabilities, of a row what it gives of many, and the same after any split of a stream, and of any copy."""
+    X = dense(case.lesson.X)
+    way = draw_way(random, case.lesson)
+    model = way(case.new())
+    if not hasattr(model, "predict_proba"):
+        return
+    found = model.predict_proba(X)
+    assert np.isfinite(found).all() and (found >= 0).all() and (found <= 1).all(), (
+        f"probabilities from {found.min()} to {found.max()}"
+    )
+    if found.shape[1] == len(model.classes_) and case.lesson.y.ndim == 1:
+        assert_allclose(found.sum(axis=1), 1, rtol=0, atol=1e-12)
+    with np.errstate(divide="ignore"):
+        assert_array_equal(model.predict_log_proba(X), np.log(found))
+    others = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    if way.__name__ == "partial_fit":
+        others.append(case.lesson.stream(case.new(), draw_cuts(random, case.lesson.n)))
+    if not kernel(case):
+        assert_array_equal(np.vstack([model.predict_proba(X[i : i + 1]) for i in range(len(X))]), found)
+        for other in others:
+            assert_array_equal(other.predict_proba(X), found)
+
+
+@promise
 def failures_leave_no_trace(case: Case, random: np.random.Generator) -> None:
     """Raise a ValueError for bad input, and leave the model as it was."""
     half = max(1, case.lesson.n // 2)

@@ -450,3 +450,56 @@ def test_what_shards_leave_out_is_said():
     model = PredtronBipartiteClassifier(loss="f1", batch_size=15)
     with pytest.warns(UserWarning, match="decision=None cuts"):
         ParameterMixing(model, rounds=1).fit(parts, classes=[0, 1], n_features=X.shape[1])
+
+
+def noisy(k, n, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n, 5))
+    return X, (X @ np.random.default_rng(1).standard_normal((5, k)) + 1.5 * random.standard_normal((n, k))).argmax(axis=1)
+
+
+@pytest.mark.parametrize("shards", [2, 5])
+@pytest.mark.parametrize(
+    ("model", "k"),
+    [
+        (PredtronBinaryClassifier(loss=[[0, 1], [5, 0]]), 2),
+        (PredtronClassifier(reject=0.3), 3),
+        (PredtronOrdinalClassifier(loss="squared"), 3),
+        (PredtronMultilabelClassifier(), 3),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_probabilities_of_a_mixture_are_about_those_of_one_learner(model, k, shards):
+    """By log loss and by what decisions cost, on rows that neither has seen; a map that knows nothing loses more."""
+    X, y = noisy(k, 3000)
+    shown = np.eye(k, dtype=int)[y] if isinstance(model, PredtronMultilabelClassifier) else y
+    train, test = slice(0, 1500), slice(1500, None)
+    mixed = ParameterMixing(model, shards=shards, rounds=3, random_state=0).fit(X[train], shown[train])
+    alone = clone(model).set_params(random_state=0).fit(X[train], shown[train])
+
+    def lost(estimator):
+        P = np.asarray(estimator.predict_proba(X[test]))
+        assert (np.exp(estimator.predict_log_proba(X[test])) == pytest.approx(P)) and P.min() > 0
+        on = shown[test] if shown.ndim == 2 else np.eye(k)[y[test]]
+        return -np.log(np.where(on == 1, P, 1 - P) if shown.ndim == 2 else P[on == 1]).mean()
+
+    share = shown[train].mean() if shown.ndim == 2 else np.bincount(y[train]) / 1500
+    knows_nothing = (
+        -(share * np.log(share)).sum() if shown.ndim == 1 else -(share * np.log(share) + (1 - share) * np.log(1 - share))
+    )
+    assert lost(mixed) < 1.06 * lost(alone) < 1.06 * knows_nothing
+    costs = [estimator.sample_loss(X[test], shown[test]).mean() for estimator in (mixed.estimator_, alone)]
+    assert costs[0] < 1.08 * costs[1]
+
+
+@pytest.mark.parametrize("model", [PredtronBinaryClassifier(loss=[[0, 1], [5, 0]]), PredtronClassifier(reject=0.3)])
+def test_probabilities_have_the_same_bits_whoever_learns(model, tmp_path):
+    """With one worker and with two, and resumed from a checkpoint after the first of three rounds."""
+    X, y = noisy(2 if isinstance(model, PredtronBinaryClassifier) else 3, 600)
+    how = {"shards": 3, "random_state": 0}
+    expected = ParameterMixing(model, rounds=3, n_jobs=1, **how).fit(X, y)
+    ParameterMixing(model, rounds=1, checkpoint=tmp_path / "state", **how).fit(X, y)
+    resumed = ParameterMixing(model, rounds=3, checkpoint=tmp_path / "state", **how).fit(X, y)
+    for other in (ParameterMixing(model, rounds=3, n_jobs=2, **how).fit(X, y), resumed, pickle.loads(pickle.dumps(expected))):
+        np.testing.assert_array_equal(other.predict_proba(X), expected.predict_proba(X))
+        np.testing.assert_array_equal(other.predict(X), expected.predict(X))

@@ -1,0 +1,92 @@
+"""What a decision has settled, as it comes from a file: plain values, checked before anything is made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sklearn_predtron._core.state import accept, between, count, flag, length_of, real, reals, shown, whole
+
+LEAST = 5e-324  # above 0
+
+
+def checked_settled(settled: Any, problem: Any) -> Any:
+    """Return what was saved; refuse what no decision on scores of the problem has settled."""
+    if settled is None:
+        return None
+    try:
+        if not isinstance(settled, dict) or not settled.keys() <= CHECKS.keys():
+            raise ValueError(f"where a map, a cut or a choice is expected there is {shown(settled)}")
+        return {name: CHECKS[name](value, problem) for name, value in settled.items()}
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"The saved model is damaged: {error}.") from None
+
+
+def is_list(value: Any, n: int | None = None) -> bool:
+    """Return whether a value is several, so many if n is given."""
+    return isinstance(value, (tuple, list)) and n in (None, len(value))
+
+
+def checked_map(value: Any, problem: Any) -> Any:
+    """Return the moment of a map, its smoothing, and what it is made of: curves, a map of classes, or both, of ranks."""
+    parts = value[2] if is_list(value, 3) else ()
+    kind = len(parts) if is_list(parts) else 0
+    if kind not in KINDS:
+        raise ValueError(f"where a map is expected there is {shown(parts)}")
+    moment, smoothing = accept(value[:2], (count, between(LEAST, 1)))
+    return moment, smoothing, KINDS[kind](parts, problem)
+
+
+def checked_curves(parts: Any, problem: Any) -> Any:
+    """Return the curves of one score, or of each of them."""
+    m = length_of(parts, 0)
+    if m not in (1, problem.d):
+        raise ValueError(f"there are {m} curves, and {problem.d} scores")
+    return rising(accept(parts, (reals(m, least=LEAST), reals(m, 3))))
+
+
+def rising(parts: Any) -> Any:
+    """Return curves if they rise on both sides of 0."""
+    if not (parts[1][:, 1] > np.abs(parts[1][:, 2])).all():
+        raise ValueError("a curve falls")
+    return parts
+
+
+def checked_classes(parts: Any, problem: Any) -> Any:
+    """Return the map of classes, of which a code for rejections is none."""
+    most = getattr(problem, "k", 0)
+    k, n = length_of(parts, 0), length_of(parts, 3)
+    if k not in (most, most - 1) or n not in (1 + k, 1 + k + k * k):
+        raise ValueError(f"a map of {k} classes has {n} numbers")
+    return accept(parts, (reals(k), between(LEAST, np.finfo(float).max), whole(k, k), reals(n)))
+
+
+def checked_ranks(parts: Any, problem: Any) -> Any:
+    """Return the map of ranks."""
+    scale, curves, classes = parts
+    found = checked_classes(classes, problem) if is_list(classes, 4) else accept(classes, (real,) * 4)
+    n = found[2] - 1
+    return *rising(accept((scale, curves), (reals(n, least=LEAST), reals(n, 3)))), found
+
+
+def checked_cut(value: Any, problem: Any) -> Any:
+    """Return a measure's name, the moment, and its cuts."""
+    cuts = value[2] if is_list(value, 3) else ()
+    if not is_list(cuts) or not 1 <= len(cuts) <= problem.d:
+        raise ValueError(f"where cuts are expected there is {shown(value)}")
+    return value[0], *accept(value[1:], (count, (real,) * len(cuts)))
+
+
+def checked_choice(value: Any, problem: Any) -> Any:
+    """Return the moment of a choice, and whether the plug-in rule was better."""
+    return accept(value, (count, flag))
+
+
+def checked_number(value: Any, problem: Any) -> Any:
+    """Return the cut that was chosen on the rows of a fit."""
+    return real(value)
+
+
+CHECKS = {"map": checked_map, "cut": checked_cut, "plug_in": checked_choice, "fitted": checked_number}
+KINDS = {2: checked_curves, 3: checked_ranks, 4: checked_classes}
