@@ -46,11 +46,13 @@ class Learned(DecisionRule):
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn_predtron import PredtronBinaryClassifier
-    >>> X, y = make_classification(2000, flip_y=0.3, random_state=0)
-    >>> costs = [[0, 1], [20, 0]]
+    >>> X, y = make_classification(2000, class_sep=0.3, random_state=0)
+    >>> costs = [[0, 1], [5, 0]]
     >>> for decision in ["learned", "expected_cost"]:
     ...     model = PredtronBinaryClassifier(loss=costs, decision=decision, random_state=0).fit(X[:1000], y[:1000])
-    ...     print(decision, model.sample_loss(X[1000:], y[1000:]).mean())
+    ...     print(decision, round(model.sample_loss(X[1000:], y[1000:]).mean(), 2))
+    learned 0.52
+    expected_cost 0.43
     """
 
     alias = "learned"
@@ -79,10 +81,13 @@ class ExpectedCost(DecisionRule):
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn_predtron import PredtronBinaryClassifier
-    >>> X, y = make_classification(2000, flip_y=0.3, random_state=0)
-    >>> model = PredtronBinaryClassifier(loss=[[0, 1], [20, 0]], random_state=0).fit(X[:1000], y[:1000])
-    >>> model.sample_loss(X[1000:], y[1000:]).mean() < min((y[1000:] == 0).mean(), 20 * (y[1000:] == 1).mean())
-    True
+    >>> X, y = make_classification(2000, class_sep=0.3, random_state=0)
+    >>> model = PredtronBinaryClassifier(loss=[[0, 1], [5, 0]], random_state=0).fit(X[:1000], y[:1000])
+    >>> float(model.sample_loss(X[1000:], y[1000:]).mean().round(2))  # predicting the second class of all rows costs 0.51
+    0.43
+    >>> model.predict_proba(X[1000:1002]).round(2)
+    array([[0.05, 0.95],
+           [0.62, 0.38]])
     """
 
     alias = "expected_cost"
@@ -118,10 +123,12 @@ class Cut(DecisionRule):
     >>> from sklearn.metrics import f1_score
     >>> from sklearn_predtron import PredtronBinaryClassifier
     >>> from sklearn_predtron.decisions import Cut
-    >>> X, y = make_classification(2000, weights=[0.9], class_sep=0.5, random_state=0)
+    >>> X, y = make_classification(2000, weights=[0.95], class_sep=0.5, random_state=0)
     >>> for decision in ["learned", Cut("f1")]:
     ...     model = PredtronBinaryClassifier(decision=decision, random_state=0).fit(X[:1000], y[:1000])
     ...     print(round(f1_score(y[1000:], model.predict(X[1000:])), 2))
+    0.83
+    0.87
     """
 
     def __init__(self, at: Any):

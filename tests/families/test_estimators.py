@@ -222,7 +222,13 @@ CONFIGURATIONS += [
 
 
 def checks_of_scikit_learn(estimator):
-    return list(estimator_checks_generator(estimator, expected_failed_checks=expected_failed_checks(estimator), mark="xfail"))
+    """The checks, those that are expected to fail marked; a cut may happen to be at even odds, and need not fail."""
+    expected = expected_failed_checks(estimator)
+    for case in estimator_checks_generator(estimator, expected_failed_checks=expected, mark="xfail"):
+        check = name_of(case).partition("{")[0]
+        of_a_cut = isinstance(estimator, PredtronBipartiteClassifier) and check == "check_classifiers_train"
+        marks = pytest.mark.xfail(reason=expected.get(check), strict=False)
+        yield pytest.param(*case.values, marks=marks) if of_a_cut and check in expected else case
 
 
 def own_checks(estimator):
