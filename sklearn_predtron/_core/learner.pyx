@@ -300,6 +300,8 @@ cdef class Learner:
         try:
             parts = self.weights, self.problem, self.update, self.average
             parts = tuple([capture(part, captured) for part in parts])
+            if self.observer is not None:
+                self.observer.watch(self.problem)  # a call without rounds has changed the parts alone
             observed = capture(self.observer, captured), capture(self.history, captured)
             numbers = self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.mean_weight, self.weighted
             return Learner, parts, (*numbers, *observed)

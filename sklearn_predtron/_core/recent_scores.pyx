@@ -186,7 +186,7 @@ cdef class RecentScores(Observer):
         pattern = (whole(1), count, count, count, self.pattern(length_of(state, 4, 2)),
                    self.pattern(length_of(state, 5, 2)) if several else (), self.pattern_of_weights(length_of(state, 6)))
         every, recorded, marked_at, next_mark, marked, rows, weights = restored(self, state, pattern)
-        if several == (recorded == marked_at):
+        if several == (recorded == marked_at) or not marked_at <= recorded < next_mark:
             raise ValueError(f"The saved state of a {type(self).__name__} is damaged: it lacks rows, or has too many.")
         self.fill(marked)
         self.recorded = marked_at
@@ -203,6 +203,7 @@ cdef class RecentScores(Observer):
 
     def pattern(self, n):
         """Return what n rows must be like."""
+        n = min(n, self.size)
         most = (<FiniteProblem> self.problem).sigma_y.shape[0] - 1 if self.of_codes else 1
         return (bounded(np.float32, (n, self.problem.d), -np.inf, np.inf), bounded(np.intc, (n, self.values), 0, most),
                 bounded(np.float64, (n,), 0, np.inf), bounded(np.intp, (n,), 0, MOST_ROWS))

@@ -59,7 +59,7 @@ def run_one(module: ModuleType, number: int, faults: TextIO, timeout: float) -> 
     unraised: list[str] = []  # what compiled code could not raise: an index out of bounds, where bounds are checked
 
     def note_unraised(failure: Any) -> None:
-        if failure.object is not None:  # Cython names the function; numpy does not, of types that a pickle has damaged
+        if isinstance(failure.object, str):  # Cython names the function; Python's own callbacks may have met an interrupt
             unraised.append(f"Ignored: {failure.exc_value!r} in {failure.object!r}")
 
     sys.unraisablehook = note_unraised
