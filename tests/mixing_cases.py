@@ -13,7 +13,7 @@ import sklearn_predtron
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.mixing._algebra import Total
+from sklearn_predtron.mixing._total import Total
 from sklearn_predtron.norms import RKHS, Norm, PNorm
 from sklearn_predtron.updates import MMP, LossAugmented, Update
 

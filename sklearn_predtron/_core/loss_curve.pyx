@@ -50,6 +50,17 @@ cdef class LossCurve:
         self.losses[self.n] = loss
         self.n += 1
 
+    def note(self, Py_ssize_t t, double loss):
+        """The loss after round t, where those before it were not recorded one by one; what was later is undone."""
+        while self.n > 1 and self.rounds[self.n - 1] >= t:
+            self.n -= 1
+        self.t, self.loss = t, loss
+        if self.n == self.rounds.shape[0]:
+            self.thin()
+        if self.n < self.rounds.shape[0]:
+            self.rounds[self.n], self.losses[self.n] = t, loss
+            self.n += 1
+
     cdef void thin(self) noexcept nogil:
         """Drop every other point, but not the first."""
         cdef Py_ssize_t i, kept = 1

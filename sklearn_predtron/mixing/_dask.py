@@ -10,11 +10,12 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sklearn_predtron._core.contributions import Contribution, add
 from sklearn_predtron._core.mixed import State
-from sklearn_predtron.mixing._algebra import FAN_IN, Contribution, add
 from sklearn_predtron.mixing._blocks import Block, Lesson, is_delayed, lessons_of_parts
 from sklearn_predtron.mixing._rounds import Learners, Plan, contribute
 from sklearn_predtron.mixing._shards import Chunks, ShardError
+from sklearn_predtron.mixing._total import FAN_IN
 
 if TYPE_CHECKING:
     from sklearn_predtron.families._estimator import BasePredtron

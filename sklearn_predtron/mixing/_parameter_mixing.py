@@ -20,8 +20,8 @@ from sklearn_predtron._typing import keeping_type
 from sklearn_predtron._warning import warn
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._held import settle_on_rows
 from sklearn_predtron.families._reading import Batch
-from sklearn_predtron.families._training import settle_on_rows
 from sklearn_predtron.mixing._blocks import Block, blocks_of, is_collection, is_delayed
 from sklearn_predtron.mixing._checkpoint import Checkpoint, check_path, described
 from sklearn_predtron.mixing._dask import client_in_scope, look_on_cluster, on_cluster
@@ -128,7 +128,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
     0.93
     >>> alone = PredtronClassifier(random_state=0).fit(X[:1000], y[:1000])
     >>> round(alone.score(X[1000:], y[1000:]), 2)
-    0.94
+    0.93
     """
 
     _zero_based: bool | None = None  # whether the files so far counted from 0; None is that there were none
@@ -345,6 +345,9 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
                 f"average={average!r} cannot be mixed, for shards have no order; accepted are None, 'linear', 'uniform' and "
                 "False."
             )
+        cv = getattr(self.estimator, "cv", None)
+        if not (cv is None or (isinstance(cv, Integral) and cv == 0)):
+            raise ValueError(f"cv={cv!r}: shards have one learner each, and no folds; accepted are None and 0.")
         model = clone(self.estimator)
         if isinstance(model._norm_of_weights(), RKHS):
             raise ValueError(UNMIXED)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sklearn_predtron._core.contributions import Contribution, advance, contribution
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.mixed import State
-from sklearn_predtron.mixing._algebra import Contribution, Total, advance, contribution
 from sklearn_predtron.mixing._digest import Digest
 from sklearn_predtron.mixing._shards import Seen, ShardError, check_ends, reader_like
 from sklearn_predtron.mixing._tasks import Unwatched
+from sklearn_predtron.mixing._total import Total
 
 if TYPE_CHECKING:
     from sklearn_predtron.families._estimator import BasePredtron

@@ -19,9 +19,11 @@ from sklearn_predtron.datasets import SvmlightReader, SvmlightSummary
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._file_part import can_be_cut
 from sklearn_predtron.families._composition import new_model
+from sklearn_predtron.families._epochs import epochs_of, learn_epoch
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._reading import Batch, Reading, are_stored_dense
-from sklearn_predtron.families._training import epochs_of, learn_epoch, observed_how, showing
+from sklearn_predtron.families._training import observed_how
+from sklearn_predtron.families._watched import showing
 from sklearn_predtron.families.labels.classes import MissingClasses
 from sklearn_predtron.mixing._blocks import Block, Lesson, labels_in, lessons_of_function
 from sklearn_predtron.mixing._digest import Digest

@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
-from cases import make_data, needs_scikit_learn
+from cases import make_data, needs_scikit_learn, one_learner
 from mixing_cases import families, joint, lesson_for, made
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import dump_svmlight_file
@@ -57,9 +57,9 @@ def test_one_shard_is_the_learner(family):
     for parameters in ({}, {"norm": "scaled"}, {"norm": "l1", "average": "uniform"}):
         if family is PredtronSequenceTagger and parameters.get("norm") == "l1":
             continue  # no norm of sequences
-        alone = made(family, max_iter=6, random_state=3, **parameters).fit(lesson.X, lesson.y, **lesson.given)
+        alone = one_learner(made(family, max_iter=6, random_state=3, **parameters)).fit(lesson.X, lesson.y, **lesson.given)
         for rounds, passes in ((6, 1), (3, 2)):
-            estimator = made(family, **parameters)
+            estimator = one_learner(made(family, **parameters))
             mixed = ParameterMixing(estimator, rounds=rounds, passes=passes, shards=1, random_state=3)
             mixed.fit(lesson.X, lesson.y, **lesson.given)
             found = [mixed.estimator_._model.learner, alone._model.learner]

@@ -12,9 +12,10 @@ from mixing_cases import add_all, families, joint, lesson_for, made, mixed_estim
 from scipy import sparse
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier, PredtronRanker
+from sklearn_predtron._core.contributions import Contribution, add, advance, contribution
 from sklearn_predtron._core.mixed import KINDS, Moments, Recent, fields
 from sklearn_predtron.mixing import ParameterMixing
-from sklearn_predtron.mixing._algebra import FAN_IN, Contribution, Total, add, advance, contribution
+from sklearn_predtron.mixing._total import FAN_IN, Total
 from sklearn_predtron.norms import RKHS
 
 CUT = 48

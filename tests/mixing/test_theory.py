@@ -4,12 +4,12 @@ import copy
 
 import numpy as np
 import pytest
-from cases import name
+from cases import name, one_learner
 from mixing_cases import add_all
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron._core.contributions import advance, contribution
 from sklearn_predtron.mixing import ParameterMixing
-from sklearn_predtron.mixing._algebra import advance, contribution
 from sklearn_predtron.theory import largest_margin, loss_constants, margin
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, MaxPair, PassiveAggressive, PerceptronUpdate, Slam
 from tests.theory.test_margins import FAMILIES, NORMS, family
@@ -94,6 +94,7 @@ def test_the_mixed_loss_is_within_the_bound(which):
     """On separable data, of one shard, of two and of eight, and of shards of different sizes."""
     for i, update in enumerate(updates_of(which)):
         model, X, y, given = family(which)
+        one_learner(model)
         ranking = which in ("label ranking", "pairs of labels", "queries", "pairs")
         norm = NORMS[i % len(NORMS)] if which not in ("shared", "binary") else "l2"
         norm = "l1" if which in ("queries", "pairs") and getattr(norm, "alias", "") in ("trace", "group") else norm

@@ -1,0 +1,60 @@
+"""The sum of what shards have learned, in a fixed order, whatever engine brings it."""
+
+from __future__ import annotations
+
+from threading import Lock
+
+from sklearn_predtron._core.contributions import Contribution, add
+
+FAN_IN = 8
+
+
+class Total:
+    """Adds up contributions as they come, by a tree that is fixed by their numbers, so that nothing else rounds.
+
+    Sums of `FAN_IN` in a row are added up in turn, and so on.  Whoever brings one adds what is next in order, while others, who
+    come meanwhile, leave theirs and go: few contributions are there at a time.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.waiting, self.adding, self.next = Lock(), dict[int, Contribution](), False, 0
+        self.sums: list[tuple[int, Contribution | None]] = []  # of each level of the tree: how many it has added, and their sum
+
+    def put(self, number: int, found: Contribution) -> None:
+        """Take the contribution of a number, from 0, whose arrays become the total's."""
+        with self.lock:
+            self.waiting[number] = found
+            if self.adding:
+                return
+            self.adding = True
+        while (ready := self._take_next()) is not None:
+            self._carry(0, ready)
+
+    def _take_next(self) -> Contribution | None:
+        """Return what is to be added next, if it is there."""
+        with self.lock:
+            self.adding = self.next in self.waiting
+            self.next += self.adding
+            return self.waiting.pop(self.next - 1) if self.adding else None
+
+    def _carry(self, level: int, found: Contribution) -> None:
+        """Add to the sum of a level, which goes to the next one when it is complete."""
+        if level == len(self.sums):
+            self.sums.append((0, None))
+        n, before = self.sums[level]
+        found = found if before is None else add(before, found, in_place=True)
+        self.sums[level] = (n + 1, found) if n + 1 < FAN_IN else (0, None)
+        if n + 1 == FAN_IN:
+            self._carry(level + 1, found)
+
+    def finish(self) -> Contribution:
+        """Return the sum of all."""
+        level = 0
+        while level < len(self.sums) - 1:
+            _, left = self.sums[level]
+            if left is not None:
+                self._carry(level + 1, left)
+            level += 1
+        _, total = self.sums[-1]
+        assert total is not None  # for the last level is never empty
+        return total
