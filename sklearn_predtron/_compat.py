@@ -12,7 +12,7 @@ import sklearn
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.linear_model._base import LinearClassifierMixin, LinearModel
 from sklearn.metrics import make_scorer
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import _check_sample_weight
 
 # What callbacks and searches know a scorer by.
@@ -25,6 +25,7 @@ __all__ = [
     "Interval",
     "LinearClassifierMixin",
     "LinearModel",
+    "Options",
     "Scorer",
     "StrOptions",
     "asked_of_any",

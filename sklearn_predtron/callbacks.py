@@ -42,6 +42,8 @@ class LossHistory:
 
     Notes
     -----
+    Where `fit` has several learners (see the parameter `cv`), a point is taken after each epoch, of all their rounds.
+
     Set it on the Predtron estimator itself, also within a pipeline or a search.  `fit` and `partial_fit` then record; set in
     mid-stream it records from there.  An estimator has one record, so that two of these callbacks of different sizes on it are
     refused.
@@ -53,7 +55,7 @@ class LossHistory:
     >>> from sklearn_predtron.callbacks import LossHistory
     >>> X, y = load_iris(return_X_y=True)
     >>> history = LossHistory(size=100)
-    >>> model = PredtronClassifier(random_state=0).set_callbacks(history).fit(X, y)
+    >>> model = PredtronClassifier(cv=0, random_state=0).set_callbacks(history).fit(X, y)
     >>> rounds, losses = history.curve(model)
     >>> model.t_, len(rounds) <= 100, bool(losses[-1] == model.cumulative_loss_)
     (1500, True, True)
@@ -246,6 +248,7 @@ class EarlyStopping:
     (9, 6, 0.033)
     """
 
+    chooses_epochs = True  # so that no folds do
     runs_without_callbacks = True  # of scikit-learn, which has them from 1.9 on
 
     def __init__(

@@ -30,6 +30,8 @@ class HeldOut(NamedTuple):
         Which rounds they are of, in the order of the rows.
     learned_weight : ndarray or None
         What all rounds of the fit weigh in learning.
+    map : object
+        The map of the scores to probabilities, once there is one.
     """
 
     scores: NDArray
@@ -38,6 +40,7 @@ class HeldOut(NamedTuple):
     labels: Labels
     rounds: NDArray
     learned_weight: NDArray | None
+    map: Any = None
 
     def show(self, learner: Learner) -> None:
         """Show the rows to the learner's observer, as it would have seen them in rounds."""
@@ -65,6 +68,10 @@ class Decision:
     def observer(self, problem: Problem, present: Observer | None) -> Observer | None:
         """Return what observes progressive predictions for this decision, the present one where it is of the kind."""
         return None if self.calibration is None else self.calibration.observer(problem, present)
+
+    def judged(self, problem: Problem, held: HeldOut) -> tuple[float, HeldOut]:
+        """Return the mean log loss of rows that were held out under their own map, and the rows with it."""
+        return self.calibration.judged(problem, held)
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
         """Return what is settled, by rows that were held out."""

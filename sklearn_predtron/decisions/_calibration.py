@@ -17,6 +17,7 @@ from sklearn_predtron.problems._base import Problem
 
 SMOOTHING = 0.1
 LEAD = 1e-6  # of what is predicted, where others are as probable
+LEAST_PROBABILITY = 1e-15  # that a log loss is charged for
 UNLEARNED = 4  # of so many first rounds one says nothing of those to come
 
 
@@ -41,6 +42,10 @@ class OfTwoClasses(NamedTuple):
         """Return the probabilities of both, of shape (n, 2)."""
         second = found.probabilities(scores)
         return np.hstack([1 - second, second])
+
+    def log_losses(self, probabilities: NDArray, labels: NDArray) -> NDArray:
+        """Return the log loss of each row."""
+        return -np.log(np.maximum(np.take_along_axis(probabilities, labels.astype(np.intp), axis=1)[:, 0], LEAST_PROBABILITY))
 
     def agreeing(self, problem: Any, scores: NDArray, probabilities: NDArray) -> NDArray:
         """Return probabilities of which that of the predicted class is the larger one, in one order with the scores."""
@@ -80,6 +85,10 @@ class OfClasses(NamedTuple):
         """Return the probabilities, of shape (n, k)."""
         return found.probabilities(scores)
 
+    def log_losses(self, probabilities: NDArray, labels: NDArray) -> NDArray:
+        """Return the log loss of each row."""
+        return -np.log(np.maximum(np.take_along_axis(probabilities, labels.astype(np.intp), axis=1)[:, 0], LEAST_PROBABILITY))
+
     def agreeing(self, problem: Any, scores: NDArray, probabilities: NDArray) -> NDArray:
         """Return probabilities of which none is larger than that of the predicted class."""
         rows, predicted = np.arange(len(scores)), problem.predict(scores)
@@ -108,6 +117,10 @@ class OfLabels(NamedTuple):
     def probabilities(self, found: Any, scores: NDArray) -> NDArray:
         """Return the probability of each label, of shape (n, m)."""
         return found.probabilities(scores)
+
+    def log_losses(self, probabilities: NDArray, labels: NDArray) -> NDArray:
+        """Return the log loss of each row, of all its labels."""
+        return -np.log(np.maximum(np.where(labels, probabilities, 1 - probabilities), LEAST_PROBABILITY)).sum(axis=1)
 
     def agreeing(self, problem: Any, scores: NDArray, probabilities: NDArray) -> NDArray:
         """Return probabilities that are above 1/2 for the predicted labels alone, in one order with the scores."""
@@ -151,11 +164,22 @@ class Calibration(Decision):
         observer.take(held.scores, held.values, held.weight)
         return {"map": self.fitted_to(learner.problem, held, observer.recorded)}
 
+    def judged(self, problem: Any, held: HeldOut) -> tuple[float, HeldOut]:
+        """Return the mean log loss of rows that were held out under their own map, and the rows with it."""
+        found, scores = self.map_of(problem, held), self.of.scores(problem, held.scores)
+        loss = self.of.log_losses(self.of.probabilities(found, scores), held.values)
+        return float(np.average(loss, weights=held.weight)), held._replace(map=found)
+
+    def map_of(self, problem: Any, held: HeldOut) -> Any:
+        """Return the map of rows that were held out."""
+        if held.map is not None:
+            return held.map
+        weight = np.ones(len(held.scores)) if held.weight is None else held.weight
+        return self.of.fitted(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=False)
+
     def fitted_to(self, problem: Any, held: HeldOut, moment: int) -> tuple[int, float, Any]:
         """Return the moment at which the map of rows that were held out holds, its smoothing, and what it is made of."""
-        weight = np.ones(len(held.scores)) if held.weight is None else held.weight
-        found = self.of.fitted(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=False)
-        return moment, self.smoothing, unnamed(found)
+        return moment, self.smoothing, unnamed(self.map_of(problem, held))
 
     def now(self, learner: Learner, settled: Any) -> Calibrated:
         """Return the map of this moment: that of the rows held out, until there are a tenth more."""

@@ -83,10 +83,21 @@ def checked_choice(value: Any, problem: Any) -> Any:
     return accept(value, (count, flag))
 
 
+def checked_moment(value: Any, problem: Any) -> Any:
+    """Return how many rows a first epoch has recorded, of which others followed."""
+    return accept((value,), (count,))[0]
+
+
 def checked_number(value: Any, problem: Any) -> Any:
     """Return the cut that was chosen on the rows of a fit."""
     return real(value)
 
 
-CHECKS = {"map": checked_map, "cut": checked_cut, "plug_in": checked_choice, "fitted": checked_number}
+CHECKS = {
+    "map": checked_map,
+    "cut": checked_cut,
+    "plug_in": checked_choice,
+    "fitted": checked_number,
+    "first_epoch": checked_moment,
+}
 KINDS = {2: checked_curves, 3: checked_ranks, 4: checked_classes}

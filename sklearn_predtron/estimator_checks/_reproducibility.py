@@ -10,6 +10,7 @@ from typing import Any
 import joblib
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from sklearn_predtron.estimator_checks._comparisons import assert_fails, assert_same, assert_same_bits, scores_of
 from sklearn_predtron.estimator_checks._data import N_CLASSES, forms_of, make_data
@@ -67,6 +68,8 @@ def check_scale_of_inputs(name: str, estimator: Any) -> None:
     if any(getattr(estimator, parameter) not in value for parameter, value in standard.items() if parameter in default):
         return
     data = make_data(estimator)
+    if "cv" in default:  # in many epochs a rounding grows until it decides a row
+        estimator = clone(estimator).set_params(cv=0)
     for learn in [data.fit, data.stream]:
         model = learn(estimator)
         for factor in [0.01, 100.0, 2.0**-20, 2.0**20]:

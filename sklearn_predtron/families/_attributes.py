@@ -60,8 +60,19 @@ def check_has_probabilities(estimator: Any) -> bool:
     if model is None:
         return not (isinstance(rule, Learned) or rule == "learned" or getattr(reject, "rule", None) is not None)
     if model.learner.t > 0:
+        check_of_last_epoch(model)
         calibration_of(model.decision_of(estimator._decision)).check_known(model.learner, model.settled)
     return True
+
+
+def check_of_last_epoch(model: Any) -> None:
+    """Refuse to make probabilities of the scores of a first epoch, if others followed: too little was learned by then."""
+    told_at = (model.settled or {}).get("first_epoch")
+    if told_at is not None and told_at == getattr(model.learner.observer, "recorded", None):
+        raise ValueError(
+            "probabilities are made of scores of rows that were not learned, and after several epochs with cv=0 there are none: "
+            "call fit with cv=None, which holds rows out, or with max_iter=1, or learn on by partial_fit."
+        )
 
 
 def shifted_intercept(estimator: Any) -> NDArray:

@@ -112,14 +112,12 @@ class BatchReader(BlockReader):
                 return column[units].astype(np.intc)[:, None]
 
             return Units(numbers, column[numbers].astype(np.intp), ceil(len(numbers) / self.size), numbers, 1, labels_of)
-        start = batch.labels.starts
-        sizes, numbers = np.diff(start), np.arange(rows.n)
-        places = np.arange(len(column)) if rows.row_numbers is None else np.asarray(rows.row_numbers)
+        return super().units(batch, codec)
 
-        def labels_of_groups(units: NDArray) -> NDArray:
-            return np.concatenate([column[start[unit] : start[unit + 1]] for unit in units]).astype(np.intc)[:, None]
-
-        return Units(numbers, np.zeros(rows.n, dtype=np.intp), rows.n, places, sizes, labels_of_groups)
+    def labels_of_units(self, labels: Any, start: NDArray, units: NDArray) -> NDArray:
+        """Return whether the rows of some groups are positive."""
+        column = column_of(labels)
+        return np.concatenate([column[start[unit] : start[unit + 1]] for unit in units]).astype(np.intc)[:, None]
 
     def suffices(self, n: int, batch: Batch) -> bool:
         """Return whether no batch of n rows is too short; groups are what they are."""

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._parts import real_number, resolve
-from sklearn_predtron.families._composition import BEGAN, check_fixed, differs
+from sklearn_predtron.families._composition import BEGAN, MEAN, check_fixed, differs
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.updates import Update, build_rule
@@ -34,6 +34,8 @@ def theorem(estimator: Any) -> str:
         )
     if model.learned_with == BEGAN:
         raise ValueError("No loss bound is proven for weights that began at a model, for the theorems begin at zeros.")
+    if model.learned_with == MEAN:
+        raise ValueError("No loss bound is proven for the mean of several learners, as fit makes it; cv=0 learns one.")
     if differs(model, estimator._build_problem(model.labels), rule):
         raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
     check_fixed(estimator, model)

@@ -19,7 +19,7 @@ from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.updates import Update, build_rule
 from sklearn_predtron.updates._bounds import fingerprint
 
-BEGAN = "a model"  # what weights that began at one have learned with
+BEGAN, MEAN = "a model", "folds"  # what weights have learned with that began at a model, or are the mean of several
 FIXED_AVERAGES = {"linear": LinearAverage, "uniform": Average}
 FEW_WEIGHTS, FEW_OF_SEVERAL = 4096, 256
 RARELY, LEAST_OFTEN, WRITTEN_A_ROUND = 8, 64, 8192  # rounds between two charges at most, and weights written for them in a round
@@ -154,7 +154,7 @@ def check_fixed(estimator: Any, model: Model) -> None:
 
 def differs(model: Model, problem: Problem, update: Any) -> bool:
     """Return whether rounds so far had another loss, representation or update."""
-    return model.learned_with not in (None, fingerprint(problem, update))
+    return model.learned_with not in (None, MEAN, fingerprint(problem, update))
 
 
 def charged_every(problem: Problem, p: int) -> int:

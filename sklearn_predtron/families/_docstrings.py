@@ -59,13 +59,21 @@ reject : Reject, float or None, default=None
 decision : "learned", "expected_cost", DecisionRule or None, default=None
     What becomes of scores: "learned" decodes them, as the theorems have it; "expected_cost" predicts what costs least in
     expectation, by `predict_proba`.  None is "learned" for {unit}, without a reject option, and "expected_cost" else; but for
-    "learned" given here, `fit` holds rows out, in three folds or, of more than 10,000, a part.
+    "learned" given here, `fit` holds rows out (see `cv`).
 
 decision_of_two : "learned", "expected_cost", "f1", "balanced", float, DecisionRule or None, default=None
     What becomes of scores: "learned" decodes them, as the theorems have it; "expected_cost" predicts what costs least in
     expectation, by `predict_proba`; others cut the score (see `Cut`), of all rows together for F1 of the second class or balanced
     accuracy, or at a number.  None is "learned" for {unit}, without a reject option, and "expected_cost" else; but for
-    "learned" given here, `fit` holds rows out, in three folds or, of more than 10,000, a part.
+    "learned" given here, `fit` holds rows out (see `cv`).
+
+cv : int, splitter, iterable or None, default={folds}
+    The folds by which `fit` chooses its epochs.  So many learners, each without a fold of the {rows}, are looked at after 3, 10,
+    31 and 100 epochs, or after `max_iter`, until {judged} of the {rows} that each has not learned is no lower; the mean of the
+    best ones predicts, and goes on in `partial_fit`.  None is five folds or, above 10,000 {rows} or 10 million values times
+    scores, one learner without at most 5,000 of them, looked at after 1, 3 and 10 epochs; and it is 0 of fewer than 20 {rows},
+    with a kernel, a callback that chooses the epochs, ``average="auto"``{or_learned} or `warm_start`.  0 is one learner of all
+    {rows}: of one the bounds speak.  Splitters must test each of the {rows} once.
 
 label_names_ : ndarray of shape (m,)
     Names of the labels, if y is a data frame whose columns have names.
@@ -83,7 +91,7 @@ dual_coef_, support_ : ndarrays of shape ({d}, n_support) and (n_support,)
     With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
 
 t_ : int
-    Rounds so far.
+    Rounds so far, of all learners if the mean of several predicts.
 
 n_mistakes_ : int
     Rounds in which a maximiser of the score lost.
@@ -98,7 +106,10 @@ loss_curve_ : list of float
     Mean progressive loss of each epoch of `fit`.
 
 n_iter_ : int
-    Epochs of the last `fit`.
+    Epochs of the last `fit`, up to the one that predicts.
+
+held_out_loss_ : dict of int to float
+    By the number of epochs after which `fit` looked, {judged} of the {rows} held out; there if any were.
 
 n_features_in_ : int
     Features.
@@ -108,6 +119,14 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
 """
 PARAGRAPHS = {text.partition(" ")[0].rstrip(","): text for text in SHARED.strip().split("\n\n")}
 PARAGRAPHS["decision_of_two"] = PARAGRAPHS["decision_of_two"].replace("decision_of_two", "decision", 1)
+DEFAULTS = {
+    "rows": "rows",
+    "unit": "costs that are all the same",
+    "folds": "None",
+    "judged": "the mean log loss of the probabilities",
+    "or_learned": ', ``decision="learned"``',
+}
+NO_FOLDS = inspect.Parameter("cv", inspect.Parameter.KEYWORD_ONLY, default=0)
 PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
@@ -135,7 +154,9 @@ def documented(labels: Any, *examples: Mapping[str, Any], **words: str) -> Calla
         if family.__doc__ is None:  # python -OO
             return family
         text = PLACEHOLDER.sub(lambda found: indented(PARAGRAPHS[found[2]], found[1]), family.__doc__)
-        values = {"epochs": str(family._epochs), "rows": "rows", "unit": "costs that are all the same", **words}  # type: ignore[attr-defined]
+        values = {**DEFAULTS, "epochs": str(family._epochs), **words}  # type: ignore[attr-defined]
+        if inspect.signature(family).parameters.get("cv", NO_FOLDS).default is None:
+            values["epochs"] = f"what folds choose (see `cv`), and of one learner {values['epochs']}"
         models = [example_of(family, parameters) for parameters in examples or [{}]]
         for parameter, base in bases_of(family).items():
             values["losses" if parameter == "loss" else f"{parameter}s"] = aliases(models, labels, parameter, base)

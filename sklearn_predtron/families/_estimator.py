@@ -408,7 +408,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         >>> X = np.random.default_rng(0).standard_normal((500, 200))
         >>> model = PredtronBinaryClassifier(norm="l1", random_state=0).fit(X, X[:, 3] > X[:, 5])
         >>> model.sparsify(tol=0.05).coef_.nnz, round(model.score(X, X[:, 3] > X[:, 5]), 2)
-        (3, 0.99)
+        (2, 0.98)
         """
         with self._lock:
             check_is_fitted(self)
@@ -525,6 +525,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     loss_curve_ = recorded("loss_curve_", "Mean progressive loss of each epoch of `fit`.", by_fit=True)
     n_iter_ = recorded("n_iter_", "Epochs of the last `fit`.", by_fit=True)
+    held_out_loss_ = recorded("held_out_loss_", "Mean log loss of rows held out, by the number of epochs.")
     best_iter_ = recorded("best_iter_", "The best epoch, from 1.")
     best_score_ = recorded("best_score_", "Mean loss, or score, after the best epoch.")
     validation_scores_ = recorded("validation_scores_", "Mean loss, or score, after each epoch.")

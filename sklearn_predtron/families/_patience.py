@@ -39,8 +39,8 @@ class Patience(CachedParameterNames):
     >>> for tol in (None, 0.01, Patience(0.01, n_iter_no_change=2)):
     ...     print(PredtronClassifier(max_iter=50, tol=tol, random_state=0).fit(X, y).n_iter_)
     50
-    7
-    4
+    8
+    5
     """
 
     def __init__(self, tol: float, n_iter_no_change: int = 5):

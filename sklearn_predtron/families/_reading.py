@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,7 +75,11 @@ class Units(NamedTuple):
 
     def of(self, chosen: NDArray) -> tuple[NDArray, NDArray]:
         """Return the rows of some units, which a mask tells, and their labels."""
-        return self.rows[np.repeat(chosen, self.sizes)], self.labels_of(self.numbers[chosen])
+        return self.rows_of(chosen), self.labels_of(self.numbers[chosen])
+
+    def rows_of(self, chosen: NDArray) -> NDArray:
+        """Return the rows of some units, which a mask tells."""
+        return self.rows[np.repeat(chosen, self.sizes)]
 
 
 class RowReader:
@@ -252,6 +256,19 @@ class BlockReader(RowReader):
         model.check_finite(X, rows)
         blocks = self.blocks(values, rows.n)
         return blocks.take(X), self.labels_of_blocks(y, blocks, model)
+
+    def units(self, batch: Batch, codec: Any) -> Units:
+        """Return what may be held out of a fit: blocks."""
+        labels: Any = batch.labels
+        rows: Any = batch.rows
+        start, numbers = np.asarray(labels.starts), np.arange(rows.n)
+        places = np.arange(start[-1]) if rows.row_numbers is None else np.asarray(rows.row_numbers)
+        strata = np.zeros(rows.n, dtype=np.intp)
+        return Units(numbers, strata, rows.n, places, np.diff(start), partial(self.labels_of_units, labels, start))
+
+    def labels_of_units(self, labels: Any, start: NDArray, units: NDArray) -> NDArray:
+        """Return the labels of some blocks' rows, as numbers of shape (n, m)."""
+        raise TypeError(f"{self.name} has no probabilities, which such labels are for.")
 
     def labels_of_blocks(self, y: Any, blocks: Queries, model: Any) -> Any:
         """Return the true labels of blocks."""

@@ -27,6 +27,7 @@ from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, L
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import check_has_probabilities, learned, shifted_intercept
 from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._reading import RowReader, check_lengths
 from sklearn_predtron.families._stream import LabelReader
@@ -131,6 +132,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "reject": [Reject, Real, None],
         "decision": [str, Real, DecisionRule, None],
+        "cv": ACCEPTED,
     }
     loss: Any
     representation: Any

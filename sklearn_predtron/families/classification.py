@@ -48,6 +48,7 @@ class PredtronClassifier(TableClassifier):
     {class_weight}
     {reject}
     {decision}
+    {cv}
 
     Attributes
     ----------
@@ -68,6 +69,7 @@ class PredtronClassifier(TableClassifier):
         Loss suffered online by the last iterate, before each update; with a reject option, that of its best class.
     {loss_curve_}
     {n_iter_}
+    {held_out_loss_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -110,6 +112,7 @@ class PredtronClassifier(TableClassifier):
         class_weight: Any = None,
         reject: Reject | float | None = None,
         decision: DecisionRule | str | None = None,
+        cv: Any = None,
     ):
         self.loss = loss
         self.representation = representation
@@ -126,6 +129,7 @@ class PredtronClassifier(TableClassifier):
         self.class_weight = class_weight
         self.reject = reject
         self.decision = decision
+        self.cv = cv
 
 
 @documented(TwoClasses(np.arange(2)), d="1", epochs=EPOCHS)
@@ -153,6 +157,7 @@ class PredtronBinaryClassifier(TableClassifier):
     {class_weight}
     {reject}
     {decision_of_two}
+    {cv}
 
     Attributes
     ----------
@@ -176,6 +181,7 @@ class PredtronBinaryClassifier(TableClassifier):
         Loss suffered online by the last iterate, before each update; with a reject option, that of its best class.
     {loss_curve_}
     {n_iter_}
+    {held_out_loss_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -221,6 +227,7 @@ class PredtronBinaryClassifier(TableClassifier):
         class_weight: Any = None,
         reject: Reject | float | None = None,
         decision: DecisionRule | str | float | None = None,
+        cv: Any = None,
     ):
         self.loss = loss
         self.representation = representation
@@ -237,6 +244,7 @@ class PredtronBinaryClassifier(TableClassifier):
         self.class_weight = class_weight
         self.reject = reject
         self.decision = decision
+        self.cv = cv
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Codes]:
         codec, labels = super()._read_labels(y, classes, known, partial=partial)

@@ -12,6 +12,7 @@ from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned, names_of, read_only
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import ANY_REGRESSOR, Linear
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["PredtronLabelRanker"]
 
 
-@documented(LabelRelevances(3, None), {}, {"loss": "kendall_tau"}, d="m")
+@documented(LabelRelevances(3, None), {}, {"loss": "kendall_tau"}, d="m", judged="the mean loss", or_learned="")
 class PredtronLabelRanker(BasePredtron):
     """Multilabel ranking: learns to rank a fixed set of m labels for each input.
 
@@ -61,6 +62,7 @@ class PredtronLabelRanker(BasePredtron):
     {shuffle}
     {random_state}
     {warm_start}
+    {cv}
 
     Attributes
     ----------
@@ -83,6 +85,7 @@ class PredtronLabelRanker(BasePredtron):
     {cumulative_loss_}
     {loss_curve_}
     {n_iter_}
+    {held_out_loss_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -116,7 +119,7 @@ class PredtronLabelRanker(BasePredtron):
     """
 
     _epochs = 20
-    _parameter_constraints: dict[str, list] = {**BasePredtron._parameter_constraints, **CONSTRAINTS}
+    _parameter_constraints: dict[str, list] = {**BasePredtron._parameter_constraints, **CONSTRAINTS, "cv": ACCEPTED}
     _linear_models = "linear regressors of scikit-learn of several targets, and MultiOutputRegressor of them"
 
     def __init__(
@@ -134,6 +137,7 @@ class PredtronLabelRanker(BasePredtron):
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
+        cv: Any = None,
     ):
         self.loss = loss
         self.representation = representation
@@ -147,6 +151,7 @@ class PredtronLabelRanker(BasePredtron):
         self.shuffle = shuffle
         self.random_state = random_state
         self.warm_start = warm_start
+        self.cv = cv
 
     @learned
     def label_names_(self) -> NDArray:

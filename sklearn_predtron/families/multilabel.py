@@ -26,6 +26,7 @@ from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import check_has_probabilities, learned, names_of, read_only, shifted_intercept
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._reading import check_lengths, mean_loss
@@ -70,7 +71,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         expectation, by `predict_proba`, for losses b + 5 c, say, and has the greatest expected measure where the loss is F1, the
         index of Jaccard or one at k; others cut the scores (see `Cut`).  None is "expected_cost" for sums of unequal costs; for
         F1, Jaccard and at k whichever of both lost less on rows held out; and "learned" else.  But for "learned" given
-        here, `fit` holds rows out, in three folds or, of more than 10,000, a part.
+        here, `fit` holds rows out (see `cv`).
+    {cv}
 
     Attributes
     ----------
@@ -94,6 +96,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     {cumulative_loss_}
     {loss_curve_}
     {n_iter_}
+    {held_out_loss_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -125,6 +128,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         "loss": [str, callable, SubsetLoss],
         "representation": [str, SubsetRepresentation],
         "decision": [str, Real, DecisionRule, None],
+        "cv": ACCEPTED,
     }
 
     def __init__(
@@ -143,6 +147,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         random_state: Any = None,
         warm_start: bool = False,
         decision: DecisionRule | str | float | None = None,
+        cv: Any = None,
     ):
         self.loss = loss
         self.representation = representation
@@ -157,6 +162,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         self.random_state = random_state
         self.warm_start = warm_start
         self.decision = decision
+        self.cv = cv
 
     # ------------------------------------------------------------------------------------------------- what it is made of
 

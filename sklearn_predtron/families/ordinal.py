@@ -55,6 +55,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         Enum or ordered Arrow dictionary; else that of the sorted labels, for strings the alphabet, and a warning says so.
     {reject}
     {decision}
+    {cv}
 
     Attributes
     ----------
@@ -77,6 +78,7 @@ class PredtronOrdinalClassifier(TableClassifier):
     {cumulative_loss_}
     {loss_curve_}
     {n_iter_}
+    {held_out_loss_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -131,6 +133,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         categories: Any = None,
         reject: Reject | float | None = None,
         decision: DecisionRule | str | None = None,
+        cv: Any = None,
     ):
         self.loss = loss
         self.representation = representation
@@ -148,6 +151,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         self.categories = categories
         self.reject = reject
         self.decision = decision
+        self.cv = cv
 
     @learned
     def thresholds_(self) -> NDArray:

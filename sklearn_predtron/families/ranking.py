@@ -16,6 +16,7 @@ from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._bounds import loss_bound
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import ANY_REGRESSOR, Linear
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
@@ -37,7 +38,7 @@ RELEVANCES = DocumentRelevances()
 ROUTED = {"qid": "groups", "sample_weight": True}
 
 
-@documented(RELEVANCES, rows="queries")
+@documented(RELEVANCES, rows="queries", judged="the mean loss", or_learned="")
 class PredtronRanker(BasePredtron):
     """Subset ranking: learns from queries, whose documents are rows with a relevance each, to score documents.
 
@@ -59,6 +60,7 @@ class PredtronRanker(BasePredtron):
     {shuffle}
     {random_state}
     {warm_start}
+    {cv}
 
     Attributes
     ----------
@@ -80,6 +82,7 @@ class PredtronRanker(BasePredtron):
     {cumulative_loss_}
     {loss_curve_}
     {n_iter_}
+    {held_out_loss_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -114,7 +117,7 @@ class PredtronRanker(BasePredtron):
     array([2, 1, 5, 4, 3])
     """
 
-    _parameter_constraints: dict[str, list] = {**BasePredtron._parameter_constraints, **CONSTRAINTS}
+    _parameter_constraints: dict[str, list] = {**BasePredtron._parameter_constraints, **CONSTRAINTS, "cv": ACCEPTED}
     _linear_models = "linear regressors of scikit-learn of one target, and linear classifiers of two classes"
     __metadata_request__fit = ROUTED
     __metadata_request__partial_fit = ROUTED
@@ -133,6 +136,7 @@ class PredtronRanker(BasePredtron):
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
+        cv: Any = None,
     ):
         self.loss = loss
         self.representation = representation
@@ -144,6 +148,7 @@ class PredtronRanker(BasePredtron):
         self.shuffle = shuffle
         self.random_state = random_state
         self.warm_start = warm_start
+        self.cv = cv
 
     # --------------------------------------------------------------------------------------------------------- learning
 

@@ -69,9 +69,9 @@ class CoefficientDisplay(Display):
     >>> display = CoefficientDisplay.from_estimator(model, X, target=0, max_features=3)
     >>> for j in display.strongest_:
     ...     print(display.feature_names[j], display.coefficients[j].round(2))
-    proline 0.47
-    alcalinity_of_ash -0.39
-    alcohol 0.34
+    proline 0.33
+    alcohol 0.26
+    alcalinity_of_ash -0.24
     >>> plt.show()
     """
 

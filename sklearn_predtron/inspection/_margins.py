@@ -65,7 +65,7 @@ class MarginDisplay(Display):
     >>> model = PredtronClassifier(random_state=0).fit(X, y)
     >>> display = MarginDisplay.from_estimator(model, X, y)
     >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    ['below 0: 7 of 1797 rows', 'PredtronClassifier', 'least: -0.295']
+    ['below 0: 18 of 1797 rows', 'PredtronClassifier', 'least: -0.424']
     >>> plt.show()
     """
 

@@ -72,7 +72,7 @@ class OnlineLossDisplay(Display):
     >>> from sklearn_predtron.inspection import OnlineLossDisplay
     >>> X = np.random.default_rng(0).standard_normal((2000, 30))
     >>> X = X[np.abs(X[:, 0]) > 0.5]
-    >>> model = PredtronBinaryClassifier(norm="l2", fit_intercept=False, random_state=0)
+    >>> model = PredtronBinaryClassifier(norm="l2", fit_intercept=False, cv=0, random_state=0)
     >>> model = model.set_callbacks(LossHistory()).fit(X, X[:, 0] > 0)
     >>> radius = np.linalg.norm(X, axis=1).max()
     >>> display = OnlineLossDisplay.from_estimator(model, margin=2 * 0.5, radius=radius)

@@ -158,7 +158,7 @@ def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any
     >>> search.fit(X, y).best_params_
     {'loss': {(0, 1): 10}}
     >>> search.cv_results_["mean_test_score"].round(2)
-    array([-0.16, -0.13])
+    array([-0.2 , -0.14])
     """
     how: dict[str, Any] = {} if labels is None else {"labels": labels}
     how |= {"costs": table_loss(costs), "reject_cost": checked_reject_cost(reject_cost)}
@@ -199,7 +199,7 @@ def reject_scorer(cost: Any) -> Callable[..., float]:
     >>> plain = PredtronBinaryClassifier(random_state=0)
     >>> triage = PredtronBinaryClassifier(reject=Reject(cost=0.1, label=-1), random_state=0)
     >>> [float(cross_val_score(model, X, y, scoring=reject_scorer(0.1)).mean().round(3)) for model in (plain, triage)]
-    [-0.021, -0.018]
+    [-0.023, -0.015]
     """
     if cost is None:
         raise ValueError("cost=None must be a number of at least 0, or one for each class.")

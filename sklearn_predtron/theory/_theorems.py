@@ -108,7 +108,7 @@ def theorem_of(estimator: Any) -> str:
     >>> from sklearn_predtron import PredtronClassifier
     >>> from sklearn_predtron.theory import theorem_of
     >>> from sklearn_predtron.updates import LossAugmented
-    >>> model = PredtronClassifier(update=LossAugmented(eta="theory"), fit_intercept=False, norm="l1")
+    >>> model = PredtronClassifier(update=LossAugmented(eta="theory"), fit_intercept=False, norm="l1", cv=0)
     >>> theorem_of(model.fit([[1.0], [-1.0]], [1, 0]))
     'Theorem 1 (Jain et al. 2015), Theorem 15 for its norm'
     """

@@ -38,7 +38,7 @@ class Update(Part):
     ...     def build(self, problem):
     ...         return Adaptive(kappa=0.1).build(problem)
     >>> X, y = load_wine(return_X_y=True)
-    >>> PredtronClassifier(update=Careful(), random_state=0).fit(X, y).n_updates_
+    >>> PredtronClassifier(update=Careful(), cv=0, random_state=0).fit(X, y).n_updates_
     595
     """
 

@@ -35,7 +35,7 @@ class PRank(Update):
     --------
     >>> from sklearn_predtron import PredtronOrdinalClassifier
     >>> from sklearn_predtron.updates import PRank
-    >>> as_printed = dict(norm="l2", average=False, shuffle=False, max_iter=1)
+    >>> as_printed = dict(norm="l2", average=False, shuffle=False, max_iter=1, cv=0)
     >>> model = PredtronOrdinalClassifier(representation="shared", update=PRank(), **as_printed)
     >>> model.fit([[1.0], [2.0], [4.0]], [0, 1, 2]).intercept_
     array([1., 0.])

@@ -1,0 +1,305 @@
+"""Folds that choose: learners that each learn without a part of the rows, and are looked at by it; their mean predicts."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, indexable
+
+from sklearn_predtron._compat import Options
+from sklearn_predtron._core.contributions import add, advance, contribution
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._queries import shortened
+from sklearn_predtron.decisions._base import PROGRESSIVE, UNSEEN, Decision, HeldOut
+from sklearn_predtron.decisions._maps import root_mean_square
+from sklearn_predtron.families._composition import MEAN, kept_by, new_learner, record_sparingly
+from sklearn_predtron.families._epochs import epochs_of, folds_of, generator_of, learn_epoch
+from sklearn_predtron.families._held import LARGEST_PART, MOST_SCORES, SHARE, few_enough
+from sklearn_predtron.families._model import Model
+from sklearn_predtron.families._patience import checked_patience
+from sklearn_predtron.families._reading import Batch, RowReader, Units, as_rows
+from sklearn_predtron.families._watched import Watched, chosen_by_callback, showing
+
+ACCEPTED: list[Any] = ["cv_object", Options(Integral, {0})]
+N_FOLDS, LEAST_ROWS = 5, 20
+FAR = 30.0  # scores of a learner from those of most
+MOST_WEIGHTS = 2**21  # of which each learner has an array or three, and a look makes a copy
+LOOKS_OF_FOLDS, LOOKS_OF_PART = (3, 10, 31, 100), (1, 3, 10)  # epochs
+OF_FOLDS, OF_LEARNERS = 5, 6  # what draws, beside the seed
+
+
+class Folds(NamedTuple):
+    """Which units which learner learns without, and after how many epochs learners are looked at."""
+
+    units: Units
+    fold: NDArray  # of each unit the learner without it; what is of no learner's fold all learn
+    n_learners: int
+    looks: tuple[int, ...]
+    seed: int | None  # of what is drawn; None draws nothing
+
+    @property
+    def held(self) -> NDArray:
+        """Which units are held out of a learner."""
+        return self.fold < self.n_learners
+
+
+class Look(NamedTuple):
+    """What was learned after some epochs, and what it makes of the rows that were held out."""
+
+    epochs: int
+    loss: float
+    held: HeldOut | None
+    learner: Learner
+
+
+class Pupil:
+    """A learner, the rounds of its epochs, and the rows that it learns without.
+
+    Parameters
+    ----------
+    view : estimator
+        What says how it learns.
+    batch : Batch
+        What all learners learn from.
+    folds : Folds
+        What is held out.
+    number : int
+        Which of the learners it is.
+    """
+
+    def __init__(self, view: Any, batch: Batch, folds: Folds, number: int):
+        self.model: Model = view._model
+        self.learner = fresh_learner(view, batch)
+        learned = batch._replace(order=folds.units.numbers[folds.fold != number])
+        self.rounds = epochs_of(view, learned, generator_of(folds.seed, OF_LEARNERS, number), self.learner)
+        self.units = folds.units.numbers[folds.fold == number]
+        self.rows = folds.units.rows_of(folds.fold == number)
+        self.X = batch.X[self.rows]
+        self.stepped = True  # in the last epoch
+
+    def learn(self, epochs: int) -> list[float]:
+        """Learn some epochs; return the mean progressive loss of each."""
+        losses = []
+        for _ in range(epochs):
+            steps, new = self.learner.n_updates, self.learner.t == 0
+            losses.append(learn_epoch(self.model, self.learner, *self.rounds.draw(), fresh=new))
+            self.stepped = self.learner.n_updates > steps
+        return losses
+
+    def scores(self) -> NDArray:
+        """Return the scores of the rows that were held out."""
+        rows = as_rows(self.X)
+        return self.model.fill_scores(self.learner, self.X, rows, 0, np.empty((rows.n, self.learner.problem.d)))
+
+
+# ------------------------------------------------------------------------------------------------------ what is held out
+
+
+def folds_that_choose(view: Any, reader: RowReader, decision: Decision, batch: Batch, seed: int | None) -> Folds | None:
+    """Return what a fit that begins anew holds out to choose by, as the parameter `cv` says; None if it is nothing."""
+    cv, X = getattr(view, "cv", 0), batch.X
+    model: Model = view._model
+    because = why_one_learner(view, model, decision)
+    if cv is None:
+        none_asked = decision.asks_for is None and decision.calibration is not None
+        if because is not None or none_asked or model.learner.problem.d * batch.rows.p > MOST_WEIGHTS:
+            return None
+    elif isinstance(cv, Integral) and cv == 0:
+        return None
+    elif because is not None:
+        raise ValueError(f"cv={shortened(cv)} does not go with {because}; accepted are cv=None and cv=0.")
+    units = reader.units(batch, model.labels)
+    n = len(units.numbers)
+    if cv is not None:
+        return Folds(units, *given_folds(cv, units, seed, reader, batch, model.labels), looks_of(view, LOOKS_OF_FOLDS), seed)
+    if few_enough(decision.asks_for or UNSEEN, n, X, model.learner):
+        if n < LEAST_ROWS or not reader.suffices(n - -(-n // N_FOLDS), batch):
+            return None
+        fold = folds_of(units.strata, generator_of(seed, OF_FOLDS), N_FOLDS)
+        return Folds(units, fold, N_FOLDS, looks_of(view, LOOKS_OF_FOLDS), seed)
+    part = min(LARGEST_PART, n // SHARE, max(1, MOST_SCORES // model.learner.problem.d))
+    told = view.max_iter == 1 and batch.weight is None  # by the rounds of the one epoch
+    if decision.asks_for == PROGRESSIVE or n < SHARE or told or not reader.suffices(n - part, batch):
+        return None
+    fold = folds_of(units.strata, generator_of(seed, OF_FOLDS), -(-n // part))
+    return Folds(units, np.minimum(fold, 1), 1, looks_of(view, LOOKS_OF_PART), seed)
+
+
+def why_one_learner(view: Any, model: Model, decision: Decision) -> str | None:
+    """Return what there cannot be a mean of several learners with."""
+    learner = model.learner
+    if view.warm_start:
+        return "warm_start=True, which goes on from one learner"
+    if learner.weights.expansion is not None:
+        return "norm='rkhs', whose expansions have no mean"
+    if kept_by(learner.average, learner.weights) > 1:
+        return f"average={view.average!r}, which chooses among several; accepted is also average=None"
+    if decision.asks_for is not None and decision.calibration is None:
+        return "reject.rule='online', which observes margins in the place of scores"
+    return "a callback that chooses the epochs" if chosen_by_callback(view) else None
+
+
+def looks_of(view: Any, usual: tuple[int, ...]) -> tuple[int, ...]:
+    """Return after how many epochs learners are looked at: after those that the user has given, or some."""
+    return usual if view.max_iter is None else (view.max_iter,)
+
+
+def given_folds(cv: Any, units: Units, seed: int | None, reader: RowReader, batch: Batch, codec: Any) -> tuple[NDArray, int]:
+    """Return the fold of each unit by the parameter `cv`, and how many folds there are."""
+    n = len(units.numbers)
+    if isinstance(cv, Integral):
+        if int(cv) > n:
+            raise ValueError(f"cv={cv} is more than the {n} that are to be held out in turn; accepted is at most that.")
+        fold, n_folds = folds_of(units.strata, generator_of(seed, OF_FOLDS), int(cv)), int(cv)
+    else:
+        fold, n_folds = folds_of_splitter(cv, reader.units(batch._replace(order=None), codec))
+        fold = fold[units.numbers]
+    if n_folds < 2 or not reader.suffices(n - int(np.bincount(fold).max()), batch):
+        raise ValueError(f"cv={shortened(cv)} leaves too little to learn of {n} that are held out in turn.")
+    return fold, n_folds
+
+
+def folds_of_splitter(cv: Any, units: Units) -> tuple[NDArray, int]:
+    """Return the fold of each unit, also of those of no weight, by a splitter, and how many folds there are."""
+    n = len(units.numbers)
+    fold, splits = np.full(n, -1), list(check_cv(cv).split(np.zeros((n, 1)), units.strata))
+    for number, (_, tested) in enumerate(splits):
+        if (fold[tested] >= 0).any():
+            raise ValueError(f"cv={shortened(cv)} tests a row twice; accepted are splitters that test each row once.")
+        fold[tested] = number
+    if (fold < 0).any():
+        raise ValueError(f"cv={shortened(cv)} never tests some rows; accepted are splitters that test each row once.")
+    return fold, len(splits)
+
+
+# --------------------------------------------------------------------------------------------------------------- learning
+
+
+def learn_in_folds(
+    view: Any, estimator: Any, batch: Batch, y: Any, metadata: dict[str, Any] | None, folds: Folds, ids: dict[str, Any]
+) -> None:
+    """Let each learner learn without its fold until it is no better than it was; the mean of the best ones is the model's."""
+    model: Model = view._model
+    blank, pupils = model.learner, [Pupil(view, batch, folds, number) for number in range(folds.n_learners)]
+    patience = None if view.tol is None else checked_patience(view.tol)
+    losses: list[float] = []
+    found: dict[int, float] = {}
+    model.record, model.settled = {"loss_curve_": losses, "n_iter_": 0, "held_out_loss_": found}, None
+    if folds.n_learners > 1:
+        model.learned_with = MEAN
+    watched = Watched(view, estimator, folds.looks[-1], X=batch.X, y=y, metadata=metadata)
+    best: Look | None = None
+    for epochs in stretches(folds.looks, each=watched.by_any or patience is not None):
+        watched.begin_epoch()
+        try:
+            losses.extend(learned_side_by_side(pupils, epochs - len(losses)))
+            over = not any(pupil.stepped for pupil in pupils) or (patience is not None and patience._is_over(losses))
+            if over or watched.by_any or epochs in folds.looks:
+                look = look_at(view, batch, y, ids, folds, pupils, epochs)
+                take(view, batch, look)
+        except Exception:
+            model.learner = blank  # so that the fit is undone
+            raise
+        model.record["n_iter_"] = epochs
+        over |= watched.end_epoch()
+        if not (over or epochs in folds.looks):
+            continue
+        found[epochs] = look.loss
+        if best is not None and not look.loss < best.loss:
+            take(view, batch, best)
+            break
+        best = look
+        if over:
+            break
+    model.record["n_iter_"] = max(found, default=0, key=lambda epochs: -found[epochs])
+    del losses[model.record["n_iter_"] :]
+    watched.end()
+
+
+def learned_side_by_side(pupils: list[Pupil], epochs: int) -> list[float]:
+    """Let all learn some epochs, over the threads that joblib gives; return the mean progressive loss of each epoch."""
+    n_jobs = 1 if pupils[0].learner.problem.in_python else min(effective_n_jobs(None), len(pupils))
+    if n_jobs == 1:
+        curves = [pupil.learn(epochs) for pupil in pupils]
+    else:
+        curves = Parallel(n_jobs, require="sharedmem")(delayed(pupil.learn)(epochs) for pupil in pupils)
+    return np.mean(curves, axis=0).tolist()
+
+
+def stretches(looks: tuple[int, ...], *, each: bool) -> Iterator[int]:
+    """Yield after how many epochs something is seen to: after `each`, or for a look."""
+    return iter(range(1, looks[-1] + 1) if each else looks)
+
+
+def look_at(view: Any, batch: Batch, y: Any, ids: dict[str, Any], folds: Folds, pupils: list[Pupil], epochs: int) -> Look:
+    """Return what was learned so far, and how good it is: by probabilities, or by the own loss of families without."""
+    model: Model = view._model
+    decision = model.decision_of(view._decision)
+    if decision.calibration is None:
+        return Look(epochs, judged_by_loss(view, batch, y, ids, pupils), None, mean_of(view, batch, pupils))
+    scored = of_one_scale([(pupil, pupil.scores()) for pupil in pupils])
+    units, rows = (np.concatenate(parts) for parts in zip(*((pupil.units, pupil.rows) for pupil, _ in scored), strict=True))
+    scores, values = np.concatenate([scores for _, scores in scored]), folds.units.labels_of(units)
+    frequency = None if batch.frequency is None else batch.frequency[rows]
+    held = HeldOut(scores, values, frequency, batch.labels, units, batch.weight)
+    loss, held = decision.judged(model.learner.problem, held)
+    return Look(epochs, loss, held, mean_of(view, batch, [pupil for pupil, _ in scored]))
+
+
+def of_one_scale(scored: list[tuple[Pupil, NDArray]]) -> list[tuple[Pupil, NDArray]]:
+    """Return the learners whose scores are not far larger than most: others had next to nothing in their first rows."""
+    # Of one feature some 4 % of all orders begin with weights that are large for ever after.
+    sizes = [root_mean_square(scores) for _, scores in scored]
+    most = FAR * float(np.median(sizes))
+    return [one for one, size in zip(scored, sizes, strict=True) if size <= most]
+
+
+def judged_by_loss(view: Any, batch: Batch, y: Any, ids: dict[str, Any], pupils: list[Pupil]) -> float:
+    """Return the mean loss of the rounds that were held out."""
+    losses, (y,) = [], indexable(y)
+    for pupil in pupils:
+        model = pupil.model.but(learner=pupil.learner, columns=pupil.model.columns._replace(names=None))
+        alone = showing(view, model)
+        of_rows = {name: None if values is None else _safe_indexing(values, pupil.rows) for name, values in ids.items()}
+        losses.append(alone.sample_loss(pupil.X, _safe_indexing(y, pupil.rows), **of_rows))
+    weight = None if batch.weight is None else np.concatenate([batch.weight[pupil.units] for pupil in pupils])
+    return float(np.average(np.concatenate(losses), weights=weight))
+
+
+def take(view: Any, batch: Batch, look: Look) -> None:
+    """Let the model be what was learned after some epochs."""
+    model: Model = view._model
+    decision, (problem, update, average, _) = model.decision_of(view._decision), look.learner.parts()
+    learner, history = look.learner.with_parts(problem, update, average, decision.observer(problem, None)), model.learner.history
+    record_sparingly(learner, batch.rows.p)
+    if history is not None:
+        history.note(learner.t, learner.cumulative_loss)
+        learner.record(history)
+    settled = None if look.held is None else decision.after_fit(learner, look.held)
+    model.settled, model.learner = settled, learner
+
+
+def fresh_learner(view: Any, batch: Batch) -> Learner:
+    """Return a learner that has learned nothing, with a problem of its own: learners learn side by side."""
+    model: Model = view._model
+    problem = view._build_problem(model.labels)
+    problem.prepare(batch.labels)
+    return new_learner(view, problem, batch.rows, model.norm, None)
+
+
+def mean_of(view: Any, batch: Batch, pupils: list[Pupil]) -> Learner:
+    """Return a learner that predicts and goes on as the mean of several; the one alone goes on apart from it."""
+    if len(pupils) == 1:
+        return copy.deepcopy(pupils[0].learner)
+    mean = fresh_learner(view, batch)
+    before = mean.export()
+    learned = add(*(contribution(before, pupil.learner.export()) for pupil in pupils), in_place=True)
+    mean.adopt(advance(before, learned), True)
+    return mean
