@@ -74,6 +74,11 @@ def pairs_of(case, k, c, longest):
     return {(i, k, a, c) if i in before else (k, i, c, a) for i, a in case.items() if i != k}
 
 
+def one_learner(estimator):
+    """Return an estimator that learns all rows by one learner, if it would not."""
+    return estimator.set_params(cv=0) if "cv" in estimator.get_params(deep=False) else estimator
+
+
 def needs_scikit_learn(version, what):
     """Skip a test of what older versions of scikit-learn cannot do."""
     return pytest.mark.skipif(Version(sklearn.__version__) < Version(version), reason=f"scikit-learn {version}: {what}")

@@ -42,11 +42,11 @@ def refuses(model, call, match, error=ValueError):
 
 
 def ranker(**settings):
-    return PredtronRanker(random_state=0, **settings)
+    return PredtronRanker(random_state=0, **{"cv": 0, **settings})
 
 
 def label_ranker(**settings):
-    return PredtronLabelRanker(random_state=0, **settings)
+    return PredtronLabelRanker(random_state=0, **{"cv": 0, **settings})
 
 
 def plain(value):

@@ -50,7 +50,7 @@ def indicators(n=90, m=4):
 @pytest.mark.parametrize("kind", [PredtronClassifier, PredtronOrdinalClassifier])
 def test_points_are_those_of_single_rounds(kind, size):
     X, y = make_data(noise=1.0)
-    model = kind(norm="l2", shuffle=False, max_iter=3).set_callbacks(LossHistory(size)).fit(X, y)
+    model = kind(norm="l2", shuffle=False, max_iter=3, cv=0).set_callbacks(LossHistory(size)).fit(X, y)
     rounds, losses = LossHistory.curve(model)
     expected = by_rows(kind(norm="l2"), X, y, epochs=3, classes=np.unique(y))
     np.testing.assert_array_equal(losses, expected[rounds])
@@ -59,7 +59,7 @@ def test_points_are_those_of_single_rounds(kind, size):
     assert (steps == steps[0]).all() and len(rounds) >= min(model.t_ + 1, size / 2)
     if size == 1000:
         np.testing.assert_array_equal(rounds, np.arange(model.t_ + 1))
-    np.testing.assert_array_equal(model.coef_, kind(norm="l2", shuffle=False, max_iter=3).fit(X, y).coef_)
+    np.testing.assert_array_equal(model.coef_, kind(norm="l2", shuffle=False, max_iter=3, cv=0).fit(X, y).coef_)
 
 
 def test_every_family():
@@ -67,9 +67,9 @@ def test_every_family():
     grades = np.random.default_rng(1).integers(0, 3, sets.shape)
     hours = np.random.default_rng(2).integers(0, 12, len(X))
     cases = [
-        (PredtronBinaryClassifier(norm="l2"), X, sets[:, 0], {"classes": [0, 1]}),
-        (PredtronMultilabelClassifier(norm="l2"), X, sets, {}),
-        (PredtronLabelRanker(norm="l2"), X, grades, {}),
+        (PredtronBinaryClassifier(norm="l2", cv=0), X, sets[:, 0], {"classes": [0, 1]}),
+        (PredtronMultilabelClassifier(norm="l2", cv=0), X, sets, {}),
+        (PredtronLabelRanker(norm="l2", cv=0), X, grades, {}),
         (Predtron(Hours(), norm="l2"), X, hours, {}),
     ]
     for model, rows, y, classes in cases:
@@ -83,7 +83,7 @@ def test_every_family():
 
 def test_a_round_of_a_ranker_is_a_query():
     X, y, qid = make_ranking_queries(30, random_state=0)
-    model = PredtronRanker(norm="l2", shuffle=False, max_iter=2).set_callbacks(LossHistory()).fit(X, y, qid=qid)
+    model = PredtronRanker(norm="l2", shuffle=False, max_iter=2, cv=0).set_callbacks(LossHistory()).fit(X, y, qid=qid)
     rounds, losses = LossHistory.curve(model)
     single = PredtronRanker(norm="l2")
     for query in range(30):
@@ -138,10 +138,10 @@ def test_streams_in_any_split():
 
 def test_a_fit_goes_on_as_a_stream_and_warm_starts():
     X, y = make_data(noise=1.0)
-    model = PredtronClassifier(norm="l2", shuffle=False, max_iter=2, warm_start=True).set_callbacks(LossHistory()).fit(X, y)
+    model = PredtronClassifier(norm="l2", shuffle=False, max_iter=2, warm_start=True, cv=0).set_callbacks(LossHistory()).fit(X, y)
     model.partial_fit(X[:1], y[:1]).partial_fit(X[1:], y[1:]).fit(X, y)
     losses = LossHistory.curve(model)[1]
-    np.testing.assert_array_equal(losses, by_rows(PredtronClassifier(norm="l2"), X, y, epochs=5, classes=[0, 1, 2]))
+    np.testing.assert_array_equal(losses, by_rows(PredtronClassifier(norm="l2", cv=0), X, y, epochs=5, classes=[0, 1, 2]))
     model.set_params(warm_start=False).fit(X, y)
     assert LossHistory.curve(model)[0][-1] == 2 * len(X)
     model.set_callbacks().fit(X, y)
@@ -279,7 +279,7 @@ def test_copies_record_for_themselves(duplicate):
 
 def test_clones_and_pipelines():
     X, y = make_data(noise=1.0)
-    pipeline = make_pipeline(StandardScaler(), PredtronClassifier(random_state=0, max_iter=2).set_callbacks(LossHistory()))
+    pipeline = make_pipeline(StandardScaler(), PredtronClassifier(random_state=0, max_iter=2, cv=0).set_callbacks(LossHistory()))
     first, second = clone(pipeline).fit(X, y), clone(pipeline).fit(X[:50], y[:50])
     assert len(LossHistory.curve(first[-1])[0]) == 2 * len(X) + 1
     assert len(LossHistory.curve(second[-1])[0]) == 101
@@ -289,7 +289,7 @@ def test_clones_and_pipelines():
 
 def test_searches_in_parallel():
     X, y = make_data(noise=1.0)
-    model = PredtronClassifier(random_state=0, max_iter=2).set_callbacks(LossHistory())
+    model = PredtronClassifier(random_state=0, max_iter=2, cv=0).set_callbacks(LossHistory())
     with joblib.parallel_config(backend="threading", n_jobs=2):
         search = GridSearchCV(model, {"average": ["linear", False]}, cv=2).fit(X, y)
     rounds, losses = LossHistory.curve(search.best_estimator_)

@@ -8,7 +8,7 @@ import weakref
 import joblib
 import numpy as np
 import pytest
-from cases import Hours, make_data, needs_callbacks
+from cases import Hours, make_data, needs_callbacks, one_learner
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
@@ -22,7 +22,7 @@ from sklearn_predtron._compat import OwnCallbackSupport
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_ranking_queries, make_sequences
 from sklearn_predtron.estimator_checks import _data as labelled
-from sklearn_predtron.families import _training
+from sklearn_predtron.families import _held, _training
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import ndcg_scorer, token_scorer
@@ -79,7 +79,7 @@ def noisy(n=150, seed=0):
 
 def check_is_of_best_epoch(estimator, patience=2, epochs=12):
     data, rounds, validation = parts(estimator)
-    estimator = clone(estimator).set_params(max_iter=epochs)
+    estimator = one_learner(clone(estimator)).set_params(max_iter=epochs)
     models, losses = of_epochs(estimator, data, rounds, epochs, validation)
     model = data.fit(clone(estimator).set_callbacks(EarlyStopping(validation, patience=patience)), rounds)
     end, best = expected_end(losses[: models[-1].n_iter_], patience)
@@ -102,7 +102,9 @@ def test_every_family(estimator):
 
 
 @pytest.mark.parametrize("norm", NORMS, ids=str)
-@pytest.mark.parametrize("estimator", [PredtronClassifier(), PredtronRanker()], ids=lambda estimator: type(estimator).__name__)
+@pytest.mark.parametrize(
+    "estimator", [PredtronClassifier(cv=0), PredtronRanker(cv=0)], ids=lambda estimator: type(estimator).__name__
+)
 def test_every_norm(estimator, norm):
     check_is_of_best_epoch(clone(estimator).set_params(norm=norm), epochs=8)
 
@@ -124,11 +126,13 @@ def test_folds_learn_the_epochs_that_were_best(monkeypatch, settings):
         learned.append(learner)
         return learn(model, learner, *given, **how)
 
-    monkeypatch.setattr(_training, "learn_epoch", counted)
+    for module in [_training, _held]:
+        monkeypatch.setattr(module, "learn_epoch", counted)
     model.set_callbacks(EarlyStopping((X_held, y_held), patience=2)).fit(X, y)
     assert model.best_iter_ < model.n_iter_ < 40 and model.best_score_ == min(model.validation_scores_)
     assert len(learned) == model.n_iter_ + (3 if "decision" in settings else 5) * model.best_iter_
-    short = clone(model).set_callbacks().set_params(max_iter=model.best_iter_).fit(X, y)
+    never = EarlyStopping((X_held, y_held), patience=50)
+    short = clone(model).set_callbacks(never).set_params(max_iter=model.best_iter_).fit(X, y)
     np.testing.assert_array_equal(model.predict(X_held), short.predict(X_held))
     assert pickle.dumps(model._model.learner.observer) == pickle.dumps(short._model.learner.observer)
 
@@ -136,7 +140,7 @@ def test_folds_learn_the_epochs_that_were_best(monkeypatch, settings):
 @pytest.mark.parametrize(("patience", "tol"), [(1, 0.0), (3, 0.0), (50, 0.0), (2, 0.02), (1, 1.0)])
 def test_patience_and_tol(patience, tol):
     X, y, validation = noisy()
-    model = PredtronClassifier(max_iter=30, random_state=0)
+    model = PredtronClassifier(max_iter=30, random_state=0, cv=0)
     plain = [clone(model).set_params(max_iter=i).fit(X, y).sample_loss(*validation).mean() for i in range(1, 31)]
     model.set_callbacks(EarlyStopping(validation, patience=patience, tol=tol)).fit(X, y)
     end, best = expected_end(plain, patience, tol)
@@ -174,7 +178,7 @@ def test_scorers_of_queries():
     validation = X[test], y[test], qid[test]
     model = PredtronRanker(max_iter=6, random_state=0).set_callbacks(EarlyStopping(validation, scoring=ndcg_scorer(k=3)))
     model.fit(X[train], y[train], qid=qid[train])
-    short = PredtronRanker(max_iter=model.best_iter_, random_state=0).fit(X[train], y[train], qid=qid[train])
+    short = PredtronRanker(max_iter=model.best_iter_, random_state=0, cv=0).fit(X[train], y[train], qid=qid[train])
     np.testing.assert_array_equal(model.coef_, short.coef_)
     assert len(set(model.validation_scores_)) > 1 and max(model.validation_scores_) == model.best_score_
 
@@ -298,11 +302,11 @@ class InterruptedAt:
 def test_an_interrupt_leaves_what_was_learned():
     X, y, validation = noisy()
     stopping = EarlyStopping(validation, patience=50)
-    model = PredtronClassifier(max_iter=20, random_state=0).set_callbacks(stopping, InterruptedAt(15))
+    model = PredtronClassifier(max_iter=20, random_state=0, cv=0).set_callbacks(stopping, InterruptedAt(15))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert model.n_iter_ == len(model.validation_scores_) == 15 > model.best_iter_
-    np.testing.assert_array_equal(model.coef_, PredtronClassifier(max_iter=15, random_state=0).fit(X, y).coef_)
+    np.testing.assert_array_equal(model.coef_, PredtronClassifier(max_iter=15, random_state=0, cv=0).fit(X, y).coef_)
     assert len(stopping._best) == 0
 
 
@@ -449,7 +453,7 @@ def test_with_and_without_scikit_learns_callbacks(kind):
     model = kind(max_iter=20, random_state=0).set_callbacks(stopping, history).fit(X, y)
     end, best = expected_end(model.validation_scores_, 3)
     assert (model.n_iter_, model.best_iter_) == (end, best) and best < end < 20
-    short = PredtronClassifier(max_iter=best, random_state=0).fit(X, y)
+    short = PredtronClassifier(max_iter=best, random_state=0, cv=0).fit(X, y)
     np.testing.assert_array_equal(model.coef_, short.coef_)
     assert len(stopping._best) == 0 and LossHistory.curve(model)[0][-1] == model.t_
     np.testing.assert_array_equal(clone(model).fit(X, y).coef_, short.coef_)

@@ -45,7 +45,7 @@ def test_fit_is_recorded(copied):
 
 def test_tools_hand_the_callback_on():
     X, y = make_data(noise=1.0)
-    pipeline = make_pipeline(StandardScaler(), make_model(LossHistory()))
+    pipeline = make_pipeline(StandardScaler(), make_model(LossHistory()).set_params(cv=0))
     best = GridSearchCV(pipeline, {"classifier__average": ["linear", False]}, cv=2).fit(X, y).best_estimator_[-1]
     rounds, losses = LossHistory.curve(best)
     assert rounds[-1] == 3 * len(X) and losses[-1] == best.cumulative_loss_

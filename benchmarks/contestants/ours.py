@@ -32,8 +32,9 @@ class Ours(PartialFitContestant):
         return PredtronBinaryClassifier if task.n_classes == 2 else PredtronClassifier
 
     def make(self, task: Task) -> Any:
-        given = {"max_iter": task.epochs, **self.params}
-        return self.family(task)(**given, shuffle=task.shuffle, random_state=task.seed)
+        family: Any = self.family(task)
+        one = {"cv": 0} if task.epochs is not None and "cv" in family._get_param_names() else {}  # the peers' work
+        return family(**{"max_iter": task.epochs, **one, **self.params}, shuffle=task.shuffle, random_state=task.seed)
 
 
 class OursOrdinal(Ours):

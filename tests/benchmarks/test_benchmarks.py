@@ -291,7 +291,7 @@ def test_quality(tmp_path, monkeypatch, tiny):
     assert len(tables[-1].rows) == 8
     small, generated = ([row[0] for row in tables[3].rows].index(f"mean, {what}") for what in ("bundled and shared", "generated"))
     assert (small, generated) == (9, 17) and tables[3].rows[9][-2] == "at most 0.92"
-    assert {row[2] for row in tables[4].rows} == {10}
+    assert {row[2] for row in tables[4].rows} <= {3, 10, 31, 100}
 
 
 def test_reject_on_given_data(tmp_path, tiny):

@@ -325,7 +325,9 @@ def test_ranks(capsys, files, tmp_path, loss):
 def test_ranks_go_on_in_the_order_of_their_categories(capsys, files, tmp_path):
     model = tmp_path / "model"
     X, y = load_svmlight_file(files["a"], n_features=12)
-    joblib.dump(PredtronOrdinalClassifier(categories=[1.0, 0.0, 2.0], representation="shared", update="prank").fit(X, y), model)
+    joblib.dump(
+        PredtronOrdinalClassifier(categories=[1.0, 0.0, 2.0], representation="shared", update="prank", cv=0).fit(X, y), model
+    )
     code, (ours, baseline), _ = run(capsys, files["b"], "--load", model, "--test", files["test"], "--save", model, "--compare")
     assert code == 0 and joblib.load(model).t_ == 2000 + 150
     X_test, y_test = load_svmlight_file(files["test"], n_features=12)

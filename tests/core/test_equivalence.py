@@ -34,7 +34,7 @@ def test_perceptron_is_that_of_scikit_learn(cancer, epochs, fit_intercept):
     X, y = cancer
     theirs = Perceptron(shuffle=False, tol=None, max_iter=epochs, fit_intercept=fit_intercept).fit(X, y)
     settings = {"fit_intercept": fit_intercept, "intercept_scaling": 1.0, **FOLLOWED}
-    ours = PredtronBinaryClassifier(update=PerceptronUpdate(eta=0.5), max_iter=epochs, **settings).fit(X, y)
+    ours = PredtronBinaryClassifier(update=PerceptronUpdate(eta=0.5), max_iter=epochs, **settings, cv=0).fit(X, y)
     assert ours.n_updates_ > 10
     assert_close(ours.coef_, theirs.coef_)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-12)
@@ -44,7 +44,7 @@ def test_perceptron_is_that_of_scikit_learn(cancer, epochs, fit_intercept):
 def test_perceptron_of_scikit_learn_counts_a_zero_score_as_a_mistake():
     X, y = np.array([[1.0], [-2.0]]), np.array([0, 1])
     theirs = Perceptron(shuffle=False, tol=None, max_iter=1, fit_intercept=False).fit(X, y)
-    ours = PredtronBinaryClassifier(update=PerceptronUpdate(eta=0.5), max_iter=1, fit_intercept=False, **FOLLOWED).fit(X, y)
+    ours = PredtronBinaryClassifier(update=PerceptronUpdate(eta=0.5), max_iter=1, fit_intercept=False, **FOLLOWED, cv=0).fit(X, y)
     assert theirs.coef_[0, 0] == ours.coef_[0, 0] == -1
     assert ours.n_mistakes_ == 1
 
@@ -55,7 +55,9 @@ def test_perceptron_is_that_of_scikit_learn_on_sparse_rows(epochs):
     X = sparse.random(200, 50, density=0.1, format="csr", random_state=rng)
     y = np.where(X @ rng.standard_normal(50) + 0.2 * rng.standard_normal(200) > 0, "yes", "no")
     theirs = Perceptron(shuffle=False, tol=None, max_iter=epochs, fit_intercept=False).fit(X, y)
-    ours = PredtronBinaryClassifier(update=PerceptronUpdate(eta=0.5), max_iter=epochs, fit_intercept=False, **FOLLOWED).fit(X, y)
+    ours = PredtronBinaryClassifier(update=PerceptronUpdate(eta=0.5), max_iter=epochs, fit_intercept=False, **FOLLOWED, cv=0).fit(
+        X, y
+    )
     assert_close(ours.coef_, theirs.coef_)
 
 
@@ -80,7 +82,7 @@ def test_passive_aggressive_is_that_of_scikit_learn(cancer, variant, epochs, eta
     given = {"loss": "hinge", "learning_rate": variant, "eta0": eta0, "penalty": None, "shuffle": False, "fit_intercept": False}
     theirs = SGDClassifier(**given, tol=None, max_iter=epochs).fit(X, y)
     update = PassiveAggressive(C=eta0 / 4, variant=variant)
-    ours = PredtronBinaryClassifier(update=update, max_iter=epochs, fit_intercept=False, **FOLLOWED).fit(X, y)
+    ours = PredtronBinaryClassifier(update=update, max_iter=epochs, fit_intercept=False, **FOLLOWED, cv=0).fit(X, y)
     assert ours.n_updates_ > 50
     assert_close(2 * ours.coef_, theirs.coef_)
 

@@ -217,7 +217,7 @@ def test_bounds_leave_them_as_they_are(norm):
     X, y = drawn()
     rows = with_halves(out_of_order(X), [7, 8, 30])
     before = bytes_of(rows)
-    model = PredtronClassifier(update="perceptron", norm=norm, intercept_scaling=1.0).fit(X, y)
+    model = PredtronClassifier(update="perceptron", norm=norm, intercept_scaling=1.0, cv=0).fit(X, y)
     bounds = [model.loss_bound(comparator=model.coef_, X=x, y=y) for x in [rows, X]]
     assert_allclose(*bounds, rtol=1e-12)
     assert_allclose(radius(model, rows), radius(model, X), rtol=1e-12)

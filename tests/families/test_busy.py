@@ -120,7 +120,7 @@ class Callback:
 def test_a_callback_that_changes_the_model(call, norm):
     X, y = data()
     callback = Callback(lambda model: CALLS[call](model, X, y))
-    model = PredtronClassifier(norm=norm, representation="onehot", random_state=0).set_callbacks(callback)
+    model = PredtronClassifier(norm=norm, representation="onehot", random_state=0, cv=0).set_callbacks(callback)
     with pytest.raises(RuntimeError, match=BUSY):
         model.fit(X, y)
     assert model.t_ == len(X)  # the epoch before the callback stands
@@ -446,7 +446,7 @@ def test_what_scaled_weights_converted_beside_learning_is_not_kept():
 def test_copies_give_way_to_a_fit():
     """A thread that copies a model does not stop the fit of another, and no copy is of two fits at once."""
     X, y = data(400)
-    model, done, copies = PredtronClassifier(max_iter=20, random_state=0).fit(X, y), threading.Event(), []
+    model, done, copies = PredtronClassifier(max_iter=20, random_state=0, cv=0).fit(X, y), threading.Event(), []
 
     def fit():
         try:

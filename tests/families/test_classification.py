@@ -144,15 +144,15 @@ def test_costs_are_in_the_order_of_classes():
     X, codes = make_data()
     names = np.array(["a", "b", "c"])
     costs = np.array([[0, 2, 7], [1, 0, 3], [4, 5, 0]])
-    model = PredtronClassifier(loss=costs, random_state=0).fit(X, names[codes])
+    model = PredtronClassifier(loss=costs, random_state=0, cv=0).fit(X, names[codes])
     pairs = {(names[i], names[j]): costs[i, j] for i in range(3) for j in range(3) if i != j}
-    by_pairs = PredtronClassifier(loss=pairs, random_state=0).fit(X, names[codes])
-    part = PredtronClassifier(loss=CostMatrix(costs.tolist()), random_state=0).fit(X, names[codes])
+    by_pairs = PredtronClassifier(loss=pairs, random_state=0, cv=0).fit(X, names[codes])
+    part = PredtronClassifier(loss=CostMatrix(costs.tolist()), random_state=0, cv=0).fit(X, names[codes])
     for other in [by_pairs, part]:
         np.testing.assert_array_equal(other.coef_, model.coef_)
     order = [2, 0, 1]
     renamed = np.array(["b", "c", "a"])  # a -> b, b -> c, c -> a: the rows of the matrix go with the names
-    turned = PredtronClassifier(loss=costs[np.ix_(order, order)], random_state=0).fit(X, renamed[codes])
+    turned = PredtronClassifier(loss=costs[np.ix_(order, order)], random_state=0, cv=0).fit(X, renamed[codes])
     assert (turned.predict(X) == np.roll(names, -1)[np.searchsorted(names, model.predict(X))]).mean() > 0.98  # folds differ
     learned = [PredtronClassifier(loss=loss, decision="learned", random_state=0) for loss in (costs, costs[np.ix_(order, order)])]
     one, other = learned[0].fit(X, names[codes]), learned[1].fit(X, renamed[codes])
@@ -392,7 +392,7 @@ def test_perceptron_of_scikit_learn():
     X, y = make_data(2)
     theirs = Perceptron(shuffle=False, max_iter=5, tol=None, fit_intercept=False).fit(X, y)
     ours = PredtronBinaryClassifier(
-        norm="l2", update=PerceptronUpdate(eta=0.5), shuffle=False, max_iter=5, fit_intercept=False, average=False
+        norm="l2", update=PerceptronUpdate(eta=0.5), shuffle=False, max_iter=5, fit_intercept=False, average=False, cv=0
     ).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
 
@@ -419,7 +419,9 @@ def test_class_weights_are_sample_weights(kind):
 @pytest.mark.parametrize(("tol", "epochs"), [(None, 9), (0, 6), (1e-9, 6), (Patience(0, 2), 3), (Patience(0, 9), 9)])
 def test_tol_is_what_the_loss_must_fall_by(tol, epochs):
     """Contradictory rows lose the same in every epoch."""
-    model = PredtronBinaryClassifier(norm="l2", update="perceptron", fit_intercept=False, shuffle=False, max_iter=9, tol=tol)
+    model = PredtronBinaryClassifier(
+        norm="l2", update="perceptron", fit_intercept=False, shuffle=False, max_iter=9, tol=tol, cv=0
+    )
     assert model.fit([[1.0], [1.0]], [0, 1]).n_iter_ == epochs
     assert model.loss_curve_ == [1.0] * epochs
 
@@ -429,12 +431,12 @@ def test_balanced_classes(kind):
     X, y = make_data(2)
     y[20:] &= np.random.default_rng(0).random(len(y) - 20) < 0.4
     balance = len(y) / (2 * np.bincount(y))
-    model = kind(class_weight="balanced", random_state=0).fit(X, y)
-    weighted = kind(random_state=0).fit(X, y, sample_weight=balance[y])
+    model = kind(class_weight="balanced", random_state=0, cv=0).fit(X, y)
+    weighted = kind(random_state=0, cv=0).fit(X, y, sample_weight=balance[y])
     np.testing.assert_allclose(model.coef_, weighted.coef_, rtol=1e-9, atol=1e-12)
     weight = np.where(np.arange(len(y)) % 3 == 0, 0, 1.0)
     there = weight > 0
-    absent = kind(class_weight="balanced", random_state=0).fit(X[there], y[there])
+    absent = kind(class_weight="balanced", random_state=0, cv=0).fit(X[there], y[there])
     model.fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(model.coef_, absent.coef_)
     with pytest.raises(ValueError, match=r"class_weight 'balanced' is not supported for partial_fit.*pass a dict"):
@@ -443,13 +445,13 @@ def test_balanced_classes(kind):
 
 def test_class_weight_zero_is_absence():
     X, y = make_data(3)
-    model = PredtronClassifier(class_weight={1: 0}, random_state=0).fit(X, y)
+    model = PredtronClassifier(class_weight={1: 0}, random_state=0, cv=0).fit(X, y)
     assert model.t_ == model.n_iter_ * np.sum(y != 1)
     assert not np.any(model.predict(X) == 1)
-    stream = PredtronClassifier(class_weight={1: 0.0}).partial_fit(X[:1], y[:1], classes=[0, 1, 2])
+    stream = PredtronClassifier(class_weight={1: 0.0}, cv=0).partial_fit(X[:1], y[:1], classes=[0, 1, 2])
     for i in range(1, len(X)):
         stream.partial_fit(X[i : i + 1], [y[i]])
-    kept = PredtronClassifier().partial_fit(X[y != 1], y[y != 1], classes=[0, 1, 2])
+    kept = PredtronClassifier(cv=0).partial_fit(X[y != 1], y[y != 1], classes=[0, 1, 2])
     np.testing.assert_array_equal(stream.coef_, kept.coef_)
 
 
@@ -530,7 +532,7 @@ def test_ties_take_the_lowest_index():
 def test_margin_and_loss_bound():
     X, y = make_data(3, noise=0.0, n=200)
     how = {"norm": "l2", "fit_intercept": False}
-    model = PredtronClassifier(update="loss_driven", average=False, max_iter=1000, random_state=0, **how).fit(X, y)
+    model = PredtronClassifier(update="loss_driven", average=False, max_iter=1000, random_state=0, **how, cv=0).fit(X, y)
     scores = model.decision_function(X)
     own = scores[np.arange(len(X)), y]
     scores[np.arange(len(X)), y] = -np.inf
@@ -545,12 +547,12 @@ def test_margin_and_loss_bound():
     with pytest.raises(ValueError, match=r"radius=None is known only after an update with eta='theory'"):
         model.loss_bound(1)
     with pytest.raises(ValueError, match="No loss bound is proven for intercept_scaling='auto'"):
-        PredtronClassifier(norm="l2").fit(X, y).loss_bound(1, radius=1)
+        PredtronClassifier(norm="l2", cv=0).fit(X, y).loss_bound(1, radius=1)
     with pytest.raises(ValueError, match="No loss bound is proven for update=Subgradient"):
-        PredtronClassifier(update=Subgradient(), **how).fit(X, y).loss_bound(1, radius=1)
+        PredtronClassifier(update=Subgradient(), **how, cv=0).fit(X, y).loss_bound(1, radius=1)
     for call in ["margin", "sample_loss"]:
         with pytest.raises(NotFittedError, match="not fitted yet"):
-            getattr(PredtronClassifier(), call)(X, y)
+            getattr(PredtronClassifier(cv=0), call)(X, y)
 
 
 def test_lengths_that_differ():

@@ -12,8 +12,9 @@ from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.decisions._base import PROGRESSIVE
 from sklearn_predtron.estimator_checks import frozen
-from sklearn_predtron.families import _training
-from sklearn_predtron.families._training import N_FOLDS, fold_generator, folds_of
+from sklearn_predtron.families import _held, _training
+from sklearn_predtron.families._epochs import folds_of, generator_of, seed_of
+from sklearn_predtron.families._held import N_FOLDS, N_SEED
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import RKHS
@@ -58,14 +59,14 @@ def test_the_margins_are_those_of_learners_of_the_other_folds(settings, weighted
     model = PredtronClassifier(reject=ASK, random_state=0, **settings)
     model.fit(X, y, sample_weight=weight)
     there = np.arange(90) if weight is None else np.flatnonzero(weight)
-    random = fold_generator(model)
+    random = generator_of(seed_of(model), N_SEED)
     fold, total = folds_of(y[there], random, FOLDS), 1.0 if weight is None else weight
     problem = OneHotProblem(3)
     expected = MarginHistogram(problem, 3)
     for number in range(FOLDS):
         part = there[fold != number]
-        alone = clone(model).set_params(reject=None)
-        monkeypatch.setattr(_training, "generator", lambda estimator: random)
+        alone = clone(model).set_params(reject=None, cv=0)
+        monkeypatch.setattr(_training, "generator_of", lambda seed: random)
         alone.fit(X[part], y[part], sample_weight=None if weight is None else weight[part])
         out = there[fold == number]
         rows = np.arange(len(out))
@@ -93,16 +94,16 @@ def test_what_predicts_is_as_without_folds(seed):
     for reject in (None, ASK):
         np.random.seed(3)  # noqa: NPY002
         state = np.random.RandomState(3) if seed == "instance" else seed
-        coefs.append(PredtronClassifier(reject=reject, random_state=state).fit(X, y).coef_)
+        coefs.append(PredtronClassifier(reject=reject, random_state=state, cv=None if reject else 0).fit(X, y).coef_)
     np.testing.assert_array_equal(*coefs)
 
 
 def bounded(monkeypatch, limit, most):
     """Let fits of more have no folds."""
     if limit == "MOST_ROWS":
-        monkeypatch.setattr(_training, limit, dict.fromkeys(_training.MOST_ROWS, most))
+        monkeypatch.setattr(_held, limit, dict.fromkeys(_held.MOST_ROWS, most))
     else:
-        monkeypatch.setattr(_training, limit, most)
+        monkeypatch.setattr(_held, limit, most)
 
 
 @pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_WORK", "MOST_KERNEL_ROWS"])
@@ -110,7 +111,7 @@ def test_large_fits_go_by_their_first_epoch(monkeypatch, limit):
     X, y = make_data(3, n=90, noise=2.0)
     model = PredtronClassifier(reject=ASK, norm=RKHS() if limit == "MOST_KERNEL_ROWS" else "l2", random_state=0)
     epochs = []
-    monkeypatch.setattr(_training, "run_unseen", lambda *given: epochs.append(given))
+    monkeypatch.setattr(_held, "run_unseen", lambda *given: epochs.append(given))
     bounded(monkeypatch, limit, 3 * X.size if limit == "MOST_WORK" else 90)
     model.fit(sparse.csr_matrix(X), y)
     assert len(epochs) == FOLDS
@@ -125,7 +126,7 @@ def test_large_fits_go_by_their_first_epoch(monkeypatch, limit):
 def test_what_ends_a_fold(monkeypatch, error, fold):
     """An error leaves no trace; an interrupt leaves what was learned, with what the first epoch has shown."""
     X, y = make_data(3, n=90, noise=2.0)
-    learn, calls = _training.learn_epoch, []
+    learn, calls = _held.learn_epoch, []
 
     def failing(*given, **how):
         calls.append(given)
@@ -138,7 +139,8 @@ def test_what_ends_a_fold(monkeypatch, error, fold):
     predicted, fresh = fitted.predict(X), PredtronClassifier(reject=ASK)
     names = set(vars(fresh))
     whole = PredtronClassifier(reject=ASK, random_state=0).fit(X, y)
-    monkeypatch.setattr(_training, "learn_epoch", failing)
+    for module in [_training, _held]:
+        monkeypatch.setattr(module, "learn_epoch", failing)
     for model in (fitted, fresh):
         calls.clear()
         with pytest.raises(error, match="in the midst"):
@@ -207,7 +209,9 @@ def test_the_threshold_of_losses_alone_is_the_cheapest():
 def test_callbacks_see_nothing_of_the_folds():
     X, y = make_data(3, n=90, noise=2.0)
     curves = [
-        LossHistory.curve(PredtronClassifier(reject=reject, random_state=0).set_callbacks(LossHistory(20)).fit(X, y))
+        LossHistory.curve(
+            PredtronClassifier(reject=reject, random_state=0, cv=None if reject else 0).set_callbacks(LossHistory(20)).fit(X, y)
+        )
         for reject in (None, ASK)
     ]
     np.testing.assert_array_equal(*curves)
@@ -253,11 +257,11 @@ def test_shards_show_rows_that_weigh_much_as_late_as_others(how):
     assert mixed < 1.15 * alone
 
 
-def test_a_fit_is_the_same_with_a_cut_where_rows_that_weigh_much_are_held_out_by_folds():
+def test_a_fit_is_the_same_with_a_reject_option_where_rows_that_weigh_much_are_held_out_by_folds():
     X, y, weight, first, _ = weighted_rows(1000)
     fits = [
         PredtronBinaryClassifier(random_state=0, **how).fit(X[first], y[first], sample_weight=weight[first])
-        for how in ({}, CUT, {"reject": ASK})
+        for how in ({"cv": 0}, {"reject": ASK})
     ]
     for fit in fits[1:]:
         np.testing.assert_array_equal(fit.coef_, fits[0].coef_)

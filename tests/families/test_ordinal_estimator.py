@@ -147,9 +147,9 @@ def test_ranks_that_never_occur_are_kept():
     there = y != 2
     column = pd.Categorical(NAMES[y[there]], categories=[*NAMES, "beyond"], ordered=True)
     for model in (
-        PredtronOrdinalClassifier(categories=[*NAMES, "beyond"]).fit(X[there], NAMES[y[there]]),
-        PredtronOrdinalClassifier(categories=[*NAMES, "beyond"], representation="shared").fit(X[there], NAMES[y[there]]),
-        PredtronOrdinalClassifier().fit(X[there], column),
+        PredtronOrdinalClassifier(categories=[*NAMES, "beyond"], cv=0).fit(X[there], NAMES[y[there]]),
+        PredtronOrdinalClassifier(categories=[*NAMES, "beyond"], representation="shared", cv=0).fit(X[there], NAMES[y[there]]),
+        PredtronOrdinalClassifier(cv=0).fit(X[there], column),
     ):
         assert model.classes_.tolist() == [*NAMES, "beyond"]
         assert model.intercept_.shape == (4,)
@@ -382,10 +382,10 @@ def test_balanced_class_weights():
     there = (y != 3) | (np.arange(len(y)) % 3 == 0)
     X, y = X[there], y[there]
     balance = len(y) / (4 * np.bincount(y))
-    model = PredtronOrdinalClassifier(class_weight="balanced", categories=NAMES, random_state=0).fit(X, NAMES[y])
-    twin = PredtronOrdinalClassifier(categories=NAMES, random_state=0).fit(X, NAMES[y], sample_weight=balance[y])
+    model = PredtronOrdinalClassifier(class_weight="balanced", categories=NAMES, random_state=0, cv=0).fit(X, NAMES[y])
+    twin = PredtronOrdinalClassifier(categories=NAMES, random_state=0, cv=0).fit(X, NAMES[y], sample_weight=balance[y])
     assert_close(model.coef_, twin.coef_)
-    assert state(model) != state(PredtronOrdinalClassifier(random_state=0).fit(X, y))
+    assert state(model) != state(PredtronOrdinalClassifier(random_state=0, cv=0).fit(X, y))
     with pytest.raises(ValueError, match=r"class_weight 'balanced' is not supported for partial_fit.*pass a dict"):
         model.partial_fit(X, NAMES[y])
 

@@ -31,7 +31,7 @@ NORMS = [
 
 
 def preferences(**settings):
-    return PredtronLabelRanker(**{"loss": "kendall_tau", "representation": "pairwise", "random_state": 0, **settings})
+    return PredtronLabelRanker(**{"loss": "kendall_tau", "representation": "pairwise", "random_state": 0, "cv": 0, **settings})
 
 
 def make_orders(n=60, p=5, m=4, seed=0):
@@ -119,7 +119,7 @@ def test_votes_rank_modes_better_than_a_score_a_label():
     )
     logistic = kendall_tau(y[test], PreferencesProblem(5).label_scores(scores)).mean()
     ours = kendall_tau(y[test], preferences().fit(X[train], y[train]).decision_function(X[test])).mean()
-    shared = PredtronLabelRanker(loss="kendall_tau", random_state=0).fit(X[train], y[train])
+    shared = PredtronLabelRanker(loss="kendall_tau", random_state=0, cv=0).fit(X[train], y[train])
     assert ours > logistic - 0.01
     assert ours > kendall_tau(y[test], shared.decision_function(X[test])).mean() + 0.03
 
@@ -226,7 +226,7 @@ def test_callbacks_are_shown_the_loss():
     assert len(model.loss_curve_) == 2 and model.loss_curve_[1] < model.loss_curve_[0] < 0.5
 
 
-@parametrize_with_checks([PredtronLabelRanker(loss="kendall_tau", representation="pairwise")])
+@parametrize_with_checks([PredtronLabelRanker(loss="kendall_tau", representation="pairwise", cv=0)])
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -23,9 +23,9 @@ from sklearn_predtron import (
 from sklearn_predtron._parts import kinds
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.decisions._base import PROGRESSIVE
-from sklearn_predtron.families import _training
+from sklearn_predtron.families import _held
+from sklearn_predtron.families._epochs import Epochs, first_appearances, generator_of, seed_of
 from sklearn_predtron.families._reading import Batch, as_rows
-from sklearn_predtron.families._training import Epochs, first_appearances, generator
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.updates import MMP, ListNet, MaxPair, PRank, Slam, Update
@@ -140,10 +140,10 @@ def test_shuffled_epochs_learn_rows_as_often_as_they_weigh(norm):
     """Against the rows themselves, repeated, in the order that was drawn."""
     X, y = make_data(3)
     weight = weights(len(y))
-    model = PredtronClassifier(norm=norm, max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
-    order = drawn(len(y), np.flatnonzero(weight), weight, generator(model))["order"]
+    model = PredtronClassifier(norm=norm, max_iter=1, random_state=0, cv=0).fit(X, y, sample_weight=weight)
+    order = drawn(len(y), np.flatnonzero(weight), weight, generator_of(seed_of(model)))["order"]
     assert len(order) == np.count_nonzero(weight) > len(np.unique(order))
-    again = PredtronClassifier(norm=norm, max_iter=1, shuffle=False).fit(X[order], y[order])
+    again = PredtronClassifier(norm=norm, max_iter=1, shuffle=False, cv=0).fit(X[order], y[order])
     assert model.t_ == again.t_ and not model._model.learner.weighted
     np.testing.assert_allclose(model.decision_function(X), again.decision_function(X), rtol=1e-6, atol=1e-9)
 
@@ -151,7 +151,7 @@ def test_shuffled_epochs_learn_rows_as_often_as_they_weigh(norm):
 def test_given_order_is_a_stream():
     X, y = make_data(3)
     weight = weights(len(y))
-    in_order = PredtronClassifier(norm="l2", shuffle=False, max_iter=1).fit(X, y, sample_weight=weight)
+    in_order = PredtronClassifier(norm="l2", shuffle=False, max_iter=1, cv=0).fit(X, y, sample_weight=weight)
     stream = PredtronClassifier(norm="l2", average="linear")
     for i in range(len(y)):
         stream.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1, 2] if i == 0 else None, sample_weight=weight[i : i + 1])
@@ -195,12 +195,12 @@ def test_weights_that_overflow_are_refused():
 
 def test_the_reject_rule_sees_half_of_the_rows_once_at_their_weight(monkeypatch):
     """In the first epoch of a fit too large for folds, which ends with that half."""
-    monkeypatch.setitem(_training.MOST_ROWS, PROGRESSIVE, 0)
+    monkeypatch.setitem(_held.MOST_ROWS, PROGRESSIVE, 0)
     X, y = make_data(3, noise=2.0)
     n, weight = len(y), np.where(y == 0, 9.0, 1.0)
     model = PredtronClassifier(reject=Reject(0.3, -1, rule="online"), max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
     seen = np.asarray(model._model.learner.observer.__reduce__()[2][0]).sum(axis=0)
-    first = drawn(n, None, weight, generator(model), observed="half")
+    first = drawn(n, None, weight, generator_of(seed_of(model)), observed="half")
     order, counts = first["order"], first["counts"]
     shown = np.flatnonzero(counts)
     assert len(set(order[shown])) == len(shown)
@@ -226,7 +226,7 @@ def test_rows_that_repeat_are_not_shown_where_folds_are():
 def test_boosting(load):
     """Of learners that raw features leave weak."""
     X, y = load(return_X_y=True)
-    one, folds = PredtronClassifier(norm="l2", random_state=0), StratifiedKFold(5, shuffle=True, random_state=0)
+    one, folds = PredtronClassifier(norm="l2", random_state=0, cv=0), StratifiedKFold(5, shuffle=True, random_state=0)
     boosted = AdaBoostClassifier(one, n_estimators=20, random_state=0)
     assert cross_val_score(boosted, X, y, cv=folds).mean() >= cross_val_score(one, X, y, cv=folds).mean() - 0.01
 

@@ -202,8 +202,8 @@ def test_changes_in_mid_stream_that_take_effect():
 
 def test_warm_start():
     X, y = make_data(noise=3.0)
-    once = PredtronClassifier(norm="l2", max_iter=6, shuffle=False).fit(X, y)
-    twice = PredtronClassifier(norm="l2", max_iter=3, shuffle=False, warm_start=True).fit(X, y).fit(X, y)
+    once = PredtronClassifier(norm="l2", max_iter=6, shuffle=False, cv=0).fit(X, y)
+    twice = PredtronClassifier(norm="l2", max_iter=3, shuffle=False, warm_start=True, cv=0).fit(X, y).fit(X, y)
     np.testing.assert_array_equal(twice.coef_, once.coef_)
     assert (twice.t_, twice.n_iter_, len(twice.loss_curve_)) == (once.t_, 3, 3)
     assert twice.loss_curve_ == once.loss_curve_[3:]
@@ -217,14 +217,14 @@ def test_warm_start():
 
 def test_epochs_and_loss_curve():
     X, y = make_data(noise=3.0)
-    model = PredtronClassifier(random_state=0).fit(X, y)
+    model = PredtronClassifier(random_state=0, cv=0).fit(X, y)
     assert model.n_iter_ == len(model.loss_curve_) == 10
     assert model.t_ == 10 * len(X)
     assert sum(model.loss_curve_) * len(X) == pytest.approx(model.cumulative_loss_)
     assert model.cumulative_loss_ == model.n_mistakes_ <= model.n_updates_ <= model.t_
-    assert PredtronClassifier(max_iter=3).fit(X, y).n_iter_ == 3
+    assert PredtronClassifier(max_iter=3, cv=0).fit(X, y).n_iter_ == 3
     X, y = make_data(noise=0.0, n=20)
-    done = PredtronClassifier(update="perceptron", max_iter=1000, random_state=0).fit(X, y)
+    done = PredtronClassifier(update="perceptron", max_iter=1000, random_state=0, cv=0).fit(X, y)
     assert done.n_iter_ < 1000 and done.loss_curve_[-1] == 0 < done.loss_curve_[0]
 
 
@@ -280,12 +280,12 @@ def test_a_search_over_patience():
 
 def test_shuffle_and_seeds():
     X, y = make_data(noise=3.0)
-    coef = [PredtronClassifier(random_state=seed).fit(X, y).coef_ for seed in (0, 0, 1, np.random.RandomState(0))]
+    coef = [PredtronClassifier(random_state=seed, cv=0).fit(X, y).coef_ for seed in (0, 0, 1, np.random.RandomState(0))]
     np.testing.assert_array_equal(coef[0], coef[1])
     np.testing.assert_array_equal(coef[0], coef[3])
     assert not np.array_equal(coef[0], coef[2])
-    in_order = PredtronClassifier(norm="l2", shuffle=False, max_iter=1).fit(X, y)
-    stream = PredtronClassifier(norm="l2", average="linear").partial_fit(X, y, classes=[0, 1, 2])
+    in_order = PredtronClassifier(norm="l2", shuffle=False, max_iter=1, cv=0).fit(X, y)
+    stream = PredtronClassifier(norm="l2", average="linear", cv=0).partial_fit(X, y, classes=[0, 1, 2])
     np.testing.assert_array_equal(in_order.coef_, stream.coef_)
 
 
@@ -329,11 +329,11 @@ def test_metadata_routing():
     X, y = make_data(n=120)
     weight = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
     with sklearn.config_context(enable_metadata_routing=True):
-        model = PredtronClassifier(random_state=0).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        model = PredtronClassifier(random_state=0, cv=0).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
         model.set_partial_fit_request(sample_weight=True, classes=True)
         pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model).fit(X, y, sample_weight=weight)
         scaled = StandardScaler().fit_transform(X)
-        alone = PredtronClassifier(random_state=0).fit(scaled, y, sample_weight=weight)
+        alone = PredtronClassifier(random_state=0, cv=0).fit(scaled, y, sample_weight=weight)
         np.testing.assert_array_equal(pipeline[-1].coef_, alone.coef_)
         assert pipeline.score(X, y, sample_weight=weight) == alone.score(scaled, y, sample_weight=weight)
         search = GridSearchCV(model, {"average": ["linear", False]}, cv=2).fit(X, y, sample_weight=weight)
@@ -372,9 +372,9 @@ class Watcher:
 def test_callbacks_see_every_epoch():
     X, y = make_data(noise=3.0)
     watcher = Watcher()
-    model = PredtronClassifier(random_state=0).set_callbacks(watcher).fit(X, y)
+    model = PredtronClassifier(random_state=0, cv=0).set_callbacks(watcher).fit(X, y)
     assert watcher.seen == [(i, i) for i in range(1, 11)]
-    np.testing.assert_array_equal(model.coef_, PredtronClassifier(random_state=0).fit(X, y).coef_)
+    np.testing.assert_array_equal(model.coef_, PredtronClassifier(random_state=0, cv=0).fit(X, y).coef_)
 
 
 @needs_callbacks

@@ -9,7 +9,10 @@ from cases import needs_callbacks
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.families import _training
-from sklearn_predtron.families._training import showing, take_over
+from sklearn_predtron.families._epochs import folds_of, generator_of, seed_of
+from sklearn_predtron.families._held import N_SEED
+from sklearn_predtron.families._training import take_over
+from sklearn_predtron.families._watched import showing
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 
@@ -40,7 +43,7 @@ def test_a_call_that_fails_leaves_the_very_same_model(how, call):
 
 @pytest.mark.parametrize("how", KINDS, ids=str)
 def test_a_fit_makes_a_model_and_leaves_the_one_before_as_it_was(how):
-    model = PredtronClassifier(random_state=0, **how).fit(X, Y)
+    model = PredtronClassifier(random_state=0, **how, cv=0).fit(X, Y)
     before, content, scores = model._model, bits(model._model), model._model.scores(X)
     rounds = model.t_
     model.fit(X, (Y + 1) % 3)
@@ -53,7 +56,7 @@ def test_a_fit_makes_a_model_and_leaves_the_one_before_as_it_was(how):
 @pytest.mark.parametrize("when", [1, 3])
 @pytest.mark.parametrize("known", [False, True])
 def test_an_interrupt_leaves_the_rounds_that_were_learned(when, known, monkeypatch):
-    model = PredtronClassifier(random_state=0)
+    model = PredtronClassifier(random_state=0, cv=0)
     before = model.fit(X[:30], Y[:30])._model if known else None
     learn, epochs = _training.learn_epoch, []
 
@@ -86,7 +89,7 @@ class Looking:
 @needs_callbacks
 def test_callbacks_see_a_view_of_the_estimator():
     """Of the model in progress, while the estimator still has the one before."""
-    model = PredtronClassifier(random_state=0, max_iter=3).fit(X[:30], Y[:30])
+    model = PredtronClassifier(random_state=0, max_iter=3, cv=0).fit(X[:30], Y[:30])
     before, looking = model._model, Looking(model)
 
     class Callback(LossHistory):
@@ -130,13 +133,12 @@ def test_a_stream_goes_on_with_the_learners_weights():
 
 def test_folds_are_drawn_apart_from_the_epochs():
     """By a generator of their own, the same for the same seed, and even in number and in strata."""
-    model = PredtronClassifier(random_state=0)
-    first, second = (_training.fold_generator(model).integers(100, size=5) for _ in range(2))
+    model = PredtronClassifier(random_state=0, cv=0)
+    first, second = (generator_of(seed_of(model), N_SEED).integers(100, size=5) for _ in range(2))
     np.testing.assert_array_equal(first, second)
-    assert (first != _training.generator(model).integers(100, size=5)).any()
-    unshuffled = PredtronClassifier(shuffle=False)
-    assert _training.fold_generator(unshuffled) is None and _training.generator(unshuffled) is None
-    assert _training.folds_of(np.zeros(7, dtype=int), None, 5).tolist() == [0, 1, 2, 3, 4, 0, 1]
+    assert (first != generator_of(seed_of(model)).integers(100, size=5)).any()
+    assert seed_of(PredtronClassifier(shuffle=False, cv=0)) is None and generator_of(None, N_SEED) is None
+    assert folds_of(np.zeros(7, dtype=int), None, 5).tolist() == [0, 1, 2, 3, 4, 0, 1]
 
 
 def test_an_average_that_a_failed_call_has_begun_is_gone():

@@ -19,9 +19,9 @@ from scipy import sparse
 
 from sklearn_predtron import Predtron, PredtronBipartiteClassifier, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.estimator_checks import is_same
+from sklearn_predtron.families._epochs import Epochs
 from sklearn_predtron.families._reading import Batch
 from sklearn_predtron.families._table import TableClassifier
-from sklearn_predtron.families._training import Epochs
 
 from . import lessons
 from .lessons import Count, Lesson
@@ -49,6 +49,8 @@ def draw_long_case(random: np.random.Generator) -> Case:
         kind = draw(random, families())
         settings = common_settings(random, kind, ranker=False)
         settings |= {"max_iter": 3, "warm_start": False, "tol": None}
+        if "cv" in settings:
+            settings["cv"] = 0  # folds go back to where they were looked at
         if "decision" in kind._get_param_names():
             settings["decision"] = "learned"  # others end with rows held out, of which the rounds so far know nothing
         slow = issubclass(kind, Predtron) or "rkhs" in str(settings["norm"]).lower()
@@ -190,7 +192,7 @@ def shortened(case: Case, rounds: int) -> Any:
 
     model.set_params(max_iter=max(1, -(-rounds // n)))
     Count.learned += 1
-    with patch("sklearn_predtron.families._training.Epochs", Some):
+    with patch("sklearn_predtron.families._epochs.Epochs", Some):
         case.lesson.fit(model)
     return model
 

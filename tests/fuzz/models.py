@@ -161,6 +161,7 @@ def common_settings(random: np.random.Generator, kind: type, ranker: bool) -> di
         "intercept_scaling": draw(random, ["auto", "auto", "auto", 1.0, 0.01]),
         "tol": draw(random, [None, None, 0.0]),
         "warm_start": random.random() < 0.1,
+        "cv": draw(random, [0, 0, 0, None]),
     }
     taken = kind._get_param_names()
     return {name: value for name, value in settings.items() if name in taken}

@@ -50,7 +50,7 @@ def separable(n=300, p=4, gap=0.5, seed=0):
 
 def recorded(**parameters):
     X, y, margin, radius = separable()
-    model = PredtronBinaryClassifier(norm="l2", fit_intercept=False, shuffle=False, max_iter=1, **parameters)
+    model = PredtronBinaryClassifier(norm="l2", fit_intercept=False, shuffle=False, max_iter=1, cv=0, **parameters)
     return model.set_callbacks(LossHistory()).fit(X, y), X, y, margin, radius
 
 
@@ -58,7 +58,7 @@ def test_loss_of_an_estimator():
     model, X, y, _, _ = recorded()
     display = OnlineLossDisplay.from_estimator(model)
     assert display.line_.get_xdata().tolist() == list(range(len(X) + 1))
-    single = PredtronBinaryClassifier(norm="l2", fit_intercept=False)
+    single = PredtronBinaryClassifier(norm="l2", fit_intercept=False, cv=0)
     for i in range(len(X)):
         single.partial_fit(X[i : i + 1], y[i : i + 1], classes=[False, True])
         assert display.line_.get_ydata()[i + 1] == single.cumulative_loss_
@@ -82,7 +82,7 @@ def test_bound_of_the_theorem(update):
 
 def test_bound_of_a_ranker():
     X, y, margin, radius = separable()
-    model = PredtronRanker(norm="l2", max_iter=1).set_callbacks(LossHistory()).fit(X, y, qid=np.arange(len(X)) // 8)
+    model = PredtronRanker(norm="l2", max_iter=1, cv=0).set_callbacks(LossHistory()).fit(X, y, qid=np.arange(len(X)) // 8)
     c_L, _ = loss_constants("ndcg", y=y, qid=np.arange(len(X)) // 8)
     display = OnlineLossDisplay.from_estimator(model, margin=margin, radius=radius, c_L=c_L)
     assert display.bound == model.loss_bound(margin, radius, c_L)
@@ -101,7 +101,7 @@ def test_bounds_that_are_refused():
         OnlineLossDisplay.from_estimator(model.set_params(update="subgradient"), margin=margin, radius=radius)
     X, y = make_data()
     with pytest.raises(ValueError, match="loss of this PredtronClassifier was not recorded"):
-        OnlineLossDisplay.from_estimator(PredtronClassifier().fit(X, y))
+        OnlineLossDisplay.from_estimator(PredtronClassifier(cv=0).fit(X, y))
     assert not plt.get_fignums()
 
 
@@ -183,7 +183,7 @@ def test_kinds_that_are_refused():
 def test_epochs_are_marked():
     X, y, _, _ = separable()
     noisy = y ^ (np.arange(len(y)) % 7 == 0)
-    model = PredtronBinaryClassifier(max_iter=4, random_state=0).set_callbacks(LossHistory()).fit(X, noisy)
+    model = PredtronBinaryClassifier(max_iter=4, random_state=0, cv=0).set_callbacks(LossHistory()).fit(X, noisy)
     display = OnlineLossDisplay.from_estimator(model)
     assert display.epoch == len(X) and display.epoch_axis_.get_xlabel() == f"epochs of {len(X)} rounds"
     display.figure_.canvas.draw()
@@ -197,7 +197,7 @@ def test_epochs_are_marked():
     assert OnlineLossDisplay.from_estimator(model).epoch is None
     single = recorded()[0]
     assert OnlineLossDisplay.from_estimator(single).epoch_axis_ is None  # one epoch is all of it
-    stream = PredtronBinaryClassifier().set_callbacks(LossHistory()).partial_fit(X, y, classes=[False, True])
+    stream = PredtronBinaryClassifier(cv=0).set_callbacks(LossHistory()).partial_fit(X, y, classes=[False, True])
     assert OnlineLossDisplay.from_estimator(stream).epoch is None
 
 

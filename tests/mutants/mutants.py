@@ -438,7 +438,7 @@ MUTANTS = [
     ),
     Mutant(
         "epoch-shows-the-last-appearance",
-        f"{FAMILIES}/_training.py",
+        f"{FAMILIES}/_epochs.py",
         "first[order[::-1]] = np.arange(len(order))[::-1]",
         "first[order] = np.arange(len(order))",
         WEIGHTS,

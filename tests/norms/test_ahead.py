@@ -6,7 +6,7 @@ from cases import name, updates
 from inside import reading_of
 
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
-from sklearn_predtron.families._training import Epochs, generator
+from sklearn_predtron.families._epochs import Epochs, generator_of, seed_of
 from sklearn_predtron.updates import Subgradient
 
 N, P = 150, 1001
@@ -72,8 +72,8 @@ def test_weights_that_shrink_fast(average):
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_epochs_are_their_rows_one_by_one(shuffle):
     X, y = drawn(10, 0.3)
-    model = PredtronClassifier(norm="l2", max_iter=2, tol=None, random_state=3, shuffle=shuffle).fit(X, y)
-    rounds = Epochs(reading_of(model, X, y).batch, generator(model))
+    model = PredtronClassifier(norm="l2", max_iter=2, tol=None, random_state=3, shuffle=shuffle, cv=0).fit(X, y)
+    rounds = Epochs(reading_of(model, X, y).batch, generator_of(seed_of(model)))
     drawn_orders = [rounds.draw()[1]["order"] for _ in range(2)]
     order = np.concatenate([np.arange(N) if drawn_order is None else drawn_order for drawn_order in drawn_orders])
     assert (order[:N] == np.arange(N)).all() != shuffle

@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from cases import assert_close, cost_table, losses, name, pairwise, random_code
+from cases import assert_close, cost_table, losses, name, one_learner, pairwise, random_code
 from reference import norms as plain_norms
 from reference.learner import Reference
 
@@ -371,7 +371,7 @@ def test_margin_and_bound_are_those_of_theorem_15(intercept, average, kind):
     X, y, _, _, extended = separable(np.eye(3), 1 - np.eye(3), 60, 12, 4, 3, intercept)
     assert len(set(y)) == 3
     parts = {"norm": kind[2]("theory"), "update": LossAugmented(eta="theory"), "representation": "onehot", "average": average}
-    model = PredtronClassifier(max_iter=100, random_state=0, **parts, **settings).fit(X, y)
+    model = PredtronClassifier(max_iter=100, random_state=0, **parts, **settings, cv=0).fit(X, y)
     q = q_of(12)
     R = max(kind[1](q).length(x) for x in extended)
     W = model.coef_ if intercept is None else np.column_stack([model.coef_, model.intercept_ / intercept])
@@ -392,11 +392,11 @@ def test_margin_and_bound_are_those_of_theorem_15(intercept, average, kind):
 @pytest.mark.parametrize(
     "model",
     [
-        *(PredtronMultilabelClassifier(update=update) for update in PROVEN),
-        PredtronMultilabelClassifier(loss="f1"),
-        PredtronLabelRanker(update="max_pair"),
-        PredtronLabelRanker(update="loss_driven"),
-        PredtronLabelRanker(update=LossAugmented(eta=0.001)),
+        *(PredtronMultilabelClassifier(update=update, cv=0) for update in PROVEN),
+        PredtronMultilabelClassifier(loss="f1", cv=0),
+        PredtronLabelRanker(update="max_pair", cv=0),
+        PredtronLabelRanker(update="loss_driven", cv=0),
+        PredtronLabelRanker(update=LossAugmented(eta=0.001), cv=0),
     ],
     ids=lambda model: f"{type(model).__name__}-{model.loss}-{name(model.update)}",
 )
@@ -410,7 +410,9 @@ def test_loss_on_sets_and_lists_is_within_the_bound(model, intercept, kind):
         kept = np.argsort(-np.abs(t).min(axis=1))[:40]
         X, y = X[kept], (t[kept] > 0).astype(int)
         made = type(model)(loss=model.loss, norm=kind[2](q=5.0), average=False, **settings)
-        learned = copy.deepcopy(made).set_params(max_iter=300, random_state=0).fit(X, y).set_params(update=model.update)
+        learned = (
+            one_learner(copy.deepcopy(made)).set_params(max_iter=300, random_state=0).fit(X, y).set_params(update=model.update)
+        )
         gamma = learned.margin(X, y)
         assert gamma > 0
         online = made.set_params(update=model.update).partial_fit(X, y).partial_fit(X, y)

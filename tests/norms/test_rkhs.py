@@ -6,7 +6,18 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from cases import assert_close, cost_table, intercept_settings, layouts, losses, make_data, name, representations, updates
+from cases import (
+    assert_close,
+    cost_table,
+    intercept_settings,
+    layouts,
+    losses,
+    make_data,
+    name,
+    one_learner,
+    representations,
+    updates,
+)
 from euclidean import (
     PredtronBinaryClassifier,
     PredtronClassifier,
@@ -72,10 +83,10 @@ def test_the_learner_of_explicit_features(number):
     norm, average = [*KERNELS.values()][number // 3 % 2], AVERAGES[number // 6 % 4]
     Phi = features(Kernel(norm.kernel, norm.gamma, norm.degree, norm.coef0)(X, X))
     settings = {"average": average, "random_state": 0, "max_iter": 3}
-    primal = clone(estimator).set_params(**settings).fit(Phi, y, **more)
+    primal = one_learner(clone(estimator)).set_params(**settings).fit(Phi, y, **more)
     assert primal.n_updates_ > 2
     for rows in layouts(X).values():
-        model = clone(estimator).set_params(norm=norm, **settings).fit(rows, y, **more)
+        model = one_learner(clone(estimator)).set_params(norm=norm, **settings).fit(rows, y, **more)
         assert_same_learner(model, primal, rows, Phi)
         np.testing.assert_allclose(model.margin(rows, y, **more), primal.margin(Phi, y, **more), rtol=1e-6, atol=1e-9)
 
@@ -205,10 +216,10 @@ def test_dense_and_sparse_rows_in_turns():
 def test_epochs_are_passes_in_the_order_of_their_permutations():
     """From the second epoch on scores follow the steps; a row of several epochs is kept once."""
     X, y = make_data(n=400, k=4)
-    model = PredtronClassifier(norm=RKHS(gamma=0.3), shuffle=False, max_iter=4).fit(X, y)
+    model = PredtronClassifier(norm=RKHS(gamma=0.3), shuffle=False, max_iter=4, cv=0).fit(X, y)
     Phi = features(rbf_kernel(X, gamma=0.3))
-    assert_same_learner(model, PredtronClassifier(shuffle=False, max_iter=4).fit(Phi, y), X, Phi)
-    passes = PredtronClassifier(norm=RKHS(gamma=0.3), shuffle=False, max_iter=1, warm_start=True)
+    assert_same_learner(model, PredtronClassifier(shuffle=False, max_iter=4, cv=0).fit(Phi, y), X, Phi)
+    passes = PredtronClassifier(norm=RKHS(gamma=0.3), shuffle=False, max_iter=1, warm_start=True, cv=0)
     for _ in range(4):
         passes.fit(X, y)
     assert len(passes.support_) > len(X) > len(model.support_)
@@ -222,16 +233,16 @@ def test_a_penalty_rescales_scores_that_follow():
     for update in (updates()[-1], updates()[-2]):
         settings = {"update": update, "random_state": 0, "max_iter": 3}
         assert update.alias == "subgradient"
-        model = PredtronClassifier(norm=RKHS(gamma=0.3), **settings).fit(X, y)
-        assert_same_learner(model, PredtronClassifier(**settings).fit(Phi, y), X, Phi)
+        model = PredtronClassifier(norm=RKHS(gamma=0.3), **settings, cv=0).fit(X, y)
+        assert_same_learner(model, PredtronClassifier(**settings, cv=0).fit(Phi, y), X, Phi)
 
 
 def test_rejections_are_those_of_the_primal_learner():
     X, y = make_data(n=200, k=3)
     Phi = features(rbf_kernel(X, gamma=0.3))
     settings = {"reject": Reject(0.2, -1), "random_state": 0}
-    model = PredtronClassifier(norm=RKHS(gamma=0.3), **settings).fit(X, y)
-    primal = PredtronClassifier(**settings).fit(Phi, y)
+    model = PredtronClassifier(norm=RKHS(gamma=0.3), **settings, cv=0).fit(X, y)
+    primal = PredtronClassifier(**settings, cv=0).fit(Phi, y)
     assert 0 < (primal.predict(Phi) == -1).mean() < 1
     np.testing.assert_array_equal(model.predict(X), primal.predict(Phi))
 

@@ -268,7 +268,7 @@ def test_an_offset_of_dense_rows_with_zeros_changes_no_prediction(update, settin
 def test_an_offset_of_dense_rows_with_zeros_changes_no_score_of_others(learner):
     X, y = frequencies()
     y = y if learner is PredtronOrdinalClassifier else np.eye(3, dtype=int)[y]
-    models = [learner(norm="scaled", random_state=0).fit(Z, y) for Z in (X, X + 30)]
+    models = [learner(norm="scaled", random_state=0, max_iter=10).fit(Z, y) for Z in (X, X + 30)]
     scores = [model.decision_function(Z) for model, Z in zip(models, (X, X + 30), strict=True)]
     np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-8 * np.abs(scores[0]).max())
 
@@ -325,7 +325,7 @@ def test_a_fit_is_that_of_rows_standardised_beforehand(n, form):
     X, y = layouts(rng.standard_normal((n, 7)) * 10.0 ** np.arange(-3, 4) + 5)[form], rng.integers(0, K, n)
     Z = StandardScaler().fit_transform(X.astype(float))
     found, expected = (
-        PredtronClassifier(norm=norm, fit_intercept=False, random_state=0).fit(rows, y)
+        PredtronClassifier(norm=norm, fit_intercept=False, random_state=0, cv=0).fit(rows, y)
         for norm, rows in [("scaled", X), ("l2", Z)]
     )
     assert found.n_updates_ == expected.n_updates_
@@ -339,11 +339,11 @@ def test_so_is_that_of_every_family():
     Z = StandardScaler().fit_transform(X)
     plain = {"fit_intercept": False, "max_iter": 3, "random_state": 0}
     cases = [
-        (PredtronMultilabelClassifier(**plain), np.eye(3, dtype=int)[grades], {}),
-        (PredtronOrdinalClassifier(**plain), grades, {}),
-        (PredtronLabelRanker(**plain), rng.integers(0, 3, (600, 4)), {}),
-        (PredtronRanker(max_iter=3, random_state=0), grades, {"qid": np.arange(600) // 10}),
-        (PredtronClassifier(**plain), grades, {"sample_weight": np.ones(600)}),
+        (PredtronMultilabelClassifier(**plain, cv=0), np.eye(3, dtype=int)[grades], {}),
+        (PredtronOrdinalClassifier(**plain, cv=0), grades, {}),
+        (PredtronLabelRanker(**plain, cv=0), rng.integers(0, 3, (600, 4)), {}),
+        (PredtronRanker(max_iter=3, random_state=0, cv=0), grades, {"qid": np.arange(600) // 10}),
+        (PredtronClassifier(**plain, cv=0), grades, {"sample_weight": np.ones(600)}),
     ]
     for model, y, given in cases:
         found, expected = (clone(model).set_params(norm=norm).fit(rows, y, **given) for norm, rows in [("scaled", X), ("l2", Z)])
@@ -380,7 +380,7 @@ def test_outliers_are_clipped_as_in_a_stream():
     reference = Features(5, dense=True)
     reference.meet_all(X)
     assert 1.5 < reference.squares[1] / reference.squares[0] < 10  # each doubles the squares at most
-    weights = fitted(X, y, max_iter=1)._model.learner.weights
+    weights = fitted(X, y, max_iter=1, cv=0)._model.learner.weights
     np.testing.assert_allclose(weights._field(0), reference.mean, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(weights._field(1), reference.inverse, rtol=1e-9)
 
@@ -472,7 +472,7 @@ def test_as_good_as_standardised_beforehand(data):
         train = np.random.default_rng(seed).random(len(y)) < 0.7
         Z = StandardScaler().fit(X[train]).transform(X)
         for i, (norm, rows) in enumerate([("scaled", X), ("l2", Z), ("l2", X)]):
-            model = PredtronClassifier(norm=norm, random_state=seed).fit(rows[train], y[train])
+            model = PredtronClassifier(norm=norm, random_state=seed, cv=0).fit(rows[train], y[train])
             wrong[i] += (model.predict(rows[~train]) != y[~train]).sum()
     assert wrong[0] <= 1.1 * wrong[1] + 2
     assert wrong[0] <= wrong[2]

@@ -494,11 +494,11 @@ def test_margin_and_bound_are_those_of_theorem_15():
 @pytest.mark.parametrize(
     "model",
     [
-        *(PredtronMultilabelClassifier(update=update) for update in PROVEN),
-        PredtronMultilabelClassifier(loss="f1"),
-        PredtronLabelRanker(update="max_pair"),
-        PredtronLabelRanker(update="loss_driven"),
-        PredtronLabelRanker(update=LossAugmented(eta=0.01)),
+        *(PredtronMultilabelClassifier(update=update, cv=0) for update in PROVEN),
+        PredtronMultilabelClassifier(loss="f1", cv=0),
+        PredtronLabelRanker(update="max_pair", cv=0),
+        PredtronLabelRanker(update="loss_driven", cv=0),
+        PredtronLabelRanker(update=LossAugmented(eta=0.01), cv=0),
     ],
     ids=lambda model: f"{type(model).__name__}-{model.loss}-{name(model.update)}",
 )

@@ -181,11 +181,11 @@ KNOWN = [kind for kind in kinds(Update) if kind.alias in {*NAMED, "subgradient",
 def test_theorem_of_every_update(kind):
     update = kind()
     if kind.alias == "prank":
-        model = PredtronOrdinalClassifier(update=update, representation="shared").fit([[1.0], [2.0]], [0, 1])
+        model = PredtronOrdinalClassifier(update=update, representation="shared", cv=0).fit([[1.0], [2.0]], [0, 1])
     elif kind.alias in ("slam", "max_pair", "mmp", "listnet"):
-        model = PredtronLabelRanker(update=update, fit_intercept=False).fit([[1.0]], [[1, 0]])
+        model = PredtronLabelRanker(update=update, fit_intercept=False, cv=0).fit([[1.0]], [[1, 0]])
     else:
-        model = PredtronClassifier(update=update, fit_intercept=False).fit([[1.0], [2.0]], [0, 1])
+        model = PredtronClassifier(update=update, fit_intercept=False, cv=0).fit([[1.0], [2.0]], [0, 1])
     if kind.alias in NAMED:
         assert theorem_of(model) == NAMED[kind.alias]
         assert 0 < model.loss_bound(1.0, 1.5 if kind.alias == "prank" else 0.1) < np.inf
@@ -198,12 +198,14 @@ def test_theorem_of_every_update(kind):
 def test_theorem_names_norm_and_rankings():
     fit = {"X": [[1.0, 0], [0, 1], [1, 1]], "y": [1, 0, 2]}
     ranked = {**fit, "qid": "one"}
-    ranker = PredtronRanker(norm="group", update="loss_driven").fit(**ranked)
+    ranker = PredtronRanker(norm="group", update="loss_driven", cv=0).fit(**ranked)
     expected = "Theorem 14 (Jain et al. 2015, supplement), with the margin of pairs, Theorem 15 for its norm"
     assert theorem_of(ranker) == expected
-    assert theorem_of(PredtronRanker(loss=NDCG(k=1), update="slam").fit(**ranked)) == "Theorem 8 (Chaudhuri and Tewari 2015)"
+    assert (
+        theorem_of(PredtronRanker(loss=NDCG(k=1), update="slam", cv=0).fit(**ranked)) == "Theorem 8 (Chaudhuri and Tewari 2015)"
+    )
     parts = {"representation": "shared", "intercept_scaling": 1.0, "update": "perceptron"}
-    assert theorem_of(PredtronOrdinalClassifier(**parts).fit(**fit)) == "Corollary 3 (Milidiú and Rocha 2019)"
+    assert theorem_of(PredtronOrdinalClassifier(**parts, cv=0).fit(**fit)) == "Corollary 3 (Milidiú and Rocha 2019)"
     assert theorem_of(PredtronOrdinalClassifier(loss="squared", decision="learned", **parts).fit(**fit)) == NAMED["perceptron"]
 
 

@@ -215,7 +215,7 @@ def test_rounds_of_different_parts_have_no_bound(changed):
     """Whether the parts that are set have learned or not; the same parts set anew, and another average, change nothing."""
     X = np.random.default_rng(0).standard_normal((50, 3))
     y = (X[:, 0] > 0).astype(int)
-    model = PredtronBinaryClassifier(update=LossAugmented(eta=1e-3), loss=1 - np.eye(2), fit_intercept=False)
+    model = PredtronBinaryClassifier(update=LossAugmented(eta=1e-3), loss=1 - np.eye(2), fit_intercept=False, cv=0)
     model.partial_fit(X, y, classes=[0, 1]).set_params(update=LossAugmented(eta=1e-3), average=False).partial_fit(X, y)
     bound = copy.deepcopy(model).loss_bound(0.1, 3.0)
     assert bound > 0
@@ -284,7 +284,7 @@ def test_a_radius_is_that_of_rows_that_fit():
 )
 def test_comparators_that_are_no_weights(comparator, message):
     X, y = np.array([[1e120, 0.0], [0.0, 1.0]]), [0, 1]
-    model = PredtronBinaryClassifier(update="perceptron", fit_intercept=False).fit(X, y)
+    model = PredtronBinaryClassifier(update="perceptron", fit_intercept=False, cv=0).fit(X, y)
     with pytest.raises(ValueError, match=message):
         model.loss_bound(comparator=comparator, X=X, y=y)
 

@@ -1,0 +1,451 @@
+"""Folds that choose: what each learner learns and is judged by, what the mean of them is, and what becomes of it."""
+
+import copy
+import pickle
+import re
+from itertools import pairwise
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.metrics import log_loss
+from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
+
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronBipartiteClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+    PredtronSequenceTagger,
+)
+from sklearn_predtron.callbacks import EarlyStopping, LossHistory
+from sklearn_predtron.families import _folds, _held
+from sklearn_predtron.losses import Reject
+from sklearn_predtron.norms import RKHS
+
+RANDOM = np.random.default_rng(0)
+N = 120
+X = RANDOM.standard_normal((N, 4))
+SCORES = X @ RANDOM.standard_normal((4, 3)) + RANDOM.standard_normal((N, 3))
+Y = SCORES.argmax(axis=1)
+TWO = (SCORES[:, 0] > 0).astype(int)
+IDS = np.repeat(np.arange(N // 4), 4)
+FAMILIES = {
+    "two": (PredtronBinaryClassifier, TWO, {}),
+    "costs": (PredtronBinaryClassifier, TWO, {"loss": [[0, 1], [5, 0]]}),
+    "reject": (PredtronClassifier, Y, {"reject": 0.2}),
+    "cut": (PredtronBinaryClassifier, TWO, {"decision": "f1"}),
+    "classes": (PredtronClassifier, Y, {}),
+    "ranks": (PredtronOrdinalClassifier, Y, {"loss": "squared"}),
+    "sets": (PredtronMultilabelClassifier, (SCORES > 0.3).astype(int), {}),
+    "f1": (PredtronMultilabelClassifier, (SCORES > 0.3).astype(int), {"loss": "f1"}),
+    "lists": (PredtronLabelRanker, SCORES.argsort(axis=1).argsort(axis=1), {"cv": None}),
+}
+BLOCKS = {
+    "queries": (PredtronRanker, Y, {"cv": None}, "qid"),
+    "sequences": (PredtronSequenceTagger, Y, {"cv": None}, "sid"),
+}
+families = pytest.mark.parametrize("name", FAMILIES)
+
+
+def made(name, **parameters):
+    kind, _, own = FAMILIES[name]
+    return kind(random_state=0, **{**own, **parameters})
+
+
+def fitted(name, **parameters):
+    return made(name, **parameters).fit(X, FAMILIES[name][1])
+
+
+def states(model):
+    return pickle.dumps(model.__getstate__())
+
+
+# -------------------------------------------------------------------------------------------------------------- the mean
+
+
+@families
+@pytest.mark.parametrize("average", [None, False])
+def test_the_mean_is_that_of_learners_without_a_fold(name, average, monkeypatch):
+    found = []
+    mean_of = _folds.mean_of
+    monkeypatch.setattr(_folds, "mean_of", lambda *given: found.append((given[-1], mean_of(*given))) or found[-1][1])
+    model = fitted(name, norm="l2", average=average, max_iter=3)
+    [(pupils, mean)] = found
+    learners = [pupil.learner for pupil in pupils]
+    assert len(learners) == 5 and model.t_ == sum(learner.t for learner in learners)
+    coefs, offsets = zip(*(learner.read(lambda weights: weights.mean()) for learner in learners), strict=True)
+    sizes = [learner.t for learner in learners]
+    assert_allclose(model.coef_, np.average(coefs, axis=0, weights=sizes), atol=2e-3 * np.abs(model.coef_).max())
+    assert_allclose(mean.read(lambda weights: weights.mean()[1]), np.average(offsets, axis=0, weights=sizes), atol=0.05)
+    assert model.n_updates_ == sum(learner.n_updates for learner in learners)
+    assert model.cumulative_loss_ == pytest.approx(sum(learner.cumulative_loss for learner in learners))
+
+
+def test_each_learner_learns_the_other_folds_in_the_given_order():
+    model = PredtronClassifier(cv=KFold(4), shuffle=False, norm="l2", max_iter=2, average=False).fit(X, Y)
+    parts = []
+    for train, _ in KFold(4).split(X):
+        alone = PredtronClassifier(cv=0, shuffle=False, norm="l2", max_iter=2, average=False, decision="learned")
+        parts.append(alone.fit(X[train], Y[train]))
+    assert_allclose(model.coef_, np.mean([part.coef_ for part in parts], axis=0), rtol=1e-12, atol=1e-15)
+    assert_allclose(model.intercept_, np.mean([part.intercept_ for part in parts], axis=0), rtol=1e-12, atol=1e-15)
+    for count in ["t_", "n_updates_", "n_mistakes_"]:
+        assert getattr(model, count) == sum(getattr(part, count) for part in parts), count
+    assert_allclose(model.loss_curve_, np.mean([part.loss_curve_ for part in parts], axis=0))
+
+
+def test_rows_are_judged_by_the_learner_that_has_not_seen_them():
+    model = PredtronBinaryClassifier(cv=KFold(3), shuffle=False, norm="l2", max_iter=2).fit(X, TWO)
+    scores = np.empty(N)
+    for train, test in KFold(3).split(X):
+        alone = PredtronBinaryClassifier(cv=0, shuffle=False, norm="l2", max_iter=2, decision="learned").fit(X[train], TWO[train])
+        scores[test] = alone.decision_function(X[test])
+    observer = model._model.learner.observer
+    assert_allclose(observer.rows()[0][:, 0], scores, rtol=1e-6)  # the folds are in their order
+    probabilities = model._model.decision_of(model._decision).calibration.map(model._model.learner, model._model.settled)
+    assert list(model.held_out_loss_) == [2]
+    assert model.held_out_loss_[2] == pytest.approx(log_loss(TWO, probabilities.probabilities(scores[:, None])[:, 0]), rel=1e-6)
+
+
+def test_rows_that_only_memory_could_tell_are_no_better_than_chance():
+    random = np.random.default_rng(1)
+    rows, labels = random.standard_normal((60, 200)), random.permutation(np.repeat([0, 1], 30))
+    model = PredtronBinaryClassifier(random_state=0).fit(rows, labels)
+    assert model.score(rows, labels) == 1 and min(model.held_out_loss_.values()) > 0.6
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_blocks_are_held_out_whole_and_judged_by_their_own_loss(name):
+    kind, y, own, ids = BLOCKS[name]
+    given = {"shuffle": False, "norm": "l2", "max_iter": 2, "average": False}
+    model = kind(**{**own, "cv": KFold(3)}, **given).fit(X, y, **{ids: IDS})
+    losses, coefs = [], []
+    for train, test in KFold(3).split(np.arange(N // 4)):
+        train, test = np.isin(IDS, train), np.isin(IDS, test)
+        alone = kind(cv=0, **given).fit(X[train], y[train], **{ids: IDS[train]})
+        losses.extend(alone.sample_loss(X[test], y[test], **{ids: IDS[test]}))
+        coefs.append(alone.coef_)
+    assert_allclose(model.coef_, np.mean(coefs, axis=0), rtol=1e-12, atol=1e-15)
+    assert model.held_out_loss_[2] == pytest.approx(np.mean(losses))
+
+
+def test_label_rankings_are_judged_by_their_own_loss():
+    y = FAMILIES["lists"][1]
+    model = PredtronLabelRanker(cv=KFold(3), shuffle=False, norm="l2", max_iter=2).fit(X, y)
+    losses = []
+    for train, test in KFold(3).split(X):
+        alone = PredtronLabelRanker(shuffle=False, norm="l2", max_iter=2).fit(X[train], y[train])
+        losses.extend(alone.sample_loss(X[test], y[test]))
+    assert model.held_out_loss_[2] == pytest.approx(np.mean(losses))
+
+
+# --------------------------------------------------------------------------------------------------------------- the looks
+
+
+@families
+def test_looks_end_with_the_first_that_is_no_better(name):
+    model = fitted(name)
+    looks, losses = list(model.held_out_loss_), list(model.held_out_loss_.values())
+    assert looks == [3, 10, 31, 100][: len(looks)] or looks[:-1] == [3, 10, 31, 100][: len(looks) - 1]
+    assert all(later < before for before, later in pairwise(losses[:-1]))
+    assert model.n_iter_ == min(looks, key=lambda epochs: (model.held_out_loss_[epochs], epochs))
+    assert len(model.loss_curve_) == model.n_iter_
+    assert model.t_ == (N * 4) * model.n_iter_
+    fixed = fitted(name, max_iter=model.n_iter_, cv=5)
+    assert_array_equal(fixed.coef_, model.coef_)
+
+
+def test_epochs_that_were_given_are_learned():
+    model = fitted("classes", max_iter=7)
+    assert model.n_iter_ == 7 and list(model.held_out_loss_) == [7] and len(model.loss_curve_) == 7
+
+
+def test_all_stop_together_by_their_mean_progressive_loss():
+    model = fitted("classes", tol=1.0)  # which nothing is better by
+    assert model.n_iter_ in (3, 5, 6) and max(model.held_out_loss_) <= 6
+
+
+def test_rows_that_are_learned_by_heart_end_it():
+    rows = np.vstack([X + 10, X - 10])
+    model = PredtronBinaryClassifier(random_state=0, update="perceptron", norm="l2").fit(rows, np.repeat([0, 1], N))
+    assert model.n_iter_ == 3 and len(model.held_out_loss_) <= 2
+
+
+# ----------------------------------------------------------------------------------------------------------- large data sets
+
+
+@pytest.fixture
+def little_is_much(monkeypatch):
+    monkeypatch.setitem(_held.MOST_ROWS, "unseen", 100)
+    monkeypatch.setattr(_folds, "LARGEST_PART", 20)
+
+
+@pytest.mark.parametrize("name", ["two", "costs", "classes", "ranks", "sets", "reject"])
+def test_of_many_rows_a_part_is_held_out_of_one_learner(name, little_is_much, monkeypatch):
+    pupils = []
+    learn = _folds.Pupil.learn
+    monkeypatch.setattr(_folds.Pupil, "learn", lambda pupil, epochs: pupils.append(pupil) or learn(pupil, epochs))
+    model = fitted(name)
+    [pupil] = set(pupils)
+    assert len(pupil.rows) == 20 and model.t_ == 100 * model.n_iter_
+    assert set(model.held_out_loss_) <= {1, 3, 10} and model.n_iter_ in (1, 3, 10)
+    moved = X.copy()
+    moved[pupil.rows] *= 2  # which are not learned
+    other = made(name, norm="l2").fit(moved, FAMILIES[name][1])
+    epochs = min(model.n_iter_, other.n_iter_)
+    assert epochs in other.held_out_loss_ and other.loss_curve_[:epochs] == fitted(name, norm="l2").loss_curve_[:epochs]
+
+
+def test_one_learner_has_a_bound(little_is_much):
+    model = PredtronClassifier(norm="l2", update="perceptron", intercept_scaling=1, random_state=0).fit(X, Y)
+    assert model.loss_bound(margin=1, radius=5) > 0
+
+
+# -------------------------------------------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"cv": 1}, "'cv' parameter"),
+        ({"cv": -1}, "'cv' parameter"),
+        ({"cv": "five"}, "'cv' parameter"),
+        ({"cv": N + 1}, f"cv={N + 1} is more than the {N}"),
+        ({"cv": ShuffleSplit(3, random_state=0)}, "cv=ShuffleSplit.* (tests a row twice|never tests some rows)"),
+        ({"cv": ShuffleSplit(1, random_state=0)}, "never tests some rows"),
+        ({"cv": 3, "warm_start": True}, "warm_start=True"),
+        ({"cv": 3, "average": "auto"}, "average='auto'"),
+        ({"cv": 3, "norm": RKHS()}, "norm='rkhs'"),
+        ({"cv": 3, "reject": Reject(0.2, rule="online")}, "reject.rule='online'"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_is_learned(parameters, message):
+    model = PredtronClassifier(random_state=0).fit(X[:50], Y[:50])
+    before = states(model)
+    old = model.get_params()
+    model.set_params(**parameters)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y)
+    model.set_params(**old)
+    assert states(model) == before
+
+
+def test_a_callback_that_chooses_epochs_is_no_company_for_folds():
+    stopping = EarlyStopping((X[:20], Y[:20]))
+    with pytest.raises(ValueError, match="a callback that chooses the epochs"):
+        PredtronClassifier(cv=3).set_callbacks(stopping).fit(X, Y)
+    model = PredtronClassifier(random_state=0).set_callbacks(stopping).fit(X, Y)
+    assert not hasattr(model, "held_out_loss_") and model.best_iter_ <= model.n_iter_
+
+
+def test_rows_of_no_good_leave_the_estimator_as_it_was():
+    bad = X.copy()
+    bad[7, 2] = np.nan
+    model = PredtronClassifier(random_state=0)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(bad, Y)
+    assert not hasattr(model, "coef_")
+    model.fit(X, Y)
+    before = states(model)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(bad, Y)
+    assert states(model) == before
+
+
+def test_bounds_ask_for_one_learner():
+    model = PredtronClassifier(norm="l2", intercept_scaling=1, random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match=r"mean of several learners.*cv=0"):
+        model.loss_bound(margin=1, radius=5)
+    model.partial_fit(X[:3], Y[:3])
+    with pytest.raises(ValueError, match=r"mean of several learners.*cv=0"):
+        model.loss_bound(margin=1, radius=5)
+    assert clone(model).set_params(cv=0).fit(X, Y).loss_bound(margin=1, radius=5) > 0
+
+
+# ------------------------------------------------------------------------------------------------------------- what it is by none
+
+
+def test_none_of_it_is_one_learner():
+    given = {"random_state": 0, "decision": "learned"}
+    model, other = PredtronClassifier(cv=0, **given).fit(X, Y), PredtronClassifier(**given).fit(X, Y)
+    assert_array_equal(model.coef_, other.coef_)
+    assert model.t_ == other.t_ == 10 * N and not hasattr(model, "held_out_loss_")
+    assert_array_equal(PredtronClassifier(cv=0, random_state=0).fit(X, Y).coef_, model.coef_)
+
+
+def test_probabilities_after_several_epochs_of_one_learner_are_refused():
+    model = PredtronClassifier(cv=0, random_state=0).fit(X, Y)
+    with pytest.raises(AttributeError) as error:
+        model.predict_proba(X)
+    assert "cv=0" in str(error.value.__cause__)
+    again = pickle.loads(pickle.dumps(model))
+    assert not hasattr(again, "predict_proba")
+    assert again.partial_fit(X[:9], Y[:9]).predict_proba(X).shape == (N, 3)
+    assert PredtronClassifier(cv=0, max_iter=1, random_state=0).fit(X, Y).predict_proba(X).shape == (N, 3)
+
+
+def test_the_bipartite_classifier_has_no_folds_that_choose():
+    assert "cv" not in PredtronBipartiteClassifier().get_params()
+
+
+# -------------------------------------------------------------------------------------------------------------- bits and streams
+
+
+@families
+def test_bits_do_not_depend_on_threads_copies_or_calls(name):
+    y = FAMILIES[name][1]
+    model = fitted(name)
+    with joblib.parallel_config(n_jobs=2):
+        assert states(fitted(name)) == states(model)
+    twins = [copy.deepcopy(model), pickle.loads(pickle.dumps(model)), clone(model).fit(X, y)]
+    model.partial_fit(X, y)
+    for twin in twins[:2]:
+        for first, end in [(0, 1), (1, 50), (50, N)]:
+            twin.partial_fit(X[first:end], y[first:end])
+        assert_array_equal(twin.coef_, model.coef_)
+        assert twin.t_ == model.t_
+        assert_array_equal(twin.predict(X), model.predict(X))
+    assert states(twins[2]) == states(fitted(name))
+
+
+def test_weights_are_frequencies():
+    weight = np.where(np.arange(N) % 3 == 0, 0.0, 1.0)
+    model = PredtronClassifier(random_state=0).fit(X, Y, sample_weight=weight)
+    some = weight > 0
+    assert_array_equal(model.coef_, PredtronClassifier(random_state=0).fit(X[some], Y[some]).coef_)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
+def test_few_rows(n):
+    model = PredtronClassifier(random_state=0).fit(X[:n], np.arange(n) % 2)
+    assert model.predict(X).shape == (N,) and len(model.loss_curve_) == model.n_iter_
+
+
+def test_a_class_of_one_row_has_a_place():
+    y = np.where(np.arange(N) == 5, 7, TWO)
+    model = PredtronClassifier(random_state=0).fit(X, y)
+    assert model.predict_proba(X).shape == (N, 3) and model.predict_proba(X)[:, 2].max() < 0.5
+
+
+def test_one_row_may_be_held_out_at_a_time():
+    model = PredtronBinaryClassifier(cv=LeaveOneOut(), random_state=0, max_iter=1).fit(X[:12], TWO[:12])
+    assert model.t_ == 12 * 11
+
+
+def test_strata_are_those_of_classes():
+    by_name = PredtronClassifier(cv=StratifiedKFold(3), shuffle=False, max_iter=1).fit(X, np.array(list("abc"))[Y])
+    by_number = PredtronClassifier(cv=StratifiedKFold(3), shuffle=False, max_iter=1).fit(X, Y)
+    assert_array_equal(by_name.coef_, by_number.coef_)
+
+
+# ------------------------------------------------------------------------------------------------------------------ callbacks
+
+
+class Watcher:
+    """Notes what it is shown; it may stop."""
+
+    runs_without_callbacks = True
+
+    def __init__(self, stop_after=None):
+        self.stop_after, self.seen, self.ended = stop_after, [], 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context, **shown):
+        pass
+
+    def on_fit_task_end(self, estimator, context, **shown):
+        if context.task_name != "epoch":
+            self.ended += 1
+            return False
+        self.seen.append((estimator.n_iter_, estimator.t_, estimator.predict_proba(X)))
+        return estimator.n_iter_ == self.stop_after
+
+
+def watched(watcher, **parameters):
+    return PredtronClassifier(random_state=0, **parameters).set_callbacks(watcher).fit(X, Y)
+
+
+def test_callbacks_see_the_mean_after_each_epoch():
+    watcher = Watcher()
+    model = watched(watcher)
+    assert [epoch for epoch, _, _ in watcher.seen] == list(range(1, len(watcher.seen) + 1)) and watcher.ended == 1
+    assert len(watcher.seen) == max(model.held_out_loss_)
+    assert [t for _, t, _ in watcher.seen] == [4 * N * epoch for epoch, _, _ in watcher.seen]
+    for epochs in [1, 3]:
+        alone = PredtronClassifier(random_state=0, max_iter=epochs, cv=5).fit(X, Y)
+        assert_array_equal(watcher.seen[epochs - 1][2], alone.predict_proba(X))
+    assert_array_equal(model.coef_, PredtronClassifier(random_state=0).fit(X, Y).coef_)
+
+
+def test_a_callback_may_stop():
+    model = watched(Watcher(stop_after=5))
+    best = min(model.held_out_loss_, key=model.held_out_loss_.get)
+    assert list(model.held_out_loss_) == [3, 5] and model.n_iter_ == best and len(model.loss_curve_) == best
+
+
+def test_histories_end_where_the_model_does():
+    history = LossHistory()
+    model = PredtronClassifier(random_state=0).set_callbacks(history).fit(X, Y)
+    rounds, losses = history.curve(model)
+    assert len(rounds) == model.n_iter_ + 1 and (np.diff(rounds) == 4 * N).all()
+    assert rounds[-1] == model.t_ and losses[-1] == model.cumulative_loss_ and (np.diff(losses) >= 0).all()
+    model.partial_fit(X[:5], Y[:5])
+    assert history.curve(model)[0][-1] == model.t_
+
+
+def test_mixtures_have_no_folds():
+    from sklearn_predtron.mixing import ParameterMixing
+
+    with pytest.raises(ValueError, match=re.escape("cv=3: shards have one learner each")):
+        ParameterMixing(PredtronClassifier(cv=3)).fit(X, Y)
+
+
+class Interrupt(BaseException):
+    """As Ctrl-C."""
+
+
+@pytest.mark.parametrize("after", [1, 7])
+def test_an_interrupt_leaves_the_last_look_or_nothing(after, monkeypatch):
+    learn, calls = _folds.Pupil.learn, []
+
+    def interrupted(pupil, epochs):
+        calls.append(epochs)
+        if len(calls) > after:
+            raise Interrupt
+        return learn(pupil, epochs)
+
+    monkeypatch.setattr(_folds.Pupil, "learn", interrupted)
+    model = PredtronClassifier(random_state=0)
+    with pytest.raises(Interrupt):
+        model.fit(X, Y)
+    if after == 1:
+        assert not hasattr(model, "coef_")
+    else:
+        monkeypatch.setattr(_folds.Pupil, "learn", learn)
+        alone = PredtronClassifier(random_state=0, max_iter=3, cv=5).fit(X, Y)
+        assert_array_equal(model.coef_, alone.coef_)
+        assert_array_equal(model.predict_proba(X), alone.predict_proba(X))
+
+
+def test_a_learner_that_began_with_next_to_nothing_has_no_say():
+    random = np.random.default_rng(0)
+    rows = random.standard_normal((2000, 1))
+    labels = (random.random(2000) < 1 / (1 + np.exp(-2 * rows[:, 0]))).astype(int)
+    far = 0
+    for seed in range(30):
+        given = {"norm": "scaled", "random_state": seed}
+        model = PredtronBinaryClassifier(**given).fit(rows, labels)
+        assert abs(model.coef_[0, 0]) < 10 and min(model.held_out_loss_.values()) < 0.5
+        far += model.t_ < 4 * 2000 * model.n_iter_
+    assert 0 < far < 20  # it happens to a learner of one feature
