@@ -23,7 +23,7 @@ X = np.column_stack([X - X.mean(axis=0), np.ones(len(X))])  # a column of ones i
 # %%
 # The flowers are learned ten times over, row by row, in an order of their own each time.
 
-model = PredtronClassifier(norm="l2", update="loss_driven", fit_intercept=False, random_state=0)
+model = PredtronClassifier(norm="l2", update="loss_driven", fit_intercept=False, cv=0, random_state=0)
 found = largest_margin(model, X, y)
 model.set_callbacks(LossHistory()).fit(X, y)
 R = radius(model, X)
