@@ -111,7 +111,8 @@ class Epochs:
         if observed == "first":
             return {"order": order, "usual": self.usual, "ahead": order, "counts": first_appearances(order)}
         # Drawn by row: among the first appearances of a whole epoch rows of large weight would be early, when little is learned.
-        last = (self.random.random(order.max() + 1) < 0.5)[order]
+        numbers, row = np.unique(order, return_inverse=True)
+        last = (self.random.random(len(numbers)) < 0.5)[row]
         last |= not last.any()
         order = np.concatenate([order[~last], order[last]])
         counts = first_appearances(order)
