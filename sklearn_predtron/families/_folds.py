@@ -44,11 +44,6 @@ class Folds(NamedTuple):
     looks: tuple[int, ...]
     seed: int | None  # of what is drawn; None draws nothing
 
-    @property
-    def held(self) -> NDArray:
-        """Which units are held out of a learner."""
-        return self.fold < self.n_learners
-
 
 class Look(NamedTuple):
     """What was learned after some epochs, and what it makes of the rows that were held out."""
