@@ -629,7 +629,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to save: parameters, and what was learned, packed."""
         model = self._model
-        state = {name: value for name, value in super().__getstate__().items() if name not in OF_A_PROCESS}
+        state = {name: value for name, value in super().__getstate__().copy().items() if name not in OF_A_PROCESS}
         return without_pairs(state if model is None else {**state, "_model": model.packed()})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
