@@ -64,6 +64,7 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
                 else:
                     note_first_epoch(view, view._model)
             settle_on_rows(view, batch)
+        take_over(estimator, view)
     except BaseException as error:
         # Where rows were refused, then or in a fold, and where nothing was learned: the rows were no good from the start.
         refused = isinstance(error, Exception) and (done or view._model.learner.refused)
@@ -72,7 +73,6 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
         raise
     finally:
         learner.weights.close_fit()
-    take_over(estimator, view)
     if estimator.average is not None:  # else it means another in a stream
         open_stream(estimator)
 
@@ -102,11 +102,11 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Le
             learn(view, batch)
         else:
             learn_in_order(model, reader.rounds(batch))
+        take_over(estimator, view)
     except BaseException:
-        if view._model.learner.t > rounds:
+        if view._model.learner.t > rounds:  # again, if that is what was interrupted
             take_over(estimator, view)
         raise
-    take_over(estimator, view)
     if estimator._model.stream is None:
         open_stream(estimator)
 

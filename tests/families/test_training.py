@@ -5,9 +5,11 @@ import pickle
 import numpy as np
 import pytest
 from cases import needs_callbacks
+from sklearn.base import clone
 
-from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier
+from sklearn_predtron import PredtronBipartiteClassifier, PredtronClassifier, PredtronMultilabelClassifier
 from sklearn_predtron.callbacks import LossHistory
+from sklearn_predtron.estimator_checks import assert_same
 from sklearn_predtron.families import _training
 from sklearn_predtron.families._epochs import folds_of, generator_of, seed_of
 from sklearn_predtron.families._held import N_SEED
@@ -73,6 +75,32 @@ def test_an_interrupt_leaves_the_rounds_that_were_learned(when, known, monkeypat
         assert model._model is before
     else:
         assert model.t_ == 2 * len(X) and model.n_iter_ == 2
+
+
+@pytest.mark.parametrize("verb", ["fit", "partial_fit"])
+def test_an_interrupt_while_a_call_hands_over_what_it_learned_loses_none_of_it(verb, monkeypatch):
+    """Groups are noted beside the rounds: one without the other would be another stream."""
+    given, moments = {"groups": np.arange(90) // 3}, []
+    take_over = _training.take_over
+
+    def interrupted(estimator, view):
+        moments.append(view._model.learner.t)
+        if len(moments) == 1:
+            raise KeyboardInterrupt
+        take_over(estimator, view)
+
+    whole = PredtronBipartiteClassifier(random_state=0, decision="learned").partial_fit(X, Y > 0, **given, classes=[False, True])
+    model = PredtronBipartiteClassifier(random_state=0, decision="learned")
+    model.partial_fit(X[:60], Y[:60] > 0, groups=given["groups"][:60], classes=[False, True])
+    monkeypatch.setattr(_training, "take_over", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        if verb == "fit":
+            model.fit(X, Y > 0, **given)
+        else:
+            model.partial_fit(X[60:], Y[60:] > 0, groups=given["groups"][60:])
+    assert len(moments) == 2 and model.t_ == moments[0]
+    monkeypatch.undo()
+    assert_same(model, whole if verb == "partial_fit" else clone(model).fit(X, Y > 0, **given), "interrupted at last")
 
 
 class Looking:
