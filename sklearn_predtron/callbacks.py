@@ -226,10 +226,11 @@ class EarlyStopping:
     from 1; `best_score_`, the mean loss or the score after it; and `validation_scores_`, a list of those of all epochs.
 
     An epoch that improves costs a deep copy of what was learned (with kernels also of the rows that are kept), and each epoch
-    an evaluation.  One copy is kept, until `fit` ends.  Where `fit` decides by rows that are held out in folds (see `decision`),
-    the epochs are compared by what the predictions of the first tell, as in a stream; then the folds are learned, for as many
-    epochs as were best, so that the fitted estimator may score otherwise than `best_score_`.  An interrupted fit leaves what was
-    learned so far, not the best epoch.  The default `max_iter` is a small number of epochs; give it a larger one.
+    an evaluation.  One copy is kept, until `fit` ends.  An estimator's own folds (`cv`) then choose nothing.  Where its decision
+    asks for scores of rows that are held out, the epochs are compared by what the predictions of the first tell, as in a stream;
+    then folds are learned, for as many epochs as were best, so that the fitted estimator may score otherwise than `best_score_`.
+    An interrupted fit leaves what was learned so far, not the best epoch.  The default `max_iter` is a small number of epochs;
+    give it a larger one.
 
     The callback may be shared by clones, folds and threads.  It acts in `fit` alone.  A pickled estimator has its callbacks with
     it, and so the held-out part, unless ``set_callbacks()`` has removed them.  It works with scikit-learn 1.6 to 1.8 as well.

@@ -47,7 +47,7 @@ random_state : int, RandomState instance or None, default=None
     Seed of the shuffles.
 
 warm_start : bool, default=False
-    Whether `fit` goes on from the weights of the previous call.
+    Whether `fit` goes on from the weights of the previous call, without folds.
 
 class_weight : dict, "balanced" or None, default=None
     Weights of the rows by class, 1 for those left out; "balanced" (in `fit` only) gives all classes the same total weight.
@@ -91,7 +91,7 @@ dual_coef_, support_ : ndarrays of shape ({d}, n_support) and (n_support,)
     With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
 
 t_ : int
-    Rounds so far, of all learners if the mean of several predicts.
+    Rounds so far, of all learners if the mean of several predicts; so are the counts and sums below.
 
 n_mistakes_ : int
     Rounds in which a maximiser of the score lost.
@@ -103,7 +103,7 @@ cumulative_loss_ : float
     Loss suffered online by the last iterate, before each update.
 
 loss_curve_ : list of float
-    Mean progressive loss of each epoch of `fit`.
+    Mean progressive loss of each epoch of `fit`, over all learners.
 
 n_iter_ : int
     Epochs of the last `fit`, up to the one that predicts.

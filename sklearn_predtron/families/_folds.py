@@ -26,6 +26,7 @@ from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import checked_patience
 from sklearn_predtron.families._reading import Batch, RowReader, Units, as_rows
 from sklearn_predtron.families._watched import Watched, chosen_by_callback, showing
+from sklearn_predtron.families.labels._codec import Codec
 
 ACCEPTED: list[Any] = ["cv_object", Options(Integral, {0})]
 N_FOLDS, LEAST_ROWS = 5, 20
@@ -52,6 +53,17 @@ class Look(NamedTuple):
     loss: float
     held: HeldOut | None
     learner: Learner
+
+
+class Course(NamedTuple):
+    """What was best of the looks at one way to learn, as the model has it."""
+
+    labels: Codec
+    record: dict[str, Any]
+    learner: Learner
+    settled: Any
+    loss: float
+    stopped: bool  # by a callback
 
 
 class Pupil:
@@ -114,7 +126,7 @@ def folds_that_choose(view: Any, reader: RowReader, decision: Decision, batch: B
     n = len(units.numbers)
     if cv is not None:
         return Folds(units, *given_folds(cv, units, seed, reader, batch, model.labels), looks_of(view, LOOKS_OF_FOLDS), seed)
-    if few_enough(decision.asks_for or UNSEEN, n, X, model.learner):
+    if few_enough(decision.asks_for or UNSEEN, n, X, model.learner.problem.d):
         if n < LEAST_ROWS or not reader.suffices(n - -(-n // N_FOLDS), batch):
             return None
         fold = folds_of(units.strata, generator_of(seed, OF_FOLDS), N_FOLDS)
@@ -180,6 +192,58 @@ def folds_of_splitter(cv: Any, units: Units) -> tuple[NDArray, int]:
 def learn_in_folds(
     view: Any, estimator: Any, batch: Batch, y: Any, metadata: dict[str, Any] | None, folds: Folds, ids: dict[str, Any]
 ) -> None:
+    """Learn what there is to choose among, each in its course; the mean of the best one's best look is the model's."""
+    model: Model = view._model
+    contenders = contenders_of(view, batch, folds)
+    if folds.n_learners > 1:
+        model.learned_with = MEAN
+    watched = Watched(view, estimator, folds.looks[-1] * len(contenders), X=batch.X, y=y, metadata=metadata)
+    courses: list[Course] = []
+    history = copy.deepcopy(model.learner.history)
+    for labels in contenders:
+        if courses:
+            begin_anew(view, batch, labels, copy.deepcopy(history))
+        courses.append(course_of(view, batch, y, ids, folds, watched))
+        if courses[-1].stopped:
+            break
+    best = min(courses, key=lambda course: course.loss)
+    if best is not courses[-1]:
+        model.labels, model.learner, model.settled, model.record = best.labels, best.learner, best.settled, best.record
+    watched.end()
+
+
+def contenders_of(view: Any, batch: Batch, folds: Folds) -> list[Codec]:
+    """Return what folds choose among: other than the first only what goes with the parts, and is no more work than folds are."""
+    model: Model = view._model
+    labels, *others = model.labels.choices()
+    model.labels = labels
+    if folds.n_learners == 1:
+        return [labels]
+    return [labels, *(other for other in others if is_worth_trying(view, batch, len(folds.units.numbers), other))]
+
+
+def is_worth_trying(view: Any, batch: Batch, n: int, labels: Codec) -> bool:
+    """Return whether what labels make of the problem goes with the other parts, and is no more work than folds are."""
+    problem, p = view._build_problem(labels), batch.rows.p
+    if problem.d * p > MOST_WEIGHTS or not few_enough(UNSEEN, n, batch.X, problem.d):
+        return False
+    try:
+        new_learner(view, problem, batch.rows, view._model.norm, None)
+    except ValueError:
+        return False
+    return True
+
+
+def begin_anew(view: Any, batch: Batch, labels: Codec, history: Any) -> None:
+    """Let the model have learned nothing, of the problem that other labels make."""
+    model: Model = view._model
+    model.labels = labels
+    model.learner = fresh_learner(view, batch)
+    if history is not None:
+        model.learner.record(history)
+
+
+def course_of(view: Any, batch: Batch, y: Any, ids: dict[str, Any], folds: Folds, watched: Watched) -> Course:
     """Let each learner learn without its fold until it is no better than it was; the mean of the best ones is the model's."""
     model: Model = view._model
     blank, pupils = model.learner, [Pupil(view, batch, folds, number) for number in range(folds.n_learners)]
@@ -187,10 +251,8 @@ def learn_in_folds(
     losses: list[float] = []
     found: dict[int, float] = {}
     model.record, model.settled = {"loss_curve_": losses, "n_iter_": 0, "held_out_loss_": found}, None
-    if folds.n_learners > 1:
-        model.learned_with = MEAN
-    watched = Watched(view, estimator, folds.looks[-1], X=batch.X, y=y, metadata=metadata)
     best: Look | None = None
+    stopped = False
     for epochs in stretches(folds.looks, each=watched.by_any or patience is not None):
         watched.begin_epoch()
         try:
@@ -203,19 +265,20 @@ def learn_in_folds(
             model.learner = blank  # so that the fit is undone
             raise
         model.record["n_iter_"] = epochs
-        over |= watched.end_epoch()
-        if not (over or epochs in folds.looks):
+        stopped = watched.end_epoch()
+        if not (over or stopped or epochs in folds.looks):
             continue
         found[epochs] = look.loss
         if best is not None and not look.loss < best.loss:
             take(view, batch, best)
             break
         best = look
-        if over:
+        if over or stopped:
             break
     model.record["n_iter_"] = max(found, default=0, key=lambda epochs: -found[epochs])
     del losses[model.record["n_iter_"] :]
-    watched.end()
+    loss = min(found.values(), default=np.inf)
+    return Course(model.labels, model.record, model.learner, model.settled, loss, stopped)
 
 
 def learned_side_by_side(pupils: list[Pupil], epochs: int) -> list[float]:

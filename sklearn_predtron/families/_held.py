@@ -80,7 +80,7 @@ def held_out_by(view: Any, reader: RowReader, decision: Decision, batch: Batch, 
     model: Model = view._model
     learner, X = model.learner, batch.X
     n = batch.rows.n if batch.order is None else len(batch.order)
-    folds = few_enough(decision.asks_for, n, X, learner)
+    folds = few_enough(decision.asks_for, n, X, learner.problem.d, kernel=learner.weights.expansion is not None)
     if not folds and (decision.asks_for == PROGRESSIVE or n < SHARE or (view.max_iter == 1 and batch.weight is None)):
         return None
     part = min(LARGEST_PART, n // SHARE, max(1, MOST_SCORES // learner.problem.d))
@@ -92,9 +92,9 @@ def held_out_by(view: Any, reader: RowReader, decision: Decision, batch: Batch, 
     return Held(units, fold if folds else np.minimum(fold, 1), folds, random)
 
 
-def few_enough(asked_for: str, n: int, X: Any, learner: Learner) -> bool:
-    """Return whether n units are few enough for folds."""
-    work, kernel = (X.nnz if sparse.issparse(X) else X.size) * learner.problem.d, learner.weights.expansion is not None
+def few_enough(asked_for: str, n: int, X: Any, d: int, *, kernel: bool = False) -> bool:
+    """Return whether n units, of d scores a round, are few enough for folds."""
+    work = (X.nnz if sparse.issparse(X) else X.size) * d
     return 1 < n <= (MOST_KERNEL_ROWS if kernel else MOST_ROWS[asked_for]) and work <= MOST_WORK
 
 

@@ -18,10 +18,10 @@ from sklearn_predtron.updates import Update
 CONSTRAINTS: dict[str, list] = {"loss": [str, RankingLoss], "representation": [str, callable, RankingRepresentation]}
 
 
-def ranking_problem(estimator: Any, n: int) -> Problem:
-    """Build the compiled problem of an estimator's loss and representation, for n items, 0 for any number."""
-    loss = copy.copy(ranking_loss(estimator.loss))
-    representation = copy.copy(ranking_representation(estimator.representation, lambda found: loss.build(found, n)))
+def ranking_problem(loss: Any, representation: Any, n: int) -> Problem:
+    """Build the compiled problem of the parameters `loss` and `representation`, for n items, 0 for any number."""
+    loss = copy.copy(ranking_loss(loss))
+    representation = copy.copy(ranking_representation(representation, lambda found: loss.build(found, n)))
     problem, d = loss.build(representation, n), representation._n_scores(n)
     return checked_build(loss, problem, representation._problem, d=d, n_labels=n)
 

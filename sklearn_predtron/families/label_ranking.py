@@ -28,6 +28,7 @@ from sklearn_predtron.families._reading import check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.relevances import LabelRelevances, relevance_matrix
+from sklearn_predtron.losses import KendallTau, ranking_loss
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.problems._relevance import Relevances
@@ -48,10 +49,12 @@ class PredtronLabelRanker(BasePredtron):
         L(sigma, y) of rankings: "ndcg" for the top of the list, "kendall_tau" for the order of all labels.  `NDCG(k=10)` looks
         at the first 10 positions; "ap" is for relevances 0 and 1, "swapped_pairs" for two grades a row, "ranking_zero_one" asks
         for wholly right rankings.
-    representation : {representations}, callable or RankingRepresentation, default="log"
+    representation : "auto", {representations}, callable or RankingRepresentation, default="auto"
         rep(sigma)_i = f(position of label i) / |f| by a strictly decreasing f of the positions 1, 2, ...;
         `PowerRank(alpha=2)` carries its parameter, a callable takes the positions as an array.  "pairwise", for
-        ``loss="kendall_tau"``, has a score and a learner for each pair of labels, whose votes rank them.
+        ``loss="kendall_tau"``, has a score and a learner for each pair of labels, whose votes rank them.  "auto" is "log" but for
+        that loss: where `fit` has folds (see `cv`) for the m (m - 1) / 2 scores of pairs as well, it learns both, and keeps the
+        one whose mean loss of the rows that were held out is lower.
     {norm}
     {update}
     {average}
@@ -68,12 +71,13 @@ class PredtronLabelRanker(BasePredtron):
     ----------
     {label_names_}
     coef_ : ndarray of shape (m, n_features)
-        Weights that predict; with representation="pairwise" of shape (m (m - 1) / 2, n_features), a row for each of `pairs_`,
-        as in all that is said to have m rows here.
+        Weights that predict; of pairs of shape (m (m - 1) / 2, n_features), a row for each of `pairs_`, as in all that is said
+        to have m rows here.
     intercept_ : ndarray of shape (m,)
         Offsets of the scores.
     pairs_ : ndarray of shape (m (m - 1) / 2, 2)
-        With representation="pairwise", the labels i < j that a score compares: it is positive where i is ahead of j.
+        With representation="pairwise", given or chosen, the labels i < j that a score compares: it is positive where i is ahead
+        of j.
     {norm_}
     {last_coef_}
     {last_intercept_}
@@ -99,10 +103,11 @@ class PredtronLabelRanker(BasePredtron):
     Jain et al. (2015), section 5; as for `PredtronRanker`, sigma_y is the competitor's order sorted again by relevance.  A row
     all of whose labels are equally relevant has no wrong ranking: its loss is 0 and it changes nothing.
 
-    For Kendall's tau take ``loss="kendall_tau", representation="pairwise"``: one linear score a label cannot follow many orders
-    of the labels, votes of pairs can (Hüllermeier et al. 2008).  They have (m - 1) / 2 times the weights; with many labels, or
-    where one score a label is true, ``loss="kendall_tau"`` alone has fewer.  For the top of the list take the default "ndcg".
-    update="slam" looks at the top, too; on long noisy lists it ranks little better than chance.
+    For Kendall's tau take ``loss="kendall_tau"``: one linear score a label cannot follow many orders of the labels, votes of
+    pairs can (Hüllermeier et al. 2008), with (m - 1) / 2 times the weights; where one score a label is true they lose a little,
+    so that `fit` tries both.  A stream has one score a label, unless it is told ``representation="pairwise"``.  For the top of
+    the list take the default "ndcg".  update="slam" looks at the top, too; on long noisy lists it ranks hardly better than
+    chance.
 
     Under the norm "l2" each pair is learned as `PredtronBinaryClassifier` learns it from the rows in which its labels differ;
     other norms join the pairs' weights.  All rows count in the scale of the intercept and in the average.
@@ -126,7 +131,7 @@ class PredtronLabelRanker(BasePredtron):
         self,
         *,
         loss: Any = "ndcg",
-        representation: Any = "log",
+        representation: Any = "auto",
         norm: Any = "auto",
         update: Any = "adaptive",
         average: Any = None,
@@ -162,7 +167,7 @@ class PredtronLabelRanker(BasePredtron):
     def pairs_(self) -> NDArray:
         """With representation="pairwise", the labels that each score compares, of shape (d, 2)."""
         if self._model.learner.problem.of_one_score is None:
-            raise AttributeError("pairs_ is of representation='pairwise'; other rankings have a score for each label.")
+            raise AttributeError("pairs_ is of representation='pairwise', given or chosen; here each label has a score.")
         return read_only(np.column_stack(np.triu_indices(self._model.labels.n_labels, 1)))
 
     # --------------------------------------------------------------------------------------------------------- learning
@@ -192,7 +197,7 @@ class PredtronLabelRanker(BasePredtron):
         return self._partial_fit(X, y, sample_weight=sample_weight)
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Relevances]:
-        codec = known or LabelRelevances(relevance_matrix(y).shape[1], column_names(y))
+        codec = known or LabelRelevances(relevance_matrix(y).shape[1], column_names(y), self._representations())
         return codec, codec.encode(y)
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
@@ -205,8 +210,14 @@ class PredtronLabelRanker(BasePredtron):
             scores = Linear(*(array[first] - array[second] for array in scores))
         return labels, scores
 
+    def _representations(self) -> tuple[str, ...]:
+        """Return among which representations folds choose: of pairs if the loss is of pairs."""
+        votes = self.representation == "auto" and isinstance(ranking_loss(self.loss), KendallTau)
+        return ("log", "pairwise") if votes else ("log",)
+
     def _build_problem(self, labels: Any) -> Problem:
-        return ranking_problem(self, labels.n_labels)
+        representation = labels.representations[0] if self.representation == "auto" else self.representation
+        return ranking_problem(self.loss, representation, labels.n_labels)
 
     # -------------------------------------------------------------------------------------------------------- prediction
 

@@ -218,7 +218,7 @@ class PredtronRanker(BasePredtron):
         return RELEVANCES, scores._replace(intercept=np.zeros(1))  # it is common to the documents of a query
 
     def _build_problem(self, labels: Any) -> Problem:
-        return ranking_problem(self, labels.n_labels)
+        return ranking_problem(self.loss, self.representation, labels.n_labels)
 
     def _intercept(self) -> Intercept:
         return Intercept(False, 1.0)

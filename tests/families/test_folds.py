@@ -8,8 +8,10 @@ from itertools import pairwise
 import joblib
 import numpy as np
 import pytest
+from cases import needs_callbacks
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 
@@ -409,6 +411,105 @@ def test_mixtures_have_no_folds():
 
     with pytest.raises(ValueError, match=re.escape("cv=3: shards have one learner each")):
         ParameterMixing(PredtronClassifier(cv=3)).fit(X, Y)
+
+
+# ------------------------------------------------------------------------------------------------- a choice among ways
+
+
+def ordered(kind):
+    """Return rows and orders of five labels: of one linear score each, or of a class's own."""
+    rows, labels = make_classification(
+        400, 10, n_informative=6, n_classes=4, n_clusters_per_class=1, class_sep=2.0, random_state=0
+    )
+    random = np.random.default_rng(0)
+    latent = rows @ random.standard_normal((10, 5)) if kind == "scores" else 2 * random.standard_normal((4, 5))[labels]
+    return rows, (latent + random.standard_normal((400, 5))).argsort(axis=1).argsort(axis=1)
+
+
+def ranker(**parameters):
+    return PredtronLabelRanker(**{"loss": "kendall_tau", "random_state": 0, **parameters})
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("scores", "log"), ("classes", "pairwise")])
+@pytest.mark.parametrize("history", [pytest.param(True, marks=needs_callbacks), False])
+def test_orders_of_labels_choose_between_scores_and_votes(kind, expected, history):
+    """By the least own loss of rows that were held out; what is learned is that of the one chosen alone, to the last bit."""
+    rows, y = ordered(kind)
+    callbacks = [LossHistory()] if history else []
+    alone = {one: ranker(representation=one).set_callbacks(*callbacks).fit(rows, y) for one in ("log", "pairwise")}
+    least = {one: min(model.held_out_loss_.values()) for one, model in alone.items()}
+    assert min(least, key=least.get) == expected
+    model, other = ranker().set_callbacks(*callbacks).fit(rows, y), alone[expected]
+    assert hasattr(model, "pairs_") == (expected == "pairwise")
+    assert_array_equal(model.coef_, other.coef_)
+    assert_array_equal(model.decision_function(rows), other.decision_function(rows))
+    for attribute in ["held_out_loss_", "loss_curve_", "n_iter_", "t_", "n_mistakes_", "cumulative_loss_"]:
+        assert getattr(model, attribute) == getattr(other, attribute), attribute
+    for callback in callbacks:
+        assert_array_equal(callback.curve(model), callback.curve(other))
+    for way in (pickle.loads(pickle.dumps(model)), model):  # it goes on as what it is
+        way.partial_fit(rows[:30], y[:30])
+        assert_array_equal(way.coef_, alone[expected].__sklearn_clone__().fit(rows, y).partial_fit(rows[:30], y[:30]).coef_)
+    model.set_params(warm_start=True).fit(rows, y)
+    assert hasattr(model, "pairs_") == (expected == "pairwise")
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"cv": 0}, {"update": "max_pair"}, {"loss": "ndcg"}, {"representation": "log"}, {"norm": "rkhs", "max_iter": 1}],
+    ids=str,
+)
+def test_votes_are_not_tried_where_they_do_not_go_or_nothing_is_held_out(parameters):
+    rows, y = ordered("classes")
+    model = ranker(**parameters).fit(rows[:100], y[:100])
+    assert not hasattr(model, "pairs_")
+    assert model._model.learner.problem.d == 5
+
+
+@pytest.mark.parametrize(("module", "limit", "value"), [(_folds, "MOST_WEIGHTS", 99), (_held, "MOST_WORK", 400 * 10 * 9)])
+def test_votes_are_not_tried_where_they_are_too_much(module, limit, value, monkeypatch):
+    rows, y = ordered("classes")
+    monkeypatch.setattr(module, limit, value)
+    model = ranker().fit(rows, y)
+    assert model.held_out_loss_ and not hasattr(model, "pairs_")
+
+
+def test_a_stream_has_a_score_for_each_label():
+    rows, y = ordered("classes")
+    stream, log = (ranker(**given).partial_fit(rows, y) for given in ({}, {"representation": "log"}))
+    assert_array_equal(stream.coef_, log.coef_)
+    with pytest.raises(ValueError, match="representation"):
+        stream.set_params(representation="pairwise").partial_fit(rows, y)
+
+
+def test_documents_have_no_votes_to_choose():
+    with pytest.raises(ValueError, match="representation='auto'"):
+        PredtronRanker(representation="auto").fit(X, Y, qid=IDS)
+
+
+@needs_callbacks
+@pytest.mark.parametrize("after", [None, 2])
+def test_callbacks_see_the_epochs_of_both_ways(after):
+    rows, y = ordered("classes")
+
+    class Counting(LossHistory):
+        epochs, most = 0, 0
+
+        def on_fit_task_begin(self, estimator, context, **given):
+            super().on_fit_task_begin(estimator, context, **given)
+            Counting.most = max(Counting.most, context.max_subtasks or 0)
+
+        def on_fit_task_end(self, estimator, context, **given):
+            Counting.epochs += context.task_name == "epoch"
+            assert estimator.decision_function(rows).shape == (400, 5)
+            return Counting.epochs == after
+
+    model = ranker(max_iter=4).set_callbacks(Counting()).fit(rows, y)
+    assert Counting.most == 8
+    if after is None:
+        assert Counting.epochs == 8 and hasattr(model, "pairs_") and model.n_iter_ == 4
+    else:
+        assert Counting.epochs == 2 and not hasattr(model, "pairs_") and model.n_iter_ == 2
 
 
 class Interrupt(BaseException):

@@ -28,6 +28,10 @@ class Codec:
         """Return a codec that knows more classes, and the place in it of each score so far."""
         raise ValueError(f"classes={shortened(classes)}: these labels do not take more classes; fit the estimator anew.")
 
+    def choices(self) -> tuple[Codec, ...]:
+        """Return codecs of the same labels, each of one way to learn them, among which `fit` chooses; the first is the usual."""
+        return (self,)
+
     def strata(self, labels: Any, rows: NDArray) -> NDArray:
         """Return the number of the stratum of each of some rows, of which all folds have as many."""
         return np.zeros(len(rows), dtype=np.intp)

@@ -39,10 +39,16 @@ class LabelRelevances(Codec):
         Number m of labels.
     names : ndarray of shape (m,) or None
         Their names, if they have any.
+    representations : tuple of str, default=("log",)
+        Those of rankings that may be learned; the first is meant until one is chosen.
     """
 
-    def __init__(self, n_labels: int, names: NDArray | None):
-        self.n_labels, self.names = n_labels, names
+    def __init__(self, n_labels: int, names: NDArray | None, representations: tuple[str, ...] = ("log",)):
+        self.n_labels, self.names, self.representations = n_labels, names, representations
+
+    def choices(self) -> tuple[Codec, ...]:
+        """Return a codec for each representation."""
+        return tuple(LabelRelevances(self.n_labels, self.names, (one,)) for one in self.representations)
 
     @cached_property
     def _reader(self) -> ListReader:
