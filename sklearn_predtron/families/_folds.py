@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn_predtron._compat import Options
 from sklearn_predtron._core.contributions import add, advance, contribution
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._names import refuse_class
 from sklearn_predtron._queries import shortened
 from sklearn_predtron.decisions._base import PROGRESSIVE, UNSEEN, Decision, HeldOut
 from sklearn_predtron.decisions._maps import root_mean_square
@@ -176,7 +177,12 @@ def given_folds(cv: Any, units: Units, seed: int | None, reader: RowReader, batc
 def folds_of_splitter(cv: Any, units: Units) -> tuple[NDArray, int]:
     """Return the fold of each unit, also of those of no weight, by a splitter, and how many folds there are."""
     n = len(units.numbers)
-    fold, splits = np.full(n, -1), list(check_cv(cv).split(np.zeros((n, 1)), units.strata))
+    refuse_class("cv", cv)
+    try:
+        splits = list(check_cv(cv).split(np.zeros((n, 1)), units.strata))
+    except ValueError as error:
+        raise ValueError(f"cv={shortened(cv)} cannot split what is learned, which has no groups: {error}") from error
+    fold = np.full(n, -1)
     for number, (_, tested) in enumerate(splits):
         if (fold[tested] >= 0).any():
             raise ValueError(f"cv={shortened(cv)} tests a row twice; accepted are splitters that test each row once.")

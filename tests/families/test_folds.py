@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
-from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 
 from sklearn_predtron import (
     PredtronBinaryClassifier,
@@ -221,6 +221,8 @@ def test_one_learner_has_a_bound(little_is_much):
         ({"cv": N + 1}, f"cv={N + 1} is more than the {N}"),
         ({"cv": ShuffleSplit(3, random_state=0)}, "cv=ShuffleSplit.* (tests a row twice|never tests some rows)"),
         ({"cv": ShuffleSplit(1, random_state=0)}, "never tests some rows"),
+        ({"cv": GroupKFold(3)}, "cv=GroupKFold.* cannot split .*no groups"),
+        ({"cv": KFold}, "cv=KFold is a class"),
         ({"cv": 3, "warm_start": True}, "warm_start=True"),
         ({"cv": 3, "average": "auto"}, "average='auto'"),
         ({"cv": 3, "norm": RKHS()}, "norm='rkhs'"),
