@@ -1,6 +1,6 @@
 """Mistake-driven online learning for general prediction problems, as scikit-learn estimators."""
 
-from sklearn_predtron._version import __version__ as __version__
+from sklearn_predtron._support.version import __version__ as __version__
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier

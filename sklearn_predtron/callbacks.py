@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.loss_curve import LossCurve
-from sklearn_predtron._queries import ids_taken, number_of_rows, shortened
+from sklearn_predtron._support.pipelines import final
+from sklearn_predtron._support.queries import ids_taken, number_of_rows, shortened
 from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.metrics._scorers import final
 
 __all__ = ["EarlyStopping", "LossHistory"]
 

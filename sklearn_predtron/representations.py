@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._compat import Interval
-from sklearn_predtron._core.score_map import SharedMap
-from sklearn_predtron._parts import ORDERED_THRESHOLDS, Part, as_numbers, real_numbers, resolve
-from sklearn_predtron._queries import shortened
-from sklearn_predtron._warning import warn
-from sklearn_predtron.problems._base import Problem
+from sklearn_predtron._support.compat import Interval
+from sklearn_predtron._support.parts import ORDERED_THRESHOLDS, Part, as_numbers, real_numbers, resolve
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem, SignProblem
 from sklearn_predtron.problems._kendall import KendallTauProblem
 from sklearn_predtron.problems._preferences import PreferencesProblem
 from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.problems._thermometer import ThermometerProblem
+
+if TYPE_CHECKING:
+    from sklearn_predtron._core.problem import Problem
 
 __all__ = [
     "Code",
@@ -287,7 +288,7 @@ class SharedThermometer(Thermometer):
     synonyms = ("prank", "thresholds")
 
     def compiled(self, k: int, cost: NDArray | None) -> FiniteProblem:
-        return ThermometerProblem(k, cost, SharedMap(k - 1))
+        return ThermometerProblem(k, cost, shared=True)
 
 
 class Code(CodeRepresentation):

@@ -13,7 +13,7 @@ from reference.learner import Reference
 from scipy import sparse
 
 from sklearn_predtron import Problem
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.losses import CostMatrix, CostTableLoss
 from sklearn_predtron.representations import Code, CodeRepresentation, SharedThermometer
 from sklearn_predtron.updates import (

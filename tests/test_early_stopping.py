@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import sklearn_predtron
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker, PredtronSequenceTagger
-from sklearn_predtron._compat import OwnCallbackSupport
+from sklearn_predtron._support.compat import OwnCallbackSupport
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_ranking_queries, make_sequences
 from sklearn_predtron.estimator_checks import _data as labelled

@@ -160,7 +160,7 @@ def test_forms_of_issues(path):
 
 def released(folder, version):
     """Copy what `.ci/release` looks at, as if that version was to be released."""
-    for name in ["pyproject.toml", "CITATION.cff", "CHANGELOG.md", "sklearn_predtron/_version.py", ".ci/release"]:
+    for name in ["pyproject.toml", "CITATION.cff", "CHANGELOG.md", "sklearn_predtron/_support/version.py", ".ci/release"]:
         text = (ROOT / name).read_text().replace(sklearn_predtron.__version__, version)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(re.sub(r"\(unreleased\)", "(2026-01-31)", text))

@@ -24,7 +24,7 @@ from sklearn_predtron import (
     PredtronRanker,
     Problem,
 )
-from sklearn_predtron._parts import Part, kinds
+from sklearn_predtron._support.parts import Part, kinds
 from sklearn_predtron.estimator_checks import check_problem
 from sklearn_predtron.losses import NDCG, CountLoss, Hamming, Reject, ZeroOne
 from sklearn_predtron.norms import RKHS, Norm

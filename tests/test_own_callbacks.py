@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron import PredtronClassifier
-from sklearn_predtron._compat import OwnCallbackSupport
+from sklearn_predtron._support.compat import OwnCallbackSupport
 from sklearn_predtron.callbacks import LossHistory
 
 

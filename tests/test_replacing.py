@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from sklearn_predtron._replacing import replacing
+from sklearn_predtron._support.replacing import replacing
 
 
 def write(path, content):

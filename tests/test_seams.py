@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import sklearn_predtron
-from sklearn_predtron._parts import Part
+from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._core.rule import Rule
+from sklearn_predtron._support.parts import Part
 from sklearn_predtron.families.structured import Problem as UserProblem
-from sklearn_predtron.problems._base import Problem
-from sklearn_predtron.updates._competitor import Rule
 
 ROOT = Path(sklearn_predtron.__file__).parent
 PARTS = (Part, Problem, Rule, UserProblem)

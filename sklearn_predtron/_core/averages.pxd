@@ -1,4 +1,4 @@
-from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.problem cimport Round
 
 cdef enum:
     CANDIDATES = 3      # the last iterate, the linear average, and one that forgets

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_predtron._core.learner import INSTRUCTIONS
-from sklearn_predtron._core.mixed import KINDS, State, fields
-from sklearn_predtron._version import __version__
+from sklearn_predtron._core.mixable_state import KINDS, State, fields
 
-MADE_BY = f"sklearn_predtron {__version__}, {platform.machine()} {INSTRUCTIONS}"
 ROUNDS = "clock.rounds"
 
 
@@ -28,25 +24,27 @@ class Contribution(NamedTuple):
         The fields, of which those of a mean are multiplied by the rounds, and gains and moments are of these rounds alone.
     seen : tuple of Seen, default=()
         What shards have seen in their first pass.
-    made_by : str, default=MADE_BY
-        The version and the instruction set: what the last bits depend on.
+    made_by : str, default=""
+        What the last bits depend on beside the rows, where learners of several machines may be mixed.
     """
 
     rounds: int
     loss: float
     state: State
     seen: tuple[Any, ...] = ()
-    made_by: str = MADE_BY
+    made_by: str = ""
 
 
-def contribution(before: State, after: State, seen: tuple[Any, ...] = (), *, pooled: bool = False) -> Contribution:
+def contribution(
+    before: State, after: State, seen: tuple[Any, ...] = (), *, pooled: bool = False, made_by: str = ""
+) -> Contribution:
     """Return what a learner that went on from one state to another contributes; the arrays of the latter become its own.
 
     Its sums began at 0, unless it has gone on from those that are `pooled`.
     """
     rounds = int(after["gain"][ROUNDS] - before["gain"][ROUNDS])
     if rounds == 0:
-        return Contribution(0, 0.0, fields(), seen)  # gains would be what rounding has left
+        return Contribution(0, 0.0, fields(), seen, made_by)  # gains would be what rounding has left
     state = dict(after)
     for value in after["mean"].values():
         value *= rounds
@@ -54,7 +52,7 @@ def contribution(before: State, after: State, seen: tuple[Any, ...] = (), *, poo
     if pooled:
         state["sum"] = {name: value - before["sum"].get(name, 0) for name, value in after["sum"].items()}
     state["moments"] = {name: value.without(before["moments"][name]) for name, value in after["moments"].items()}
-    return Contribution(rounds, rounds * state["sum"]["clock.loss"], state, seen)
+    return Contribution(rounds, rounds * state["sum"]["clock.loss"], state, seen, made_by)
 
 
 def add(first: Contribution, *others: Contribution, in_place: bool = False) -> Contribution:

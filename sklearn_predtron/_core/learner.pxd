@@ -3,11 +3,24 @@ from sklearn_predtron._core.lock cimport Lock, LockWord, Section
 from sklearn_predtron._core.loss_curve cimport LossCurve
 from sklearn_predtron._core.predictors cimport Predictors
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Labels, Problem, Round
+from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows, View
-from sklearn_predtron.updates._competitor cimport Rule
-from sklearn_predtron.norms._base cimport Weights
-from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron._core.rule cimport Rule
+from sklearn_predtron._core.weights cimport Weights
+from sklearn_predtron._core.intercept cimport Intercept
+
+
+cdef struct Batch:                    # the rounds of a call that learns
+    Py_ssize_t n
+    const Py_ssize_t* order           # the row of each round; NULL where they are in order
+    const double* weight              # of each row; NULL where all have the usual one
+    double usual
+    const double* counts              # what each round counts for the observer; NULL where it is what the average has it count
+    bint fresh                        # whether rows count in the statistics
+    bint unchecked                    # whether the lengths of rows are still to be looked at
+    bint observed                     # whether the observer sees rounds
+    bint choosing                     # whether the average may charge its candidates
+    bint parting                      # whether readers may come in between two rounds, and not two blocks alone
 
 
 cdef class Observer:
@@ -49,12 +62,10 @@ cdef class Learner:
     cdef int finish(self) except -1
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                           const double[::1] counts) except -1
-    cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                                 double usual, bint fresh, const double[::1] counts, bint unchecked,
-                                 bint observed, const Py_ssize_t[::1] ahead) except -2
-    cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
-                        Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
-                        bint choosing, const double[::1] counts, bint unchecked, bint parting) noexcept nogil
+    cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const Py_ssize_t[::1] ahead,
+                                 Batch* batch) except -2
+    cdef Py_ssize_t run(self, Rows rows, Labels labels, const Batch* batch, Py_ssize_t first, Py_ssize_t last,
+                        double* scratch, ScoreGradient* g) noexcept nogil
     cdef int pause(self) except -1
     cdef int end_rounds(self, bint learned) except -1
     cdef void lose(self, const View* x, const double* t, double* of_average, double* of_leader, const void* y, Round r,

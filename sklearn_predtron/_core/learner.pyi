@@ -7,10 +7,10 @@ from sklearn_predtron._core.averages import Average
 from sklearn_predtron._core.lock import Lock
 from sklearn_predtron._core.loss_curve import LossCurve
 from sklearn_predtron._core.predictors import Predictor
+from sklearn_predtron._core.problem import Labels, Problem
 from sklearn_predtron._core.rows import Rows
-from sklearn_predtron.norms._base import Weights
-from sklearn_predtron.problems._base import Labels, Problem
-from sklearn_predtron.updates._competitor import Rule
+from sklearn_predtron._core.rule import Rule
+from sklearn_predtron._core.weights import Weights
 
 INSTRUCTIONS: str
 

@@ -12,8 +12,9 @@ from sklearn_predtron._core.averages cimport CANDIDATES
 from sklearn_predtron._core.lock cimport lock_is_wanted
 from sklearn_predtron._core.predictors cimport Predictor, score
 from sklearn_predtron._core.rows cimport of_doubles, takes
+from sklearn_predtron._core.weights cimport ScoreFunction
 
-from sklearn_predtron._core.mixed import fields, joined, part_of
+from sklearn_predtron._core.mixable_state import fields, joined, part_of
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._core.state import between, capture, count, flag, optional, restored
 
@@ -71,7 +72,7 @@ cdef class Observer:
         """Let all that was seen weigh as much as rounds of this total weight."""
 
     def export(self):
-        """Return what was seen, as the state that observers of other rows are mixed with; see `_core.mixed`."""
+        """Return what was seen, as the state that observers of other rows are mixed with; see `_core.mixable_state`."""
         return fields()
 
     def adopt(self, state, bint with_sums):
@@ -270,18 +271,18 @@ cdef class Learner:
         Features that the rows do not have are zeros.
         """
         cdef Section section
-        cdef Weights weights
+        cdef ScoreFunction scoring
         self.open_section(&section)
         try:
-            weights = self.predictors.recall(mean)
-            if weights is None:
-                weights = self.predictors.in_passing(rows, mean)
-                if weights is not None:
-                    return score(weights, rows, out, first, mean)
-                weights = self.predictors.whole(mean)
+            scoring = self.predictors.recall(mean)
+            if scoring is None:
+                scoring = self.predictors.in_passing(rows, mean)
+                if scoring is not None:
+                    return score(scoring, rows, out, first, mean)
+                scoring = self.predictors.whole(mean)
         finally:
             self.lock.end_read(&section)
-        return score(weights, rows, out, first, mean)
+        return score(scoring, rows, out, first, mean)
 
     def predictor(self, bint mean=True):
         """Return what scores rows as now, whatever is learned meanwhile; by several threads, unless it is a kernel expansion."""
@@ -320,7 +321,7 @@ cdef class Learner:
     # ------------------------------------------------------------------------------------------------------------- mixing
 
     def export(self):
-        """Return the state that learners of other rows are mixed with; see `_core.mixed`.  Sums are settled for it."""
+        """Return the state that learners of other rows are mixed with; see `_core.mixable_state`.  Sums are settled for it."""
         cdef Totals counts = self.counts
         with self.lock.changing():
             self.weights.complete()
@@ -364,6 +365,7 @@ cdef class Learner:
         the last complete round.
         """
         cdef bint taken
+        cdef Batch batch
         if self.weights is None:
             raise ValueError("the learner has no parts.")
         taken = self.lock.enter_call()
@@ -374,7 +376,19 @@ cdef class Learner:
             if counts is not None and (self.observer is None or not self.observer.as_given):
                 self.fade = self.average.keep_seen() ** counts.shape[0]
                 counts = np.asarray(counts) * (self.average.mass(counts.shape[0], self.counts.t) / np.sum(counts))
-            return self.learn_rounds(rows, labels, order, weight, usual, fresh, counts, unchecked, observed, ahead)
+            batch.n = rows.n if order is None else order.shape[0]
+            batch.order, batch.weight, batch.counts = NULL, NULL, NULL
+            if order is not None and batch.n > 0:
+                batch.order = &order[0]
+            if weight is not None and rows.n > 0:
+                batch.weight = &weight[0]
+            if counts is not None:
+                batch.counts = &counts[0]
+            batch.usual, batch.fresh, batch.unchecked = usual, fresh, unchecked
+            batch.observed = observed and fresh and self.observer is not None
+            batch.choosing = fresh and self.average.every > 0 and self.weights.averaging > 0
+            batch.parting = not self.weights.whole_in_blocks
+            return self.learn_rounds(rows, labels, order, ahead, &batch)
         finally:
             if taken:
                 self.lock.release()
@@ -398,17 +412,13 @@ cdef class Learner:
             raise ValueError("counts must have a number for each round, not all of them 0.")
         return check_order(order, rows.n, "order")
 
-    cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
-                                 double usual, bint fresh, const double[::1] counts, bint unchecked,
-                                 bint observed, const Py_ssize_t[::1] ahead) except -2:
-        cdef Py_ssize_t done = 0, end, n = rows.n if order is None else order.shape[0], bad = -1, before = self.counts.t
+    cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const Py_ssize_t[::1] ahead,
+                                 Batch* batch) except -2:
+        cdef Py_ssize_t done = 0, end, bad = -1, before = self.counts.t
         cdef Py_ssize_t d = rows.longest * self.problem.d + self.problem.score_map.extra
         cdef double* scratch
         cdef ScoreGradient g
         cdef bint undo_needed = self.problem.may_raise or getattr(self.update, "eta", 0) > SAFE_SIZE
-        cdef bint parting = not self.weights.whole_in_blocks
-        cdef bint choosing = fresh and self.average.every > 0 and self.weights.averaging > 0
-        observed = observed and fresh and self.observer is not None
         self.problem.prepare(labels)
         self.intercept = self.weights.intercept
         scratch = <double*> malloc(d * (4 * sizeof(double) + sizeof(Py_ssize_t)))
@@ -421,19 +431,18 @@ cdef class Learner:
             if self.counts.instructed != self.number:
                 self.instruct()
             self.problem.open_call(self.weights)
-            self.weights.open_call(rows, fresh, undo_needed)
-            if fresh and ahead is not None:
+            self.weights.open_call(rows, batch.fresh, undo_needed)
+            if batch.fresh and ahead is not None:
                 bad = self.weights.meet_all(rows, ahead)
                 self.refused = bad >= 0
-            while done < n and bad < 0:
+            while done < batch.n and bad < 0:
                 if done > 0:
                     self.pause()
                 self.refused = True
-                end = self.weights.open_block(rows, order, done, n, observed or choosing)
+                end = self.weights.open_block(rows, order, done, batch.n, batch.observed or batch.choosing)
                 self.refused = False
                 with nogil:
-                    bad = self.run(rows, labels, order, weight, usual, done, end, scratch, &g, observed, choosing, counts,
-                                   unchecked, parting)
+                    bad = self.run(rows, labels, batch, done, end, scratch, &g)
                 done = end
                 self.refused = bad >= 0
                 if self.problem.failed:
@@ -466,9 +475,9 @@ cdef class Learner:
             self.lock.end_change()
         return 0
 
-    cdef Py_ssize_t run(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight, double usual,
-                        Py_ssize_t first, Py_ssize_t last, double* scratch, ScoreGradient* g, bint observed,
-                        bint choosing, const double[::1] counts, bint unchecked, bint parting) noexcept nogil:
+    cdef Py_ssize_t run(self, Rows rows, Labels labels, const Batch* batch, Py_ssize_t first, Py_ssize_t last,
+                        double* scratch, ScoreGradient* g) noexcept nogil:
+        cdef const Py_ssize_t* order = batch.order
         cdef const LockWord* word = self.lock.word
         cdef Py_ssize_t i, row, d = self.problem.d, extra = self.problem.score_map.extra
         cdef double given, mean, size, mantissa
@@ -484,16 +493,16 @@ cdef class Learner:
         cdef Round r
         cdef int which
         for i in range(first, last):
-            if parting and lock_is_wanted(word):
+            if batch.parting and lock_is_wanted(word):
                 self.lock.give_way()
-            row = i if order is None else order[i]
-            if order is not None and i + AHEAD < last:
+            row = i if order == NULL else order[i]
+            if order != NULL and i + AHEAD < last:
                 rows.prefetch(order[i + AHEAD])
             if rows.sparse and self.weights.large and i + 1 < last:
-                rows.view(i + 1 if order is None else order[i + 1], &x)
+                rows.view(i + 1 if order == NULL else order[i + 1], &x)
                 self.weights.prefetch(&x)
             rows.view(row, &x)
-            if unchecked and not takes(&x):
+            if batch.unchecked and not takes(&x):
                 return row
             mantissa, exponent, rows_seen = self.intercept.mantissa, self.intercept.exponent, self.intercept.count
             if not self.weights.open_round(&x):
@@ -507,20 +516,20 @@ cdef class Learner:
             r.t = self.counts.t + 1
             r.unavoidable_loss = r.score_gap = 0
             r.weight = 1
-            given = usual if weight is None else weight[row]
+            given = batch.usual if batch.weight == NULL else batch.weight[row]
             mean = self.counts.mean_weight
             if given != mean:
                 mean += (given - mean) / r.t
                 r.weight = max(given / mean, LEAST_WEIGHT)
             y = labels.at(row)
-            if choosing:
+            if batch.choosing:
                 charged = self.counts.t % self.average.every == 0
                 if charged:
                     self.lose(&x, t, of_average, of_leader, y, r, losses)
                     if self.problem.failed:
                         self.weights.abandon_round()
                         return -1
-            shown = observed and (counts is None or counts[i] > 0) and self.observer.wants(self.counts.t)
+            shown = batch.observed and (batch.counts == NULL or batch.counts[i] > 0) and self.observer.wants(self.counts.t)
             of_last = shown and self.observer.as_given and not charged and self.weights.predicting(True) == 0
             if of_last:
                 memcpy(of_leader, t, (x.m * d + extra) * sizeof(double))
@@ -545,11 +554,11 @@ cdef class Learner:
                 self.intercept.go_back(mantissa, exponent, rows_seen)
                 return row
             if shown and self.observer.as_given:
-                self.observer.record(of_leader, y, x.m, given if counts is None else counts[i], 1)
-            elif shown and counts is None:
+                self.observer.record(of_leader, y, x.m, given if batch.counts == NULL else batch.counts[i], 1)
+            elif shown and batch.counts == NULL:
                 self.observer.record(of_leader, y, x.m, self.average.weight(1, &r), self.average.keep_seen())
             elif shown:
-                self.observer.record(of_leader, y, x.m, counts[i], self.fade)
+                self.observer.record(of_leader, y, x.m, batch.counts[i], self.fade)
                 self.fade = 1
             if self.update.shrinking:
                 self.weights.shrink(self.update.shrinkage(&r))
@@ -565,7 +574,7 @@ cdef class Learner:
                 self.history.record(self.counts.t, self.counts.cumulative_loss)
             for which in range(1, self.weights.averaging + 1):
                 self.weights.close_round(which, self.average.weight(which, &r), self.average.keep_of(which))
-            if choosing:
+            if batch.choosing:
                 self.average.follow(losses[0])
             if charged:
                 self.choose(losses, r.weight)

@@ -6,5 +6,5 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.rows import Rows
 
 class Predictor:
-    weights: Any
+    scoring: Any
     def scores(self, rows: Rows, out: NDArray[np.float64], first: int = ...) -> bool: ...

@@ -42,7 +42,3 @@ cdef class BatchMap(ScoreMap):
 
 cdef class QueryMap(BatchMap):
     pass
-
-
-cdef class SharedMap(ScoreMap):
-    pass

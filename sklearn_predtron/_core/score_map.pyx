@@ -214,23 +214,6 @@ cdef class QueryMap(BatchMap):
         self.offsets_cancel = True
 
 
-cdef class SharedMap(ScoreMap):
-    """u x + b_k: a round is a row, whose d scores have one direction and an offset each."""
-
-    def __init__(self, Py_ssize_t d):
-        ScoreMap.__init__(self, d)
-        self.n_directions = 1
-        self.offsets_apart = True
-
-    def build(self, norm, Py_ssize_t p, intercept, **how):
-        """Return zero weights of p features under a norm, and offsets; raise ValueError if these are not to be learned."""
-        if not intercept.fitted:
-            raise ValueError("fit_intercept=False leaves representation='shared' without its thresholds; accepted is True.")
-        from sklearn_predtron.norms._intercept import Intercept
-        from sklearn_predtron.norms._shared_direction import SharedDirection
-        return SharedDirection(norm.build(ScoreMap(1), p, intercept=Intercept(False, 1.0), **how), self.d, intercept)
-
-
 cdef inline double squared_sum(const ScoreGradient* g) noexcept nogil:
     cdef double square = 0
     cdef Py_ssize_t i

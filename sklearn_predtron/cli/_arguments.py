@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-import sklearn_predtron
-from sklearn_predtron._one_line import one_line
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.one_line import one_line
+from sklearn_predtron._support.parts import kinds
+from sklearn_predtron._support.version import __version__
 from sklearn_predtron.cli._console import UsageError, complain, report, terminable, warnings_in_a_line
 from sklearn_predtron.cli._data_files import STANDARD
 from sklearn_predtron.cli._demo import DEMOS, TASKS, Bar, demos_for, legend, run_demo, table
@@ -229,7 +229,7 @@ def build_parser() -> Parser:
         metavar="N",
         help="length of a chunk, and of a line, query or sequence, at most (default 8 MiB)",
     )
-    parser.add_argument("--version", action="version", version=sklearn_predtron.__version__)
+    parser.add_argument("--version", action="version", version=__version__)
     return parser
 
 

@@ -15,9 +15,9 @@ from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier, 
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils.class_weight import compute_sample_weight
 
+from sklearn_predtron._support.encoding import encode
 from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, ByQuery, ResultRow, losses_of_sequences
 from sklearn_predtron.families._batches import full_batches, losses_of_batches
-from sklearn_predtron.families.labels.classes import encode
 from sklearn_predtron.losses import costs_of, ranking_loss, subset_loss, table_loss
 from sklearn_predtron.metrics import ndcg
 from sklearn_predtron.problems._relevance import Relevances

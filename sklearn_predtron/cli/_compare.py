@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._support.encoding import encode
 from sklearn_predtron.families._batches import counts_of_batches
 from sklearn_predtron.families._reading import as_rows, why_length_refused
 from sklearn_predtron.families.bipartite import batch_loss
-from sklearn_predtron.families.labels.classes import encode
 from sklearn_predtron.losses import AtK, SubsetLoss, sequence_loss
 from sklearn_predtron.metrics import ndcg
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, TextIO
 
-from sklearn_predtron._one_line import one_line
+from sklearn_predtron._support.one_line import one_line
 
 INTERRUPTED, NOBODY_READS, TERMINATED = 128 + 2, 128 + 13, 128 + 15  # what a shell says of a program that a signal ended
 

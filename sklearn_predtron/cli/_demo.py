@@ -15,8 +15,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_predtron._one_line import one_line
-from sklearn_predtron._parts import Part, kinds, resolve
+from sklearn_predtron._support.one_line import one_line
+from sklearn_predtron._support.parts import Part, kinds, resolve
 from sklearn_predtron.cli._baselines import (
     Baseline,
     BatchesBaseline,

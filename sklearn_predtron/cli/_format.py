@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FileError, FirstReader, Room, count_from
 from sklearn_predtron.cli._demo import TASKS, Bar, Task

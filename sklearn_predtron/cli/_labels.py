@@ -10,8 +10,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._one_line import one_line
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.one_line import one_line
+from sklearn_predtron._support.queries import shortened
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FIRST_FIELD = re.compile(rb"(\s*)([^\s#]+)")

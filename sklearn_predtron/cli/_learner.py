@@ -9,8 +9,8 @@ import joblib
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._parts import resolve
-from sklearn_predtron._replacing import replacing
+from sklearn_predtron._support.parts import resolve
+from sklearn_predtron._support.replacing import replacing
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import FileError, named
 from sklearn_predtron.cli._demo import TASKS, Task

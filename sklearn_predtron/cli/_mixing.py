@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron._warning import warn
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._compare import Comparison
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import STANDARD, FileError

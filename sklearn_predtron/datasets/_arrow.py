@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_predtron._one_line import one_line
+from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
 LONGEST_REASON = 300  # signs of an error of pyarrow, which may quote the file

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from sklearn_predtron._one_line import one_line
+from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
 LONGEST_REASON = 200  # characters: it may repeat a field

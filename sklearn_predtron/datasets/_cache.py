@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_predtron._replacing import LONGEST
+from sklearn_predtron._support.replacing import LONGEST
 from sklearn_predtron.datasets._broken_lines import LineRules
 from sklearn_predtron.datasets._check_sum import check_sum
 from sklearn_predtron.datasets._rows import Chunk, RowLabels

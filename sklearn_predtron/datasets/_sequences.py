@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from sklearn_predtron._queries import SID, Queries, sequences_of, shortened, split_ids
+from sklearn_predtron._support.queries import SID, Queries, sequences_of, shortened, split_ids
 
 
 def stack_sequences(sequences: Iterable[Any], labels: Iterable[Any] | None = None) -> tuple[Any, NDArray | None, NDArray]:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner, Observer
-from sklearn_predtron._core.margin_histogram import MarginHistogram
 from sklearn_predtron.decisions._base import PROGRESSIVE, Decision, HeldOut
+from sklearn_predtron.decisions._margin_histogram import MarginHistogram
 
 
 class AbstainByCode(Decision):

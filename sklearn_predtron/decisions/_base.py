@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner, Observer
-from sklearn_predtron.problems._base import Labels, Problem
+from sklearn_predtron._core.problem import Labels, Problem
 
 UNSEEN, PROGRESSIVE = "unseen", "progressive"
 

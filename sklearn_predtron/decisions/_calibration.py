@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner, Observer
-from sklearn_predtron._core.recent_scores import RecentScores
-from sklearn_predtron._core.score_histogram import PLACES, ScoreHistogram
+from sklearn_predtron._core.problem import Problem
 from sklearn_predtron.decisions import _maps
 from sklearn_predtron.decisions._base import UNSEEN, Decision, HeldOut
 from sklearn_predtron.decisions._cut import score_of_second
-from sklearn_predtron.problems._base import Problem
+from sklearn_predtron.decisions._recent_scores import RecentScores
+from sklearn_predtron.decisions._score_histogram import PLACES, ScoreHistogram
 
 SMOOTHING = 0.1
 LEAD = 1e-6  # of what is predicted, where others are as probable

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner, Observer
-from sklearn_predtron._core.score_histogram import PLACES, ClassScores, LabelScores, ScoreHistogram
-from sklearn_predtron._parts import real_number
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._support.parts import real_number
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import UNSEEN, Decision, HeldOut
+from sklearn_predtron.decisions._score_histogram import PLACES, ClassScores, LabelScores, ScoreHistogram
 from sklearn_predtron.losses.subset import SubsetLoss
-from sklearn_predtron.problems._base import Problem
 
 Loss = Callable[..., NDArray]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron._compat import Interval
-from sklearn_predtron._names import refuse_class
-from sklearn_predtron._parts import Part, real_numbers
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.compat import Interval
+from sklearn_predtron._support.names import refuse_class
+from sklearn_predtron._support.parts import Part, real_numbers
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._calibration import SMOOTHING
 
 

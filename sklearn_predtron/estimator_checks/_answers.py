@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.problems._kendall import KendallTauProblem
 

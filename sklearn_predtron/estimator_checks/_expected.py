@@ -6,7 +6,7 @@ import inspect
 from numbers import Real
 from typing import Any
 
-from sklearn_predtron._parts import resolve
+from sklearn_predtron._support.parts import resolve
 from sklearn_predtron.decisions import Cut, Learned
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.estimator_checks._answers import CLOSE, copies_of, draws, kept
 from sklearn_predtron.problems._joint import PythonJointProblem
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._parts import checked_build
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._core.problem import Codes
+from sklearn_predtron._support.parts import checked_build
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.estimator_checks._answers import (
     CLOSE,
     assert_answers,
@@ -21,7 +22,6 @@ from sklearn_predtron.estimator_checks._answers import (
     kept,
 )
 from sklearn_predtron.losses import CostTableLoss, RankingLoss, SubsetLoss, costs_of
-from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.problems._label_sets import Indicators, LabelSets
 from sklearn_predtron.problems._ranking import RankingProblem

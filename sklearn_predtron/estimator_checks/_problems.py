@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._names import refuse_class
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.names import refuse_class
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.estimator_checks._answers import CLOSE, copies_of, draws, kept
 from sklearn_predtron.estimator_checks._joint_problems import check_joint_problem
 from sklearn_predtron.families._joint import is_joint

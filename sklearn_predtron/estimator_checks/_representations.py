@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron._parts import checked_build
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._core.problem import Codes
+from sklearn_predtron._support.parts import checked_build
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.estimator_checks._answers import CLOSE, assert_answers, assert_same_table, draws, kept
 from sklearn_predtron.losses import CostMatrix, KendallTau, ZeroOne, costs_of
-from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, Pairwise, RankingRepresentation, SubsetRepresentation
 

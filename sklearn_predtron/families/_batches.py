@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.rows import QueryRows
-from sklearn_predtron._queries import GROUPS, mean_weights
-from sklearn_predtron._warning import warn
+from sklearn_predtron._support.queries import GROUPS, mean_weights
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.families._reading import Batch, BlockReader, LabelsOf, Reading, RowReader, Units, as_rows, refuse_unknown
-from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._label_sets import IndicatorBlocks
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._parts import real_number, resolve
+from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._support.parts import real_number, resolve
 from sklearn_predtron.families._composition import BEGAN, MEAN, check_fixed, differs
 from sklearn_predtron.families._model import Model
-from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.updates import Update, build_rule
 from sklearn_predtron.updates._bounds import unstated
 from sklearn_predtron.updates._comparator import Comparator

@@ -9,15 +9,15 @@ import numpy as np
 
 from sklearn_predtron._core.averages import Average, ChoosingAverage, LinearAverage
 from sklearn_predtron._core.learner import Learner, Observer
+from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import Rows
-from sklearn_predtron._parts import Part, resolve
+from sklearn_predtron._core.weights import Weights
+from sklearn_predtron._support.fingerprint import fingerprint
+from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._reading import Reading, warn_of_scales
 from sklearn_predtron.norms import Auto, Norm
-from sklearn_predtron.norms._base import Weights
-from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.updates import Update, build_rule
-from sklearn_predtron.updates._bounds import fingerprint
 
 BEGAN, MEAN = "a model", "folds"  # what weights have learned with that began at a model, or are the mean of several
 FIXED_AVERAGES = {"linear": LinearAverage, "uniform": Average}

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
-
-from sklearn_predtron._parts import Part, kinds
-from sklearn_predtron.families._composition import build_update
+from collections.abc import Callable
+from typing import TypeVar
 
 K = TypeVar("K", bound=type)
 
@@ -119,7 +116,10 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
 """
 PARAGRAPHS = {text.partition(" ")[0].rstrip(","): text for text in SHARED.strip().split("\n\n")}
 PARAGRAPHS["decision_of_two"] = PARAGRAPHS["decision_of_two"].replace("decision_of_two", "decision", 1)
+UPDATES = '"adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient"'
 DEFAULTS = {
+    "norms": '"auto", "l2", "l1", "group", "trace", "scaled", "rkhs"',
+    "updates": UPDATES,
     "rows": "rows",
     "unit": "costs that are all the same",
     "folds": "None",
@@ -130,19 +130,13 @@ NO_FOLDS = inspect.Parameter("cv", inspect.Parameter.KEYWORD_ONLY, default=0)
 PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
-def documented(labels: Any, *examples: Mapping[str, Any], **words: str) -> Callable[[K], K]:
+def documented(**words: str) -> Callable[[K], K]:
     """Fill in the docstring of a family, in which ``{name}`` on a line by itself stands for a paragraph of all families.
-
-    Within a line ``{losses}``, ``{norms}``, ``{representations}`` and ``{updates}`` are the aliases that work in the family.
 
     Parameters
     ----------
-    labels : Codec
-        Labels for which an estimator can build a problem.
-    *examples : dicts
-        Parameters of estimators; none of them is one with the default ones.  A part works if it does in one of them.
     **words : str
-        What other names in braces stand for.
+        What other names in braces stand for, within a line; those that are left out are those of `DEFAULTS`.
 
     Returns
     -------
@@ -157,9 +151,6 @@ def documented(labels: Any, *examples: Mapping[str, Any], **words: str) -> Calla
         values = {**DEFAULTS, "epochs": str(family._epochs), **words}  # type: ignore[attr-defined]
         if inspect.signature(family).parameters.get("cv", NO_FOLDS).default is None:
             values["epochs"] = f"what folds choose (see `cv`), and of one learner {values['epochs']}"
-        models = [example_of(family, parameters) for parameters in examples or [{}]]
-        for parameter, base in bases_of(family).items():
-            values["losses" if parameter == "loss" else f"{parameter}s"] = aliases(models, labels, parameter, base)
         for name, value in values.items():
             text = text.replace(f"{{{name}}}", value)
         family.__doc__ = text
@@ -168,48 +159,6 @@ def documented(labels: Any, *examples: Mapping[str, Any], **words: str) -> Calla
     return fill
 
 
-def bases_of(family: Any) -> dict[str, type[Part]]:
-    """Return the base of the parts that a parameter may be, for those that may."""
-    accepted = family._parameter_constraints.items()
-    found = {
-        parameter: [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Part)] for parameter, kinds in accepted
-    }
-    return {parameter: bases[0] for parameter, bases in found.items() if bases}
-
-
 def indented(paragraph: str, margin: str) -> str:
     """Return a paragraph with a margin before each line."""
     return "\n".join(margin + line for line in paragraph.split("\n"))
-
-
-def example_of(family: Any, parameters: Mapping[str, Any]) -> Any:
-    """Return an estimator with default parameters but for these."""
-    model = family.__new__(family)
-    defaults = {parameter.name: parameter.default for parameter in inspect.signature(family).parameters.values()}
-    for name, value in (defaults | dict(parameters)).items():
-        setattr(model, name, value)
-    return model
-
-
-def aliases(models: Sequence[Any], labels: Any, parameter: str, base: type[Part]) -> str:
-    """Return the names of the parts that work in one of the models, those that they have first."""
-    own = [getattr(model, parameter) for model in models]
-    fitting = [str(kind.alias) for kind in kinds(base) if any(works(model, labels, parameter, kind) for model in models)]
-    return ", ".join(f'"{alias}"' for alias in sorted(fitting, key=lambda alias: alias != own[0]))
-
-
-def works(model: Any, labels: Any, parameter: str, kind: type[Part]) -> bool:
-    """Return whether a part goes together with the others of an estimator."""
-    before = getattr(model, parameter)
-    setattr(model, parameter, kind.alias)
-    try:
-        problem = model._build_problem(labels)
-        if parameter == "norm":
-            problem.score_map.check_norm(kind())
-        if parameter == "update":
-            build_update(model, problem)
-    except (TypeError, ValueError):
-        return False
-    finally:
-        setattr(model, parameter, before)
-    return True

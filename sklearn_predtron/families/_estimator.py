@@ -12,13 +12,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._compat import CachedParameterNames, CallbackSupport, Interval, StrOptions, with_callbacks
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.lock import Lock
-from sklearn_predtron._names import no_parameter, refuse_class, without_parameters
-from sklearn_predtron._pairs import with_pairs, without_pairs
-from sklearn_predtron._parts import Part, kinds, resolve
-from sklearn_predtron._queries import shortened
-from sklearn_predtron._typing import keeping_type
+from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._support.compat import CachedParameterNames, CallbackSupport, Interval, StrOptions, with_callbacks
+from sklearn_predtron._support.names import no_parameter, refuse_class, without_parameters
+from sklearn_predtron._support.pairs import with_pairs, without_pairs
+from sklearn_predtron._support.parts import Part, kinds, resolve
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.families import _bounds, _linear, _sparse, _training, _widening
 from sklearn_predtron.families._attributes import absent, learned, read_only, recorded
@@ -27,12 +29,10 @@ from sklearn_predtron.families._patience import Patience, checked_patience
 from sklearn_predtron.families._reading import RowReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.norms import L2, Auto, Norm, Scaled
-from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
-    from sklearn_predtron._typing import Self
+    from sklearn_predtron._support.types import Self
 
 PARTS = {"decision", "loss", "norm", "problem", "representation", "tol", "update"}
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 
-from sklearn_predtron._compat import Options
 from sklearn_predtron._core.contributions import add, advance, contribution
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._names import refuse_class
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.compat import Options
+from sklearn_predtron._support.names import refuse_class
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PROGRESSIVE, UNSEEN, Decision, HeldOut
 from sklearn_predtron.decisions._maps import root_mean_square
 from sklearn_predtron.families._composition import MEAN, kept_by, new_learner, record_sparingly

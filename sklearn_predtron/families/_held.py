@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.recent_scores import RecentScores
 from sklearn_predtron.decisions._base import PROGRESSIVE, UNSEEN, Decision, HeldOut
+from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.families._composition import new_learner, record_sparingly
 from sklearn_predtron.families._epochs import epochs_of, folds_of, generator_of, learn_epoch
 from sklearn_predtron.families._model import Model

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.queries import shortened
 
 METHODS = ["decode", "loss", "features", "augmented_decode", "correct"]
 

@@ -13,11 +13,11 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._compat import LinearClassifierMixin, LinearModel
 from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows
-from sklearn_predtron._names import series
-from sklearn_predtron._parts import kinds, resolve
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.compat import LinearClassifierMixin, LinearModel
+from sklearn_predtron._support.names import series
+from sklearn_predtron._support.parts import kinds, resolve
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families._composition import BEGAN, chosen_norm, fixed_parameters, loss_of, new_learner
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._reading import Columns

@@ -14,8 +14,8 @@ from scipy import sparse
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.rows import OVERFLOW, Rows
-from sklearn_predtron._parts import Part, resolve
-from sklearn_predtron._version import __version__
+from sklearn_predtron._support.parts import Part, resolve
+from sklearn_predtron._support.version import __version__
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.families import _saved
 from sklearn_predtron.families._reading import Columns, check_finite, read_rows, warn_of_format, why_length_refused

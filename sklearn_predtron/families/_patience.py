@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from numbers import Integral, Real
 
-from sklearn_predtron._compat import CachedParameterNames
+from sklearn_predtron._support.compat import CachedParameterNames
 
 
 class Patience(CachedParameterNames):

@@ -13,15 +13,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
-from sklearn_predtron._compat import check_sample_weight
-from sklearn_predtron._core.recent_scores import label_values
+from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, QueryRows, Rows, csr_rows, dense_rows
-from sklearn_predtron._queries import Ids, Queries, queries_of_positive_weight, split_ids, warn_of_one_query
-from sklearn_predtron._warning import warn
+from sklearn_predtron._core.weights import euclidean_length
+from sklearn_predtron._support.compat import check_sample_weight
+from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, warn_of_one_query
+from sklearn_predtron._support.warning import warn
+from sklearn_predtron.decisions._recent_scores import label_values
 from sklearn_predtron.families._stream import LabelReader, plain_rows
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.norms._base import euclidean_length
-from sklearn_predtron.problems._base import Codes, Labels
 
 FORMATS = {False: "dense", True: "CSR"}
 DENSE = 0.05  # of the values of rows in a file: words are fewer, and the columns of a table, flags among them, are more
@@ -366,16 +366,6 @@ def product(sample_weight: NDArray, of_label: NDArray) -> NDArray:
     if not np.isfinite(weight).all():
         raise ValueError(f"sample_weight={sample_weight.max():g} times the weight of a class overflows; scale the weights down.")
     return weight
-
-
-def mean_loss(losses: NDArray, sample_weight: Any) -> float:
-    """Return the weighted mean."""
-    if sample_weight is None:
-        return float(losses.mean())
-    weight = check_sample_weight(sample_weight, losses)
-    if not weight.any():
-        raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
-    return float(np.average(losses, weights=weight))
 
 
 # ---------------------------------------------------------------------------------------- their format, under norm="auto"

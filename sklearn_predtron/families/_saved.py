@@ -8,7 +8,6 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any, TypeVar
 
-import sklearn_predtron
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.state import Captured
 from sklearn_predtron.decisions._settled import checked_settled
@@ -31,7 +30,7 @@ M = TypeVar("M")
 @cache
 def compiled() -> dict[str, type]:
     """Return the compiled classes by their names, which are all different."""
-    root = Path(sklearn_predtron.__file__).parent
+    root = Path(__file__).parents[1]
     suffix = EXTENSION_SUFFIXES[0]
     files = [path.relative_to(root.parent).as_posix() for path in sorted(root.rglob(f"*{suffix}"))]
     modules = [importlib.import_module(file.removesuffix(suffix).replace("/", ".")) for file in files]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sklearn_predtron._names import series
-from sklearn_predtron._parts import kinds, real_number
+from sklearn_predtron._support.names import series
+from sklearn_predtron._support.parts import kinds, real_number
 from sklearn_predtron.families._attributes import unfitted
 from sklearn_predtron.families._composition import BEGAN, build_weights, check_fixed
 from sklearn_predtron.families._linear import empty_rows

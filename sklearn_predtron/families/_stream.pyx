@@ -6,7 +6,7 @@ from scipy.sparse import csr_array, csr_matrix
 
 from sklearn_predtron._core.learner cimport Learner
 from sklearn_predtron._core.lock cimport Lock
-from sklearn_predtron.problems._base cimport Codes, Labels
+from sklearn_predtron._core.problem cimport Codes, Labels
 from sklearn_predtron.problems._relevance cimport Relevances
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron.problems._label_sets cimport Indicators

@@ -12,11 +12,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._compat import StrOptions
-from sklearn_predtron._names import refuse_class
-from sklearn_predtron._parts import as_numbers, checked_build
-from sklearn_predtron._queries import shortened, shortened_list
-from sklearn_predtron._typing import keeping_type
+from sklearn_predtron._core.problem import Codes
+from sklearn_predtron._support.compat import StrOptions
+from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.names import refuse_class
+from sklearn_predtron._support.parts import as_numbers, checked_build
+from sklearn_predtron._support.queries import shortened, shortened_list
+from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfClasses, calibration_of
@@ -32,7 +34,7 @@ from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._reading import RowReader, check_lengths
 from sklearn_predtron.families._stream import LabelReader
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.families.labels.classes import Classes, ClassReader, encode
+from sklearn_predtron.families.labels.classes import Classes, ClassReader
 from sklearn_predtron.losses import (
     AtK,
     BalancedError,
@@ -46,7 +48,6 @@ from sklearn_predtron.losses import (
     table_loss,
 )
 from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject
-from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, table_representation
 

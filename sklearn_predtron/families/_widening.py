@@ -10,12 +10,12 @@ import numpy as np
 
 from sklearn_predtron._core.averages import Average, ChoosingAverage
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families._composition import build_update, charged_every, differs, record_sparingly
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._reading import Columns
 from sklearn_predtron.families._training import open_stream
-from sklearn_predtron.problems._base import Problem
 
 
 def widen(estimator: Any, n_features: Any, classes: Any) -> None:

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from sklearn_predtron._compat import Interval, StrOptions, with_callbacks
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.problem import Labels, Problem
 from sklearn_predtron._core.rows import QueryRows
-from sklearn_predtron._parts import checked_build, resolve
-from sklearn_predtron._queries import Queries
-from sklearn_predtron._typing import keeping_type
+from sklearn_predtron._support.compat import Interval, StrOptions, with_callbacks
+from sklearn_predtron._support.parts import checked_build, resolve
+from sklearn_predtron._support.queries import Queries
+from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfColumn, calibration_of
 from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
@@ -29,7 +31,6 @@ from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._reading import mean_loss
 from sklearn_predtron.families._table import true_codes
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import TwoClasses
@@ -44,8 +45,7 @@ from sklearn_predtron.losses import (
     SwappedPairs,
     subset_loss,
 )
-from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.problems._base import Labels, Problem
+from sklearn_predtron.metrics._means import mean_loss
 from sklearn_predtron.problems._label_sets import IndicatorBlocks, LabelSets
 from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.problems._relevance import Relevances
@@ -53,7 +53,7 @@ from sklearn_predtron.representations import LinearRank, LogRank, SignVector
 from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
-    from sklearn_predtron._typing import Self
+    from sklearn_predtron._support.types import Self
 
 __all__ = ["PredtronBipartiteClassifier"]
 
@@ -119,7 +119,10 @@ class FittedCut(Decision):
         return {"fitted": best_cut(loss.of_counts, scores, column * weight, (1 - column) * weight)}
 
 
-@documented(TwoClasses(np.arange(2)), d="1")
+@documented(
+    losses='"f1", "hamming", "subset_zero_one", "error_set_size", "jaccard", "balanced", "g_mean", "precision_at_k", "recall_at_k"',
+    d="1",
+)
 class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     """Binary classifier that learns a measure of a batch of rows: F1, the balanced error, precision at k, AUC.
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron._warning import warn
+from sklearn_predtron._core.problem import Codes
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._cut import CutAt
 from sklearn_predtron.decisions._rules import Cut, DecisionRule
 from sklearn_predtron.families._attributes import learned
@@ -14,22 +15,21 @@ from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.families.labels.classes import Classes, TwoClasses
+from sklearn_predtron.families.labels.classes import TwoClasses
 from sklearn_predtron.losses import Reject
-from sklearn_predtron.problems._base import Codes
 
 __all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
 
 EPOCHS = "10, or min(n / 100, 100000 / n) if that is more, for n rows of positive weight; 10 for kernels"
 
 
-@documented(Classes(np.arange(3)), d="d", epochs=EPOCHS)
+@documented(representations='"onehot", "simplex", "thermometer", "shared"', d="d", epochs=EPOCHS)
 class PredtronClassifier(TableClassifier):
     """Multiclass classifier.
 
     Parameters
     ----------
-    loss : {losses}, array-like of shape (k, k), dict or CostTableLoss, default="zero_one"
+    loss : "zero_one", "absolute", "squared", array-like of shape (k, k), dict or CostTableLoss, default="zero_one"
         L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
         instance, where `CostMatrix(costs, labels=[...])` declares them all.
@@ -132,13 +132,13 @@ class PredtronClassifier(TableClassifier):
         self.cv = cv
 
 
-@documented(TwoClasses(np.arange(2)), d="1", epochs=EPOCHS)
+@documented(representations='"sign", "onehot", "simplex", "thermometer", "shared"', d="1", epochs=EPOCHS)
 class PredtronBinaryClassifier(TableClassifier):
     """Binary classifier, with asymmetric costs and a reject option.
 
     Parameters
     ----------
-    loss : {losses}, array-like of shape (2, 2), dict or CostTableLoss, default="zero_one"
+    loss : "zero_one", "absolute", "squared", array-like of shape (2, 2), dict or CostTableLoss, default="zero_one"
         L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
         instance, where `CostMatrix(costs, labels=[...])` declares them all.

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
+from sklearn_predtron._core.problem import Problem
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned, names_of, read_only
-from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import ANY_REGRESSOR, Linear
@@ -30,26 +31,25 @@ from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.relevances import LabelRelevances, relevance_matrix
 from sklearn_predtron.losses import KendallTau, ranking_loss
 from sklearn_predtron.metrics import mean_over_queries, ndcg
-from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.problems._relevance import Relevances
 
 if TYPE_CHECKING:
-    from sklearn_predtron._typing import Self
+    from sklearn_predtron._support.types import Self
 
 __all__ = ["PredtronLabelRanker"]
 
 
-@documented(LabelRelevances(3, None), {}, {"loss": "kendall_tau"}, d="m", judged="the mean loss", or_learned="")
+@documented(updates=UPDATES + ', "slam", "max_pair", "listnet", "mmp"', d="m", judged="the mean loss", or_learned="")
 class PredtronLabelRanker(BasePredtron):
     """Multilabel ranking: learns to rank a fixed set of m labels for each input.
 
     Parameters
     ----------
-    loss : {losses} or RankingLoss, default="ndcg"
+    loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
         L(sigma, y) of rankings: "ndcg" for the top of the list, "kendall_tau" for the order of all labels.  `NDCG(k=10)` looks
         at the first 10 positions; "ap" is for relevances 0 and 1, "swapped_pairs" for two grades a row, "ranking_zero_one" asks
         for wholly right rankings.
-    representation : "auto", {representations}, callable or RankingRepresentation, default="auto"
+    representation : "auto", "log", "linear", "power", "reciprocal", "pairwise", callable or RankingRepresentation, default="auto"
         rep(sigma)_i = f(position of label i) / |f| by a strictly decreasing f of the positions 1, 2, ...;
         `PowerRank(alpha=2)` carries its parameter, a callable takes the positions as an array.  "pairwise", for
         ``loss="kendall_tau"``, has a score and a learner for each pair of labels, whose votes rank them.  "auto" is "log" but for

@@ -12,11 +12,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils.metaestimators import available_if
 
-from sklearn_predtron._compat import LinearClassifierMixin
-from sklearn_predtron._names import refuse_class
-from sklearn_predtron._parts import checked_build, real_numbers, resolve
-from sklearn_predtron._queries import shortened
-from sklearn_predtron._typing import keeping_type
+from sklearn_predtron._core.problem import Labels
+from sklearn_predtron._support.compat import LinearClassifierMixin
+from sklearn_predtron._support.names import refuse_class
+from sklearn_predtron._support.parts import checked_build, real_numbers, resolve
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfLabels, calibration_of
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, number_or_measure
@@ -35,7 +36,6 @@ from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.sets import Sets, as_sets, check_label_numbers, is_one_label, values_of_one
 from sklearn_predtron.losses import AtK, CountLoss, FBeta, Hamming, Jaccard, SubsetLoss, subset_loss
 from sklearn_predtron.losses.subset import separable_costs
-from sklearn_predtron.problems._base import Labels
 from sklearn_predtron.problems._label_sets import LabelSets
 from sklearn_predtron.representations import SubsetRepresentation
 
@@ -45,7 +45,10 @@ OF_LABELS = OfEachLabel()
 MEASURES = {"macro_f1": Measure("macro_f1", FBeta().of_counts), "micro_f1": Measure("micro_f1", FBeta().of_counts, pooled=True)}
 
 
-@documented(Sets(3, None, None, "ndarray", "int64"), d="m")
+@documented(
+    losses='"hamming", "subset_zero_one", "error_set_size", "f1", "jaccard", "balanced", "g_mean", "precision_at_k", "recall_at_k"',
+    d="m",
+)
 class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     """Multilabel classifier: learns all labels in one pass, for the measure that counts.
 
@@ -54,7 +57,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     loss : {losses}, callable or SubsetLoss, default="hamming"
         L(sigma, y) of sets of labels.  A callable takes true positives, false positives, false negatives and true negatives
         of a row; `FBeta(beta=2.0)`, `PrecisionAtK(k=3)` and the others carry their parameters.
-    representation : {representations} or SubsetRepresentation, default="sign_vector"
+    representation : "sign_vector" or SubsetRepresentation, default="sign_vector"
         rep(sigma): signs / sqrt(m).
     {norm}
     {update}

@@ -8,30 +8,36 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_predtron._core.problem import Codes
+from sklearn_predtron._support.declared_order import declared_order
+from sklearn_predtron._support.encoding import encode
 from sklearn_predtron.decisions._rules import DecisionRule
 from sklearn_predtron.families._attributes import learned, read_only
-from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._linear import Linear, of_classes, of_thresholds, with_own_intercept
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._reading import mean_loss
 from sklearn_predtron.families._table import TableClassifier, true_codes
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.families.labels.classes import check_same_set, encode
-from sklearn_predtron.families.labels.declared_order import declared_order
+from sklearn_predtron.families.labels.classes import check_same_set
 from sklearn_predtron.families.labels.ranks import Ranks, checked_categories
 from sklearn_predtron.losses import Absolute, Reject
-from sklearn_predtron.problems._base import Codes
+from sklearn_predtron.metrics._means import mean_loss
 
 __all__ = ["PredtronOrdinalClassifier"]
 
 
-@documented(Ranks(np.arange(3)), {}, {"representation": "shared"}, d="d", unit="the absolute loss")
+@documented(
+    representations='"thermometer", "onehot", "simplex", "shared"',
+    updates=UPDATES + ', "prank"',
+    d="d",
+    unit="the absolute loss",
+)
 class PredtronOrdinalClassifier(TableClassifier):
     """Ordinal regression: classification whose labels have an order, and whose mistakes cost more the further they go.
 
     Parameters
     ----------
-    loss : {losses}, array-like of shape (r, r), dict or CostTableLoss, default="absolute"
+    loss : "absolute", "zero_one", "squared", array-like of shape (r, r), dict or CostTableLoss, default="absolute"
         L(sigma, y) of ranks.  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  A rank may be missing, from a fold of a search for
         instance, where `categories` or `CostMatrix(costs, labels=[...])` declares them all.

@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from sklearn_predtron._compat import with_callbacks
-from sklearn_predtron._queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids
-from sklearn_predtron._typing import keeping_type
+from sklearn_predtron._core.intercept import Intercept
+from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._support.compat import with_callbacks
+from sklearn_predtron._support.queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids
+from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._bounds import loss_bound
-from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import ANY_REGRESSOR, Linear
@@ -25,12 +27,10 @@ from sklearn_predtron.families._reading import BlockReader, check_labels_given, 
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.relevances import DocumentRelevances
 from sklearn_predtron.metrics import mean_over_queries, ndcg
-from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.problems._base import Problem
 from sklearn_predtron.problems._relevance import Relevances
 
 if TYPE_CHECKING:
-    from sklearn_predtron._typing import Self
+    from sklearn_predtron._support.types import Self
 
 __all__ = ["PredtronRanker"]
 
@@ -38,7 +38,7 @@ RELEVANCES = DocumentRelevances()
 ROUTED = {"qid": "groups", "sample_weight": True}
 
 
-@documented(RELEVANCES, rows="queries", judged="the mean loss", or_learned="")
+@documented(updates=UPDATES + ', "slam", "max_pair", "listnet"', rows="queries", judged="the mean loss", or_learned="")
 class PredtronRanker(BasePredtron):
     """Subset ranking: learns from queries, whose documents are rows with a relevance each, to score documents.
 
@@ -46,10 +46,10 @@ class PredtronRanker(BasePredtron):
 
     Parameters
     ----------
-    loss : {losses} or RankingLoss, default="ndcg"
+    loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
         L(sigma, y) of rankings.  `NDCG(k=10)` looks at the first 10 positions; "ap" is for relevances 0 and 1,
         "swapped_pairs" for two grades a query, "ranking_zero_one" asks for wholly right rankings.
-    representation : {representations}, callable or RankingRepresentation, default="log"
+    representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
         rep(sigma)_i = f(position of i) / |f| by a strictly decreasing f of the positions 1, 2, ...; `PowerRank(alpha=2)`
         carries its parameter, a callable takes the positions as an array.
     {norm}

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._compat import Interval, StrOptions, with_callbacks
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.rows import Rows
-from sklearn_predtron._queries import ONE, SID, Queries, is_one, weights_of_sequences
-from sklearn_predtron._typing import keeping_type
+from sklearn_predtron._support.compat import Interval, StrOptions, with_callbacks
+from sklearn_predtron._support.queries import ONE, SID, Queries, is_one, weights_of_sequences
+from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.families._attributes import learned, read_only
 from sklearn_predtron.families._bounds import loss_bound, unit_margin_bound
 from sklearn_predtron.families._docstrings import documented
@@ -41,11 +42,10 @@ from sklearn_predtron.families.labels.transitions import (
     possible,
 )
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
-from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.problems._chain import ChainProblem, TokenCodes
 
 if TYPE_CHECKING:
-    from sklearn_predtron._typing import Self
+    from sklearn_predtron._support.types import Self
 
 __all__ = ["PredtronSequenceTagger"]
 
@@ -130,7 +130,7 @@ class SequenceReader(BlockReader):
         return None if self.observed else codec.short()
 
 
-@documented(Tokens(np.arange(3)), d="n_classes", rows="sequences", folds="0", judged="the mean loss", or_learned="")
+@documented(d="n_classes", rows="sequences", folds="0", judged="the mean loss", or_learned="")
 class PredtronSequenceTagger(BasePredtron):
     """Sequence tagging by a linear chain: labels the tokens of a sequence together.
 
@@ -140,14 +140,14 @@ class PredtronSequenceTagger(BasePredtron):
 
     Parameters
     ----------
-    loss : {losses} or SequenceLoss, default="hamming"
+    loss : "hamming", "zero_one" or SequenceLoss, default="hamming"
         L(sigma, y) of sequences: "hamming" counts wrong tokens, `SequenceHamming(costs)` adds their costs up, "zero_one" asks
         for wholly right sequences, and is the better choice where only these are of use.
     constraint : "bio", "observed", array-like of shape (n_classes + 1, n_classes) or None, default=None
         Which label may follow which: others are never predicted, and refused in y.  "bio" is for the labels O, B-x and I-x, where
         I-x follows B-x and I-x only; "observed" allows what `fit` has seen; a boolean array says of each label, a row, which ones
         may follow, and in its last row which ones may be first.
-    norm : {norms} or Norm, default="auto"
+    norm : "auto", "l2", "scaled" or Norm, default="auto"
         The norm of W, under which margins are measured.  "auto" is "scaled", for raw features of any unit, where the first rows
         are dense, and "l2" where they are CSR.  The transitions, which are counts, have the Euclidean norm.
     {update}

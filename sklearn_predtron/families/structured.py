@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
-from sklearn_predtron._compat import HasMethods
-from sklearn_predtron._core.joint import ObjectRows
+from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.rows import Rows
-from sklearn_predtron._typing import keeping_type
+from sklearn_predtron._support.compat import HasMethods
+from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.families import _joint
 from sklearn_predtron.families._attributes import read_only
 from sklearn_predtron.families._docstrings import documented
@@ -20,10 +20,11 @@ from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._joint import JointProblem, JudgedProblem, is_joint, objects_of
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._reading import Columns, LabelsOf, Reading, RowReader, check_labels_given, check_lengths, mean_loss
+from sklearn_predtron.families._reading import Columns, LabelsOf, Reading, RowReader, check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.objects import AnyLabels, labels_of
-from sklearn_predtron.problems._base import Labels
+from sklearn_predtron.metrics._means import mean_loss
+from sklearn_predtron.norms._joint import ObjectRows
 from sklearn_predtron.problems._joint import PythonJointProblem
 from sklearn_predtron.problems._user import Objects, PythonProblem
 
@@ -148,14 +149,7 @@ def has_scores(model: Any) -> bool:
     return True
 
 
-def of_two_scores() -> Problem:
-    """Return a problem that is good for nothing but to be built."""
-    problem = Problem()
-    problem.n_scores = 2
-    return problem
-
-
-@documented(AnyLabels(), {"problem": of_two_scores()}, d="n_scores")
+@documented(d="n_scores")
 class Predtron(BasePredtron):
     """Learner for a prediction problem written in Python.
 

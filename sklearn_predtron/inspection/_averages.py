@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_predtron._core.averages import ChoosingAverage
-from sklearn_predtron._queries import ids_taken, shortened
+from sklearn_predtron._support.queries import ids_taken, shortened
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.inspection._display import Display, check_matplotlib
 from sklearn_predtron.metrics._progressive import learn, read_item, takes_rows
+
+if TYPE_CHECKING:
+    from sklearn_predtron._core.averages import ChoosingAverage
 
 CANDIDATES = (False, "linear", 100.0)  # of average="auto", in the order of its charges
 STYLES = {
@@ -137,7 +139,7 @@ class AverageDisplay(Display):
             learn(estimator, ids, *read_item(item, ids, of_rows), **first)
             first = {}
             rounds.append(estimator.t_)
-            losses.append(cast(ChoosingAverage, estimator._model.learner.average).recent_losses())
+            losses.append(cast("ChoosingAverage", estimator._model.learner.average).recent_losses())
             averages.append(estimator.average_)
         if not rounds:
             raise ValueError(f"stream={shortened(stream)} has no items; accepted is one at least.")

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.callbacks import check_count
 from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-from sklearn_predtron._compat import check_sample_weight
+from sklearn_predtron._support.compat import check_sample_weight
 from sklearn_predtron.families.labels.classes import are_texts
 
 

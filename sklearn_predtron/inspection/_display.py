@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.queries import shortened
 
 # Blue and vermillion of Okabe and Ito (2008), which the colour-blind tell apart.
 POSITIVE, NEGATIVE = "#0072B2", "#D55E00"

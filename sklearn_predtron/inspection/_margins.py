@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
-from sklearn_predtron.families.labels.classes import encode
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.inspection._curves import edges_through_zero, leads

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
-from sklearn_predtron._queries import shortened, split_ids
+from sklearn_predtron._support.queries import shortened, split_ids
 from sklearn_predtron.inspection._display import Display, check_matplotlib, last_step
 from sklearn_predtron.metrics import ndcg
 

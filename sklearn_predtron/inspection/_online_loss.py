@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.callbacks import LossHistory, check_count
 from sklearn_predtron.inspection._curves import losses_of
 from sklearn_predtron.inspection._display import Display, check_choice, check_matplotlib, last_step

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.families._table import TableClassifier
-from sklearn_predtron.families.labels.classes import encode
 from sklearn_predtron.inspection._curves import check_rows, losses_of, mean, read_weight, risk_at_coverages
 from sklearn_predtron.inspection._display import Display, check_matplotlib, check_share, last_step
 

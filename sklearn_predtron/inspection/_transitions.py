@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.inspection._curves import check_rows
 from sklearn_predtron.inspection._display import Display, check_matplotlib, last_step

@@ -5,18 +5,20 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import sklearn_predtron.problems._ranking as core
-from sklearn_predtron._compat import Interval, StrOptions
-from sklearn_predtron._parts import ITEM_WEIGHTS, Part, real_numbers, resolve
-from sklearn_predtron._queries import shortened
-from sklearn_predtron.problems._base import Problem
+from sklearn_predtron._support.compat import Interval, StrOptions
+from sklearn_predtron._support.parts import ITEM_WEIGHTS, Part, real_numbers, resolve
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import LogRank, RankingRepresentation, check_no_length
+
+if TYPE_CHECKING:
+    from sklearn_predtron._core.problem import Problem
 
 MOST_RELEVANT = 30
 

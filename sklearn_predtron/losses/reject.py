@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._names import refuse_class
-from sklearn_predtron._parts import Part, as_numbers
+from sklearn_predtron._support.names import refuse_class
+from sklearn_predtron._support.parts import Part, as_numbers
 
 RULES = ("online", "margin", "code")
 

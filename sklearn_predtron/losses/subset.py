@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 import sklearn_predtron.problems._at_k as at_k
 import sklearn_predtron.problems._counts as counts
 import sklearn_predtron.problems._label_sets as subset
-from sklearn_predtron._compat import Interval, StrOptions
-from sklearn_predtron._parts import LARGEST_LOSS, Part, real_numbers, resolve
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.compat import Interval, StrOptions
+from sklearn_predtron._support.parts import LARGEST_LOSS, Part, real_numbers, resolve
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.representations import SignVector, SubsetRepresentation
 
 

@@ -12,8 +12,8 @@ Of every measure of rankings:
 """
 
 from sklearn_predtron.metrics._chunks import chunk_f1_score, chunk_precision_recall_fscore_support
+from sklearn_predtron.metrics._means import mean_over_queries
 from sklearn_predtron.metrics._progressive import progressive_val_score
-from sklearn_predtron.metrics._query_means import mean_over_queries
 from sklearn_predtron.metrics._query_scorers import (
     average_precision_scorer,
     kendall_tau_scorer,

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_predtron._compat import check_sample_weight
-from sklearn_predtron._queries import Queries, sequences_of, shortened, weights_of_sequences
+from sklearn_predtron._support.compat import check_sample_weight
+from sklearn_predtron._support.queries import Queries, sequences_of, shortened, weights_of_sequences
 
 Indices = NDArray[np.intp]
 OUTSIDE = -1  # the type of O

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_predtron._queries import is_one, query_numbers, refuse, shortened
+from sklearn_predtron._support.queries import is_one, query_numbers, refuse, shortened
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._queries import ONE, Ids, has_ids, ids_taken, shortened
+from sklearn_predtron._support.queries import ONE, Ids, has_ids, ids_taken, shortened
 
 MANY = 1024  # items whose losses are computed at a time: one by one they cost more than predicting and learning
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn import config_context
 from sklearn.metrics import make_scorer
 
-from sklearn_predtron._compat import Scorer, asked_of_any
-from sklearn_predtron._queries import ONE, split_ids
-from sklearn_predtron.metrics._query_means import mean_over_queries
+from sklearn_predtron._support.compat import Scorer, asked_of_any
+from sklearn_predtron._support.queries import ONE, split_ids
+from sklearn_predtron.metrics._means import mean_over_queries
 from sklearn_predtron.metrics._rankings import average_precision, kendall_tau, ndcg, precision_at_k, reciprocal_rank
 from sklearn_predtron.metrics._scorers import requesting
 

@@ -12,15 +12,15 @@ from sklearn import config_context
 from sklearn.metrics import make_scorer
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._compat import Scorer
-from sklearn_predtron._parts import as_numbers
-from sklearn_predtron._queries import shortened
-from sklearn_predtron._warning import warn
-from sklearn_predtron.families._reading import mean_loss
-from sklearn_predtron.families._stream import indicator_rows
-from sklearn_predtron.families.labels.classes import encode
-from sklearn_predtron.families.labels.declared_order import declared_order
+from sklearn_predtron._support.compat import Scorer
+from sklearn_predtron._support.declared_order import declared_order
+from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.parts import as_numbers
+from sklearn_predtron._support.pipelines import final
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.losses import Absolute, AtK, CostTableLoss, Squared, SubsetLoss, ZeroOne, costs_of, subset_loss, table_loss
+from sklearn_predtron.metrics._means import mean_loss
 
 
 class CostScorer(Scorer):
@@ -54,12 +54,6 @@ def ranked(labels: NDArray, y: Any, estimator: Any) -> NDArray:
     if len(labels) > 2 and labels.dtype.kind in "OUST" and (labels[:-1] < labels[1:]).all():
         warn(f"labels=None: ranks are numbered in the order of classes_, the alphabet, {labels.tolist()}; pass labels in theirs.")
     return labels
-
-
-def final(estimator: Any) -> Any:
-    """Return the last step of a pipeline, or of the best one of a search."""
-    estimator = getattr(estimator, "best_estimator_", estimator)
-    return final(estimator.steps[-1][1]) if hasattr(estimator, "steps") else estimator
 
 
 def with_others(labels: NDArray, y: NDArray) -> NDArray:
@@ -285,7 +279,8 @@ def indicators(y: Any, name: str) -> NDArray:
     """Return zeros and ones of shape (n_samples, n_labels) as booleans."""
     dense = np.asarray(y.toarray() if sparse.issparse(y) else y)
     dense = dense[:, None] if dense.ndim == 1 else dense
-    rows = indicator_rows(dense) if dense.ndim == 2 else None
-    if rows is None:
-        raise ValueError(f"{name}={shortened(y)} must hold zeros and ones, an indicator for each label.")
-    return rows.astype(bool)
+    if dense.ndim == 2 and dense.dtype.kind in "buifcO":
+        on = np.asarray(dense == 1, dtype=bool)
+        if np.array_equal(on, dense):
+            return on
+    raise ValueError(f"{name}={shortened(y)} must hold zeros and ones, an indicator for each label.")

@@ -11,8 +11,8 @@ from sklearn import get_config
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 
-from sklearn_predtron._compat import Scorer
-from sklearn_predtron._queries import SID, split_ids
+from sklearn_predtron._support.compat import Scorer
+from sklearn_predtron._support.queries import SID, split_ids
 from sklearn_predtron.metrics._scorers import requesting
 
 NO_SID = (

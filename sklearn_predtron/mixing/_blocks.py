@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.queries import shortened
 
 
 class Lesson(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.mixed import KINDS, Moments, Recent, State
+from sklearn_predtron._core.mixable_state import KINDS, Moments, Recent, State
 from sklearn_predtron.mixing._state_file import Arrays
 
 OF_PARTS: dict[str, Any] = {"moments": Moments, "recent": Recent}

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from joblib import hash as hash_of
 
-from sklearn_predtron._core.contributions import MADE_BY
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._one_line import one_line
-from sklearn_predtron._queries import shortened
-from sklearn_predtron._warning import warn
+from sklearn_predtron._support.one_line import one_line
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.mixing._checked_state import adoptable, arrays_of, finite_numbers
 from sklearn_predtron.mixing._rounds import Progress
 from sklearn_predtron.mixing._state_file import NoStateError, read_state, write_state
+from sklearn_predtron.mixing._total import MADE_BY
 
 ANEW = "delete the file to begin anew"
 LONGEST_REASON = 200  # characters: it may repeat what the file says

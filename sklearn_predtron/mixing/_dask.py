@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sklearn_predtron._core.contributions import Contribution, add
-from sklearn_predtron._core.mixed import State
+from sklearn_predtron._core.mixable_state import State
 from sklearn_predtron.mixing._blocks import Block, Lesson, is_delayed, lessons_of_parts
 from sklearn_predtron.mixing._rounds import Learners, Plan, contribute
 from sklearn_predtron.mixing._shards import Chunks, ShardError

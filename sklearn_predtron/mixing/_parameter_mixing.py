@@ -14,10 +14,11 @@ from joblib import hash as hash_of
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 
-from sklearn_predtron._compat import CallbackSupport, with_callbacks
-from sklearn_predtron._queries import shortened
-from sklearn_predtron._typing import keeping_type
-from sklearn_predtron._warning import warn
+from sklearn_predtron._support.compat import CallbackSupport, with_callbacks
+from sklearn_predtron._support.fingerprint import made_of
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.types import keeping_type
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._held import settle_on_rows
@@ -42,10 +43,9 @@ from sklearn_predtron.mixing._shards import (
 from sklearn_predtron.mixing._tasks import Epochs, Unwatched, Watched
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.norms._rkhs import UNMIXED
-from sklearn_predtron.updates._bounds import made_of
 
 if TYPE_CHECKING:
-    from sklearn_predtron._typing import Self
+    from sklearn_predtron._support.types import Self
 
 FIXED = ("linear", "uniform")
 DEALING = 2**31  # a number that no shard has, for what deals rows to shards

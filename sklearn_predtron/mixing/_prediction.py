@@ -11,7 +11,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._typing import keeping_type
+from sklearn_predtron._support.types import keeping_type
 
 ROUTED = ("fit", "partial_fit", "predict", "decision_function", "score")
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from sklearn_predtron._core.contributions import Contribution, advance, contribution
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.mixed import State
+from sklearn_predtron._core.mixable_state import State
 from sklearn_predtron.mixing._digest import Digest
 from sklearn_predtron.mixing._shards import Seen, ShardError, check_ends, reader_like
 from sklearn_predtron.mixing._tasks import Unwatched
-from sklearn_predtron.mixing._total import Total
+from sklearn_predtron.mixing._total import MADE_BY, Total
 
 if TYPE_CHECKING:
     from sklearn_predtron.families._estimator import BasePredtron
@@ -88,7 +88,7 @@ def contribute(learners: Learners, shard: Any, plan: Plan, state: State, number:
         raise ShardError(shard.name, str(error)) from error
     learner.weights.close_fit()
     seen = (Seen(number, shard.name, ends, str(digest or "")),) if fresh or plan.digested else ()
-    learned = contribution(state, learner.export(), seen, pooled=pooled)
+    learned = contribution(state, learner.export(), seen, pooled=pooled, made_by=MADE_BY)
     learners.put_back(learner)
     return learned
 

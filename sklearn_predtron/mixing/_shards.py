@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._queries import Ids, ids_taken, is_one, shortened, split_ids
+from sklearn_predtron._support.queries import Ids, ids_taken, is_one, shortened, split_ids
 from sklearn_predtron.datasets import SvmlightReader, SvmlightSummary
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._file_part import can_be_cut

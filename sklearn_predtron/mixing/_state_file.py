@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._replacing import replacing
+from sklearn_predtron._support.replacing import replacing
 
 MAGIC = b"predtron checkpoint 2\n"
 SUM = 32  # bytes, of all that follows it: a line of JSON, and the arrays that it lists

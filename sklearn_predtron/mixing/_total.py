@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import platform
 from threading import Lock
 
 from sklearn_predtron._core.contributions import Contribution, add
+from sklearn_predtron._core.learner import INSTRUCTIONS
+from sklearn_predtron._support.version import __version__
 
 FAN_IN = 8
+# What the last bits depend on, beside the rows.
+MADE_BY = f"sklearn_predtron {__version__}, {platform.machine()} {INSTRUCTIONS}"
 
 
 class Total:

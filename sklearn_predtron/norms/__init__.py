@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._compat import Interval, StrOptions
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.score_map import ScoreMap
-from sklearn_predtron._names import refuse_class, series
-from sklearn_predtron._parts import Part, kinds
-from sklearn_predtron.norms._base import Weights
+from sklearn_predtron._core.weights import Weights
+from sklearn_predtron._support.compat import Interval, StrOptions
+from sklearn_predtron._support.names import refuse_class, series
+from sklearn_predtron._support.parts import Part, kinds
 from sklearn_predtron.norms._budget import BudgetedWeights
-from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.norms._kernel_functions import KERNELS, Kernel, PrecomputedSupport, Support
 from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.norms._lengths import largest_length, length_of_features, spectral_length, weights_length

@@ -1,7 +1,7 @@
 from typing import Any
 
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.score_map import ScoreMap
-from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.norms._rkhs import RKHSWeights
 
 class BudgetedWeights(RKHSWeights):

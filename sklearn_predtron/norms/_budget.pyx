@@ -7,7 +7,7 @@ from sklearn_predtron.norms._rkhs cimport RKHSWeights
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles
 from sklearn_predtron._core.simd cimport ONE_CLASS, Matrix, Row
-from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron._core.intercept cimport Intercept
 from sklearn_predtron.norms._l2 cimport IterateSum
 
 from sklearn_predtron._core.state import MOST, length_of, reals, restored, wholes

@@ -1,8 +1,12 @@
 from typing import Any
 
-from sklearn_predtron._core.chain_map import ChainMap
-from sklearn_predtron.norms._base import Weights
-from sklearn_predtron.norms._intercept import Intercept
+from sklearn_predtron._core.intercept import Intercept
+from sklearn_predtron._core.score_map import ScoreMap
+from sklearn_predtron._core.weights import Weights
+
+class ChainMap(ScoreMap):
+    transition_scaling: float
+    def __init__(self, d: int, transition_scaling: float, p: int = ...) -> None: ...
 
 class ChainedWeights(Weights):
     inner: Weights

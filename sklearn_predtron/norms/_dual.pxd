@@ -1,7 +1,7 @@
 """Weights whose dual weights are what steps change."""
 from sklearn_predtron._core.simd cimport ScoreGradient, Matrix, Row
 from sklearn_predtron._core.rows cimport View
-from sklearn_predtron.norms._averaged cimport AVERAGES, AveragedWeights
+from sklearn_predtron.norms._averaging cimport AVERAGES, AveragedWeights
 
 cdef enum:
     BUFFER = 256        # entries that are taken at once; the step of loops too, where Cython wants a literal

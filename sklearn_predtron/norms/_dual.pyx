@@ -6,15 +6,15 @@ import numpy as np
 
 from sklearn_predtron._core.score_map cimport ScoreMap, cancelled
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, Matrix, Row, prefetch_bytes
-from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, q_norm, q_norm_of, row_of
-from sklearn_predtron.norms._averaged cimport AVERAGES, AveragedWeights
-from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._pages cimport blank, erase
+from sklearn_predtron.norms._averaging cimport AVERAGES, AveragedWeights
+from sklearn_predtron._core.intercept cimport Intercept
+from sklearn_predtron._core.memory cimport blank, erase
 
-from sklearn_predtron._core.mixed import fields, joined, part_of
+from sklearn_predtron._core.mixable_state import fields, joined, part_of
 from sklearn_predtron._core.state import count, flag, real, reals, restored, whole, wholes
-from sklearn_predtron.norms._pages import THIN, aligned_zeros, padded, thicken, touches_most, transfer, transfer_column
+from sklearn_predtron._core.memory import THIN, aligned_zeros, padded, thicken, touches_most, transfer, transfer_column
 
 # Where sum |theta|^q leaves these bounds, theta is measured in another unit; a step must not take it beyond the last.
 cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200, MOST_FEATURES = 1e18

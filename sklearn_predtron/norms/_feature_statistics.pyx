@@ -3,7 +3,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from sklearn_predtron.norms._pages cimport restore
+from sklearn_predtron._core.memory cimport restore
 from sklearn_predtron.norms.scaling cimport (
     Found,
     Scaling,
@@ -19,9 +19,9 @@ from sklearn_predtron.norms.scaling cimport (
     scaling_write_counts,
 )
 
-from sklearn_predtron._core.mixed import Moments
+from sklearn_predtron._core.mixable_state import Moments
 from sklearn_predtron._core.state import reals
-from sklearn_predtron.norms._pages import aligned_zeros, relay, thicken
+from sklearn_predtron._core.memory import aligned_zeros, relay, thicken
 
 cdef enum:
     PAIR = 2        # of the fields are wanted for every row, the others for new rows

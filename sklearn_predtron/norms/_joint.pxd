@@ -1,5 +1,15 @@
-"""Weights of joint features."""
+"""Rounds whose features depend on the prediction as well, and their weights."""
+from sklearn_predtron._core.rows cimport Rows
+from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron.norms._l2 cimport L2Weights
+
+
+cdef class JointMap(ScoreMap):
+    pass
+
+
+cdef class ObjectRows(Rows):
+    cdef list objects
 
 
 cdef class JointWeights(L2Weights):

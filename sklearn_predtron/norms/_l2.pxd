@@ -1,8 +1,8 @@
 """Weights under the Frobenius norm, their steps and the average of their iterates."""
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.simd cimport ScoreGradient, Matrix
-from sklearn_predtron.norms._ahead cimport Ahead
-from sklearn_predtron.norms._averaged cimport AVERAGES, AveragedWeights
+from sklearn_predtron.norms._block_scores cimport Ahead
+from sklearn_predtron.norms._averaging cimport AVERAGES, AveragedWeights
 
 
 cdef struct IterateSum:             # sum_u w_u W_{u+1} = weight * data + scale * total, and mass = sum_u w_u

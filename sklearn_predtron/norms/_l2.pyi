@@ -1,8 +1,8 @@
 from typing import Any
 
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.score_map import ScoreMap
-from sklearn_predtron.norms._averaged import AveragedWeights
-from sklearn_predtron.norms._intercept import Intercept
+from sklearn_predtron.norms._averaging import AveragedWeights
 
 class L2Weights(AveragedWeights):
     radius_needed: bool

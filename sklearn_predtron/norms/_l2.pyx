@@ -6,16 +6,16 @@ import numpy as np
 from sklearn_predtron._core.rows cimport Rows, View, largest_norm, squared_norm, take_row
 from sklearn_predtron._core.score_map cimport ScoreMap, cancelled
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, Matrix
-from sklearn_predtron.norms._ahead cimport Ahead
-from sklearn_predtron.norms._averaged cimport AVERAGES, AveragedWeights
-from sklearn_predtron.norms._base cimport Weights
-from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._pages cimport BLOCK, blank, erase, restore
-from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron.norms._block_scores cimport Ahead
+from sklearn_predtron.norms._averaging cimport AVERAGES, AveragedWeights
+from sklearn_predtron._core.weights cimport Weights
+from sklearn_predtron._core.intercept cimport Intercept
+from sklearn_predtron._core.memory cimport BLOCK, blank, erase, restore
+from sklearn_predtron._core.problem cimport Round
 
-from sklearn_predtron._core.mixed import fields, joined, part_of
+from sklearn_predtron._core.mixable_state import fields, joined, part_of
 from sklearn_predtron._core.state import flag, real, reals, restored, whole
-from sklearn_predtron.norms._pages import THIN, aligned_zeros, relay, spread, thicken, touches_most
+from sklearn_predtron._core.memory import THIN, aligned_zeros, relay, spread, thicken, touches_most
 
 cdef enum:
     MANY_WEIGHTS = 1 << 13    # that rows are scored ahead for: they do not stay in the nearest cache

@@ -1,5 +1,5 @@
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron.norms._dual import DualWeights
-from sklearn_predtron.norms._intercept import Intercept
 
 class PNormWeights(DualWeights): ...
 

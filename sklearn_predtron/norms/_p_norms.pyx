@@ -8,11 +8,11 @@ from sklearn_predtron._core.rows cimport q_norm_of
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron.norms.dual_step cimport dual_step, dual_step_classes, dual_step_columns
 from sklearn_predtron.norms._dual cimport BUFFER, DualWeights
-from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._pages cimport blank, erase
+from sklearn_predtron._core.intercept cimport Intercept
+from sklearn_predtron._core.memory cimport blank, erase
 
 from sklearn_predtron._core.state import reals, restored
-from sklearn_predtron.norms._pages import aligned_zeros, transfer_column
+from sklearn_predtron._core.memory import aligned_zeros, transfer_column
 
 
 cdef class PNormWeights(DualWeights):

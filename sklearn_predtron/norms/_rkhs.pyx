@@ -8,17 +8,17 @@ from scipy.sparse import issparse
 
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport BY_CLASS, Matrix, ScoreGradient
-from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles
-from sklearn_predtron.norms._base cimport Weights
-from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._averaged cimport AVERAGES
+from sklearn_predtron._core.weights cimport ScoreFunction
+from sklearn_predtron._core.intercept cimport Intercept
+from sklearn_predtron.norms._averaging cimport AVERAGES
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
 from sklearn_predtron._core.state import MOST, count, flag, length_of, real, reals, restored, whole, wholes
-from sklearn_predtron.norms._base import euclidean_length
+from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron.norms._l2 import split_sums
-from sklearn_predtron.norms._pages import aligned_zeros
+from sklearn_predtron._core.memory import aligned_zeros
 
 cdef extern from "gaussian.h" nogil:
     void gaussian_of_products(Py_ssize_t n, double scale, double shift, const double* offset, double* v)
@@ -477,7 +477,7 @@ cdef class RKHSWeights(L2Weights):
         return float(np.hypot(max(square, 0) ** 0.5, euclidean_length(b) / r2 ** 0.5 if r2 > 0 else 0.0))
 
 
-cdef class Expansion(Weights):
+cdef class Expansion(ScoreFunction):
     """A fixed sum over rows, which predicts block by block."""
     cdef object support, matrix, W
     cdef const double[::1] b

@@ -1,5 +1,5 @@
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.score_map import ScoreMap
-from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.norms._l2 import L2Weights
 
 class ScaledWeights(L2Weights):

@@ -11,18 +11,18 @@ import numpy as np
 
 from sklearn_predtron._core.score_map cimport BatchMap, ScoreMap, row_number, sum_of
 from sklearn_predtron._core.simd cimport ScoreGradient, RowOps, Matrix, Row
-from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm, take_row
 from sklearn_predtron.norms.scaling cimport Found, Scaling
 from sklearn_predtron.norms._feature_statistics cimport INVERSE, MEAN, SQUARES, FeatureStatistics
-from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._averaged cimport AVERAGES
+from sklearn_predtron._core.intercept cimport Intercept
+from sklearn_predtron.norms._averaging cimport AVERAGES
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
-from sklearn_predtron._core.mixed import fields, joined, part_of
+from sklearn_predtron._core.mixable_state import fields, joined, part_of
 from sklearn_predtron._core.state import count, flag, real, reals, restored
 from sklearn_predtron.norms._l2 import split_sums
-from sklearn_predtron.norms._pages import aligned_zeros, spread
+from sklearn_predtron._core.memory import aligned_zeros, spread
 
 cdef enum:
     BUFFER = 256    # features that are taken at once; the step of a loop too, where Cython wants a literal

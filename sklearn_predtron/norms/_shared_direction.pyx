@@ -1,17 +1,61 @@
 """One direction for all scores, under any norm, with ordered thresholds."""
 import numpy as np
 
-from sklearn_predtron._core.score_map cimport SharedMap, sum_of
+from sklearn_predtron._core.score_map cimport ScoreMap, sum_of
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View
-from sklearn_predtron.norms._base cimport Weights
-from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron._core.weights cimport ScoreFunction, Weights
+from sklearn_predtron._core.intercept cimport Intercept
 
-from sklearn_predtron._core.mixed import fields, joined, part_of
+from sklearn_predtron._core.mixable_state import fields, joined, part_of
 from sklearn_predtron._core.state import flag, real, reals, restored, whole
-from sklearn_predtron.norms._base import euclidean_length
-from sklearn_predtron.norms._frozen import frozen, passing
+from sklearn_predtron._core.weights import euclidean_length
+from sklearn_predtron._core.predictors import frozen, passing
+
+
+cdef class SharedMap(ScoreMap):
+    """u x + b_k: a round is a row, whose d scores have one direction and an offset each."""
+
+    def __init__(self, Py_ssize_t d):
+        ScoreMap.__init__(self, d)
+        self.n_directions = 1
+        self.offsets_apart = True
+
+    def build(self, norm, Py_ssize_t p, intercept, **how):
+        """Return zero weights of p features under a norm, and offsets; raise ValueError if these are not to be learned."""
+        if not intercept.fitted:
+            raise ValueError("fit_intercept=False leaves representation='shared' without its thresholds; accepted is True.")
+        return SharedDirection(norm.build(ScoreMap(1), p, intercept=Intercept(False, 1.0), **how), self.d, intercept)
+
+
+cdef inline void spread(Py_ssize_t m, Py_ssize_t d, double* t, const double* offset, double scale) noexcept nogil:
+    """From a score a row to d of them; the last row first, for they share their place."""
+    cdef Py_ssize_t r, k
+    cdef double s
+    for r in range(m - 1, -1, -1):
+        s = t[r]
+        for k in range(d):
+            t[r * d + k] = s + scale * offset[k]
+
+
+cdef class SharedScores(ScoreFunction):
+    """t_k = s + b_k, where one score s of a row predicts."""
+    cdef ScoreFunction direction
+    cdef double[::1] b
+
+    def __init__(self, ScoreFunction direction not None, b):
+        self.map_scores(len(b), direction.p, SharedMap(len(b)))
+        self.n_features = direction.n_features
+        self.direction, self.b = direction, b
+
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                               bint means_wanted) except -1:
+        return self.direction.open_block(rows, order, first, last, means_wanted)
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        self.direction.scores(x, t)
+        spread(x.m, self.d, t, &self.b[0], 1)
 
 
 cdef class SharedDirection(Weights):
@@ -147,11 +191,9 @@ cdef class SharedDirection(Weights):
         direction = passing(self.inner, mean, rows)
         return None if direction is None else self._along(direction, mean)
 
-    def _along(self, Weights direction, bint mean):
-        """Weights that predict by what predicts along the direction, and by the thresholds of now."""
-        cdef SharedDirection plain = SharedDirection(direction, self.d, Intercept(False, 1.0))
-        np.asarray(plain.b)[:] = self._thresholds() if mean else self.b
-        return plain
+    def _along(self, ScoreFunction direction, bint mean):
+        """Return what predicts by the scores along the direction, and by the thresholds of now."""
+        return SharedScores(direction, self._thresholds() if mean else np.array(self.b))
 
     @property
     def expansion(self):
@@ -206,23 +248,14 @@ cdef class SharedDirection(Weights):
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         self.inner.scores(x, t)
-        self.spread(x.m, t, &self.b[0], 1)
+        spread(x.m, self.d, t, &self.b[0], 1)
 
     cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
         self.inner.mean_scores(x, which, t)
         if 0 < which <= self.averaging and self.mass[which - 1] > 0:
-            self.spread(x.m, t, &self.total[which - 1, 0], 1 / self.mass[which - 1])
+            spread(x.m, self.d, t, &self.total[which - 1, 0], 1 / self.mass[which - 1])
         else:
-            self.spread(x.m, t, &self.b[0], 1)
-
-    cdef void spread(self, Py_ssize_t m, double* t, const double* offset, double scale) noexcept nogil:
-        """From a score a row to d of them; the last row first, for they share their place."""
-        cdef Py_ssize_t r, k
-        cdef double s
-        for r in range(m - 1, -1, -1):
-            s = t[r]
-            for k in range(self.d):
-                t[r * self.d + k] = s + scale * offset[k]
+            spread(x.m, self.d, t, &self.b[0], 1)
 
     cdef void prefetch(self, const View* x) noexcept nogil:
         self.inner.prefetch(x)

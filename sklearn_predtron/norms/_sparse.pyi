@@ -1,6 +1,6 @@
 from typing import Any
 
-from sklearn_predtron.norms._base import Weights
+from sklearn_predtron._core.weights import Weights
 
 class SparseWeights(Weights):
     intercept: Any

@@ -5,8 +5,8 @@ from scipy import sparse
 from sklearn_predtron._core.rows cimport Rows, View, row_of
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport Row
-from sklearn_predtron.norms._base cimport Weights
-from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron._core.weights cimport Weights
+from sklearn_predtron._core.intercept cimport Intercept
 
 cdef enum:
     BUFFER = 256    # values of a row that are read at a time; the step of a loop too, where Cython wants a literal

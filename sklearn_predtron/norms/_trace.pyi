@@ -1,4 +1,4 @@
-from sklearn_predtron.norms._intercept import Intercept
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron.norms._l2 import L2Weights
 
 class TraceWeights(L2Weights):

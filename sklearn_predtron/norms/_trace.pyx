@@ -8,16 +8,16 @@ from scipy.linalg.cython_blas cimport dgemm, dsyrk
 from scipy.linalg.cython_lapack cimport dsyevd
 
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ScoreGradient, Matrix, Row
-from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of, squared_norm
-from sklearn_predtron.norms._intercept cimport Intercept
-from sklearn_predtron.norms._averaged cimport AVERAGES
+from sklearn_predtron._core.intercept cimport Intercept
+from sklearn_predtron.norms._averaging cimport AVERAGES
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
 from sklearn_predtron._core.state import count, real, reals, restored
-from sklearn_predtron.norms._base import euclidean_length
+from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron.norms._l2 import split_sums
-from sklearn_predtron.norms._pages import aligned_zeros, spread
+from sklearn_predtron._core.memory import aligned_zeros, spread
 
 # K is computed anew after so many steps for each score (and no fewer than the second): what a step adds to K's error is a
 # rounding of its largest eigenvalue, and that work is then a small part of the steps'.

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-import sklearn_predtron as families
+from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
+from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.families.label_ranking import PredtronLabelRanker
+from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
+from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
+from sklearn_predtron.families.ranking import PredtronRanker
+from sklearn_predtron.families.sequences import PredtronSequenceTagger
+from sklearn_predtron.families.structured import Predtron
 from sklearn_predtron.onnx._classes import class_outputs, draw_classes
 from sklearn_predtron.onnx._graph import Graph
 from sklearn_predtron.onnx._rankings import document_outputs, draw_documents, draw_labels, label_outputs
@@ -26,17 +33,17 @@ class Converter(NamedTuple):
 
 OF_CLASSES = Converter(class_outputs, draw_classes)
 CONVERTERS = {
-    families.PredtronBinaryClassifier: OF_CLASSES,
-    families.PredtronClassifier: OF_CLASSES,
-    families.PredtronOrdinalClassifier: OF_CLASSES,
-    families.PredtronBipartiteClassifier: Converter(batch_outputs, draw_batch),
-    families.PredtronMultilabelClassifier: Converter(set_outputs, draw_sets),
-    families.PredtronRanker: Converter(document_outputs, draw_documents),
-    families.PredtronLabelRanker: Converter(label_outputs, draw_labels),
+    PredtronBinaryClassifier: OF_CLASSES,
+    PredtronClassifier: OF_CLASSES,
+    PredtronOrdinalClassifier: OF_CLASSES,
+    PredtronBipartiteClassifier: Converter(batch_outputs, draw_batch),
+    PredtronMultilabelClassifier: Converter(set_outputs, draw_sets),
+    PredtronRanker: Converter(document_outputs, draw_documents),
+    PredtronLabelRanker: Converter(label_outputs, draw_labels),
 }
 REFUSED = {
-    families.PredtronSequenceTagger: "the best sequence is searched for, and an ONNX graph could not say that there is none",
-    families.Predtron: "its predictions are decoded by a problem that is written in Python",
+    PredtronSequenceTagger: "the best sequence is searched for, and an ONNX graph could not say that there is none",
+    Predtron: "its predictions are decoded by a problem that is written in Python",
 }
 
 

@@ -1,7 +1,7 @@
 """Sets of a size of their own: exactly k labels, at least k or at most."""
 from libc.math cimport INFINITY, rint
 
-from sklearn_predtron.problems._base cimport Labels, Round
+from sklearn_predtron._core.problem cimport Labels, Round
 from sklearn_predtron.problems.inference._sorting cimport Keyed, sort_descending
 from sklearn_predtron.problems._label_sets cimport IndicatorBlocks, LabelSets
 

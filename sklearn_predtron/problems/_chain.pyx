@@ -5,10 +5,10 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from sklearn_predtron._core.chain_map cimport ChainMap
+from sklearn_predtron.norms._chained cimport ChainMap
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Labels, Problem, Round
+from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron.problems.inference._trellis cimport (
     FORBIDDEN,
     Trellis,

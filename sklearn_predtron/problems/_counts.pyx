@@ -5,8 +5,8 @@ import numpy as np
 
 from sklearn_predtron.problems._label_sets cimport LabelSets
 
-from sklearn_predtron._parts import LARGEST_LOSS as LARGEST
-from sklearn_predtron._parts import real_number, shortened
+from sklearn_predtron._support.parts import LARGEST_LOSS as LARGEST
+from sklearn_predtron._support.parts import real_number, shortened
 
 cdef double LARGEST_LOSS = LARGEST
 MOST_COUNTS = 2 * 10 ** 7      # entries of a table

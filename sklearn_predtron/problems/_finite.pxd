@@ -1,4 +1,4 @@
-from sklearn_predtron.problems._base cimport Problem, Round
+from sklearn_predtron._core.problem cimport Problem, Round
 
 
 cdef class FiniteProblem(Problem):

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.problems._base import Problem
+from sklearn_predtron._core.problem import Problem
 
 class FiniteProblem(Problem):
     k: int

@@ -5,7 +5,7 @@ import numpy as np
 
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Codes, Labels, Problem, Round
+from sklearn_predtron._core.problem cimport Codes, Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows
 
 from sklearn_predtron.problems._leads import check_room, leads_of_all

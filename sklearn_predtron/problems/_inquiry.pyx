@@ -2,7 +2,7 @@
 import numpy as np
 
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Labels, Problem, Round
+from sklearn_predtron._core.problem cimport Labels, Problem, Round
 
 
 def ask(Problem problem not None, Labels labels not None, Py_ssize_t i, t, bint augmented):

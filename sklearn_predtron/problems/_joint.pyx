@@ -5,16 +5,15 @@ from libc.string cimport memcpy, memset
 import numpy as np
 from scipy import sparse
 
-from sklearn_predtron._core.joint cimport JointMap
 from sklearn_predtron._core.rows cimport View, of_doubles
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.norms._joint cimport JointWeights
-from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron.norms._joint cimport JointMap, JointWeights
+from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron.problems._user cimport UserProblem
 
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH
-from sklearn_predtron._parts import real_numbers
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.parts import real_numbers
+from sklearn_predtron._support.queries import shortened
 
 cdef double ROUNDING = 1e-9     # relative
 cdef double LEAST2 = LEAST_LENGTH ** 2, LARGEST2 = LARGEST_LENGTH ** 2

@@ -4,7 +4,7 @@ from libc.string cimport memset
 import numpy as np
 
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron.problems._ranking cimport RankingProblem
 
 

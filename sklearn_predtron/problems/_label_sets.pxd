@@ -1,5 +1,5 @@
 """Sets of labels: sign vectors, and losses that depend on the counts of hits and misses."""
-from sklearn_predtron.problems._base cimport Labels, Problem, Round
+from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron.problems.inference._sorting cimport Keyed
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from sklearn_predtron._core.score_map cimport BatchMap, ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Labels, Problem, Round
+from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron.problems.inference._sorting cimport Keyed, sort_descending
 

@@ -1,5 +1,5 @@
 """Rankings of labels by votes of pairs."""
-from sklearn_predtron.problems._base cimport Problem
+from sklearn_predtron._core.problem cimport Problem
 from sklearn_predtron.problems._relevance cimport Relevance
 
 

@@ -1,4 +1,4 @@
-from sklearn_predtron.problems._base import Problem
+from sklearn_predtron._core.problem import Problem
 
 class PreferencesProblem(Problem):
     n_labels: int

@@ -5,7 +5,7 @@ import numpy as np
 
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.score_map cimport ScoreMap
-from sklearn_predtron.problems._base cimport Labels, Problem, Round
+from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron.problems._relevance cimport Relevance, Relevances
 
 from sklearn_predtron.problems._finite import SignProblem

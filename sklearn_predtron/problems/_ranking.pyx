@@ -5,14 +5,14 @@ import numpy as np
 from sklearn_predtron.problems.inference._loss_augmented cimport Inference
 from sklearn_predtron._core.score_map cimport QueryMap, ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Labels, Problem, Round
+from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron.problems._relevance cimport Relevance, Relevances
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron.problems.inference._sorting cimport sort_descending
 
 from sklearn_predtron.problems.inference._sorting import KEYED
 from sklearn_predtron._core.state import MOST
-from sklearn_predtron._parts import RANKED_LABELS, RANKINGS
+from sklearn_predtron._support.parts import RANKED_LABELS, RANKINGS
 from sklearn_predtron.problems._leads import leads_of_pairs
 
 

@@ -1,5 +1,5 @@
 """Relevances of lists of items: a query's documents, or the labels of a row."""
-from sklearn_predtron.problems._base cimport Labels
+from sklearn_predtron._core.problem cimport Labels
 
 cdef struct Relevance:
     Py_ssize_t n_grades

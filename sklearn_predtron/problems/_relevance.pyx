@@ -1,6 +1,6 @@
 import numpy as np
 
-from sklearn_predtron.problems._base cimport Labels
+from sklearn_predtron._core.problem cimport Labels
 from sklearn_predtron.problems.inference._sorting cimport Keyed, sort_descending
 
 from sklearn_predtron.problems.inference._sorting import KEYED

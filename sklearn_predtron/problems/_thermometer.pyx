@@ -1,26 +1,25 @@
 """Ranks on a scale: the thermometer code."""
 from libc.math cimport sqrt
 
-from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron.problems._finite cimport FiniteProblem
 
-from sklearn_predtron._parts import ORDERED_THRESHOLDS
+from sklearn_predtron._support.parts import ORDERED_THRESHOLDS
+from sklearn_predtron.norms._shared_direction import SharedMap
 
 
 cdef class ThermometerProblem(FiniteProblem):
     """rep(k)_j = +1 up to rank k and -1 beyond it, / sqrt(r - 1): decoded scores are sums (Milidiú and Rocha 2019, eq. 7).
 
-    With a `SharedMap` the r - 1 scores have one direction and a threshold each.
+    If one direction is `shared`, each of the r - 1 scores has a threshold of its own alone.
     """
 
-    def __init__(self, Py_ssize_t k, cost=None, ScoreMap score_map=None):
+    def __init__(self, Py_ssize_t k, cost=None, bint shared=False):
         self.set_loss(k, k - 1, cost)
         self.scale = 1 / sqrt(k - 1)
-        if score_map is not None and score_map.d != k - 1:
-            raise ValueError(f"a map to {score_map.d} scores does not go with {k - 1}.")
-        self.score_map = self.score_map if score_map is None else score_map
+        if shared:
+            self.score_map = SharedMap(k - 1)
 
     @property
     def offers(self):
@@ -31,8 +30,7 @@ cdef class ThermometerProblem(FiniteProblem):
         return 4.0
 
     def __reduce__(self):
-        # The weights have a plain map too: whether they have this very one must not show in what is saved.
-        return type(self), (self.k, self.cost_matrix, self.score_map if self.score_map.offsets_apart else None)
+        return type(self), (self.k, self.cost_matrix, self.score_map.offsets_apart)
 
     cdef double* decoded(self, double* t, double* room) noexcept nogil:
         # Scaled at the end: sums of whole numbers are exact, and so are their ties.

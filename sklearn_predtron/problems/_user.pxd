@@ -1,7 +1,7 @@
 """Problems written in Python."""
 from libc.stdint cimport uintptr_t
 
-from sklearn_predtron.problems._base cimport Labels, Problem, Round
+from sklearn_predtron._core.problem cimport Labels, Problem, Round
 
 
 cdef class Objects(Labels):

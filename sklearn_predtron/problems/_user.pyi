@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.problems._base import Labels, Problem
+from sklearn_predtron._core.problem import Labels, Problem
 
 class Objects(Labels):
     values: list[Any]

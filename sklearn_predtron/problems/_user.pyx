@@ -9,10 +9,10 @@ import numpy as np
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.rows cimport Rows
-from sklearn_predtron.problems._base cimport Labels, Problem, Round
+from sklearn_predtron._core.problem cimport Labels, Problem, Round
 
-from sklearn_predtron._parts import real_number, real_numbers
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.parts import real_number, real_numbers
+from sklearn_predtron._support.queries import shortened
 
 cdef Py_ssize_t MOST_SCORES = 10 ** 8
 cdef double LARGEST_LOSS = 1e100

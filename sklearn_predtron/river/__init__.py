@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn_predtron import (
-    PredtronBinaryClassifier,
-    PredtronClassifier,
-    PredtronMultilabelClassifier,
-    PredtronOrdinalClassifier,
-)
+from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
+from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 
 __all__ = ["to_river"]
 
@@ -54,7 +51,7 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
     Examples
     --------
     >>> from river import datasets, evaluate, metrics
-    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.families.classification import PredtronBinaryClassifier
     >>> from sklearn_predtron.river import to_river
     >>> model = to_river(PredtronBinaryClassifier(norm="scaled"))
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sklearn_predtron._parts import real_number, real_numbers
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.parts import real_number, real_numbers
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.river._dict_rows import fill_row
 
 SMALL, LARGE = 1e-100, 1e100

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from river import base
 from sklearn.base import clone
 
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronMultilabelClassifier
-from sklearn_predtron._parts import real_number
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.parts import real_number
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.river._names import NamedColumns, are_extreme, frame_values, row_values
 
 

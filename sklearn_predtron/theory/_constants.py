@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron._parts import Part, kinds
-from sklearn_predtron._queries import Queries, read_document_relevances, read_relevances
+from sklearn_predtron._support.parts import Part, kinds
+from sklearn_predtron._support.queries import Queries, read_document_relevances, read_relevances
 from sklearn_predtron.losses import CostTableLoss, RankingLoss, SubsetLoss
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.problems._user import UserProblem

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_array
 
-from sklearn_predtron._parts import resolve
-from sklearn_predtron._queries import Queries, read_document_relevances
+from sklearn_predtron._support.parts import resolve
+from sklearn_predtron._support.queries import Queries, read_document_relevances
 from sklearn_predtron.families._bounds import check_rows_known
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._reading import check_lengths

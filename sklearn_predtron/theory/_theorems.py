@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_predtron._parts import resolve
-from sklearn_predtron._queries import Queries
+from sklearn_predtron._support.parts import resolve
+from sklearn_predtron._support.queries import Queries
 from sklearn_predtron.families._bounds import check_rows_known
 from sklearn_predtron.families._bounds import theorem as theorem_behind
 from sklearn_predtron.families._composition import check_fixed

@@ -5,12 +5,12 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-from sklearn_predtron._compat import Interval
-from sklearn_predtron._names import series
-from sklearn_predtron._parts import Part, kinds
-from sklearn_predtron.problems._base import Problem
+from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._core.rule import Rule
+from sklearn_predtron._support.compat import Interval
+from sklearn_predtron._support.names import series
+from sklearn_predtron._support.parts import Part, kinds
 from sklearn_predtron.updates._comparator import Comparator
-from sklearn_predtron.updates._competitor import Rule
 from sklearn_predtron.updates._preferences import PreferencesRule
 
 POSITIVE = Interval(Real, 0, None, closed="neither")

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import OVERFLOW
-from sklearn_predtron._parts import as_numbers
-from sklearn_predtron.problems._base import Problem
+from sklearn_predtron._support.parts import as_numbers
 from sklearn_predtron.problems._inquiry import ask
 
 

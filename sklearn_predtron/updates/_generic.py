@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-import sklearn_predtron.updates._competitor as core
-from sklearn_predtron._compat import Interval, StrOptions
-from sklearn_predtron.problems._base import Problem
+import sklearn_predtron.updates._rules as core
+from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._core.rule import Rule
+from sklearn_predtron._support.compat import Interval, StrOptions
 from sklearn_predtron.updates._base import POSITIVE, Update
 from sklearn_predtron.updates._bounds import (
     bound_of_fixed_step,
@@ -66,7 +67,7 @@ class LossAugmented(Update):
     def __init__(self, eta: Any = 1.0):
         self.eta = eta
 
-    def build(self, problem: Problem) -> core.Rule:
+    def build(self, problem: Problem) -> Rule:
         self._validate_params()
         if self.eta != "theory":
             return core.LossAugmentedRule(self.eta)
@@ -133,7 +134,7 @@ class LossDriven(Update):
     def __init__(self, eta: Any = 1.0):
         self.eta = eta
 
-    def build(self, problem: Problem) -> core.Rule:
+    def build(self, problem: Problem) -> Rule:
         self._validate_params()
         if self.eta == "theory":
             # The longest round of several rows is not known beforehand, and any step will do.
@@ -188,7 +189,7 @@ class PerceptronUpdate(Update):
     def __init__(self, eta: float = 1.0):
         self.eta = eta
 
-    def build(self, problem: Problem) -> core.Rule:
+    def build(self, problem: Problem) -> Rule:
         self._validate_params()
         return core.PerceptronRule(self.eta)
 
@@ -278,7 +279,7 @@ class PassiveAggressive(Update):
         self.target = target
         self.delta = delta
 
-    def build(self, problem: Problem) -> core.Rule:
+    def build(self, problem: Problem) -> Rule:
         self._validate_params()
         if self.variant == "pa" and np.isfinite(self.C):
             raise ValueError(f"C={self.C} has no effect with variant='pa'; use 'pa1' or 'pa2'.")
@@ -350,7 +351,7 @@ class Adaptive(Update):
     def __init__(self, kappa: float | None = None):
         self.kappa = kappa
 
-    def build(self, problem: Problem) -> core.Rule:
+    def build(self, problem: Problem) -> Rule:
         self._validate_params()
         return core.AdaptiveRule(self._factor(problem))
 
@@ -406,7 +407,7 @@ class Subgradient(Update):
         self.alpha = alpha
         self.eta = eta
 
-    def build(self, problem: Problem) -> core.Rule:
+    def build(self, problem: Problem) -> Rule:
         self._validate_params()
         if self.eta == "pegasos":
             if self.alpha == 0:

@@ -1,6 +1,6 @@
 from typing import Any
 
-from sklearn_predtron.updates._competitor import Rule
+from sklearn_predtron._core.rule import Rule
 
 class ScheduledRule(Rule):
     eta: float

@@ -3,11 +3,11 @@ from libc.math cimport INFINITY, exp, sqrt
 from libc.stdint cimport uint64_t
 
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Problem, Round
+from sklearn_predtron._core.problem cimport Problem, Round
 from sklearn_predtron.problems._ranking cimport Pair, RankingProblem
-from sklearn_predtron.updates._competitor cimport Rule
+from sklearn_predtron._core.rule cimport Rule
 
-from sklearn_predtron._core.mixed import fields
+from sklearn_predtron._core.mixable_state import fields
 from sklearn_predtron._core.state import between, restored, whole
 
 

@@ -1,3 +1,3 @@
-from sklearn_predtron.updates._competitor import Rule
+from sklearn_predtron._core.rule import Rule
 
 class PRankRule(Rule): ...

@@ -1,9 +1,9 @@
 """The rule of PRank."""
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Problem, Round
+from sklearn_predtron._core.problem cimport Problem, Round
 from sklearn_predtron.problems._finite cimport FiniteProblem
 from sklearn_predtron.problems._thermometer cimport ThermometerProblem
-from sklearn_predtron.updates._competitor cimport Rule
+from sklearn_predtron._core.rule cimport Rule
 
 
 cdef class PRankRule(Rule):

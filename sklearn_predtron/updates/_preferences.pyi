@@ -1,5 +1,5 @@
-from sklearn_predtron.problems._base import Problem
-from sklearn_predtron.updates._competitor import Rule
+from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._core.rule import Rule
 
 class PreferencesRule(Rule):
     rule: Rule

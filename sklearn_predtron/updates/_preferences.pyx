@@ -4,12 +4,12 @@ from libc.stdlib cimport calloc, free
 import numpy as np
 
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Problem, Round
+from sklearn_predtron._core.problem cimport Problem, Round
 from sklearn_predtron.problems._preferences cimport PreferencesProblem
 from sklearn_predtron.problems._relevance cimport Relevance
-from sklearn_predtron.updates._competitor cimport Rule
+from sklearn_predtron._core.rule cimport Rule
 
-from sklearn_predtron._core.mixed import fields, joined, part_of
+from sklearn_predtron._core.mixable_state import fields, joined, part_of
 from sklearn_predtron._core.state import MOST, reals, restored, wholes
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron._compat import StrOptions
-from sklearn_predtron._parts import ITEM_WEIGHTS, RANKED_LABELS, RANKINGS
-from sklearn_predtron.problems._base import Problem
+from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._core.rule import Rule
+from sklearn_predtron._support.compat import StrOptions
+from sklearn_predtron._support.parts import ITEM_WEIGHTS, RANKED_LABELS, RANKINGS
 from sklearn_predtron.updates._base import POSITIVE, Update
 from sklearn_predtron.updates._bounds import bound_of_fixed_step, bound_of_step, check_fixed_step, largest_total
 from sklearn_predtron.updates._comparator import Comparator
-from sklearn_predtron.updates._competitor import Rule
 from sklearn_predtron.updates._pairwise import ListNetRule, MaxPairRule, MMPRule, SlamRule
 
 

@@ -13,7 +13,7 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, jaccard_score
 from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_predtron import PredtronBipartiteClassifier
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.cli._baselines import BatchesBaseline, LogisticBaseline, blocks
 from sklearn_predtron.cli._compare import ResultRow
 from sklearn_predtron.losses import AtK, FBeta, SubsetLoss

@@ -23,7 +23,7 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
 )
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.cli import main
 from sklearn_predtron.cli._baselines import PerceptronBaseline, PerceptronsBaseline, RanksPerceptronBaseline, blocks
 from sklearn_predtron.cli._compare import ResultRow

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sklearn_predtron import PredtronClassifier
-from sklearn_predtron._one_line import one_line
+from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron.cli import main
 from sklearn_predtron.cli._demo import Bar, aligned
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.linear_model import Perceptron
 
 from sklearn_predtron import PredtronClassifier, PredtronSequenceTagger
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.cli import _arguments as job
 from sklearn_predtron.cli import _demo
 from sklearn_predtron.cli._baselines import TokensPerceptronBaseline, blocks

@@ -27,12 +27,12 @@ from scipy import sparse
 
 import sklearn_predtron.updates
 from sklearn_predtron import PredtronClassifier
+from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron.losses import CostMatrix, ZeroOne
-from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.representations import OneHot, SharedThermometer, Sign
 from sklearn_predtron.updates import Adaptive, LossAugmented, PassiveAggressive, PerceptronUpdate, Subgradient
-from sklearn_predtron.updates import _competitor as core
+from sklearn_predtron.updates import _rules as core
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 K = 4

@@ -12,13 +12,13 @@ from scipy import sparse
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron._core.averages import Average, LinearAverage
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import csr_rows, dense_rows
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.families.structured import Predtron, Problem
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS, Norm
-from sklearn_predtron.problems._base import Codes
-from sklearn_predtron.updates import _competitor as core
+from sklearn_predtron.updates import _rules as core
 
 NORMS = [*[kind() for kind in kinds(Norm)], RKHS(budget=7), RKHS("rbf")]
 

@@ -19,7 +19,7 @@ from sklearn_predtron import (
     PredtronRanker,
 )
 from sklearn_predtron._core.rows import dense_rows, sparse_rows
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.norms import RKHS, Norm
 
 NORMS = [kind() for kind in kinds(Norm)]

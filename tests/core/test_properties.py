@@ -12,18 +12,18 @@ from sklearn.base import clone
 
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron._core.averages import Average
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import dense_rows
-from sklearn_predtron._parts import kinds, resolve
+from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron.losses import CostMatrix, CostTableLoss, ZeroOne
 from sklearn_predtron.norms import Norm
-from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.norms._l2 import L2Weights
-from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._user import Objects, PythonProblem
 from sklearn_predtron.representations import Code, CodeRepresentation, OneHot, Sign, Simplex
 from sklearn_predtron.updates import PassiveAggressive, Update
-from sklearn_predtron.updates import _competitor as core
+from sklearn_predtron.updates import _rules as core
 
 # Every representation with every loss, of 3 and 6 predictions in turn; of 2 with half of the losses.
 PROBLEMS = [(2, rep, loss) for i, rep in enumerate(representations(2)) for loss in losses(2)[i % 2 :: 2]]

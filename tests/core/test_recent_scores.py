@@ -14,7 +14,7 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
 )
-from sklearn_predtron._core.recent_scores import RecentScores
+from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.problems._finite import OneHotProblem
 from sklearn_predtron.problems._label_sets import HammingProblem
 

@@ -9,12 +9,12 @@ import pytest
 from sklearn_predtron import PredtronMultilabelClassifier
 from sklearn_predtron._core.averages import Average
 from sklearn_predtron._core.lock import Lock
-from sklearn_predtron._core.margin_histogram import MarginHistogram
-from sklearn_predtron._core.score_histogram import PLACES, LabelScores
+from sklearn_predtron._core.problem import Codes
 from sklearn_predtron.decisions._abstain import AbstainBelow, AbstainByCode, AbstainByMargin, AbstainOnline, top_two
 from sklearn_predtron.decisions._base import PLAIN, PROGRESSIVE, UNSEEN, HeldOut
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, OfTwoClasses, best_cut_of_groups, best_cuts
-from sklearn_predtron.problems._base import Codes
+from sklearn_predtron.decisions._margin_histogram import MarginHistogram
+from sklearn_predtron.decisions._score_histogram import PLACES, LabelScores
 from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem, SignProblem
 from sklearn_predtron.problems._label_sets import HammingProblem, Indicators
 

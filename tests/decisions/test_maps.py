@@ -7,7 +7,6 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import expit, log_softmax, softmax
 
-from sklearn_predtron._core.score_histogram import PLACES
 from sklearn_predtron.decisions import _maps
 from sklearn_predtron.decisions._curves import (
     fit_curve,
@@ -18,6 +17,7 @@ from sklearn_predtron.decisions._curves import (
     probabilities_of_curves,
 )
 from sklearn_predtron.decisions._expected import MostExpected, MostProbable, odds
+from sklearn_predtron.decisions._score_histogram import PLACES
 
 SMOOTHING = 0.1
 

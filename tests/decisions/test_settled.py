@@ -14,8 +14,8 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
 )
+from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import dense_rows
-from sklearn_predtron.problems._base import Codes
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((150, 4))

@@ -14,7 +14,7 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronRanker,
 )
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.estimator_checks import all_checks, check_loss, check_problem, check_representation
 from sklearn_predtron.losses import (
     NDCG,

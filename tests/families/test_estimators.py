@@ -23,7 +23,7 @@ from sklearn_predtron import (
     Problem,
     estimator_checks,
 )
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.decisions import Cut
 from sklearn_predtron.estimator_checks import all_checks, expected_failed_checks
 from sklearn_predtron.losses import (

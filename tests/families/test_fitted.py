@@ -22,7 +22,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.norms import RKHS, Norm
 
 NORMS = [kind.alias for kind in kinds(Norm)]

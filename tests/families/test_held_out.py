@@ -8,9 +8,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, make_classification
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
-from sklearn_predtron._core.margin_histogram import MarginHistogram
+from sklearn_predtron._core.problem import Codes
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.decisions._base import PROGRESSIVE
+from sklearn_predtron.decisions._margin_histogram import MarginHistogram
 from sklearn_predtron.estimator_checks import frozen
 from sklearn_predtron.families import _held, _training
 from sklearn_predtron.families._epochs import folds_of, generator_of, seed_of
@@ -18,7 +19,6 @@ from sklearn_predtron.families._held import N_FOLDS, N_SEED
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import RKHS
-from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._finite import OneHotProblem
 
 ASK = Reject(0.1, -1, rule="online")

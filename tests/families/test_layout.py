@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import sklearn_predtron
-from sklearn_predtron._parts import Part
+from sklearn_predtron._support.parts import Part
 from sklearn_predtron.families._estimator import BasePredtron
 
 ROOT = Path(sklearn_predtron.__file__).parent
@@ -55,7 +55,7 @@ def test_every_family_is_looked_at():
 
 @pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
 def test_few_bases_stand_between_a_family_and_scikit_learn(kind):
-    own = [base for base in kind.__mro__[1:] if is_own(base) and base.__module__ != "sklearn_predtron._compat"]
+    own = [base for base in kind.__mro__[1:] if is_own(base) and base.__module__ != "sklearn_predtron._support.compat"]
     assert len(own) <= 3, own
     assert depth(kind) <= 4
     assert issubclass(kind, BaseEstimator)

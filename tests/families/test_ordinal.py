@@ -10,12 +10,12 @@ from euclidean import PredtronOrdinalClassifier
 from scipy import sparse
 
 from sklearn_predtron._core.averages import Average
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import sparse_rows
 from sklearn_predtron.losses import CostMatrix, ZeroOne
-from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.norms._l2 import L2Weights
-from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._user import Objects, PythonProblem
 from sklearn_predtron.representations import Code, OneHot, SharedThermometer, Thermometer
 from sklearn_predtron.updates import (
@@ -23,7 +23,7 @@ from sklearn_predtron.updates import (
     PerceptronUpdate,
     PRank,
 )
-from sklearn_predtron.updates import _competitor as core
+from sklearn_predtron.updates import _rules as core
 
 LAST = {"average": False, "shuffle": False}
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from sklearn_predtron._core.rows import QueryRows
-from sklearn_predtron._queries import QID
+from sklearn_predtron._support.queries import QID
 from sklearn_predtron.families._batches import BatchEpochs, BatchReader, equal_batches, full_batches
 from sklearn_predtron.families._epochs import Epochs
 from sklearn_predtron.families._reading import Batch, BlockReader, Columns, RowReader, as_rows

@@ -20,7 +20,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.decisions._base import PROGRESSIVE
 from sklearn_predtron.families import _held

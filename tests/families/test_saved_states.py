@@ -26,6 +26,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.loss_curve import LossCurve
+from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import QueryRows, dense_rows
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.datasets import SvmlightReader
@@ -33,7 +34,6 @@ from sklearn_predtron.estimator_checks import assert_same_bits, frozen, is_same
 from sklearn_predtron.families.structured import Predtron, Problem
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
-from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._label_sets import Indicators
 from sklearn_predtron.problems._relevance import Relevances
 

@@ -1,4 +1,4 @@
-"""Docstrings whose paragraphs are shared, and whose lists of parts come from discovery."""
+"""Docstrings whose paragraphs are shared, and whose lists of parts are compared with what discovery finds."""
 
 import re
 import subprocess
@@ -8,15 +8,36 @@ import numpy as np
 import pytest
 
 import sklearn_predtron
-from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronRanker
-from sklearn_predtron._parts import kinds
-from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron import Problem
+from sklearn_predtron._support.parts import Part, kinds
+from sklearn_predtron.families._composition import build_update
 from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families.labels.classes import Classes
-from sklearn_predtron.norms import Norm
-from sklearn_predtron.updates import Adaptive, Update
+from sklearn_predtron.families.labels.classes import Classes, TwoClasses
+from sklearn_predtron.families.labels.objects import AnyLabels
+from sklearn_predtron.families.labels.ranks import Ranks
+from sklearn_predtron.families.labels.relevances import DocumentRelevances, LabelRelevances
+from sklearn_predtron.families.labels.sets import Sets
+from sklearn_predtron.families.labels.tokens import Tokens
 
 FAMILIES = [getattr(sklearn_predtron, name) for name in sklearn_predtron.__all__ if name.startswith("Predtron")]
+
+
+class TwoScores(Problem):
+    n_scores = 2
+
+
+# Labels of which each family can build a problem, and estimators in one of which a part must work.
+EXAMPLES = {
+    "PredtronClassifier": (Classes(np.arange(3)), [{}]),
+    "PredtronBinaryClassifier": (TwoClasses(np.arange(2)), [{}]),
+    "PredtronBipartiteClassifier": (TwoClasses(np.arange(2)), [{}]),
+    "PredtronOrdinalClassifier": (Ranks(np.arange(3)), [{}, {"representation": "shared"}]),
+    "PredtronMultilabelClassifier": (Sets(3, None, None, "ndarray", "int64"), [{}]),
+    "PredtronLabelRanker": (LabelRelevances(3, None), [{}, {"loss": "kendall_tau"}]),
+    "PredtronRanker": (DocumentRelevances(), [{}]),
+    "PredtronSequenceTagger": (Tokens(np.arange(3)), [{}]),
+    "Predtron": (AnyLabels(), [{"problem": TwoScores()}]),
+}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -27,41 +48,48 @@ def test_nothing_is_left_to_be_filled_in(family):
 
 
 def listed(family, parameter):
-    """The aliases that a docstring lists for a parameter."""
+    """Return the aliases that a docstring lists for a parameter, but for those that are no part's."""
     line = re.search(rf"^ *{parameter} : (.*), default=", family.__doc__, re.MULTILINE)
     return re.findall(r'"(\w+)"', line[1])
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_lists_are_those_of_the_messages(family):
-    sequences = family is sklearn_predtron.PredtronSequenceTagger
-    assert listed(family, "norm") == [kind.alias for kind in kinds(Norm) if kind.of_sequences or not sequences]
-    assert listed(family, "update")[0] == "adaptive"
-    assert set(listed(family, "update")) <= {kind.alias for kind in kinds(Update)}
-    assert ("slam" in listed(family, "update")) == (family in (PredtronRanker, PredtronLabelRanker))
-    assert ("prank" in listed(family, "update")) == (family is sklearn_predtron.PredtronOrdinalClassifier)
-
-
-def test_a_new_part_shows_up_by_itself():
-    class Eager(Adaptive):
-        alias = "eager"
-
+def works(family, parameters, labels, parameter, kind):
+    """Return whether a part goes together with the others of an estimator."""
+    model = family(**{**parameters, parameter: kind.alias})
     try:
+        problem = model._build_problem(labels)
+        if parameter == "norm":
+            problem.score_map.check_norm(kind())
+        if parameter == "update":
+            build_update(model, problem)
+    except (TypeError, ValueError):
+        return False
+    return True
 
-        @documented(Classes(np.arange(3)), d="d")
-        class Own(PredtronClassifier):
-            """Classify.
 
-            {update}
-            {max_iter}
-            """
+def bases(family):
+    """Return the base of the parts that a parameter may be, for those that may."""
+    accepted = family._parameter_constraints.items()
+    found = {name: [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Part)] for name, kinds in accepted}
+    return {name: kinds[0] for name, kinds in found.items() if kinds and name in ("loss", "norm", "representation", "update")}
 
-            _epochs = 7
-    finally:
-        Eager.alias = None  # other tests are not to find it
 
-    assert "eager" in listed(Own, "update") and "adaptive" in listed(Own, "update")
-    assert "Epochs of `fit`; None is what folds choose (see `cv`), and of one learner 7.\n" in Own.__doc__
+LISTS = [(family, parameter) for family in FAMILIES for parameter in bases(family)]
+
+
+@pytest.mark.parametrize(("family", "parameter"), LISTS, ids=lambda value: getattr(value, "__name__", value))
+def test_lists_are_what_discovery_finds(family, parameter):
+    labels, examples = EXAMPLES[family.__name__]
+    parts = list(kinds(bases(family)[parameter]))
+    fitting = {kind.alias for kind in parts if any(works(family, example, labels, parameter, kind) for example in examples)}
+    found = [alias for alias in listed(family, parameter) if alias in {kind.alias for kind in parts}]
+    assert sorted(found) == sorted(fitting) and len(found) > 0
+    default = family(**examples[0]).get_params(deep=False)[parameter]
+    assert listed(family, parameter)[0] == default
+
+
+def test_lists_of_all_families_are_compared():
+    assert set(EXAMPLES) == {family.__name__ for family in FAMILIES} and len(LISTS) >= 30
 
 
 def test_without_docstrings():

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 
 import sklearn_predtron
-from sklearn_predtron._parts import Part, kinds
+from sklearn_predtron._support.parts import Part, kinds
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import RKHS

@@ -18,7 +18,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
-from sklearn_predtron._parts import RANKED_LABELS, RANKINGS, kinds
+from sklearn_predtron._support.parts import RANKED_LABELS, RANKINGS, kinds
 from sklearn_predtron.decisions import ExpectedCost
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._table import TableClassifier

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron import Predtron, PredtronSequenceTagger
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.norms import Norm
 
 from .interrupts import WIDTH, long_lesson

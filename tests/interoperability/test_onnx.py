@@ -28,7 +28,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.decisions import Cut
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin
 from sklearn_predtron.decisions._expected import ByCosts, BySets

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGro
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_predtron._queries import SID, split_ids
+from sklearn_predtron._support.queries import SID, split_ids
 from sklearn_predtron.datasets import make_sequences, window
 from sklearn_predtron.metrics import chunk_f1_score, token_scorer
 

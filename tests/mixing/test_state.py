@@ -13,7 +13,7 @@ from scipy import sparse
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier, PredtronRanker
 from sklearn_predtron._core.contributions import Contribution, add, advance, contribution
-from sklearn_predtron._core.mixed import KINDS, Moments, Recent, fields
+from sklearn_predtron._core.mixable_state import KINDS, Moments, Recent, fields
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.mixing._total import FAN_IN, Total
 from sklearn_predtron.norms import RKHS

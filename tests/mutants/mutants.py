@@ -170,17 +170,15 @@ MUTANTS = [
     # --------------------------------------------------------------------------------------------------------- updates
     Mutant(
         "theory-step-forgets-the-weight",
-        f"{UPDATES}/_competitor.pyx",
+        f"{UPDATES}/_rules.pyx",
         "return r.weight * self.theory / r.radius2",
         "return self.theory / r.radius2",
         RULES,
     ),
-    Mutant(
-        "pa2-softening-forgets-the-weight", f"{UPDATES}/_competitor.pyx", "1 / (2 * self.C * r.weight)", "1 / (2 * self.C)", RULES
-    ),
+    Mutant("pa2-softening-forgets-the-weight", f"{UPDATES}/_rules.pyx", "1 / (2 * self.C * r.weight)", "1 / (2 * self.C)", RULES),
     Mutant(
         "rounding-is-a-hinge",
-        f"{UPDATES}/_competitor.pyx",
+        f"{UPDATES}/_rules.pyx",
         "r.hinge > 1e-12 * (r.competitor_loss + fabs(r.score_gap))",
         "r.hinge > 0",
         RULES,
@@ -452,7 +450,7 @@ MUTANTS = [
     ),
     Mutant(
         "queries-are-gathered-in-any-order",
-        "sklearn_predtron/_queries.py",
+        "sklearn_predtron/_support/queries.py",
         'np.argsort(query, kind="stable")',
         "np.argsort(query)",
         QUERIES,
@@ -487,7 +485,7 @@ MUTANTS = [
     Mutant("largest-total-of-half-the-excess", f"{UPDATES}/_bounds.py", "slope2 + 4 * excess", "slope2 + 2 * excess", BOUNDS),
     Mutant(
         "query-weight-is-a-sum",
-        "sklearn_predtron/metrics/_query_means.py",
+        "sklearn_predtron/metrics/_means.py",
         "of_query = np.bincount(rows, weights) / np.bincount(rows)",
         "of_query = np.bincount(rows, weights)",
         ("tests/metrics/test_query_scorers.py", "tests/metrics/test_rankings.py"),

@@ -37,13 +37,13 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
+from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.norms import Group, PNorm
-from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.representations import OneHot, SharedThermometer
 from sklearn_predtron.updates import Adaptive, LossAugmented, PerceptronUpdate, Slam, Subgradient
-from sklearn_predtron.updates import _competitor as core
+from sklearn_predtron.updates import _rules as core
 from tests.families.test_ranking import (
     BY_COMPETITOR,
     FOR_LABELS,

@@ -17,13 +17,13 @@ from sklearn_predtron import (
     PredtronRanker,
 )
 from sklearn_predtron._core.averages import Average, LinearAverage
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron._core.score_map import ScoreMap
 from sklearn_predtron.norms import Group, PNorm
 from sklearn_predtron.norms import _p_norms as p_norms
-from sklearn_predtron.norms._intercept import Intercept
-from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.representations import Code, OneHot, Sign
 from sklearn_predtron.updates import (
     Adaptive,
@@ -34,7 +34,7 @@ from sklearn_predtron.updates import (
     PerceptronUpdate,
     Subgradient,
 )
-from sklearn_predtron.updates import _competitor as core
+from sklearn_predtron.updates import _rules as core
 
 KINDS = [(p_norms.PNormWeights, plain_norms.PNorm, PNorm), (p_norms.GroupWeights, plain_norms.Group, Group)]
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=["l1", "group"])

@@ -34,17 +34,17 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
 )
 from sklearn_predtron._core.averages import Average, LinearAverage
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron.losses import ZeroOne
 from sklearn_predtron.norms import Trace
-from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.norms._trace import TraceWeights, schatten
-from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.representations import Code, OneHot
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate, Subgradient
-from sklearn_predtron.updates import _competitor as core
+from sklearn_predtron.updates import _rules as core
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from reference.bipartite import by_counts, class_weights, losses_of
 
-from sklearn_predtron._parts import can_build, kinds
+from sklearn_predtron._support.parts import can_build, kinds
 from sklearn_predtron.losses import (
     AtK,
     BalancedError,

@@ -11,8 +11,9 @@ from scipy import sparse
 from sklearn.metrics import accuracy_score, fbeta_score, hamming_loss, jaccard_score
 
 from sklearn_predtron._core.averages import Average
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.families._reading import as_rows
 from sklearn_predtron.losses import (
     AtK,
@@ -29,12 +30,11 @@ from sklearn_predtron.losses import (
     SubsetZeroOne,
 )
 from sklearn_predtron.metrics._scorers import mean_of_sets
-from sklearn_predtron.norms._intercept import Intercept
 from sklearn_predtron.norms._l2 import L2Weights
 from sklearn_predtron.problems._label_sets import Indicators, SparseIndicators
 from sklearn_predtron.problems._user import Objects, PythonProblem
 from sklearn_predtron.representations import SignVector
-from sklearn_predtron.updates import _competitor as core
+from sklearn_predtron.updates import _rules as core
 
 # ------------------------------------------------------------------------------- losses, written a second time for arrays
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from ranking_cases import plain
 
+from sklearn_predtron._core.problem import Codes
 from sklearn_predtron.losses import (
     NDCG,
     AveragePrecision,
@@ -17,7 +18,6 @@ from sklearn_predtron.losses import (
     SubsetZeroOne,
     SwappedPairs,
 )
-from sklearn_predtron.problems._base import Codes
 from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.problems._label_sets import Indicators
 from sklearn_predtron.problems._relevance import Relevances

@@ -9,7 +9,7 @@ from euclidean import PredtronBinaryClassifier, PredtronClassifier, PredtronLabe
 from scipy import sparse
 
 import sklearn_predtron
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.norms import Group, PNorm
 from sklearn_predtron.theory import largest_margin, loss_constants, margin, radius, theorem_of

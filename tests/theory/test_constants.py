@@ -8,7 +8,7 @@ import reference.ranking as plain
 from cases import cost_table, losses
 
 import sklearn_predtron.losses as public
-from sklearn_predtron._parts import kinds
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.losses import NDCG, CostMatrix, CostTableLoss, CountLoss, RankingLoss, SequenceLoss, SubsetLoss
 from sklearn_predtron.theory import loss_constants
 from tests.families.test_ranking import LOSSES

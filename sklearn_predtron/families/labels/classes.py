@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._queries import shortened, shortened_list
+from sklearn_predtron._core.problem import Codes, presence
+from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron.families._stream import CodeReader
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.problems._base import Codes, presence
 
 if TYPE_CHECKING:
-    from sklearn_predtron._typing import Self
-
-NUMBERED = "  If a meta-estimator has numbered them (calibration, bagging, voting), number the labels before it is fitted."
+    from sklearn_predtron._support.types import Self
 
 
 class MissingClasses(ValueError):
@@ -204,30 +203,6 @@ def _find_hashed(y: NDArray) -> tuple[NDArray, NDArray]:
     classes = np.unique(np.array(list(dict.fromkeys(labels)), dtype=y.dtype))
     place = {label: code for code, label in enumerate(classes.tolist())}
     return classes, np.array([place[label] for label in labels], dtype=np.intp)
-
-
-def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
-    """Return the number of each label among known classes, in any order."""
-    order = np.argsort(classes)
-    try:
-        codes = order[np.minimum(np.searchsorted(classes, y, sorter=order), len(classes) - 1)]
-        known = classes[codes] == y
-    except TypeError:
-        place = {label: code for code, label in enumerate(classes.tolist())}
-        codes = np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
-        known = codes >= 0
-    if not np.all(known):
-        unknown = _distinct(y[~known])
-        numbered = classes.dtype.kind in "OUST" and all(isinstance(i, int) and 0 <= i < len(classes) for i in unknown)
-        raise ValueError(
-            f"{parameter} contains labels that are not in classes_: {shortened_list(unknown)}; accepted are "
-            f"{shortened_list(classes.tolist())}.{NUMBERED if numbered else ''}"
-        )
-    return codes
-
-
-def _distinct(labels: NDArray) -> list[Any]:
-    return list(dict.fromkeys(labels.tolist()))[:10]
 
 
 def column_names(y: Any) -> NDArray | None:

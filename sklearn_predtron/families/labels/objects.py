@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.problems._user import Objects
 

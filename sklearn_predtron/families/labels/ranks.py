@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._queries import shortened
-from sklearn_predtron._warning import warn
+from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.families.labels.classes import Classes, encode, find_classes
+from sklearn_predtron.families.labels.classes import Classes, find_classes
 
 
 class Ranks(Classes):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_predtron._queries import read_document_relevances, read_relevances
+from sklearn_predtron._support.queries import read_document_relevances, read_relevances
 from sklearn_predtron.families._stream import QueryReader, RelevanceReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names

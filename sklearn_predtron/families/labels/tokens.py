@@ -6,13 +6,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sklearn_predtron._support.encoding import encode
 from sklearn_predtron.families._stream import TokenReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import (
     MissingClasses,
     check_same_set,
     class_list,
-    encode,
     find_classes,
     one_dimensional,
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._queries import Queries
+from sklearn_predtron._support.queries import Queries
 from sklearn_predtron.problems._chain import TokenCodes
 
 

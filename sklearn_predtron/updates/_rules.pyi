@@ -1,15 +1,4 @@
-from typing import Any
-
-class Rule:
-    radius_needed: bool
-    bounds_steps: bool
-    c_L_seen: float
-    kind: tuple[type, ...]
-    def state(self) -> Any: ...
-    def restore(self, state: Any) -> Any: ...
-    def export(self) -> Any: ...
-    def adopt(self, state: Any) -> Any: ...
-    def restart(self, seed: int) -> Any: ...
+from sklearn_predtron._core.rule import Rule
 
 class SteppedRule(Rule):
     eta: float

@@ -1,5 +1,5 @@
 """Weights that keep averages of their iterates: how many, in which order, and what else l2 and its duals have in common."""
-from sklearn_predtron.norms._base cimport Weights
+from sklearn_predtron._core.weights cimport Weights
 
 
 cdef class AveragedWeights(Weights):

@@ -1,4 +1,4 @@
-"""What the loop asks of linear predictors t = W x + b under some norm."""
+"""What predicts by scores t = W x + b, and what the loop asks of weights that learn under some norm."""
 from libc.math cimport INFINITY
 
 import numpy as np
@@ -6,7 +6,7 @@ import numpy as np
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.rows cimport Rows, View, squared_norm
-from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.problem cimport Round
 
 from sklearn_predtron._core.state import MOST
 
@@ -30,7 +30,35 @@ def check_sizes(Py_ssize_t d, Py_ssize_t p):
         raise ValueError(f"weights cannot have {d} scores and {p} features.")
 
 
-cdef class Weights:
+cdef class ScoreFunction:
+    """The scores t of rows, of d numbers each: W x + b, or a sum over rows that were kept.
+
+    For rows from the first on, `open_block` says where those end that can be scored next, and `scores` are asked for these alone.
+    """
+
+    cdef int map_scores(self, Py_ssize_t d, Py_ssize_t p, ScoreMap score_map) except -1:
+        """Take over the sizes and the map from inputs to scores, W x unless another is given."""
+        check_sizes(d, p)
+        if score_map is not None and score_map.d != d:
+            raise ValueError(f"a map to {score_map.d} scores does not go with weights for {d}.")
+        self.d, self.p = d, p
+        self.n_features = p
+        self.score_map = (ScoreMap(d) if score_map is None else score_map).of_features(p)
+        return 0
+
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                               bint means_wanted) except -1:
+        """Get ready for rounds from the first on, and return where they end: what comes after needs another look ahead.
+
+        If `means_wanted`, weights that learn are asked for the mean scores of their rows too.
+        """
+        return min(first + BREATH, last)
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        """t = W x + b, for each row of the view."""
+
+
+cdef class Weights(ScoreFunction):
     """W (d x p) and the intercept b (d), under some norm; every mean is over W, b after each round.
 
     Of averages there may be none, one, or two that forget differently; `leader` says which predicts, as `mean` does.
@@ -55,16 +83,6 @@ cdef class Weights:
         self.most_averages = 1
         self.leader = 1
 
-    cdef int map_scores(self, Py_ssize_t d, Py_ssize_t p, ScoreMap score_map) except -1:
-        """Take over the sizes and the map from inputs to scores, W x unless another is given."""
-        check_sizes(d, p)
-        if score_map is not None and score_map.d != d:
-            raise ValueError(f"a map to {score_map.d} scores does not go with weights for {d}.")
-        self.d, self.p = d, p
-        self.n_features = p
-        self.score_map = (ScoreMap(d) if score_map is None else score_map).of_features(p)
-        return 0
-
     cdef void lead(self, int which) noexcept nogil:
         """Let an average predict from here on, or the last iterate, if 0."""
         self.leader = which
@@ -73,7 +91,7 @@ cdef class Weights:
         """Keep n averages of the iterates from here on, at most `most_averages`: those there are go on, and others begin."""
 
     def export(self):
-        """Return the state that weights which learned from other rows are mixed with; see `_core.mixed`."""
+        """Return the state that weights which learned from other rows are mixed with; see `_core.mixable_state`."""
         raise ValueError(f"{type(self).__name__} cannot be mixed.")
 
     def adopt(self, state, bint with_sums):
@@ -119,14 +137,6 @@ cdef class Weights:
     def close_fit(self):
         """The rows do not come again."""
 
-    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                               bint means_wanted) except -1:
-        """Get ready for rounds from the first on, and return where they end: what comes after needs another look ahead.
-
-        If `means_wanted`, the mean scores of their rows are asked for too.
-        """
-        return min(first + BREATH, last)
-
     cdef close_block(self):
         """The rounds of the block are over, and others may read."""
 
@@ -149,9 +159,6 @@ cdef class Weights:
 
     cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
         """A sum of the iterates becomes keep times itself plus weight times W; called of 1, ..., self.averaging."""
-
-    cdef void scores(self, const View* x, double* t) noexcept nogil:
-        """t = W x + b, for each row of the view."""
 
     cdef void update_statistics(self, View* x) noexcept nogil:
         """Running statistics of the inputs that the round's own scores do not need; called if self.observing."""

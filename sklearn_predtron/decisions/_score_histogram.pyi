@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Observer
-from sklearn_predtron.problems._base import Problem
+from sklearn_predtron._core.problem import Problem
 
 PLACES: NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""From the tokens of a sequence to the scores of its labels and of their transitions."""
+"""From the tokens of a sequence to the scores of its labels and of their transitions, and the weights of both."""
 from sklearn_predtron._core.rows cimport View
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient

@@ -1,6 +1,6 @@
 """Weights that keep averages of their iterates."""
-from sklearn_predtron.norms._base cimport Weights
-from sklearn_predtron.norms._intercept cimport Intercept
+from sklearn_predtron._core.weights cimport Weights
+from sklearn_predtron._core.intercept cimport Intercept
 
 cdef enum:
     AVERAGES = 2        # that are kept at most

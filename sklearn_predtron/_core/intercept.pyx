@@ -5,7 +5,7 @@ from libc.math cimport INFINITY, exp2, floor, frexp, log2, sqrt
 from sklearn_predtron._core.rows cimport View, row_of, squared_norm
 from sklearn_predtron._core.simd cimport Row
 
-from sklearn_predtron._core.mixed import fields
+from sklearn_predtron._core.mixable_state import fields
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH
 from sklearn_predtron._core.state import between, count, restored, whole
 

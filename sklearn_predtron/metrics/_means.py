@@ -1,4 +1,4 @@
-"""The mean of a measure over queries."""
+"""The mean of losses over rows, and of a measure over queries."""
 
 from __future__ import annotations
 
@@ -6,12 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from sklearn_predtron._parts import real_numbers
-from sklearn_predtron._queries import query_numbers, shortened
-from sklearn_predtron._warning import warn
+from sklearn_predtron._support.compat import check_sample_weight
+from sklearn_predtron._support.parts import real_numbers
+from sklearn_predtron._support.queries import query_numbers, shortened
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.metrics._lists import read_arguments, read_weights
+
+
+def mean_loss(losses: NDArray, sample_weight: Any) -> float:
+    """Return the weighted mean."""
+    if sample_weight is None:
+        return float(losses.mean())
+    weight = check_sample_weight(sample_weight, losses)
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+    return float(np.average(losses, weights=weight))
 
 
 def mean_over_queries(

@@ -1,19 +1,26 @@
-"""What the loop asks of linear predictors t = W x + b."""
+"""What predicts by scores t = W x + b, and what the loop asks of weights that learn."""
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Round
+from sklearn_predtron._core.problem cimport Round
 
 
-cdef class Weights:
+cdef class ScoreFunction:
     cdef readonly Py_ssize_t d, p
     cdef readonly Py_ssize_t n_features  # of the rows: the others up to p are room for features to come
+    cdef readonly ScoreMap score_map
+    cdef int map_scores(self, Py_ssize_t d, Py_ssize_t p, ScoreMap score_map) except -1
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                               bint means_wanted) except -1
+    cdef void scores(self, const View* x, double* t) noexcept nogil
+
+
+cdef class Weights(ScoreFunction):
     cdef readonly bint observing
     cdef readonly int averaging   # how many averages of the iterates are kept, at most `most_averages`
     cdef readonly int most_averages
     cdef readonly int leader      # which of them predicts, from 1; 0 is the last iterate
     cdef readonly bint by_feature  # whether a feature's weights lie together; else a class's
-    cdef readonly ScoreMap score_map
     cdef readonly bint thin       # whether memory is in small pages, of which rows touch few
     cdef readonly bint large      # too large for the caches near the core
     cdef readonly double inverse_convexity    # q - 1, where half the norm's square is strongly convex to 1 / (q - 1)
@@ -24,8 +31,6 @@ cdef class Weights:
     cdef readonly bint counts_rows_once    # whether rows that are not fresh leave the statistics as they are
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed)
     cdef close_call(self, bint learned)
-    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                               bint means_wanted) except -1
     cdef close_block(self)
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2
     cdef bint open_round(self, View* x) noexcept nogil
@@ -34,8 +39,6 @@ cdef class Weights:
     cdef bint unfinished(self) noexcept
     cdef int predicting(self, bint mean) noexcept nogil
     cdef void lead(self, int which) noexcept nogil
-    cdef int map_scores(self, Py_ssize_t d, Py_ssize_t p, ScoreMap score_map) except -1
-    cdef void scores(self, const View* x, double* t) noexcept nogil
     cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil
     cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,

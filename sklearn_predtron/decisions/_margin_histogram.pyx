@@ -3,12 +3,12 @@ from libc.math cimport exp
 
 import numpy as np
 
-from sklearn_predtron._core.bins cimport HIGHEST, LOWEST, N_BINS, PER_OCTAVE, bin_of
+from sklearn_predtron.decisions._bins cimport HIGHEST, LOWEST, N_BINS, PER_OCTAVE, bin_of
 from sklearn_predtron._core.learner cimport Observer
-from sklearn_predtron.problems._base cimport Problem
+from sklearn_predtron._core.problem cimport Problem
 from sklearn_predtron.problems._finite cimport FiniteProblem
 
-from sklearn_predtron._core.mixed import fields
+from sklearn_predtron._core.mixable_state import fields
 from sklearn_predtron._core.state import between, reals, restored
 
 cdef enum:

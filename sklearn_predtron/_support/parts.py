@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._compat import CachedParameterNames
-from sklearn_predtron._names import refuse_class, unknown
-from sklearn_predtron._queries import shortened
+from sklearn_predtron._support.compat import CachedParameterNames
+from sklearn_predtron._support.names import refuse_class, unknown
+from sklearn_predtron._support.queries import shortened
 
 
 class Part(CachedParameterNames):

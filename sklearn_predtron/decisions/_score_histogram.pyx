@@ -1,14 +1,14 @@
 """What the scores predicted so far were worth: the decision threshold of a stream."""
 import numpy as np
 
-from sklearn_predtron._core.bins cimport N_BINS, bin_of
+from sklearn_predtron.decisions._bins cimport N_BINS, bin_of
 from sklearn_predtron._core.learner cimport Observer
-from sklearn_predtron.problems._base cimport Problem
+from sklearn_predtron._core.problem cimport Problem
 from sklearn_predtron.problems._finite cimport FiniteProblem
 from sklearn_predtron.problems._label_sets cimport LabelSets
 
-from sklearn_predtron._core.margin_histogram import MIDDLES
-from sklearn_predtron._core.mixed import fields
+from sklearn_predtron.decisions._margin_histogram import MIDDLES
+from sklearn_predtron._core.mixable_state import fields
 from sklearn_predtron._core.state import between, count, reals, restored
 
 # The score that stands for each bin, ascending.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
-from sklearn_predtron._warning import warn
+from sklearn_predtron._support.warning import warn
 
 
 def read_relevances(y: Any) -> NDArray:

@@ -5,11 +5,11 @@ from libc.string cimport memcpy
 import numpy as np
 
 from sklearn_predtron._core.learner cimport Observer
-from sklearn_predtron.problems._base cimport Labels, Problem
+from sklearn_predtron._core.problem cimport Labels, Problem
 from sklearn_predtron.problems._finite cimport FiniteProblem
 from sklearn_predtron.problems._relevance cimport Relevance
 
-from sklearn_predtron._core.mixed import Recent, fields
+from sklearn_predtron._core.mixable_state import Recent, fields
 from sklearn_predtron._core.state import array, count, length_of, reals, restored, whole
 
 cdef enum:

@@ -1,6 +1,6 @@
 """When to change the weights, towards what, and how far."""
 from sklearn_predtron._core.simd cimport ScoreGradient
-from sklearn_predtron.problems._base cimport Problem, Round
+from sklearn_predtron._core.problem cimport Problem, Round
 
 
 cdef class Rule:

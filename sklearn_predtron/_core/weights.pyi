@@ -5,10 +5,13 @@ from sklearn_predtron._core.score_map import ScoreMap
 
 def euclidean_length(values: Any) -> float: ...
 
-class Weights:
+class ScoreFunction:
     d: int
     p: int
     n_features: int
+    score_map: ScoreMap
+
+class Weights(ScoreFunction):
     averaging: int
     most_averages: int
     leader: int
@@ -18,7 +21,6 @@ class Weights:
     def keep_averages(self, n: int) -> None: ...
     def begin_at(self, W: Any, b: Any) -> None: ...
     def put_first(self, which: int) -> None: ...
-    score_map: ScoreMap
     has_longer_steps: bool
     def expect(self, rows: Rows) -> Any: ...
     def close_fit(self) -> Any: ...

@@ -1,0 +1,36 @@
+"""From labels to their numbers among known classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._support.queries import shortened_list
+
+NUMBERED = "  If a meta-estimator has numbered them (calibration, bagging, voting), number the labels before it is fitted."
+
+
+def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
+    """Return the number of each label among known classes, in any order."""
+    order = np.argsort(classes)
+    try:
+        codes = order[np.minimum(np.searchsorted(classes, y, sorter=order), len(classes) - 1)]
+        known = classes[codes] == y
+    except TypeError:
+        place = {label: code for code, label in enumerate(classes.tolist())}
+        codes = np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
+        known = codes >= 0
+    if not np.all(known):
+        unknown = _distinct(y[~known])
+        numbered = classes.dtype.kind in "OUST" and all(isinstance(i, int) and 0 <= i < len(classes) for i in unknown)
+        raise ValueError(
+            f"{parameter} contains labels that are not in classes_: {shortened_list(unknown)}; accepted are "
+            f"{shortened_list(classes.tolist())}.{NUMBERED if numbered else ''}"
+        )
+    return codes
+
+
+def _distinct(labels: NDArray) -> list[Any]:
+    return list(dict.fromkeys(labels.tolist()))[:10]

@@ -1,3 +1,0 @@
-from sklearn_predtron.norms._base import Weights
-
-class AveragedWeights(Weights): ...

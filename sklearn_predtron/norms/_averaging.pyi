@@ -1,0 +1,3 @@
+from sklearn_predtron._core.weights import Weights
+
+class AveragedWeights(Weights): ...
