@@ -120,7 +120,8 @@ class FittedCut(Decision):
 
 
 @documented(
-    losses='"f1", "hamming", "subset_zero_one", "error_set_size", "jaccard", "balanced", "g_mean", "precision_at_k", "recall_at_k"',
+    losses='"f1", "hamming", "subset_zero_one", "error_set_size", "jaccard", "balanced", "g_mean", '
+    '"precision_at_k", "recall_at_k"',
     d="1",
 )
 class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):

@@ -30,12 +30,13 @@ from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._reading import check_lengths, mean_loss
+from sklearn_predtron.families._reading import check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.sets import Sets, as_sets, check_label_numbers, is_one_label, values_of_one
 from sklearn_predtron.losses import AtK, CountLoss, FBeta, Hamming, Jaccard, SubsetLoss, subset_loss
 from sklearn_predtron.losses.subset import separable_costs
+from sklearn_predtron.metrics._means import mean_loss
 from sklearn_predtron.problems._label_sets import LabelSets
 from sklearn_predtron.representations import SubsetRepresentation
 
@@ -46,7 +47,8 @@ MEASURES = {"macro_f1": Measure("macro_f1", FBeta().of_counts), "micro_f1": Meas
 
 
 @documented(
-    losses='"hamming", "subset_zero_one", "error_set_size", "f1", "jaccard", "balanced", "g_mean", "precision_at_k", "recall_at_k"',
+    losses='"hamming", "subset_zero_one", "error_set_size", "f1", "jaccard", "balanced", "g_mean", '
+    '"precision_at_k", "recall_at_k"',
     d="m",
 )
 class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):

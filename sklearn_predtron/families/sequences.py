@@ -30,7 +30,6 @@ from sklearn_predtron.families._reading import (
     Reading,
     check_labels_given,
     check_lengths,
-    mean_loss,
 )
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.tokens import Tokens
@@ -42,6 +41,7 @@ from sklearn_predtron.families.labels.transitions import (
     possible,
 )
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
+from sklearn_predtron.metrics._means import mean_loss
 from sklearn_predtron.problems._chain import ChainProblem, TokenCodes
 
 if TYPE_CHECKING:
