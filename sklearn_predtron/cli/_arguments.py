@@ -1,11 +1,11 @@
-"""The arguments of ``predtron``, and what it runs."""
+"""The arguments of ``predtron``."""
 
 from __future__ import annotations
 
 import argparse
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,24 +14,16 @@ import numpy as np
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron._support.version import __version__
-from sklearn_predtron.cli._console import UsageError, complain, report, terminable, warnings_in_a_line
-from sklearn_predtron.cli._data_files import STANDARD
-from sklearn_predtron.cli._demo import DEMOS, TASKS, Bar, demos_for, legend, run_demo, table
-from sklearn_predtron.cli._files import run_files
-from sklearn_predtron.cli._growing import MOST_CLASSES, LeftOut
-from sklearn_predtron.cli._learner import RANKING_UPDATES, learner_parameters
-from sklearn_predtron.cli._mixing import check_mixing
-from sklearn_predtron.cli._paths import can_be_read, can_be_written, same_pipe
-from sklearn_predtron.cli._predictions import is_line, typed_label, typed_labels
-from sklearn_predtron.cli._report import as_json
-from sklearn_predtron.cli._used_files import check_uses
+from sklearn_predtron.cli._growing import MOST_CLASSES
+from sklearn_predtron.cli._learner import RANKING_UPDATES
+from sklearn_predtron.cli._predictions import is_line, typed_label
+from sklearn_predtron.cli._tasks import TASKS
 from sklearn_predtron.datasets._blocks import MOST_BYTES
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.representations import Pairwise, RankingRepresentation
 from sklearn_predtron.updates import MMP, PRank, Update
 
-DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare", "json", "quiet"]
 EPILOG = (
     "Without files the job learns data that scikit-learn bundles, words of its digits, and generated queries and rows. "
     "Files are read in chunks, so that memory does not grow with them; a first pass over TRAIN finds width and labels unless "
@@ -231,102 +223,3 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     return parser
-
-
-def check_arguments(args: argparse.Namespace) -> None:
-    """Find out before hours of learning what cannot work."""
-    given = {name for name, value in vars(args).items() if not (value is None or (name == "train" and not value))}
-    needs = [
-        ("predictions", ["test", "load"]),
-        ("scores", ["test", "load"]),
-        ("proba", ["test", "load"]),
-        ("reject_label", ["reject_cost"]),
-        ("load", ["train", "test"]),
-        ("jobs", ["train"]),
-        ("cluster", ["train"]),
-        ("checkpoint", ["jobs", "cluster"]),
-    ]
-    needs += [("save", ["train"]), ("epochs", ["train"])]
-    needs += [(name, ["train", "load"]) for name in sorted(given - {*DEMO_OPTIONS, "train", "load"})]
-    for name, others in needs:
-        if name in given and given.isdisjoint(others):
-            raise UsageError(f"{option(name)} needs {' or '.join(map(option, others))}")
-    if args.update in RANKING_UPDATES and given.isdisjoint(["train", "load"]):
-        raise UsageError(f"--update {args.update} is for rankings only; without TRAIN all tasks are learned")
-    for name in ("features", "classes", "task"):
-        if {name, "load"} <= given:
-            raise UsageError(f"{option(name)} is fixed by the estimator of --load")
-    if args.scores and args.proba:
-        raise UsageError("--scores and --proba are two things to write in the place of predictions; accepted is one of them")
-    if args.grow and args.compare:
-        raise UsageError("--compare is not for --grow: the other learners do not become wider")
-    if args.classes is not None and len(set(args.classes.tolist())) < 2:
-        raise UsageError(f"--classes has the labels {args.classes.tolist()}; at least two are needed")
-    check_mixing(args)
-    check_files(args)
-
-
-def check_files(args: argparse.Namespace) -> None:
-    """Refuse files that cannot be read or written, and one file for two things."""
-    paths = {
-        name: [getattr(args, name)] if getattr(args, name) else []
-        for name in ("test", "load", "save", "predictions", "checkpoint")
-    }
-    paths["train"] = args.train
-    for name in ("train", "test", "load"):
-        for path in paths[name]:
-            if not can_be_read(path, standard=name != "load"):
-                raise UsageError(f"{option(name)}={path!r} is not a file that can be read")
-    for name in ("save", "predictions", "checkpoint"):
-        for path in paths[name]:
-            if not (name == "predictions" and path == STANDARD) and not can_be_written(path, replaced=name != "predictions"):
-                raise UsageError(f"{option(name)}={path!r} is not a file that can be written")
-    check_uses(args)
-    read = [(option(name), path) for name in ("train", "test") for path in paths[name]]
-    for i, (name, path) in enumerate(read):
-        for other, second in read[:i]:
-            if same_pipe(path, second):
-                raise UsageError(f"{other} and {name} are the same pipe {path!r}, which can be read once")
-
-
-def option(name: str) -> str:
-    """Return how the user writes an argument."""
-    return "TRAIN" if name == "train" else "--" + name.replace("_", "-")
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the main job and return the exit code."""
-    parser = build_parser()
-    try:
-        args = parser.parse_args(argv)
-        bar, args.classes = Bar(quiet=bool(args.quiet)), None if args.classes is None else typed_labels(args.classes)
-    except SystemExit as stop:  # --help has been written, if somebody reads it
-        raise SystemExit(report("") or stop.code) from None
-    try:
-        check_arguments(args)
-        with terminable(), warnings_in_a_line(bar.clear):
-            return run_files(args, bar) if args.train or args.load else demo(args, bar)
-    except UsageError as error:
-        bar.clear()
-        parser.error(str(error))
-    except KeyboardInterrupt as stop:
-        bar.clear()
-        return complain(stop)
-
-
-def demo(args: argparse.Namespace, bar: Bar) -> int:
-    """Learn the bundled and generated data and print the table."""
-    parameters = learner_parameters(args)
-    compare = args.compare is not False
-    try:
-        results = run_demo(parameters, seed=args.seed or 0, compare=compare, bar=bar)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    bar.clear()
-    if args.json or args.quiet:
-        return report(as_json(results, LeftOut()) if args.json else "")
-    demos = demos_for(parameters)
-    others = [demo for demo in DEMOS if demo not in demos]
-    left_out = [f"Left out: {demo.name} (norm={args.norm!r} is not for the task {demo.task}).\n" for demo in others]
-    tasks = [TASKS[demo.task] for demo in demos]
-    return report(f"{table(results)}\n{''.join(left_out)}{legend(tasks)}\n")

@@ -10,8 +10,8 @@ from io import BufferedReader, FileIO, RawIOBase
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from sklearn_predtron.cli._demo import Bar
 from sklearn_predtron.cli._labels import RewrittenText, Words, add_labels, add_labels_to_groups
+from sklearn_predtron.cli._progress import Bar
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
 from sklearn_predtron.datasets._rows import Chunk
 

@@ -1,13 +1,11 @@
-"""What the main job runs: its tasks, the bundled data, the progress bar, the tables."""
+"""The main job without files: it learns bundled and generated data."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from time import monotonic
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,198 +13,16 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_predtron._support.one_line import one_line
-from sklearn_predtron._support.parts import Part, kinds, resolve
-from sklearn_predtron.cli._baselines import (
-    Baseline,
-    BatchesBaseline,
-    LogisticBaseline,
-    PerceptronBaseline,
-    PerceptronsBaseline,
-    RanksPerceptronBaseline,
-    RelevanceBaseline,
-    TokensPerceptronBaseline,
-)
-from sklearn_predtron.cli._compare import (
-    CUTS,
-    BatchesContestant,
-    ByQuery,
-    Comparison,
-    PredtronContestant,
-    RankerContestant,
-    ResultRow,
-    TaggerContestant,
-)
+from sklearn_predtron.cli._baselines import Baseline, LogisticBaseline
+from sklearn_predtron.cli._compare import ByQuery, ResultRow
+from sklearn_predtron.cli._console import UsageError, report
+from sklearn_predtron.cli._growing import LeftOut
+from sklearn_predtron.cli._job import Job
+from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._report import as_json, legend, table
+from sklearn_predtron.cli._tasks import TASKS, start_comparison, start_lines
 from sklearn_predtron.datasets import make_ranking_queries
-from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
-from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
-from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
-from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
-from sklearn_predtron.families.ranking import PredtronRanker
-from sklearn_predtron.families.sequences import PredtronSequenceTagger
-from sklearn_predtron.losses import AtK, CostTableLoss, RankingLoss, Reject, SequenceLoss, SubsetLoss
-from sklearn_predtron.norms import Norm
-
-
-@dataclass(frozen=True)
-class Task:
-    """A family: its estimator, the baseline beside it, the kind of its losses, and what its score is."""
-
-    estimator: type
-    baseline: type[Baseline]
-    losses: type[Part]
-    score: str
-    contestant: type[PredtronContestant] = PredtronContestant
-
-    @property
-    def multilabel(self) -> bool:
-        """Return whether a row has a set of labels."""
-        return self.losses is SubsetLoss and not self.batch
-
-    @property
-    def batch(self) -> bool:
-        """Return whether a round is a batch of rows, of two labels."""
-        return self.contestant is BatchesContestant
-
-    @property
-    def rank(self) -> bool:
-        """Return whether a round is a query, whose documents are rows with a relevance each."""
-        return self.losses is RankingLoss
-
-    @property
-    def sequence(self) -> bool:
-        """Return whether a round is a sequence, whose tokens are rows with a label each."""
-        return self.losses is SequenceLoss
-
-    @property
-    def ranks(self) -> bool:
-        """Return whether labels have an order."""
-        return self.estimator is PredtronOrdinalClassifier
-
-    @property
-    def costs(self) -> bool:
-        """Return whether errors may have a cost each."""
-        return self.losses is CostTableLoss
-
-    @property
-    def loss_names(self) -> list[str]:
-        """Return the losses that have a name."""
-        known = [kind for kind in kinds(self.losses) if not (self.batch and issubclass(kind, AtK))]  # which are not of counts
-        return [str(kind.alias) for kind in known]
-
-    def takes(self, parameters: dict[str, Any]) -> bool:
-        """Return whether the estimator has the norm that is asked for, if there is one."""
-        return not self.sequence or "norm" not in parameters or resolve(Norm, parameters["norm"], "norm").of_sequences
-
-
-LONGEST_NAME = 60  # of a file, in a line with other things
-HEADER = [
-    "data",
-    "learner",
-    "rounds",
-    "rounds/s",
-    "progressive loss",
-    "last iterate",
-    "held-out score",
-    "held-out loss",
-    "rejected",
-    "right of the rest",
-]
-
-
-def table(results: Sequence[ResultRow]) -> str:
-    """Return the table as text, without the columns that nobody asked for."""
-    hidden = {"held-out loss"} if all(result.held_out_loss is None for result in results) else set()
-    hidden |= {"rejected", "right of the rest"} if all(result.rejected is None for result in results) else set()
-    lines = [HEADER] + [result.cells() for result in results]
-    return aligned([[cell for name, cell in zip(HEADER, line, strict=True) if name not in hidden] for line in lines])
-
-
-def top_table(results: Sequence[ResultRow]) -> str:
-    """Return NDCG@k as a table after an empty line, or nothing if it is not wanted."""
-    lines = [line for result in results for line in result.top_cells()]
-    return "\n" + aligned([["learner", "queries", *(f"NDCG@{k}" for k in CUTS)], *lines]) + "\n\n" if lines else ""
-
-
-def aligned(lines: list[list[str]]) -> str:
-    """Return cells as text, the first two of a line to the left; the first line is the header."""
-    lines = [[one_line(cell, LONGEST_NAME) for cell in line] for line in lines]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    lines = [lines[0], ["-" * width for width in widths], *lines[1:]]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(w) if i < 2 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
-
-
-def legend(tasks: Sequence[Task]) -> str:
-    """Return in a line what the table's columns are; the user guide says more."""
-    scores = {task.score for task in tasks}
-    score = scores.pop() if len(scores) == 1 else "accuracy, or the task's own"
-    return f"rounds/s: of learning alone; progressive loss: the mean, each before its update; held-out score: {score}."
-
-
-class Bar:
-    """A progress bar of one line, on a terminal only."""
-
-    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False):
-        self.stream = sys.stderr if stream is None else stream
-        self.shown = not quiet and self.stream is not None and self.stream.isatty()
-        self.drawn = -1.0
-
-    def __call__(self, label: str, fraction: float | None, result: ResultRow | None = None) -> None:
-        if not self.shown or monotonic() - self.drawn < 0.1:
-            return
-        self.drawn = monotonic()
-        done = "" if fraction is None else f" [{'#' * round(20 * fraction):20}] {fraction:4.0%}"
-        loss = f"  {result.rounds:,} rounds, loss {result.mean_loss(result.loss)}" if result else ""
-        self.stream.write(f"\r{one_line(label, LONGEST_NAME)}{done}{loss}\x1b[K")
-        self.stream.flush()
-
-    def clear(self) -> None:
-        """Leave an empty line."""
-        if self.drawn >= 0:
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
-
-
-BY_CLASS = "accuracy"
-BY_RANKS = "1 - mean distance / largest distance"
-BY_LABELS = "1 - Hamming loss"
-BY_NDCG = "mean NDCG"
-BY_TOKENS = "accuracy of tokens"
-BY_BATCH = "1 - the loss of all rows as one batch"
-TASKS = {
-    "binary": Task(PredtronBinaryClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
-    "multiclass": Task(PredtronClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
-    "ordinal": Task(PredtronOrdinalClassifier, RanksPerceptronBaseline, CostTableLoss, BY_RANKS),
-    "multilabel": Task(PredtronMultilabelClassifier, PerceptronsBaseline, SubsetLoss, BY_LABELS),
-    "rank": Task(PredtronRanker, RelevanceBaseline, RankingLoss, BY_NDCG, RankerContestant),
-    "sequence": Task(PredtronSequenceTagger, TokensPerceptronBaseline, SequenceLoss, BY_TOKENS, TaggerContestant),
-    "bipartite": Task(PredtronBipartiteClassifier, BatchesBaseline, SubsetLoss, BY_BATCH, BatchesContestant),
-}
-
-
-def start_lines(data: str, estimator: type, baselines: Sequence[type[Baseline]]) -> list[ResultRow]:
-    """Return the lines of the table for a data set."""
-    return [ResultRow(data, estimator.__name__), *(ResultRow("", baseline.name) for baseline in baselines)]
-
-
-def start_comparison(
-    task: Task, estimator: Any, baselines: Sequence[type[Baseline]], labels: Any, results: Sequence[ResultRow]
-) -> Comparison:
-    """Return the estimator, and the baselines beside it, which all have a line in the table."""
-    # The first validation in a process looks for data frame plug-ins, which is no learner's time.
-    StandardScaler().fit(np.zeros((1, 1)))
-    classes = np.arange(len(labels)) if task.multilabel else labels
-    ours = task.contestant(estimator, classes, results[0])
-    others = [kind.beside(estimator, classes, result) for kind, result in zip(baselines, results[1:], strict=True)]
-    return Comparison([ours, *others])
-
-
-# ------------------------------------------------------------------------------------------------------------------- demo
+from sklearn_predtron.losses import Reject
 
 
 @dataclass(frozen=True)
@@ -300,7 +116,7 @@ def demos_for(parameters: dict[str, Any]) -> list[Demo]:
     return [demo for demo in DEMOS if TASKS[demo.task].takes(parameters)]
 
 
-def run_demo(parameters: dict[str, Any], *, seed: int, compare: bool, bar: Bar) -> list[ResultRow]:
+def learn_demos(parameters: dict[str, Any], *, seed: int, compare: bool, bar: Bar) -> list[ResultRow]:
     """Learn each bundled data set in several row orders, each time from scratch and in one pass."""
     results = []
     for demo in demos_for(parameters):
@@ -316,3 +132,20 @@ def run_demo(parameters: dict[str, Any], *, seed: int, compare: bool, bar: Bar) 
             comparison.learn(X[order], y[order])
             comparison.test(X_test, y_test)
     return results
+
+
+def run_demo(job: Job, bar: Bar) -> int:
+    """Learn the bundled and generated data and print the table."""
+    parameters = job.learner_parameters()
+    try:
+        results = learn_demos(parameters, seed=job.seed, compare=job.compare is not False, bar=bar)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    bar.clear()
+    if job.json or job.quiet:
+        return report(as_json(results, LeftOut()) if job.json else "")
+    demos = demos_for(parameters)
+    others = [demo for demo in DEMOS if demo not in demos]
+    left_out = [f"Left out: {demo.name} (norm={parameters['norm']!r} is not for the task {demo.task}).\n" for demo in others]
+    tasks = [TASKS[demo.task] for demo in demos]
+    return report(f"{table(results)}\n{''.join(left_out)}{legend(tasks)}\n")

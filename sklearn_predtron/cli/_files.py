@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -14,14 +13,16 @@ from numpy.typing import NDArray
 from sklearn_predtron.cli._compare import BEFORE, CUTS, HELD_OUT, ByQuery, Comparison
 from sklearn_predtron.cli._console import NobodyReadsError, UsageError, complain, report
 from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FileError
-from sklearn_predtron.cli._demo import TASKS, Bar, Task, start_comparison, start_lines
-from sklearn_predtron.cli._format import FileFormat, Files, find_format, known_task, task_of
+from sklearn_predtron.cli._format import FileFormat, Files, find_format, known_task
 from sklearn_predtron.cli._growing import HeldBack, LeftOut, grow, widest
+from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import are_words
 from sklearn_predtron.cli._learner import build_model, check_options, load_model, save_model, settle_norm
-from sklearn_predtron.cli._mixing import check_names, check_shards, learn_mixture, mixing_option
+from sklearn_predtron.cli._mixing import check_names, check_shards, learn_mixture
 from sklearn_predtron.cli._predictions import format_predictions, format_scores, is_line, lines_to
+from sklearn_predtron.cli._progress import Bar
 from sklearn_predtron.cli._report import Outcome, report_outcome
+from sklearn_predtron.cli._tasks import TASKS, Task, start_comparison, start_lines, task_of
 from sklearn_predtron.datasets import BrokenLineError
 
 
@@ -32,35 +33,35 @@ class RefusedError(ValueError):
 ENDINGS = (BrokenLineError, RefusedError, FileError, NobodyReadsError, KeyboardInterrupt)  # what ends a part of the job early
 
 
-def run_files(args: argparse.Namespace, bar: Bar) -> int:
+def run_files(job: Job, bar: Bar) -> int:
     """Learn, save, score, report, and return the exit code."""
-    loaded = load_model(args.load) if args.load else None
+    loaded = load_model(job.load) if job.load else None
     with ExitStack() as stack:
         try:
-            files = Files.of(args, loaded, stack)
-            if loaded is not None and files.nothing and not (args.save or args.predictions or args.json):
-                return report("" if args.quiet else "no rows came, to learn from or to predict\n", beside=True)
-            check_predictions(args, files, loaded)
-            task = known_task(args, files) if loaded is None else task_of(loaded)
+            files = Files.of(job, loaded, stack)
+            if loaded is not None and files.nothing and not (job.save or job.predictions or job.json):
+                return report("" if job.quiet else "no rows came, to learn from or to predict\n", beside=True)
+            check_predictions(job, files, loaded)
+            task = known_task(job, files) if loaded is None else task_of(loaded)
             if task is not None:
-                check_options(args, task)
-            if mixing_option(args):
-                check_names(args, files)
-            file_format = find_format(args, files, loaded, task, bar)
-            if mixing_option(args):
-                check_shards(args, file_format)
+                check_options(job, task)
+            if job.mixing:
+                check_names(job, files)
+            file_format = find_format(job, files, loaded, task, bar)
+            if job.mixing:
+                check_shards(job, file_format)
         except (BrokenLineError, FileError, KeyboardInterrupt) as error:
             bar.clear()
             return complain(error, "nothing was learned before it")
         if task is None:
-            task = TASKS["multiclass" if args.grow or len(file_format.classes) != 2 else "binary"]
-            check_options(args, task)
-        model = build_model(args, loaded, task, file_format.classes)
-        compare = not (args.load or args.grow or mixing_option(args)) if args.compare is None else args.compare
+            task = TASKS["multiclass" if job.grow or len(file_format.classes) != 2 else "binary"]
+            check_options(job, task)
+        model = build_model(job, loaded, task, file_format.classes)
+        compare = not (job.load or job.grow or job.mixing) if job.compare is None else job.compare
         comparison = build_comparison(task, model, name_of_data(files), file_format.classes, compare)
-        outcome = learn_save_score(comparison, args, files, file_format, bar)
+        outcome = learn_save_score(comparison, job, files, file_format, bar)
     bar.clear()
-    return report_outcome(outcome, args, task)
+    return report_outcome(outcome, job, task)
 
 
 def name_of_data(files: Files) -> str:
@@ -69,47 +70,45 @@ def name_of_data(files: Files) -> str:
     return f"{first} and {len(more)} more" if more else first
 
 
-def learn_save_score(
-    comparison: Comparison, args: argparse.Namespace, files: Files, file_format: FileFormat, bar: Bar
-) -> Outcome:
+def learn_save_score(comparison: Comparison, job: Job, files: Files, file_format: FileFormat, bar: Bar) -> Outcome:
     """Learn from TRAIN, save, score on TEST, as is wanted, and return what came of it."""
     left_out, unlearned = LeftOut(), None
-    if mixing_option(args):
-        unlearned = learn_mixture(comparison, args, files, file_format)
+    if job.mixing:
+        unlearned = learn_mixture(comparison, job, files, file_format)
     elif files.train:
-        unlearned = learn_files(comparison, args, files.train, file_format, bar)
+        unlearned = learn_files(comparison, job, files.train, file_format, bar)
     model = comparison.contestants[0].estimator
     fitted, unsaved, untested = model.__sklearn_is_fitted__(), None, None
-    if args.save and fitted:
-        unsaved = save_model(model, file_format, args.save)
+    if job.save and fitted:
+        unsaved = save_model(model, file_format, job.save)
     if files.test and fitted and not isinstance(unlearned, KeyboardInterrupt):
-        untested = score_files(comparison, args, files, file_format, left_out, bar)
+        untested = score_files(comparison, job, files, file_format, left_out, bar)
     kept = f"the {comparison.rounds:,} rounds before it are kept" if comparison.rounds else "nothing was learned before it"
-    kept += f", in {args.save}" if args.save and fitted and unsaved is None else ""
+    kept += f", in {job.save}" if job.save and fitted and unsaved is None else ""
     scored = "the held-out score is of the rows before it" if comparison.tested else "there is no held-out score"
     scored = scored if any(file.labelled for file in files.test) else "the predictions are of the rows before it"
     found = [(unlearned, kept), (unsaved, "the model is not saved"), (untested, scored)]
     errors = [(error, rest) for error, rest in found if error is not None]
     results = [contestant.result for contestant in comparison.contestants]
-    return Outcome(results, left_out, errors, predictions_to(args, files), files.only_predicted)
+    return Outcome(results, left_out, errors, predictions_to(job, files), files.only_predicted)
 
 
-def check_predictions(args: argparse.Namespace, files: Files, loaded: Any) -> None:
+def check_predictions(job: Job, files: Files, loaded: Any) -> None:
     """Refuse predictions of nothing, scores that go nowhere, and labels that would be more than a line."""
-    if args.predictions and not files.test:
+    if job.predictions and not files.test:
         raise UsageError("--predictions needs --test, or rows without labels")
-    if (args.scores or args.proba) and not (args.predictions or any(file.is_pipe or not file.labelled for file in files.test)):
-        raise UsageError(f"--{'scores' if args.scores else 'proba'} needs --predictions, or rows without labels")
+    if job.written != "predictions" and not (job.predictions or any(file.is_pipe or not file.labelled for file in files.test)):
+        raise UsageError(f"--{'scores' if job.written == 'scores' else 'proba'} needs --predictions, or rows without labels")
     labels: Any = getattr(loaded, "svmlight_labels_", getattr(loaded, "classes_", None))
-    if predictions_to(args, files) and written_as(args) == "predictions" and are_words(labels):
+    if predictions_to(job, files) and job.written == "predictions" and are_words(labels):
         for label in labels.tolist():
             if not is_line(label):
-                raise UsageError(f"--load={args.load!r} has the label {label!r}, which a line of predictions cannot hold")
+                raise UsageError(f"--load={job.load!r} has the label {label!r}, which a line of predictions cannot hold")
 
 
-def predictions_to(args: argparse.Namespace, files: Files) -> str | None:
+def predictions_to(job: Job, files: Files) -> str | None:
     """Return where predictions go, if anywhere; those of rows without labels are wanted."""
-    return args.predictions or (STANDARD if any(not file.labelled for file in files.test) else None)
+    return job.predictions or (STANDARD if any(not file.labelled for file in files.test) else None)
 
 
 def build_comparison(task: Task, model: Any, data: str, classes: Any, compare: bool) -> Comparison:
@@ -129,16 +128,16 @@ def build_comparison(task: Task, model: Any, data: str, classes: Any, compare: b
 
 
 def learn_files(
-    comparison: Comparison, args: argparse.Namespace, train: list[DataFile], file_format: FileFormat, bar: Bar
+    comparison: Comparison, job: Job, train: list[DataFile], file_format: FileFormat, bar: Bar
 ) -> BaseException | None:
     """Learn from TRAIN, one file after the other, and return what ended it early, if anything."""
-    random, epochs, held = np.random.default_rng(args.seed or 0), args.epochs or 1, HeldBack()
+    random, epochs, held = np.random.default_rng(job.seed), job.epochs, HeldBack()
     try:
         for file in train if epochs > 1 else []:
             file.keep(bar)
         for epoch in range(epochs):
             for file in train:
-                learn_file(comparison, args, file_format.reader(file, learned=True), random, epoch, bar, held)
+                learn_file(comparison, job, file_format.reader(file, learned=True), random, epoch, bar, held)
             held.refuse_beyond(0)
             if comparison.rounds == 0:
                 raise UsageError(f"TRAIN={', '.join(repr(file.path) for file in train)} has no rows")
@@ -146,14 +145,14 @@ def learn_files(
         return error
     finally:
         model = comparison.contestants[0].estimator
-        if args.grow and model.__sklearn_is_fitted__() and not file_format.query_id and not file_format.multilabel:
+        if job.grow and model.__sklearn_is_fitted__() and not file_format.query_id and not file_format.multilabel:
             file_format.close_labels(model.classes_)
     return None
 
 
 def learn_file(
     comparison: Comparison,
-    args: argparse.Namespace,
+    job: Job,
     reader: DataFileReader,
     random: np.random.Generator,
     epoch: int,
@@ -162,20 +161,20 @@ def learn_file(
 ) -> None:
     """Learn from one file, chunk by chunk."""
     model, result = comparison.contestants[0].estimator, comparison.contestants[0].result
-    for X, y, place in chunks(reader, (lambda X: widest(X, model, args.features)) if args.grow else None):
+    for X, y, place in chunks(reader, (lambda X: widest(X, model, job.features)) if job.grow else None):
         check_lengths(comparison, X, place)
-        if args.grow:
-            grow_for(comparison, X, y, place, args.max_classes)
+        if job.grow:
+            grow_for(comparison, X, y, place, job.max_classes)
             now = held.take(comparison, X, y)
             if now is None:
                 bar("one label", reader.fraction_read)
                 continue
             X, y = now
-        if not args.grow or model.__sklearn_is_fitted__():  # else the width, and so the share of what is stored, is not known
+        if not job.grow or model.__sklearn_is_fitted__():  # else the width, and so the share of what is stored, is not known
             settle_norm(model, X.values if isinstance(X, ByQuery) else X)
-        order = slice(None) if args.shuffle is False else random.permutation(X.shape[0])
+        order = random.permutation(X.shape[0]) if job.shuffle else slice(None)
         learn_chunk(comparison, X[order], y[order], epoch == 0, place)
-        bar(f"epoch {epoch + 1}/{args.epochs or 1}", reader.fraction_read, result)
+        bar(f"epoch {epoch + 1}/{job.epochs}", reader.fraction_read, result)
 
 
 def chunks(reader: DataFileReader, fit: Callable[[Any], Any] | None = None) -> Iterator[tuple[Any, Any, str]]:
@@ -225,7 +224,7 @@ def refused(place: str, error: Exception) -> RefusedError:
 
 
 def score_files(
-    comparison: Comparison, args: argparse.Namespace, files: Files, file_format: FileFormat, left_out: LeftOut, bar: Bar
+    comparison: Comparison, job: Job, files: Files, file_format: FileFormat, left_out: LeftOut, bar: Bar
 ) -> BaseException | None:
     """Score on TEST, write the predictions, and return what ended it early, if anything."""
     width, several = comparison.contestants[0].estimator.n_features_in_, file_format.classes if file_format.multilabel else None
@@ -234,12 +233,12 @@ def score_files(
         for file in files.test:
             if not file.looked_at:
                 files.look(file)
-        to = predictions_to(args, files)
+        to = predictions_to(job, files)
         with lines_to(to) as write:
             for file in files.test:
                 reader = file_format.reader(file, learned=False)
                 for X, y, place in chunks(reader, lambda rows: left_out.cut(rows, width)):
-                    is_read = write(lines_of(comparison, X, y, place, several, written_as(args))) and is_read
+                    is_read = write(lines_of(comparison, X, y, place, several, job.written)) and is_read
                     n += X.shape[0]
                     if not is_read and y is None:
                         raise NobodyReadsError
@@ -249,11 +248,6 @@ def score_files(
     if not is_read and to == STANDARD:
         return NobodyReadsError()
     return None if n else RefusedError(f"--test={files.test[0].path!r} has no rows")
-
-
-def written_as(args: argparse.Namespace) -> str:
-    """Return what is written of rows."""
-    return "scores" if args.scores else "probabilities" if args.proba else "predictions"
 
 
 def lines_of(comparison: Comparison, X: Any, y: Any, place: str, several: Any, what: str) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,9 +13,11 @@ import numpy as np
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FileError, FirstReader, Room, count_from
-from sklearn_predtron.cli._demo import TASKS, Bar, Task
 from sklearn_predtron.cli._growing import MOST_CLASSES, check_number
+from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import READABLE, Words, are_words, can_be_read, decode_word, is_number, shortened_labels
+from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._tasks import TASKS, Task, task_of
 from sklearn_predtron.datasets import SvmlightSummary
 from sklearn_predtron.datasets._blocks import rows_of
 from sklearn_predtron.datasets._compressed import decompressed
@@ -24,8 +25,6 @@ from sklearn_predtron.mixing import ShardError
 from sklearn_predtron.mixing._dask import look_on_cluster
 from sklearn_predtron.mixing._shards import SHARDS, cut_alone, look_here, name_of, summarised
 
-CHUNK_ROWS, CHUNK_BYTES = 10_000, 8 * 2**20
-SHARD_ROWS = 2_000  # of the chunks of shards, as `ParameterMixing` reads files
 LOOKED_AT = 100  # rows that may have no label in a file of sets of labels, which may be empty
 NOT_TO_PREDICT = ["test", "save", "epochs", "compare", "grow", "jobs", "cluster"]
 
@@ -69,12 +68,12 @@ class Files:
     first: FirstRow  # of TRAIN
 
     @classmethod
-    def of(cls, args: argparse.Namespace, loaded: Any, stack: ExitStack) -> Files:
+    def of(cls, job: Job, loaded: Any, stack: ExitStack) -> Files:
         """Return the files of the arguments, which the stack closes; with a model TRAIN without labels is predicted."""
-        given = args.train, [args.test] if args.test else []
+        given = job.train, [job.test] if job.test else []
         train, test = ([stack.enter_context(DataFile(path)) for path in paths] for paths in given)
-        several = args.task == "multilabel" if loaded is None else task_of(loaded).multilabel
-        files = cls(train, test, args.chunk_bytes or CHUNK_BYTES, several, FirstRow())
+        several = job.task == "multilabel" if loaded is None else task_of(loaded).multilabel
+        files = cls(train, test, job.chunk_bytes, several, FirstRow())
         for file in train:
             # What writes several pipes may write one after the other.
             if not (file.is_pipe and files.first.is_there):
@@ -85,7 +84,7 @@ class Files:
             if not (file.is_pipe and train) and not files.look(file).is_there:
                 raise UsageError(f"--test={file.path!r} has no rows")
         if not all(file.labelled for file in train):
-            refuse_beside(args, train)
+            refuse_beside(job, train)
             files.train, files.test, files.first = [], train, FirstRow()
         return files
 
@@ -104,27 +103,22 @@ class Files:
         return not self.train and not any(file.labelled for file in self.test)
 
 
-def refuse_beside(args: argparse.Namespace, train: list[DataFile]) -> None:
+def refuse_beside(job: Job, train: list[DataFile]) -> None:
     """Refuse what is not for TRAIN without labels."""
     unlabelled = next(f"TRAIN={file.path!r} has no label in its first row" for file in train if not file.labelled)
-    if not args.load:
+    if not job.load:
         raise UsageError(f"{unlabelled}; without --load there is no model that predicts them")
     for file in train:
         if file.labelled:
             raise UsageError(f"{unlabelled}, and TRAIN={file.path!r} has")
     for name in NOT_TO_PREDICT:
-        if getattr(args, name):
+        if job.asks_for(name):
             raise UsageError(f"--{name} is not for rows without labels: {unlabelled}")
 
 
-def task_of(model: Any) -> Task:
-    """Return the task that the estimator is for."""
-    return next(task for task in TASKS.values() if task.estimator is type(model))
-
-
-def known_task(args: argparse.Namespace, files: Files) -> Task | None:
+def known_task(job: Job, files: Files) -> Task | None:
     """Return the task that is asked for, or that the first row of TRAIN shows; None depends on the labels."""
-    return TASKS["rank"] if args.task is None and files.first.has_id else TASKS.get(args.task)
+    return TASKS["rank"] if job.task is None and files.first.has_id else TASKS.get(job.task or "")
 
 
 # ------------------------------------------------------------------------------------------------------------------- format
@@ -147,20 +141,20 @@ class FileFormat:
     cache: bool = False
 
     @classmethod
-    def of(cls, args: argparse.Namespace, task: Task | None, classes: Any) -> FileFormat:
+    def of(cls, job: Job, task: Task | None, classes: Any) -> FileFormat:
         """Return what the arguments and the task say."""
         return cls(
-            n_features=args.features,
-            zero_based=args.zero_based,
+            n_features=job.features,
+            zero_based=job.zero_based,
             classes=classes,
             words=None,
             multilabel=task is not None and task.multilabel,
             query_id=task is not None and task.rank,
             sequence_id=task is not None and task.sequence,
-            chunk_rows=args.chunk or (SHARD_ROWS if args.jobs else CHUNK_ROWS),
-            chunk_bytes=args.chunk_bytes or CHUNK_BYTES,
-            grow=bool(args.grow),
-            cache=bool(args.cache),
+            chunk_rows=job.chunk_rows,
+            chunk_bytes=job.chunk_bytes,
+            grow=job.grow,
+            cache=job.cache,
         )
 
     def is_known(self) -> bool:
@@ -206,32 +200,32 @@ class FileFormat:
             self.words = Words(classes.tolist(), grows=False, several=self.multilabel)
 
 
-def find_format(args: argparse.Namespace, files: Files, loaded: Any, task: Task | None, bar: Bar) -> FileFormat:
+def find_format(job: Job, files: Files, loaded: Any, task: Task | None, bar: Bar) -> FileFormat:
     """Return how all files are read: from the model, the arguments, or a first pass over what is learned from."""
-    file_format = FileFormat.of(args, task, given_classes(args, task))
+    file_format = FileFormat.of(job, task, given_classes(job, task))
     if loaded is not None:
         file_format.n_features = loaded.n_features_in_
         if not file_format.query_id:
             # The classes of several labels are the columns' numbers; without names they are the labels.
             file_format.classes = getattr(loaded, "svmlight_labels_", loaded.classes_)
-        if args.zero_based is None:
+        if job.zero_based is None:
             file_format.zero_based = getattr(loaded, "svmlight_zero_based_", None)
-    elif args.grow or (file_format.n_features is not None and (file_format.query_id or file_format.classes is not None)):
-        file_format.zero_based = bool(args.zero_based)
+    elif job.grow or (file_format.n_features is not None and (file_format.query_id or file_format.classes is not None)):
+        file_format.zero_based = bool(job.zero_based)
     if are_words(file_format.classes) and any(file.labelled for file in [*files.train, *files.test]):
-        check_words("--classes" if loaded is None else f"--load={args.load!r}", file_format)
+        check_words("--classes" if loaded is None else f"--load={job.load!r}", file_format)
     file_format.words = find_words(file_format, files, task)
     if file_format.cache:
         check_cache(files, file_format)
     if file_format.is_known():
         return file_format
-    return replace(file_format, **scan_files(args, files, file_format, bar))
+    return replace(file_format, **scan_files(job, files, file_format, bar))
 
 
-def given_classes(args: argparse.Namespace, task: Task | None) -> Any:
+def given_classes(job: Job, task: Task | None) -> Any:
     """Return the labels of the arguments, sorted, but words of ranks as they are given."""
-    ranked = task is not None and task.ranks and args.classes is not None and are_words(args.classes)
-    return args.classes if args.classes is None or ranked else np.unique(args.classes)
+    ranked = task is not None and task.ranks and job.classes is not None and are_words(job.classes)
+    return job.classes if job.classes is None or ranked else np.unique(job.classes)
 
 
 def check_cache(files: Files, file_format: FileFormat) -> None:
@@ -271,14 +265,14 @@ def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Word
 # --------------------------------------------------------------------------------------------------------------- first pass
 
 
-def scan_files(args: argparse.Namespace, files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any]:
+def scan_files(job: Job, files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any]:
     """Return what a first pass over TRAIN finds, for what is not known; without TRAIN, over TEST."""
-    if (args.jobs or args.cluster) and file_format.words is None and not file_format.cache:
-        found = scan_shards(args, files, file_format)
+    if (job.jobs or job.cluster) and file_format.words is None and not file_format.cache:
+        found = scan_shards(job, files, file_format)
     else:
         room = Room()
         named = file_format.classes if file_format.words is None else file_format.words.names
-        most = None if file_format.query_id else max(args.max_classes or MOST_CLASSES, 0 if named is None else len(named))
+        most = None if file_format.query_id else max(job.max_classes or MOST_CLASSES, 0 if named is None else len(named))
         found = [scan_file(file, file_format, room, bar, most) for file in files.train or files.test]
     name = "TRAIN=" + ", ".join(repr(file.path) for file in files.train) if files.train else f"--test={files.test[0].path!r}"
     zero_based = any(summary.zero_based for summary in found)
@@ -297,7 +291,7 @@ def scan_files(args: argparse.Namespace, files: Files, file_format: FileFormat, 
     classes, words = file_format.classes, file_format.words
     if classes is None:
         classes = np.unique(np.concatenate([summary.classes for summary in found]) if words is None else words.names)
-        refuse_too_many(len(classes), args)
+        refuse_too_many(len(classes), job)
     if len(classes) < 2:
         raise error or UsageError(f"{name} has the labels {shortened_labels(classes)}; at least two are needed, or --classes")
     if words is not None:
@@ -305,9 +299,9 @@ def scan_files(args: argparse.Namespace, files: Files, file_format: FileFormat, 
     return {**form, "classes": classes, "words": words}
 
 
-def scan_shards(args: argparse.Namespace, files: Files, file_format: FileFormat) -> list[SvmlightSummary]:
+def scan_shards(job: Job, files: Files, file_format: FileFormat) -> list[SvmlightSummary]:
     """Return the first pass over TRAIN, taken side by side."""
-    look = partial(look_here, args.jobs) if args.jobs else partial(look_on_cluster, args.cluster)
+    look = partial(look_here, job.jobs) if job.jobs else partial(look_on_cluster, job.cluster)
     base = "auto" if file_format.zero_based is None else file_format.zero_based
     options = {"zero_based": base, **{name: getattr(file_format, name) for name in ("multilabel", "query_id", "sequence_id")}}
     shards = cut_alone([file.path for file in files.train], SHARDS)
@@ -319,10 +313,10 @@ def scan_shards(args: argparse.Namespace, files: Files, file_format: FileFormat)
         raise UsageError(str(error)) from None
 
 
-def refuse_too_many(n: int, args: argparse.Namespace) -> None:
+def refuse_too_many(n: int, job: Job) -> None:
     """Refuse more labels than there may be."""
     try:
-        check_number(n, args.max_classes)
+        check_number(n, job.max_classes)
     except ValueError as error:
         raise UsageError(str(error)) from None
 

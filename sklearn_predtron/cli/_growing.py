@@ -10,7 +10,7 @@ from scipy import sparse
 
 from sklearn_predtron.cli._compare import ByQuery, Comparison
 from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._demo import Task
+from sklearn_predtron.cli._tasks import Task
 
 MOST_CLASSES = 10_000  # unless another number is asked for
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import joblib
@@ -13,61 +12,40 @@ from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.replacing import replacing
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import FileError, named
-from sklearn_predtron.cli._demo import TASKS, Task
-from sklearn_predtron.cli._format import FileFormat, task_of
+from sklearn_predtron.cli._format import FileFormat
+from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import are_words, shortened_labels
-from sklearn_predtron.cli._predictions import typed_label
+from sklearn_predtron.cli._tasks import TASKS, Task, task_of
 from sklearn_predtron.families._reading import are_stored_dense
-from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import Auto, Norm, Scaled
 from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
-LEARNER_OPTIONS = ["loss", "representation", "update", "norm", "average", "decision"]
 RANKING_UPDATES = [kind.alias for kind in (Slam, MaxPair, ListNet)]
 
 
-def learner_parameters(args: argparse.Namespace, classes: Any = None) -> dict[str, Any]:
-    """Return the parameters of the estimator that were given, labels in them as the classes are."""
-    parameters = {name: getattr(args, name) for name in LEARNER_OPTIONS if getattr(args, name) is not None}
-    if isinstance(args.loss, dict):
-        pairs = args.loss.items()
-        parameters["loss"] = {(like(true, classes), like(predicted, classes)): cost for (true, predicted), cost in pairs}
-    if args.reject_cost is not None:
-        label = None if args.reject_label is None else like(args.reject_label, classes)
-        parameters["reject"] = Reject(args.reject_cost, label)
-    return parameters
-
-
-def like(text: str, classes: Any) -> str | float:
-    """Return a label of the command line, as the classes are, if they are known."""
-    label = typed_label(text, classes)
-    if isinstance(label, str) and classes is not None and not are_words(classes):
-        raise UsageError(f"the label {text!r} must be a finite number; accepted are {shortened_labels(classes)} and the like")
-    return label
-
-
-def check_options(args: argparse.Namespace, task: Task) -> None:
+def check_options(job: Job, task: Task) -> None:
     """Refuse options that are not the task's."""
     name = task.estimator.__name__
-    if task.rank and args.task is None and not args.load:
+    if task.rank and job.task is None and not job.load:
         name += " (the first row of TRAIN has qid:, so --task is rank)"
     known = task.estimator().get_params()
-    unknown = [given for given in learner_parameters(args) if given not in known]
-    unknown += ["classes"] * (task.rank and args.classes is not None)
-    unknown += ["representation"] * (args.representation is not None and not task.rank)
+    unknown = [given for given in job.learner_parameters() if given not in known]
+    unknown += ["classes"] * (task.rank and job.classes is not None)
+    unknown += ["representation"] * ("representation" in job.parameters and not task.rank)
     if unknown:
         raise UsageError(f"--{'reject-cost' if unknown[0] == 'reject' else unknown[0]} is not for {name}")
-    if args.proba and not hasattr(task.estimator, "predict_proba"):
+    if job.written == "probabilities" and not hasattr(task.estimator, "predict_proba"):
         raise UsageError(f"--proba is not for {name}, which has no probabilities")
-    if args.grow and args.classes is None and not args.load and (task.multilabel or isinstance(args.loss, dict)):
+    if job.grow and job.classes is None and not job.load and (task.multilabel or job.has_costs):
         raise UsageError(f"--grow needs --classes {'for --task multilabel' if task.multilabel else 'beside costs'}")
-    if args.update in RANKING_UPDATES and not task.rank:
-        raise UsageError(f"--update {args.update} is for rankings (--task rank), not for {name}")
+    update = job.parameters.get("update")
+    if update in RANKING_UPDATES and not task.rank:
+        raise UsageError(f"--update {update} is for rankings (--task rank), not for {name}")
 
 
-def build_model(args: argparse.Namespace, loaded: Any, task: Task, classes: Any) -> Any:
+def build_model(job: Job, loaded: Any, task: Task, classes: Any) -> Any:
     """Return the estimator, new or loaded, with the parameters that were given."""
-    parameters = learner_parameters(args, classes)
+    parameters = job.learner_parameters(classes)
     if "loss" in parameters:
         check_loss(parameters["loss"], task, classes)
     if loaded is not None:

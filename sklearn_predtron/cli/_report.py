@@ -1,17 +1,66 @@
-"""What the job says when it is done: a table, or JSON."""
+"""What the job says when it is done: tables, or JSON."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sklearn_predtron.cli._compare import ResultRow
+from sklearn_predtron._support.one_line import one_line
+from sklearn_predtron.cli._compare import CUTS, ResultRow
 from sklearn_predtron.cli._console import complain, report
 from sklearn_predtron.cli._data_files import STANDARD
-from sklearn_predtron.cli._demo import Task, legend, table, top_table
 from sklearn_predtron.cli._growing import LeftOut
+from sklearn_predtron.cli._job import Job
+from sklearn_predtron.cli._progress import LONGEST_NAME
+from sklearn_predtron.cli._tasks import Task
+
+HEADER = [
+    "data",
+    "learner",
+    "rounds",
+    "rounds/s",
+    "progressive loss",
+    "last iterate",
+    "held-out score",
+    "held-out loss",
+    "rejected",
+    "right of the rest",
+]
+
+
+def table(results: Sequence[ResultRow]) -> str:
+    """Return the table as text, without the columns that nobody asked for."""
+    hidden = {"held-out loss"} if all(result.held_out_loss is None for result in results) else set()
+    hidden |= {"rejected", "right of the rest"} if all(result.rejected is None for result in results) else set()
+    lines = [HEADER] + [result.cells() for result in results]
+    return aligned([[cell for name, cell in zip(HEADER, line, strict=True) if name not in hidden] for line in lines])
+
+
+def top_table(results: Sequence[ResultRow]) -> str:
+    """Return NDCG@k as a table after an empty line, or nothing if it is not wanted."""
+    lines = [line for result in results for line in result.top_cells()]
+    return "\n" + aligned([["learner", "queries", *(f"NDCG@{k}" for k in CUTS)], *lines]) + "\n\n" if lines else ""
+
+
+def aligned(lines: list[list[str]]) -> str:
+    """Return cells as text, the first two of a line to the left; the first line is the header."""
+    lines = [[one_line(cell, LONGEST_NAME) for cell in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    lines = [lines[0], ["-" * width for width in widths], *lines[1:]]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(w) if i < 2 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def legend(tasks: Sequence[Task]) -> str:
+    """Return in a line what the table's columns are; the user guide says more."""
+    scores = {task.score for task in tasks}
+    score = scores.pop() if len(scores) == 1 else "accuracy, or the task's own"
+    return f"rounds/s: of learning alone; progressive loss: the mean, each before its update; held-out score: {score}."
 
 
 @dataclass
@@ -25,13 +74,13 @@ class Outcome:
     only_predicted: bool
 
 
-def report_outcome(outcome: Outcome, args: argparse.Namespace, task: Task) -> int:
+def report_outcome(outcome: Outcome, job: Job, task: Task) -> int:
     """Say what came of the job, beside predictions that take the output, and return the exit code."""
     beside = outcome.predictions_to == STANDARD
-    text = "" if args.quiet else str(outcome.left_out)
-    if args.json:
+    text = "" if job.quiet else str(outcome.left_out)
+    if job.json:
         code = report(as_json(outcome.results, outcome.left_out), beside=beside)
-    elif args.quiet or outcome.only_predicted:
+    elif job.quiet or outcome.only_predicted:
         code = report(text, beside=True)
     else:
         text = f"{table(outcome.results)}\n{top_table(outcome.results)}{text}{legend([task])}\n"

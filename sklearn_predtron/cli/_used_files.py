@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import stat
 from collections import defaultdict
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import STANDARD
+from sklearn_predtron.cli._job import Job
 
 ALLOWED = {("save", "load"), ("cache", "cache")}  # a model that learns on takes its own place; a file may be used twice
 
@@ -25,10 +25,10 @@ class Use(NamedTuple):
     is_written: bool
 
 
-def check_uses(args: argparse.Namespace) -> None:
+def check_uses(job: Job) -> None:
     """Refuse a file that is written and used as something else, too, by whatever names."""
     same = defaultdict(list)
-    for use in uses_of(args):
+    for use in uses_of(job):
         same[identity(use.path)].append(use)
     for uses in [uses for known, uses in same.items() if known is not None]:
         for one, other in combinations(uses, 2):
@@ -37,20 +37,20 @@ def check_uses(args: argparse.Namespace) -> None:
                 raise UsageError(f"{one.said} and {other.said} are the same file {path!r}")
 
 
-def uses_of(args: argparse.Namespace) -> Iterator[Use]:
+def uses_of(job: Job) -> Iterator[Use]:
     """Yield what is written, then what is read."""
     yield Use("output", "standard output", 1, True)
     for name in ("checkpoint", "predictions", "save"):
-        if getattr(args, name) and getattr(args, name) != STANDARD:
-            yield Use(name, f"--{name}", getattr(args, name), True)
-    data = [("TRAIN", path) for path in args.train] + [("--test", path) for path in [args.test] if path]
+        if getattr(job, name) and getattr(job, name) != STANDARD:
+            yield Use(name, f"--{name}", getattr(job, name), True)
+    data = [("TRAIN", path) for path in job.train] + [("--test", path) for path in [job.test] if path]
     for said, path in data:
-        if args.cache and path != STANDARD:
+        if job.cache and path != STANDARD:
             yield Use("cache", f"the cache of {said}={path!r}", f"{path}.cache", True)
     for said, path in data:
         yield Use("data", said, 0 if path == STANDARD else path, False)
-    if args.load:
-        yield Use("load", "--load", args.load, False)
+    if job.load:
+        yield Use("load", "--load", job.load, False)
 
 
 def identity(path: str | int) -> Any:

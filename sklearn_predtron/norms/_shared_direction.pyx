@@ -41,20 +41,20 @@ cdef inline void spread(Py_ssize_t m, Py_ssize_t d, double* t, const double* off
 
 cdef class SharedScores(ScoreFunction):
     """t_k = s + b_k, where one score s of a row predicts."""
-    cdef ScoreFunction direction
+    cdef ScoreFunction inner
     cdef double[::1] b
 
-    def __init__(self, ScoreFunction direction not None, b):
-        self.map_scores(len(b), direction.p, SharedMap(len(b)))
-        self.n_features = direction.n_features
-        self.direction, self.b = direction, b
+    def __init__(self, ScoreFunction inner not None, b):
+        self.map_scores(len(b), inner.p, SharedMap(len(b)))
+        self.n_features = inner.n_features
+        self.inner, self.b = inner, b
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                                bint means_wanted) except -1:
-        return self.direction.open_block(rows, order, first, last, means_wanted)
+        return self.inner.open_block(rows, order, first, last, means_wanted)
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
-        self.direction.scores(x, t)
+        self.inner.scores(x, t)
         spread(x.m, self.d, t, &self.b[0], 1)
 
 

@@ -7,7 +7,7 @@ from cases import make_data
 from numpy.testing import assert_array_equal
 from sklearn.datasets import dump_svmlight_file
 
-from sklearn_predtron.cli import _arguments as job
+from sklearn_predtron.cli import _main as job
 from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.mixing import _dask as module
 

@@ -19,8 +19,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import dump_svmlight_file
 
-from sklearn_predtron.cli import _arguments as job
 from sklearn_predtron.cli import _data_files
+from sklearn_predtron.cli import _main as job
 
 FORM = ["--features", 6, "--classes", 0, 1, 2]
 HUGE = ["".join(f" {j + 1}:{sign}1.7e308" for j, sign in enumerate(signs)) for signs in itertools.product(["", "-"], repeat=6)]

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from sklearn_predtron import PredtronClassifier
-from sklearn_predtron.cli import _arguments as job
+from sklearn_predtron.cli import _main as job
 
 
 @pytest.fixture(scope="module")

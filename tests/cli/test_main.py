@@ -27,8 +27,8 @@ from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.cli import main
 from sklearn_predtron.cli._baselines import PerceptronBaseline, PerceptronsBaseline, RanksPerceptronBaseline, blocks
 from sklearn_predtron.cli._compare import ResultRow
-from sklearn_predtron.cli._demo import Bar
 from sklearn_predtron.cli._learner import RANKING_UPDATES
+from sklearn_predtron.cli._progress import Bar
 from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.updates import MMP, LossDriven, PRank, Update

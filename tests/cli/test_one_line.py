@@ -12,7 +12,8 @@ import pytest
 from sklearn_predtron import PredtronClassifier
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron.cli import main
-from sklearn_predtron.cli._demo import Bar, aligned
+from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._report import aligned
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
 from tests.cli_cases import PROGRAM, run
 

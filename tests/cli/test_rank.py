@@ -18,8 +18,8 @@ from scipy import sparse
 from sklearn.linear_model import SGDRegressor
 
 from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronRanker
-from sklearn_predtron.cli import _arguments as job
-from sklearn_predtron.cli import _demo
+from sklearn_predtron.cli import _demo, _progress
+from sklearn_predtron.cli import _main as job
 from sklearn_predtron.cli._baselines import RelevanceBaseline, blocks
 from sklearn_predtron.cli._compare import ByQuery, ResultRow
 from sklearn_predtron.datasets import SvmlightReader, make_ranking_queries
@@ -525,8 +525,8 @@ class Terminal(io.StringIO):
 
 def test_bar(capsys, files, monkeypatch):
     terminal, clock = Terminal(), itertools.count()
-    monkeypatch.setattr(_demo, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(job, "Bar", lambda quiet: _demo.Bar(terminal, quiet=quiet))
+    monkeypatch.setattr(_progress, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(job, "Bar", lambda quiet: _progress.Bar(terminal, quiet=quiet))
     run(capsys, files["a"], "--test", files["test"], "--chunk", 50)
     text = terminal.getvalue()
     assert "first pass [" in text and re.search(r"epoch 1/1 \[#+ *\] +\d+%  \d+ rounds, loss 0\.\d{4}", text)
@@ -536,7 +536,7 @@ def test_bar(capsys, files, monkeypatch):
 def test_demo_learns_queries(monkeypatch):
     demo = next(demo for demo in _demo.DEMOS if demo.task == "rank")
     monkeypatch.setattr(_demo, "DEMOS", [demo])
-    results = _demo.run_demo({}, seed=1, compare=True, bar=_demo.Bar(io.StringIO()))
+    results = _demo.learn_demos({}, seed=1, compare=True, bar=_progress.Bar(io.StringIO()))
     X, y, qid = make_ranking_queries(400, random_state=1)
     random, loss, last, score = np.random.default_rng(1), 0.0, 0.0, 0.0
     for _ in range(_demo.ORDERS):

@@ -13,8 +13,8 @@ from sklearn.linear_model import Perceptron
 
 from sklearn_predtron import PredtronClassifier, PredtronSequenceTagger
 from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.cli import _arguments as job
 from sklearn_predtron.cli import _demo
+from sklearn_predtron.cli import _main as job
 from sklearn_predtron.cli._baselines import TokensPerceptronBaseline, blocks
 from sklearn_predtron.cli._compare import ByQuery, ResultRow
 from sklearn_predtron.datasets import SvmlightReader, make_sequences, unstack

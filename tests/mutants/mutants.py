@@ -215,7 +215,7 @@ MUTANTS = [
     ),
     Mutant(
         "intercept-keeps-its-length-of-a-round-called-off",
-        f"{NORMS}/_intercept.pyx",
+        f"{CORE}/intercept.pyx",
         "= mantissa, exponent, rows\n        self.known_at = -1\n",
         "= mantissa, exponent, rows\n",
         ENGINE,

@@ -1,0 +1,67 @@
+"""What cannot work is found out before hours of learning."""
+
+from __future__ import annotations
+
+from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._data_files import STANDARD
+from sklearn_predtron.cli._job import Job, option
+from sklearn_predtron.cli._learner import RANKING_UPDATES
+from sklearn_predtron.cli._mixing import check_mixing
+from sklearn_predtron.cli._paths import can_be_read, can_be_written, same_pipe
+from sklearn_predtron.cli._used_files import check_uses
+
+DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare", "json", "quiet"]
+
+
+def check_job(job: Job) -> None:
+    """Find out before hours of learning what cannot work."""
+    given = job.given
+    needs = [
+        ("predictions", ["test", "load"]),
+        ("scores", ["test", "load"]),
+        ("proba", ["test", "load"]),
+        ("reject_label", ["reject_cost"]),
+        ("load", ["train", "test"]),
+        ("jobs", ["train"]),
+        ("cluster", ["train"]),
+        ("checkpoint", ["jobs", "cluster"]),
+    ]
+    needs += [("save", ["train"]), ("epochs", ["train"])]
+    needs += [(name, ["train", "load"]) for name in sorted(given - {*DEMO_OPTIONS, "train", "load"})]
+    for name, others in needs:
+        if name in given and given.isdisjoint(others):
+            raise UsageError(f"{option(name)} needs {' or '.join(map(option, others))}")
+    update = job.parameters.get("update")
+    if update in RANKING_UPDATES and given.isdisjoint(["train", "load"]):
+        raise UsageError(f"--update {update} is for rankings only; without TRAIN all tasks are learned")
+    for name in ("features", "classes", "task"):
+        if {name, "load"} <= given:
+            raise UsageError(f"{option(name)} is fixed by the estimator of --load")
+    if job.grow and job.compare:
+        raise UsageError("--compare is not for --grow: the other learners do not become wider")
+    if job.classes is not None and len(set(job.classes.tolist())) < 2:
+        raise UsageError(f"--classes has the labels {job.classes.tolist()}; at least two are needed")
+    check_mixing(job)
+    check_files(job)
+
+
+def check_files(job: Job) -> None:
+    """Refuse files that cannot be read or written, and one file for two things."""
+    paths = {
+        name: [getattr(job, name)] if getattr(job, name) else [] for name in ("test", "load", "save", "predictions", "checkpoint")
+    }
+    paths["train"] = list(job.train)
+    for name in ("train", "test", "load"):
+        for path in paths[name]:
+            if not can_be_read(path, standard=name != "load"):
+                raise UsageError(f"{option(name)}={path!r} is not a file that can be read")
+    for name in ("save", "predictions", "checkpoint"):
+        for path in paths[name]:
+            if not (name == "predictions" and path == STANDARD) and not can_be_written(path, replaced=name != "predictions"):
+                raise UsageError(f"{option(name)}={path!r} is not a file that can be written")
+    check_uses(job)
+    read = [(option(name), path) for name in ("train", "test") for path in paths[name]]
+    for i, (name, path) in enumerate(read):
+        for other, second in read[:i]:
+            if same_pipe(path, second):
+                raise UsageError(f"{other} and {name} are the same pipe {path!r}, which can be read once")

@@ -1,0 +1,112 @@
+"""What the command line asks for, read once."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._labels import are_words, shortened_labels
+from sklearn_predtron.cli._predictions import typed_label, typed_labels
+from sklearn_predtron.losses import Reject
+
+CHUNK_ROWS, CHUNK_BYTES = 10_000, 8 * 2**20
+SHARD_ROWS = 2_000  # of the chunks of shards, as `ParameterMixing` reads files
+LEARNER_OPTIONS = ["loss", "representation", "update", "norm", "average", "decision"]
+
+
+def option(name: str) -> str:
+    """Return how the user writes an argument."""
+    return "TRAIN" if name == "train" else "--" + name.replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is learned, from where, to where; None is "not given", where that is no other value."""
+
+    given: frozenset[str]  # the names of the arguments that were
+    train: tuple[str, ...]
+    test: str | None
+    save: str | None
+    load: str | None
+    predictions: str | None
+    written: str  # of rows: "predictions", "scores" or "probabilities"
+    json: bool
+    quiet: bool
+    task: str | None
+    classes: Any
+    parameters: dict[str, Any]  # of the estimator, labels in them as the user has written them
+    reject_cost: float | None
+    reject_label: str | None
+    compare: bool | None
+    epochs: int
+    shuffle: bool
+    seed: int
+    grow: bool
+    jobs: int | None
+    cluster: str | None
+    checkpoint: str | None
+    cache: bool
+    features: int | None
+    max_classes: int | None
+    zero_based: bool | None
+    chunk_rows: int
+    chunk_bytes: int
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> Job:
+        """Return the job of parsed arguments."""
+        values = vars(args)
+        if args.scores and args.proba:
+            raise UsageError("--scores and --proba are two things to write in the place of predictions; accepted is one of them")
+        same = ["test", "save", "load", "predictions", "task", "reject_cost", "reject_label", "compare"]
+        same += ["jobs", "cluster", "checkpoint", "features", "max_classes", "zero_based"]
+        switches = {name: bool(values[name]) for name in ("json", "quiet", "grow", "cache")}
+        return cls(
+            given=frozenset(name for name, value in values.items() if not (value is None or (name == "train" and not value))),
+            train=tuple(args.train),
+            written="scores" if args.scores else "probabilities" if args.proba else "predictions",
+            classes=None if args.classes is None else typed_labels(args.classes),
+            parameters={name: values[name] for name in LEARNER_OPTIONS if values[name] is not None},
+            epochs=args.epochs or 1,
+            shuffle=args.shuffle is not False,
+            seed=args.seed or 0,
+            chunk_rows=args.chunk or (SHARD_ROWS if args.jobs else CHUNK_ROWS),
+            chunk_bytes=args.chunk_bytes or CHUNK_BYTES,
+            **{name: values[name] for name in same},
+            **switches,  # type: ignore[arg-type]
+        )
+
+    def asks_for(self, name: str) -> bool:
+        """Return whether an argument was given, and not to say no."""
+        return name in self.given and getattr(self, name, True) is not False
+
+    @property
+    def mixing(self) -> str | None:
+        """Return the option that asks for mixing, if one does."""
+        return "--jobs" if self.jobs else "--cluster" if self.cluster else None
+
+    @property
+    def has_costs(self) -> bool:
+        """Return whether the loss is a cost of each error."""
+        return isinstance(self.parameters.get("loss"), dict)
+
+    def learner_parameters(self, classes: Any = None) -> dict[str, Any]:
+        """Return the parameters of the estimator that were given, labels in them as the classes are."""
+        parameters = dict(self.parameters)
+        if self.has_costs:
+            pairs = parameters["loss"].items()
+            parameters["loss"] = {(like(true, classes), like(predicted, classes)): cost for (true, predicted), cost in pairs}
+        if self.reject_cost is not None:
+            label = None if self.reject_label is None else like(self.reject_label, classes)
+            parameters["reject"] = Reject(self.reject_cost, label)
+        return parameters
+
+
+def like(text: str, classes: Any) -> str | float:
+    """Return a label of the command line, as the classes are, if they are known."""
+    label = typed_label(text, classes)
+    if isinstance(label, str) and classes is not None and not are_words(classes):
+        raise UsageError(f"the label {text!r} must be a finite number; accepted are {shortened_labels(classes)} and the like")
+    return label

@@ -1,0 +1,34 @@
+"""The main job, from the command line to the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sklearn_predtron.cli._arguments import build_parser
+from sklearn_predtron.cli._checks import check_job
+from sklearn_predtron.cli._console import UsageError, complain, report, terminable, warnings_in_a_line
+from sklearn_predtron.cli._demo import run_demo
+from sklearn_predtron.cli._files import run_files
+from sklearn_predtron.cli._job import Job
+from sklearn_predtron.cli._progress import Bar
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the main job and return the exit code."""
+    parser = build_parser()
+    try:
+        args = parser.parse_args(argv)
+        bar = Bar(quiet=bool(args.quiet))
+    except SystemExit as stop:  # --help has been written, if somebody reads it
+        raise SystemExit(report("") or stop.code) from None
+    try:
+        job = Job.of(args)
+        check_job(job)
+        with terminable(), warnings_in_a_line(bar.clear):
+            return run_files(job, bar) if job.train or job.load else run_demo(job, bar)
+    except UsageError as error:
+        bar.clear()
+        parser.error(str(error))
+    except KeyboardInterrupt as stop:
+        bar.clear()
+        return complain(stop)

@@ -1,0 +1,127 @@
+"""The tasks of the main job: a family each, with what learns beside it and what its score is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_predtron._support.parts import Part, kinds, resolve
+from sklearn_predtron.cli._baselines import (
+    Baseline,
+    BatchesBaseline,
+    PerceptronBaseline,
+    PerceptronsBaseline,
+    RanksPerceptronBaseline,
+    RelevanceBaseline,
+    TokensPerceptronBaseline,
+)
+from sklearn_predtron.cli._compare import (
+    BatchesContestant,
+    Comparison,
+    PredtronContestant,
+    RankerContestant,
+    ResultRow,
+    TaggerContestant,
+)
+from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
+from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
+from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
+from sklearn_predtron.families.ranking import PredtronRanker
+from sklearn_predtron.families.sequences import PredtronSequenceTagger
+from sklearn_predtron.losses import AtK, CostTableLoss, RankingLoss, SequenceLoss, SubsetLoss
+from sklearn_predtron.norms import Norm
+
+
+@dataclass(frozen=True)
+class Task:
+    """A family: its estimator, the baseline beside it, the kind of its losses, and what its score is."""
+
+    estimator: type
+    baseline: type[Baseline]
+    losses: type[Part]
+    score: str
+    contestant: type[PredtronContestant] = PredtronContestant
+
+    @property
+    def multilabel(self) -> bool:
+        """Return whether a row has a set of labels."""
+        return self.losses is SubsetLoss and not self.batch
+
+    @property
+    def batch(self) -> bool:
+        """Return whether a round is a batch of rows, of two labels."""
+        return self.contestant is BatchesContestant
+
+    @property
+    def rank(self) -> bool:
+        """Return whether a round is a query, whose documents are rows with a relevance each."""
+        return self.losses is RankingLoss
+
+    @property
+    def sequence(self) -> bool:
+        """Return whether a round is a sequence, whose tokens are rows with a label each."""
+        return self.losses is SequenceLoss
+
+    @property
+    def ranks(self) -> bool:
+        """Return whether labels have an order."""
+        return self.estimator is PredtronOrdinalClassifier
+
+    @property
+    def costs(self) -> bool:
+        """Return whether errors may have a cost each."""
+        return self.losses is CostTableLoss
+
+    @property
+    def loss_names(self) -> list[str]:
+        """Return the losses that have a name."""
+        known = [kind for kind in kinds(self.losses) if not (self.batch and issubclass(kind, AtK))]  # which are not of counts
+        return [str(kind.alias) for kind in known]
+
+    def takes(self, parameters: dict[str, Any]) -> bool:
+        """Return whether the estimator has the norm that is asked for, if there is one."""
+        return not self.sequence or "norm" not in parameters or resolve(Norm, parameters["norm"], "norm").of_sequences
+
+
+BY_CLASS = "accuracy"
+BY_RANKS = "1 - mean distance / largest distance"
+BY_LABELS = "1 - Hamming loss"
+BY_NDCG = "mean NDCG"
+BY_TOKENS = "accuracy of tokens"
+BY_BATCH = "1 - the loss of all rows as one batch"
+TASKS = {
+    "binary": Task(PredtronBinaryClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
+    "multiclass": Task(PredtronClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
+    "ordinal": Task(PredtronOrdinalClassifier, RanksPerceptronBaseline, CostTableLoss, BY_RANKS),
+    "multilabel": Task(PredtronMultilabelClassifier, PerceptronsBaseline, SubsetLoss, BY_LABELS),
+    "rank": Task(PredtronRanker, RelevanceBaseline, RankingLoss, BY_NDCG, RankerContestant),
+    "sequence": Task(PredtronSequenceTagger, TokensPerceptronBaseline, SequenceLoss, BY_TOKENS, TaggerContestant),
+    "bipartite": Task(PredtronBipartiteClassifier, BatchesBaseline, SubsetLoss, BY_BATCH, BatchesContestant),
+}
+
+
+def start_lines(data: str, estimator: type, baselines: Sequence[type[Baseline]]) -> list[ResultRow]:
+    """Return the lines of the table for a data set."""
+    return [ResultRow(data, estimator.__name__), *(ResultRow("", baseline.name) for baseline in baselines)]
+
+
+def start_comparison(
+    task: Task, estimator: Any, baselines: Sequence[type[Baseline]], labels: Any, results: Sequence[ResultRow]
+) -> Comparison:
+    """Return the estimator, and the baselines beside it, which all have a line in the table."""
+    # The first validation in a process looks for data frame plug-ins, which is no learner's time.
+    StandardScaler().fit(np.zeros((1, 1)))
+    classes = np.arange(len(labels)) if task.multilabel else labels
+    ours = task.contestant(estimator, classes, results[0])
+    others = [kind.beside(estimator, classes, result) for kind, result in zip(baselines, results[1:], strict=True)]
+    return Comparison([ours, *others])
+
+
+def task_of(model: Any) -> Task:
+    """Return the task that the estimator is for."""
+    return next(task for task in TASKS.values() if task.estimator is type(model))
