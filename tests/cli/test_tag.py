@@ -24,7 +24,7 @@ from sklearn_predtron.updates import MMP, PRank, Update
 
 WIDTH, LABELS, N, N_TEST = 6, np.array([-1.0, 2.0, 7.0]), 60, 25
 LEARNERS = ["PredtronSequenceTagger", "Perceptron"]
-UPDATES = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP) and kind.alias not in job.RANKING_UPDATES]
+UPDATES = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP) and kind.alias not in RANKING_UPDATES]
 
 
 def lines_of(X, y, sid):

@@ -378,7 +378,7 @@ MUTANTS = [
     ),
     Mutant(
         "rows-ahead-keep-the-scores-before-a-step",
-        f"{NORMS}/_ahead.pyx",
+        f"{NORMS}/_block_scores.pyx",
         "self.sum_class(g.at[i], 1)",
         "pass",
         AHEAD,
