@@ -70,7 +70,11 @@ def compiled(source: Path) -> Extension:
 
 
 class Build(build_ext):
-    """Compiles by the flags that the compiler knows."""
+    """Compiles on all cores, by the flags that the compiler knows."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()  # a build that is editable forgets what setup.cfg says
 
     def build_extensions(self):
         if self.compiler.compiler_type == "msvc":

@@ -17,6 +17,7 @@ from sklearn_predtron.cli import _demo
 from sklearn_predtron.cli import _main as job
 from sklearn_predtron.cli._baselines import TokensPerceptronBaseline, blocks
 from sklearn_predtron.cli._compare import ByQuery, ResultRow
+from sklearn_predtron.cli._learner import RANKING_UPDATES
 from sklearn_predtron.datasets import SvmlightReader, make_sequences, unstack
 from sklearn_predtron.losses import SequenceHamming, SequenceLoss
 from sklearn_predtron.norms import Norm
