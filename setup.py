@@ -74,7 +74,7 @@ class Build(build_ext):
 
     def finalize_options(self):
         super().finalize_options()
-        self.parallel = self.parallel or os.cpu_count()  # a build that is editable forgets what setup.cfg says
+        self.parallel = self.parallel or os.cpu_count()  # editable builds ask no configuration
 
     def build_extensions(self):
         if self.compiler.compiler_type == "msvc":

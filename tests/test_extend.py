@@ -26,7 +26,7 @@ EXERCISES = {
     "norm": (2, 120, ["Diagonal"]),
     "family": (2, 135, ["PredtronCyclicClassifier"]),
 }
-SOURCES = ["sklearn_predtron", "tests", "doc", "setup.py", "pyproject.toml", "setup.cfg", "conftest.py", "README.md", "LICENSE"]
+SOURCES = ["sklearn_predtron", "tests", "doc", "setup.py", "pyproject.toml", "conftest.py", "README.md", "LICENSE"]
 # The tests that find parts by discovery.
 FINDING = [
     "tests/core/test_properties.py",

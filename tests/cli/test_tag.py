@@ -271,7 +271,7 @@ def test_demo_learns_words(monkeypatch):
     """Pictures that were not learned are in the words to read, and transitions lower the error of what reads one by one."""
     demo = next(demo for demo in _demo.DEMOS if demo.task == "sequence")
     monkeypatch.setattr(_demo, "DEMOS", [demo])
-    ours, baseline = _demo.run_demo({}, seed=1, compare=True, bar=_demo.Bar(io.StringIO()))
+    ours, baseline = _demo.learn_demos({}, seed=1, compare=True, bar=_demo.Bar(io.StringIO()))
     X, X_test, y, y_test, labels = demo.draw(1)
     random, scores, losses, by_token = np.random.default_rng(1), [], [], []
     for _ in range(_demo.ORDERS):
