@@ -22,6 +22,40 @@ C_SOURCES = {
     "norms/_rkhs": "norms/gaussian.c",
     "problems/inference/_trellis": "problems/inference/viterbi.c",
 }
+# What takes part in every round, or loops over numbers.  The others spend their time in Python, or in these, and to compile them
+# without vectors and the like costs half as much.
+LOOPS = {
+    "_core/averages",
+    "_core/intercept",
+    "_core/learner",
+    "_core/lock",
+    "_core/predictors",
+    "_core/rows",
+    "_core/score_map",
+    "datasets/_blocks",
+    "datasets/_svmlight",
+    "decisions/_curves",
+    "families/_stream",
+    "norms/_averaging",
+    "norms/_block_scores",
+    "norms/_budget",
+    "norms/_dual",
+    "norms/_feature_statistics",
+    "norms/_l2",
+    "norms/_p_norms",
+    "norms/_rkhs",
+    "norms/_scaled",
+    "norms/_trace",
+    "problems/_chain",
+    "problems/_finite",
+    "problems/_label_sets",
+    "problems/_ranking",
+    "problems/inference/_loss_augmented",
+    "problems/inference/_residual",
+    "problems/inference/_sorting",
+    "problems/inference/_trellis",
+    "updates/_rules",
+}
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g1"]
 FLAGS = {
     "": ["-O3", "-g0", "-fno-asynchronous-unwind-tables"],  # nothing unwinds the stack of C
@@ -35,6 +69,7 @@ MICROSOFT = ["/O2", "/std:c11"]  # of any variant: what is checked, Cython has w
 variant = os.environ.get("SKLEARN_PREDTRON_BUILD", "")
 if variant not in FLAGS:
     raise SystemExit(f"SKLEARN_PREDTRON_BUILD={variant!r} is not known; accepted are {', '.join(map(repr, FLAGS))}.")
+SHARED, SMALL = ([level if flag == "-O3" else flag for flag in FLAGS[variant]] for level in ("-O2", "-O1"))
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": variant == "bounds",
@@ -66,7 +101,8 @@ def extension(module: str, *sources: str, flags: list[str] = FLAGS[variant]) -> 
 def compiled(source: Path) -> Extension:
     place = source.relative_to(PACKAGE).with_suffix("").as_posix()
     by_hand = [str(PACKAGE / C_SOURCES[place])] if place in C_SOURCES else []
-    return extension(".".join(source.with_suffix("").parts), str(source), *by_hand)
+    flags = FLAGS[variant] if place in LOOPS else SMALL
+    return extension(".".join(source.with_suffix("").parts), str(source), *by_hand, flags=flags)
 
 
 class Build(build_ext):
@@ -83,15 +119,13 @@ class Build(build_ext):
         super().build_extensions()
 
 
-# What Cython's modules have in common, compiled once, and small, for it has no loop; it is listed in sys.modules without its
-# package, too.
+# What Cython's modules have in common, compiled once; it is listed in sys.modules without its package, too.
 shared = "sklearn_predtron._core._cython_sklearn_predtron"
-small = ["-O2" if flag == "-O3" else flag for flag in FLAGS[variant]]
 setup(
     cmdclass={"build_ext": Build},
     ext_modules=cythonize(
         [
-            extension(shared, f"build/cython{variant}/_cython_sklearn_predtron.c", flags=small),
+            extension(shared, f"build/cython{variant}/_cython_sklearn_predtron.c", flags=SHARED),
             *map(compiled, sorted(PACKAGE.rglob("*.pyx"))),
         ],
         build_dir=f"build/cython{variant}",
