@@ -1,6 +1,7 @@
 """What pytest collects, and how matplotlib draws there."""
 
 import os
+from collections import Counter
 from importlib.util import find_spec
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -10,3 +11,16 @@ NEEDED = {
     "river": ["sklearn_predtron/river", "doc/user_guide/river.rst"],
 }
 collect_ignore = [path for package, paths in NEEDED.items() if not find_spec(package) for path in paths]
+MANY = 1000  # tests, of which it is worth saying where the time goes
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say how long the tests of each room take, on how many processes."""
+    seconds = Counter()
+    reports = [report for found in terminalreporter.stats.values() for report in found if hasattr(report, "duration")]
+    for report in reports:
+        seconds["/".join(report.nodeid.partition("::")[0].split("/")[:2])] += report.duration
+    if len(reports) > 3 * MANY:
+        n = max(config.getoption("numprocesses", None) or 1, 1)
+        longest = ", ".join(f"{room} {total / n:.0f}" for room, total in seconds.most_common(12))
+        terminalreporter.write_line(f"Seconds of the longest rooms, on {n} processes: {longest}")

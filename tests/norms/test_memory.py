@@ -60,8 +60,7 @@ KEPT = {"l2": [LINE] * 2, "scaled": [LINE] * 2 + [16, 32], "l1": [LINE] * 3 + [8
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not say what is resident")
-@pytest.mark.parametrize("decision", ["learned", None])
-@pytest.mark.parametrize("norm", KEPT)
+@pytest.mark.parametrize(("norm", "decision"), [*((norm, "learned") for norm in KEPT), ("scaled", None)])
 def test_only_pages_of_active_features_become_resident(norm, decision):
     run = subprocess.run([sys.executable, "-c", MEASURE.format(norm=norm, decision=decision)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
