@@ -1,4 +1,4 @@
-"""What learners of different rows contribute to their mean, and its sum: a commutative monoid, but for rounding."""
+"""Contributions of learners of different rows to their mean, and their sum: a commutative monoid, but for rounding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROUNDS = "clock.rounds"
 
 
 class Contribution(NamedTuple):
-    """What a shard, or several, have learned from the same state.
+    """All that a shard, or several, have learned from the same state.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ cdef class Learner:
     cdef int finish(self) except -1
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                           const double[::1] counts) except -1
-    cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const Py_ssize_t[::1] ahead,
+    cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const Py_ssize_t[::1] counted_first,
                                  Batch* batch) except -2
     cdef Py_ssize_t run(self, Rows rows, Labels labels, const Batch* batch, Py_ssize_t first, Py_ssize_t last,
                         double* scratch, ScoreGradient* g) noexcept nogil

@@ -31,7 +31,7 @@ cdef double LEAST_G2 = 1e-300, LARGEST_G2 = 1e300, LONGEST_STEP2 = 1e290, SAFE_S
 cdef double LEAST_WEIGHT = 1e-150   # of a round, relative to the mean: averages that forget divide by sums of few
 
 cdef enum:
-    AHEAD = 4       # rounds between the prefetch of a row and its use
+    PREFETCHED = 4       # rounds between the prefetch of a row and its use
 
 
 cdef class Observer:
@@ -94,7 +94,7 @@ cdef int check_order(const Py_ssize_t[::1] order, Py_ssize_t n, str name) except
 
 
 cdef class Totals:
-    """What has happened so far to some weights."""
+    """Counts of all that has happened so far to some weights."""
 
     cdef Totals copied(self):
         """Totals that go on by themselves."""
@@ -353,12 +353,12 @@ cdef class Learner:
 
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
               const double[::1] weight=None, double usual=1, bint fresh=True, const double[::1] counts=None,
-              bint unchecked=False, bint observed=True, const Py_ssize_t[::1] ahead=None):
+              bint unchecked=False, bint observed=True, const Py_ssize_t[::1] counted_first=None):
         """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i, `usual` to all where weight is None.
 
         Only rows that are `fresh` count in the statistics of norm="scaled", each in its round or, if they are given, those
-        `ahead` before the first round; and the observer sees them if they are to be `observed`, as they weigh in the average; or,
-        given counts, counts[i] times the i-th round, all as one epoch weighs.
+        `counted_first` before the first round; and the observer sees them if they are to be `observed`, as they weigh in the
+        average; or, given counts, counts[i] times the i-th round, all as one epoch weighs.
 
         Returns -1, or the row whose scores or step were not finite, before which it stopped; rows that are `unchecked` also stop
         it where their lengths are out of range.  An exception (an interrupt, or the user's own problem's) leaves the state of
@@ -372,7 +372,7 @@ cdef class Learner:
         self.refused = self.overstepped = False
         try:
             self.check_rounds(rows, labels, order, weight, counts)
-            check_order(ahead, rows.n, "ahead")
+            check_order(counted_first, rows.n, "counted_first")
             if counts is not None and (self.observer is None or not self.observer.as_given):
                 self.fade = self.average.keep_seen() ** counts.shape[0]
                 counts = np.asarray(counts) * (self.average.mass(counts.shape[0], self.counts.t) / np.sum(counts))
@@ -388,7 +388,7 @@ cdef class Learner:
             batch.observed = observed and fresh and self.observer is not None
             batch.choosing = fresh and self.average.every > 0 and self.weights.averaging > 0
             batch.parting = not self.weights.whole_in_blocks
-            return self.learn_rounds(rows, labels, order, ahead, &batch)
+            return self.learn_rounds(rows, labels, order, counted_first, &batch)
         finally:
             if taken:
                 self.lock.release()
@@ -412,7 +412,7 @@ cdef class Learner:
             raise ValueError("counts must have a number for each round, not all of them 0.")
         return check_order(order, rows.n, "order")
 
-    cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const Py_ssize_t[::1] ahead,
+    cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const Py_ssize_t[::1] counted_first,
                                  Batch* batch) except -2:
         cdef Py_ssize_t done = 0, end, bad = -1, before = self.counts.t
         cdef Py_ssize_t d = rows.longest * self.problem.d + self.problem.score_map.extra
@@ -432,8 +432,8 @@ cdef class Learner:
                 self.instruct()
             self.problem.open_call(self.weights)
             self.weights.open_call(rows, batch.fresh, undo_needed)
-            if batch.fresh and ahead is not None:
-                bad = self.weights.meet_all(rows, ahead)
+            if batch.fresh and counted_first is not None:
+                bad = self.weights.meet_all(rows, counted_first)
                 self.refused = bad >= 0
             while done < batch.n and bad < 0:
                 if done > 0:
@@ -496,8 +496,8 @@ cdef class Learner:
             if batch.parting and lock_is_wanted(word):
                 self.lock.give_way()
             row = i if order == NULL else order[i]
-            if order != NULL and i + AHEAD < last:
-                rows.prefetch(order[i + AHEAD])
+            if order != NULL and i + PREFETCHED < last:
+                rows.prefetch(order[i + PREFETCHED])
             if rows.sparse and self.weights.large and i + 1 < last:
                 rows.view(i + 1 if order == NULL else order[i + 1], &x)
                 self.weights.prefetch(&x)
@@ -582,7 +582,7 @@ cdef class Learner:
 
     cdef void lose(self, const View* x, const double* t, double* of_average, double* of_leader, const void* y, Round r,
                    double* losses) noexcept nogil:
-        """What each average would lose in the round, in which the last iterate has the scores t; and those of what predicts."""
+        """Fill in what each average would lose, where the last iterate has scores t, and the scores of what predicts."""
         cdef int which, leader = self.weights.predicting(True)
         cdef Py_ssize_t n = x.m * self.problem.d + self.problem.score_map.extra
         r.loss = 0

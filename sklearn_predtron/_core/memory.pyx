@@ -18,15 +18,15 @@ cdef enum:
 cdef double[BLOCK] nothing
 
 # Bytes of weights whose pages matter: below them huge pages are faster, and waste little.
-THIN = 1 << 26
+SMALL_PAGES = 1 << 26
 
 
-def aligned_zeros(Py_ssize_t n, bint thin=False):
+def aligned_zeros(Py_ssize_t n, bint small_pages=False):
     """n zeros that start a cache line: the kernels read them faster (and get the same sums anywhere).
 
-    Those that are `thin` become resident by small pages, where the system has a choice.
+    Those that are `small_pages` become resident by small pages, where the system has a choice.
     """
-    if thin and hasattr(mmap, "MADV_NOHUGEPAGE"):
+    if small_pages and hasattr(mmap, "MADV_NOHUGEPAGE"):
         return thin_zeros(n)
     spare = np.zeros(n + 8)
     cdef const double[::1] seen = spare
@@ -50,8 +50,8 @@ def advise(pages, advice):
         pages.madvise(advice)
 
 
-def thicken(*arrays):
-    """Let thin arrays have huge pages from here on, which are faster where most of them are touched."""
+def use_large_pages(*arrays):
+    """Let small_pages arrays have huge pages from here on, which are faster where most of them are touched."""
     for values in arrays:
         pages = memory_of(values)
         if isinstance(pages, mmap.mmap):

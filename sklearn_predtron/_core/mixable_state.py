@@ -1,4 +1,4 @@
-"""What learners of different rows are mixed by: the fields of their states, each with the way in which it is combined.
+"""The states by which learners of different rows are mixed: fields, each with the way in which it is combined.
 
 A state has fields of these kinds, by name:
 
@@ -61,7 +61,7 @@ class Moments(NamedTuple):
 
 
 class Recent(NamedTuple):
-    """What was recorded of the last rows of a shard, or of several; a row that several have is one.
+    """Records of the last rows of a shard, or of several; a row that several have is one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What predicts: weights of one moment, each rounded once, so that a row's scores are the same in every block of rows.
+"""Predictors: weights of one moment, each rounded once, so that a row's scores are the same in every block of rows.
 
 They are kept while nothing is learned.
 """
@@ -47,7 +47,7 @@ cdef class FrozenWeights(ScoreFunction):
         self.W.d = d
         self.W.stride = 1 if d == 1 else (d + 3) // 4 * 4 if by_feature else (p + 7) // 8 * 8
         self.W.layout = ONE_CLASS if d == 1 else BY_FEATURE if by_feature else BY_CLASS
-        self.data = aligned_zeros(self.W.stride * (p if by_feature or d == 1 else d), source.thin)
+        self.data = aligned_zeros(self.W.stride * (p if by_feature or d == 1 else d), source.small_pages)
         self.b = np.zeros(d)
         self.W.data, self.W.offset = &self.data[0], &self.b[0]
         if source.read_lines(mean, NULL, 0, 0, 1, NULL):
@@ -175,7 +175,7 @@ cdef class Predictors:
         self.kept = None
 
     cdef ScoreFunction whole(self, bint mean):
-        """What predicts, by several threads at a time but for a kernel expansion, whatever is learned meanwhile."""
+        """Return what predicts, by several threads at a time but for a kernel expansion, whatever is learned meanwhile."""
         cdef ScoreFunction predictor = self.recall(mean)
         if predictor is None:
             predictor = frozen(self.weights, mean)
@@ -184,7 +184,7 @@ cdef class Predictors:
         return predictor
 
     cdef ScoreFunction recall(self, bint mean):
-        """What is kept of this moment; None if nothing is."""
+        """Return what is kept of this moment; None if nothing is."""
         if self.kept is None or self.of_mean != mean or self.moment == 0 or self.moment != self.lock.moment():
             return None
         return self.kept
@@ -201,7 +201,7 @@ cdef class Predictors:
 
 
 cdef class Predictor:
-    """What predicts, as of the moment when it was made, for several threads at a time unless it is a kernel expansion."""
+    """Predicts as of the moment when it was made, by several threads at a time unless it is a kernel expansion."""
 
     def __init__(self, ScoreFunction scoring not None, bint mean):
         self.scoring, self.mean = scoring, mean

@@ -14,7 +14,7 @@ def presence(const int64_t[::1] values, int64_t lowest, Py_ssize_t span):
 
 
 cdef class Labels:
-    """What the loss takes beside a prediction, one for each round."""
+    """Labels, one for each round, which the loss compares with predictions."""
 
     cdef const void* at(self, Py_ssize_t i) noexcept nogil:
         """The label of round i, of the problem's own type."""
@@ -85,7 +85,7 @@ cdef class Problem:
 
     @property
     def offers(self):
-        """What an update may need of the problem."""
+        """All that the problem offers of what an update may need."""
         return ()
 
     @property
@@ -141,7 +141,7 @@ cdef class Problem:
 
     @property
     def no_theorem_because(self):
-        """What the theorems do not cover, if they do not."""
+        """Name what the theorems do not cover, if they do not."""
         return None
 
     def reraise(self):

@@ -32,11 +32,11 @@ cdef class Rule:
         """Exchange what the rule has learned for what it has learned of another problem."""
 
     cdef double shrinkage(self, const Round* r) noexcept nogil:
-        """What the weights are multiplied by before the step, where self.shrinking."""
+        """Return the factor of the weights before the step, where self.shrinking."""
         return 1
 
     def state(self):
-        """What the rule has learned so far; restored into another instance of the class by `restore`."""
+        """Return what the rule has learned so far, which `restore` puts into another instance of the class."""
         return None
 
     def export(self):
@@ -54,5 +54,5 @@ cdef class Rule:
 
     @property
     def kind(self):
-        """What two rules have in common that may go on from each other's state."""
+        """The kind of the rule: two of one kind may go on from each other's state."""
         return (type(self),)

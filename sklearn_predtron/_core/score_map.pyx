@@ -53,11 +53,11 @@ cdef class ScoreMap:
         return &x.first
 
     cdef const ScoreGradient* of_input(self, const ScoreGradient* g, ScoreGradient* single) noexcept nogil:
-        """What the input is multiplied by."""
+        """Return the factors of the input."""
         return g
 
     cdef const ScoreGradient* of_row(self, Py_ssize_t r, const ScoreGradient* g, ScoreGradient* single) noexcept nogil:
-        """What row r is multiplied by; NULL if that is 0."""
+        """Return the factors of row r; NULL if they are 0."""
         return g
 
     cdef double intercept_weight(self, const ScoreGradient* g) noexcept nogil:

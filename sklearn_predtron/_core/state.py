@@ -1,4 +1,4 @@
-"""What the state of a saved model may hold: it is checked as a whole before any of it is taken."""
+"""Checks of the state of a saved model, as a whole before any of it is taken."""
 
 from __future__ import annotations
 

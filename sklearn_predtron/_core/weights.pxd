@@ -1,4 +1,4 @@
-"""What predicts by scores t = W x + b, and what the loop asks of weights that learn."""
+"""The base of what predicts by scores t = W x + b, and that of weights that learn."""
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
@@ -21,7 +21,7 @@ cdef class Weights(ScoreFunction):
     cdef readonly int most_averages
     cdef readonly int leader      # which of them predicts, from 1; 0 is the last iterate
     cdef readonly bint by_feature  # whether a feature's weights lie together; else a class's
-    cdef readonly bint thin       # whether memory is in small pages, of which rows touch few
+    cdef readonly bint small_pages       # whether memory is in small pages, of which rows touch few
     cdef readonly bint large      # too large for the caches near the core
     cdef readonly double inverse_convexity    # q - 1, where half the norm's square is strongly convex to 1 / (q - 1)
     cdef readonly bint has_longer_steps   # whether update_norm takes less where steps are bounded: no theorem knows those

@@ -1,4 +1,4 @@
-"""What predicts by scores t = W x + b, and what the loop asks of weights that learn under some norm."""
+"""The base of what predicts by scores t = W x + b, and that of weights that learn under some norm."""
 from libc.math cimport INFINITY
 
 import numpy as np
@@ -195,7 +195,7 @@ cdef class Weights(ScoreFunction):
         return rows.first_outside()
 
     def complaint(self):
-        """What was wrong with the round refused last, if it is known better here than elsewhere."""
+        """Say what was wrong with the round refused last, if it is known better here than elsewhere."""
         return None
 
     cdef bint unfinished(self) noexcept:
@@ -214,7 +214,7 @@ cdef class Weights(ScoreFunction):
 
     @property
     def no_theorem_because(self):
-        """What the theorems do not cover, if they do not."""
+        """Name what the theorems do not cover, if they do not."""
         return None
 
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
@@ -243,7 +243,7 @@ cdef class Weights(ScoreFunction):
         return None
 
     def primal(self, W):
-        """What `last` or `mean` return for W, as weights of the features."""
+        """Return what `last` or `mean` return for W, as weights of the features."""
         return W
 
     def length(self):

@@ -1,1 +1,1 @@
-"""What every room uses, and nobody looks for: names and texts, warnings, types, parts, compatibility, the version."""
+"""Common ground of all rooms: names and texts, warnings, types, parts, compatibility, the version."""

@@ -88,7 +88,7 @@ class OwnCallbackSupport:
 
 
 class OwnFitTask:
-    """What a fit, or an epoch of it, tells its callbacks."""
+    """A fit, or an epoch of it, as callbacks are told of it."""
 
     def __init__(self, task_name: str):
         self.task_name = task_name

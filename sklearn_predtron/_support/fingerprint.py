@@ -1,4 +1,4 @@
-"""What tells a part from others: plain values that it is made of."""
+"""Fingerprints of parts: plain values that they are made of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to say of names that are not known, of parameters that a part has not, and of classes in the place of instances."""
+"""Messages on names that are not known, on parameters that a part has not, and on classes in the place of instances."""
 
 from __future__ import annotations
 

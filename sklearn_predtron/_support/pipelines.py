@@ -1,4 +1,4 @@
-"""What stands in a pipeline, or in a search."""
+"""Steps of pipelines and searches."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ ONE = "one"
 
 
 class Ids(NamedTuple):
-    """What the ids of rows are called, and what rows of one id are."""
+    """Names of the ids of rows, and of the rows of one id."""
 
     name: str
     group: str

@@ -16,7 +16,7 @@ from sklearn_predtron._support.parts import kinds
 from sklearn_predtron._support.version import __version__
 from sklearn_predtron.cli._growing import MOST_CLASSES
 from sklearn_predtron.cli._learner import RANKING_UPDATES
-from sklearn_predtron.cli._predictions import is_line, typed_label
+from sklearn_predtron.cli._lines import is_line, typed_label
 from sklearn_predtron.cli._tasks import TASKS
 from sklearn_predtron.datasets._blocks import MOST_BYTES
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES

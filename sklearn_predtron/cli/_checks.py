@@ -1,4 +1,4 @@
-"""What cannot work is found out before hours of learning."""
+"""Checks of the job: what cannot work is found out before hours of learning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the main job says, whether or not somebody listens."""
+"""Output of the main job, whether or not somebody listens."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def terminable() -> Iterator[None]:
 
 
 class NobodyReadsError(Exception):
-    """What reads the predictions has stopped."""
+    """The reader of the predictions has stopped."""
 
 
 def report(text: str, *, beside: bool = False) -> int:

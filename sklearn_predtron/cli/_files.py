@@ -18,8 +18,8 @@ from sklearn_predtron.cli._growing import HeldBack, LeftOut, grow, widest
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import are_words
 from sklearn_predtron.cli._learner import build_model, check_options, load_model, save_model, settle_norm
+from sklearn_predtron.cli._lines import format_predictions, format_scores, is_line, lines_to
 from sklearn_predtron.cli._mixing import check_names, check_shards, learn_mixture
-from sklearn_predtron.cli._predictions import format_predictions, format_scores, is_line, lines_to
 from sklearn_predtron.cli._progress import Bar
 from sklearn_predtron.cli._report import Outcome, report_outcome
 from sklearn_predtron.cli._tasks import TASKS, Task, start_comparison, start_lines, task_of

@@ -34,7 +34,7 @@ NOT_TO_PREDICT = ["test", "save", "epochs", "compare", "grow", "jobs", "cluster"
 
 @dataclass
 class FirstRow:
-    """What the start of a file shows."""
+    """The first row of a file, as far as it shows what the file holds."""
 
     label: bytes | None = None
     has_id: bool = False
@@ -59,7 +59,7 @@ class FirstRow:
 
 @dataclass
 class Files:
-    """What is learned from, in its order, and what is scored on or predicted."""
+    """Files to learn from, in their order, and files to score on or to predict."""
 
     train: list[DataFile]
     test: list[DataFile]

@@ -1,4 +1,4 @@
-"""What the command line asks for, read once."""
+"""The job that the command line asks for, read once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._labels import are_words, shortened_labels
-from sklearn_predtron.cli._predictions import typed_label, typed_labels
+from sklearn_predtron.cli._lines import typed_label, typed_labels
 from sklearn_predtron.losses import Reject
 
 CHUNK_ROWS, CHUNK_BYTES = 10_000, 8 * 2**20
@@ -23,7 +23,7 @@ def option(name: str) -> str:
 
 @dataclass(frozen=True)
 class Job:
-    """What is learned, from where, to where; None is "not given", where that is no other value."""
+    """All that is asked for: what is learned, from where, to where; None is "not given", where that is no other value."""
 
     given: frozenset[str]  # the names of the arguments that were
     train: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What the job reads and writes, and may not: checks of paths."""
+"""Checks of the paths that the job reads and writes."""
 
 from __future__ import annotations
 

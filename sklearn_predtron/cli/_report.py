@@ -1,4 +1,4 @@
-"""What the job says when it is done: tables, or JSON."""
+"""Reports of a job that is done: tables, or JSON."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def legend(tasks: Sequence[Task]) -> str:
 
 @dataclass
 class Outcome:
-    """What came of the job, and what ended parts of it early, with what is left."""
+    """The outcome of the job, and what ended parts of it early, with what is left."""
 
     results: Sequence[ResultRow]
     left_out: LeftOut

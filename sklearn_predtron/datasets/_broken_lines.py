@@ -52,7 +52,7 @@ class BrokenLineError(ValueError):
 
 @dataclass(frozen=True)
 class LineRules:
-    """What a line must be; with it scikit-learn's parser explains a line that ours refuses, the first field that is wrong."""
+    """The form of a line; by it scikit-learn's parser explains a line that ours refuses, the first field that is wrong."""
 
     n_features: int | None
     zero_based: bool

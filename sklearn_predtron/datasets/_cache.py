@@ -245,7 +245,7 @@ class CacheWriter:
 
 
 class DamageError(Exception):
-    """What is in the place of a chunk is no chunk."""
+    """There is no chunk where one should be."""
 
 
 class MappedChunks:

@@ -20,7 +20,7 @@ Rows = tuple[Any, NDArray, NDArray]  # X, y and ids
 
 @dataclass(frozen=True)
 class ParquetSummary:
-    """What a first pass finds in Parquet files.
+    """The findings of a first pass over Parquet files.
 
     Parameters
     ----------

@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.datasets._ahead import count_threads, map_ahead
 from sklearn_predtron.datasets._blocks import MOST_BYTES, Block, BlockCutter
 from sklearn_predtron.datasets._broken_lines import BrokenLineError, LineRules
 from sklearn_predtron.datasets._cache import ChunkCache
 from sklearn_predtron.datasets._compressed import decompressed
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._file_part import FilePart, check_part, count_lines, find_range
+from sklearn_predtron.datasets._read_ahead import count_threads, map_ahead
 from sklearn_predtron.datasets._rows import Chunk, RowParser
 from sklearn_predtron.datasets._summary import RunningSummary, SvmlightSummary
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
@@ -319,7 +319,7 @@ class SvmlightReader:
 
     @property
     def _group(self) -> str | None:
-        """What rows of one id are called."""
+        """The name of rows of one id."""
         return "query" if self.query_id else "sequence" if self.sequence_id else None
 
     def _open(self) -> IO[bytes]:

@@ -1,4 +1,4 @@
-"""What a pass finds in an svmlight file."""
+"""Findings of a pass over an svmlight file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_predtron.datasets._rows import Chunk
 
 @dataclass(frozen=True)
 class SvmlightSummary:
-    """What a first pass finds in an svmlight file.
+    """The findings of a first pass over an svmlight file.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class SvmlightSummary:
 
 
 class RunningSummary:
-    """What the rows so far hold; the indices are those of the text.
+    """Counts of what the rows so far hold; the indices are those of the text.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a decision can do, and the one that takes the scores as they are."""
+"""The base of decisions, and the one that takes the scores as they are."""
 
 from __future__ import annotations
 

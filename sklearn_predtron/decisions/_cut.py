@@ -20,7 +20,7 @@ Loss = Callable[..., NDArray]
 
 
 class Measure(NamedTuple):
-    """What a cut is chosen by: a loss of the counts, of each score alone or of all scores pooled."""
+    """The measure by which a cut is chosen: a loss of the counts, of each score alone or of all scores pooled."""
 
     name: Any  # what it is told from others by
     loss: Loss

@@ -1,4 +1,4 @@
-"""What the margins predicted so far were worth: the threshold of the online reject rule."""
+"""A histogram of the margins predicted so far: the threshold of the online reject rule."""
 from libc.math cimport exp
 
 import numpy as np

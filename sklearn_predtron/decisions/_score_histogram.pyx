@@ -1,4 +1,4 @@
-"""What the scores predicted so far were worth: the decision threshold of a stream."""
+"""A histogram of the scores predicted so far: the decision threshold of a stream."""
 import numpy as np
 
 from sklearn_predtron.decisions._bins cimport N_BINS, bin_of

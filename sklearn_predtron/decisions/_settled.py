@@ -1,4 +1,4 @@
-"""What a decision has settled, as it comes from a file: plain values, checked before anything is made of them."""
+"""Checks of what a decision has settled, as it comes from a file: plain values, before anything is made of them."""
 
 from __future__ import annotations
 

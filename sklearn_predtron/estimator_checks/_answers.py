@@ -1,4 +1,4 @@
-"""What checks of parts ask: copies, random scores, and whether answers are maximisers."""
+"""Questions of the checks of parts: copies, random scores, and whether answers are maximisers."""
 
 from __future__ import annotations
 

@@ -395,7 +395,7 @@ def splits(n: int) -> Iterator[list[slice]]:
 
 @dataclass(frozen=True)
 class BadCall:
-    """What is wrong, arguments, and what the error must say.
+    """A mistake: what is wrong, arguments, and what the error must say.
 
     `in_predict` is whether `predict` fails on X too, `in_fit` whether `fit` does, which starts anew; `alone` says that the rows
     are one round.

@@ -1,4 +1,4 @@
-"""What a problem of joint features promises."""
+"""Checks of what a problem of joint features promises."""
 
 from __future__ import annotations
 

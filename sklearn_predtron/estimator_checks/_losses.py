@@ -1,4 +1,4 @@
-"""What a user's own loss promises."""
+"""Checks of what a user's own loss promises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a problem written in Python promises."""
+"""Checks of what a problem written in Python promises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user's own representation promises."""
+"""Checks of what a user's own representation promises."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class BatchReader(BlockReader):
         return BatchEpochs(epochs, self.size, whole=whole)
 
     def short(self, codec: Any) -> None:
-        """There is no short way: a call is a batch."""
+        """There is no fast path: a call is a batch."""
 
 
 class BatchEpochs:
@@ -159,11 +159,11 @@ class BatchEpochs:
             rounds = in_batches(batch, order, drawn.get("weight"), self.size, equal_batches)
             if self.whole:
                 self.first = rounds
-            return rounds, {"usual": usual, "weight": rounds.weight, "ahead": np.arange(rounds.rows.n)}
+            return rounds, {"usual": usual, "weight": rounds.weight, "counted_first": np.arange(rounds.rows.n)}
         numbers = None if order is None else order[order < rounds.rows.n]  # of batches: a permutation of all is one of some
         several = numbers is None or len(np.unique(numbers)) < rounds.rows.n
         ahead = np.arange(rounds.rows.n) if several else numbers
-        return rounds, {"order": None if several else numbers, "usual": usual, "weight": rounds.weight, "ahead": ahead}
+        return rounds, {"order": None if several else numbers, "usual": usual, "weight": rounds.weight, "counted_first": ahead}
 
 
 def equal_batches(n: int, size: int) -> NDArray:

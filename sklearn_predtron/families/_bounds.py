@@ -1,4 +1,4 @@
-"""What the theory says of an estimator: the theorem behind its parts, and the bound on the loss suffered online."""
+"""The theory of an estimator: the theorem behind its parts, and the bound on the loss suffered online."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn_predtron._support.parts import real_number, resolve
 from sklearn_predtron.families._composition import BEGAN, MEAN, check_fixed, differs
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.updates import Update, build_rule
-from sklearn_predtron.updates._bounds import unstated
+from sklearn_predtron.updates._bound_formulas import unstated
 from sklearn_predtron.updates._comparator import Comparator
 
 

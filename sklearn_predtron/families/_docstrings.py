@@ -1,4 +1,4 @@
-"""What the docstrings of all families share, written once."""
+"""Paragraphs of the docstrings of all families, written once."""
 
 from __future__ import annotations
 

@@ -102,14 +102,14 @@ class Epochs:
 
     def _drawn(self, observed: str | None) -> dict[str, Any]:
         if self.random is None:
-            return {"order": self.there, "weight": self.weight, "ahead": self.rows}
+            return {"order": self.there, "weight": self.weight, "counted_first": self.rows}
         order = self.random.permutation(self._sample(self.random)).astype(np.intp, copy=False)
         if self.ends is None:
-            return {"order": order, "usual": self.usual, "ahead": order}
+            return {"order": order, "usual": self.usual, "counted_first": order}
         if observed is None:
-            return {"order": order, "usual": self.usual, "ahead": order, "observed": False}
+            return {"order": order, "usual": self.usual, "counted_first": order, "observed": False}
         if observed == "first":
-            return {"order": order, "usual": self.usual, "ahead": order, "counts": first_appearances(order)}
+            return {"order": order, "usual": self.usual, "counted_first": order, "counts": first_appearances(order)}
         # Drawn by row: among the first appearances of a whole epoch rows of large weight would be early, when little is learned.
         numbers, row = np.unique(order, return_inverse=True)
         last = (self.random.random(len(numbers)) < 0.5)[row]
@@ -117,7 +117,7 @@ class Epochs:
         order = np.concatenate([order[~last], order[last]])
         counts = first_appearances(order)
         counts[: np.count_nonzero(~last)] = 0
-        return {"order": order, "usual": self.usual, "ahead": order, "counts": counts}
+        return {"order": order, "usual": self.usual, "counted_first": order, "counts": counts}
 
     def _sample(self, random: np.random.Generator) -> NDArray:
         """Return the rows of an epoch."""

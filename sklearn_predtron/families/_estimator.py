@@ -598,7 +598,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def average_(self) -> Any:
-        """What predicts, as the parameter `average` says it: under "auto", the candidate that has lately lost least."""
+        """The average that predicts, as `average` says it: under "auto", the candidate that has lately lost least."""
         learner = self._model.learner
         return learner.average.named() if learner.weights.averaging else False
 

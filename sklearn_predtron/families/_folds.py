@@ -48,7 +48,7 @@ class Folds(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What was learned after some epochs, and what it makes of the rows that were held out."""
+    """A look: what was learned after some epochs, and what it makes of the rows that were held out."""
 
     epochs: int
     loss: float
@@ -57,7 +57,7 @@ class Look(NamedTuple):
 
 
 class Course(NamedTuple):
-    """What was best of the looks at one way to learn, as the model has it."""
+    """The best of the looks at one way to learn, as the model has it."""
 
     labels: Codec
     record: dict[str, Any]

@@ -1,4 +1,4 @@
-"""What was learned, as one value: it scores rows in blocks, and is saved as names, numbers and arrays."""
+"""The model, all that was learned as one value: it scores rows in blocks, and is saved as names, numbers and arrays."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Model:
     record : dict
         What `fit` tells of its epochs, by the names of attributes.
     stream : Stream or None
-        The short way for rows as they come.
+        The fast path for rows as they come.
     resolved : bool
         Whether the estimator's parameters are those that the learner was made of.
     decided : tuple
@@ -89,7 +89,7 @@ class Model:
         return {**vars(self), **nothing_of_a_process()}
 
     def but(self, **changes: Any) -> Model:
-        """Return a model that differs in some fields, and has not opened the short way."""
+        """Return a model that differs in some fields, and has not opened the fast path."""
         return replace(self, **{**nothing_of_a_process(), **changes})
 
     def decision_of(self, decide: Callable[[Any], Decision]) -> Decision:
@@ -101,7 +101,7 @@ class Model:
         return decision
 
     def close_stream(self) -> None:
-        """Drop the short way, and the decision: other parameters are going to learn."""
+        """Drop the fast path, and the decision: other parameters are going to learn."""
         self.resolved, self.parameters = False, object()
         if self.stream is not None:
             self.stream.close()
@@ -134,7 +134,7 @@ class Model:
         first = self.first_sparse
         if first is not None and rows.sparse != first and isinstance(resolve(Norm, norm, "norm"), Auto):
             warn_of_format(first, self.norm, rows.sparse)
-            self.first_sparse, self.stream = None, None  # the short way takes rows of the first format only
+            self.first_sparse, self.stream = None, None  # the fast path takes rows of the first format only
 
     # --------------------------------------------------------------------------------------------------------------- scores
 

@@ -1,4 +1,4 @@
-"""What a call is given: X, y, weights and ids, as rounds that are rows or blocks of rows (queries, sequences, groups)."""
+"""Readers of a call's X, y, weights and ids, as rounds that are rows or blocks of rows (queries, sequences, groups)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Columns(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What a call learns from, checked."""
+    """Rounds to learn from, checked."""
 
     X: Any
     rows: Rows
@@ -55,7 +55,7 @@ class Batch(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a call was given, and what is known by it and the calls before."""
+    """The columns that a call was given, and what is known by it and the calls before."""
 
     batch: Batch
     labels: Codec
@@ -64,7 +64,7 @@ class Reading(NamedTuple):
 
 
 class Units(NamedTuple):
-    """What may be held out of a fit: rounds, or the rows that are yet to be cut into rounds."""
+    """All that may be held out of a fit: rounds, or the rows that are yet to be cut into rounds."""
 
     numbers: NDArray
     strata: NDArray  # of which all folds have as many
@@ -163,7 +163,7 @@ class RowReader:
         return epochs
 
     def short(self, codec: Codec) -> LabelReader | None:
-        """Return the reader of labels of the short way; None if there is none."""
+        """Return the reader of labels of the fast path; None if there is none."""
         return codec.short()
 
 

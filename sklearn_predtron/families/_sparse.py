@@ -55,7 +55,7 @@ def sparsify(estimator: Any, tol: float) -> None:
     W = np.where(np.abs(W) > least * np.abs(W).max(), W, 0.0)
     r2 = weights.intercept.squared_length
     size = estimator._norm_of_weights().length(W, b / r2**0.5 if r2 > 0 else b[:0], apart=False)
-    how = weights.intercept, weights.score_map, bool(weights.by_feature or weights.thin), weights.averaging, size
+    how = weights.intercept, weights.score_map, bool(weights.by_feature or weights.small_pages), weights.averaging, size
     kept = sparse.csc_array(W)
     arrays = kept.indptr.astype(np.intp), kept.indices.astype(np.intc), kept.data, b
     take_weights(estimator, SparseWeights(*W.shape, *how, *arrays), model.learned_with)

@@ -1,4 +1,4 @@
-"""The short way from one round in Python's hands to the loop."""
+"""The fast path from one round in Python's hands to the loop."""
 from libc.math cimport INFINITY
 
 import numpy as np

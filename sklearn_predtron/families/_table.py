@@ -114,7 +114,7 @@ class WeighedClasses(RowReader):
         return weights
 
     def short(self, codec: Any) -> LabelReader | None:
-        """Return the reader of the short way, which knows the weights as well; none for "balanced"."""
+        """Return the reader of the fast path, which knows the weights as well; none for "balanced"."""
         return None if isinstance(self.class_weight, str) else ClassReader(codec.classes, self.of_classes(codec))
 
 

@@ -152,7 +152,7 @@ def ids_given(reader: RowReader, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_stream(estimator: Any) -> None:
-    """Open the short way for rows as they come, if there is one, by the present parameters."""
+    """Open the fast path for rows as they come, if there is one, by the present parameters."""
     model: Model = estimator._model
     reader = None if model.columns.names is not None else estimator._reader().short(model.labels)
     model.stream = None if reader is None else Stream(model.learner, reader, estimator._lock, model.first_sparse)

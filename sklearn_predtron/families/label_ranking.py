@@ -17,7 +17,7 @@ from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import ANY_REGRESSOR, Linear
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._rankings import (
+from sklearn_predtron.families._ranked_lists import (
     CONSTRAINTS,
     list_margins,
     own_problem,

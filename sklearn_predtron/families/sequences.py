@@ -126,7 +126,7 @@ class SequenceReader(BlockReader):
         return sequences, reading._replace(labels=Tokens(classes, allowed))
 
     def short(self, codec: Any) -> Any:
-        """Return the reader of the short way; none where partial_fit says why the constraint is not for it."""
+        """Return the reader of the fast path; none where partial_fit says why the constraint is not for it."""
         return None if self.observed else codec.short()
 
 

@@ -1,4 +1,4 @@
-"""What the displays share."""
+"""The base of the displays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ POSITIVE, NEGATIVE = "#0072B2", "#D55E00"
 
 
 class Display:
-    """What the displays share: matplotlib on use, and the axes."""
+    """Base of the displays: matplotlib on use, and the axes."""
 
     name: str | None
     ax_: Any

@@ -14,8 +14,8 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
-from sklearn_predtron.inspection._curves import edges_through_zero, leads
 from sklearn_predtron.inspection._display import NEGATIVE, Display, check_matplotlib, last_step
+from sklearn_predtron.inspection._drawn import edges_through_zero, leads
 
 # What has a margin, and the parameter that says what belongs together.
 BLOCKS = {

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.callbacks import LossHistory, check_count
-from sklearn_predtron.inspection._curves import losses_of
 from sklearn_predtron.inspection._display import Display, check_choice, check_matplotlib, last_step
+from sklearn_predtron.inspection._drawn import losses_of
 
 KINDS = {
     "cumulative": "cumulative loss (sum of L)",

@@ -14,8 +14,8 @@ from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.families._table import TableClassifier
-from sklearn_predtron.inspection._curves import check_rows, losses_of, mean, read_weight, risk_at_coverages
 from sklearn_predtron.inspection._display import Display, check_matplotlib, check_share, last_step
+from sklearn_predtron.inspection._drawn import check_rows, losses_of, mean, read_weight, risk_at_coverages
 
 EDGE = 0.02  # of what is shown, to its left and right
 

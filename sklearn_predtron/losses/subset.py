@@ -140,7 +140,7 @@ def separable_costs(loss: SubsetLoss, m: int) -> tuple[float, float] | None:
 
 
 def checked_values(loss: SubsetLoss, found: Any, counts: list[NDArray]) -> NDArray:
-    """What `of_counts` of a loss returned for some counts."""
+    """The answer of a loss's `of_counts` for some counts."""
     values, shape = real_numbers(found), counts[0].shape
     accepted = f"accepted is an array of shape {shape} of numbers from 0 to {LARGEST_LOSS:g}, and 0 where b = c = 0"
     if values is None:

@@ -326,7 +326,7 @@ class CostMatrix(CostTableLoss):
         return costs
 
     def _hint(self) -> str:
-        """What to do where the labels are right, and a class did not occur."""
+        """Say what to do where the labels are right, and a class did not occur."""
         if self.labels is not None:
             return ""
         return "; where a class may be missing, as from a fold, declare them all: CostMatrix(costs, labels=[...])"

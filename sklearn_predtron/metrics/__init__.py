@@ -22,7 +22,7 @@ from sklearn_predtron.metrics._query_scorers import (
     precision_at_k_scorer,
     reciprocal_rank_scorer,
 )
-from sklearn_predtron.metrics._rankings import average_precision, kendall_tau, ndcg, precision_at_k, reciprocal_rank
+from sklearn_predtron.metrics._ranking_measures import average_precision, kendall_tau, ndcg, precision_at_k, reciprocal_rank
 from sklearn_predtron.metrics._scorers import cost_scorer, reject_scorer, subset_scorer
 from sklearn_predtron.metrics._token_scorer import token_scorer
 

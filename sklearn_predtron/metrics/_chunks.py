@@ -16,7 +16,7 @@ OUTSIDE = -1  # the type of O
 
 
 class Tags(NamedTuple):
-    """What the labels of tokens say, as arrays: the number of the type, whether a chunk may go on after it, and before it."""
+    """The labels of tokens as arrays: the number of the type, whether a chunk may go on after it, and before it."""
 
     kind: Indices
     goes_on: NDArray[np.bool_]

@@ -13,7 +13,7 @@ from sklearn.metrics import make_scorer
 from sklearn_predtron._support.compat import Scorer, asked_of_any
 from sklearn_predtron._support.queries import ONE, split_ids
 from sklearn_predtron.metrics._means import mean_over_queries
-from sklearn_predtron.metrics._rankings import average_precision, kendall_tau, ndcg, precision_at_k, reciprocal_rank
+from sklearn_predtron.metrics._ranking_measures import average_precision, kendall_tau, ndcg, precision_at_k, reciprocal_rank
 from sklearn_predtron.metrics._scorers import requesting
 
 NO_QID = (

@@ -1,4 +1,4 @@
-"""What is kept of the rounds of mixing so far: numbers and arrays, no pickle."""
+"""Checkpoints of the rounds of mixing so far: numbers and arrays, no pickle."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sklearn_predtron._core.contributions import Contribution, add
 from sklearn_predtron._core.mixable_state import State
-from sklearn_predtron.mixing._blocks import Block, Lesson, is_delayed, lessons_of_parts
+from sklearn_predtron.mixing._dask_blocks import Block, Lesson, is_delayed, lessons_of_parts
 from sklearn_predtron.mixing._rounds import Learners, Plan, contribute
 from sklearn_predtron.mixing._shards import Chunks, ShardError
 from sklearn_predtron.mixing._total import FAN_IN

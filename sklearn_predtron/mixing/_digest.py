@@ -1,4 +1,4 @@
-"""What identifies rows: a sum over all that is learned of them."""
+"""Digests that identify rows: a sum over all that is learned of them."""
 
 from __future__ import annotations
 

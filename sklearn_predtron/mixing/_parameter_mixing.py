@@ -23,24 +23,24 @@ from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._held import settle_on_rows
 from sklearn_predtron.families._reading import Batch
-from sklearn_predtron.mixing._blocks import Block, blocks_of, is_collection, is_delayed
+from sklearn_predtron.mixing._callbacks import EpochsAsRounds, Unwatched, Watched
 from sklearn_predtron.mixing._checkpoint import Checkpoint, check_path, described
 from sklearn_predtron.mixing._dask import client_in_scope, look_on_cluster, on_cluster
-from sklearn_predtron.mixing._prediction import Predicting
+from sklearn_predtron.mixing._dask_blocks import Block, blocks_of, is_collection, is_delayed
+from sklearn_predtron.mixing._delegation import Delegating
 from sklearn_predtron.mixing._rounds import Course, Plan, Progress, Task, in_threads, learner_of
 from sklearn_predtron.mixing._shards import (
     SHARDS,
     Found,
     Look,
     cut_alone,
-    deal,
     look_here,
     look_through,
     open_shards,
     path_of,
     shards_in,
+    split_into_shards,
 )
-from sklearn_predtron.mixing._tasks import Epochs, Unwatched, Watched
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.norms._rkhs import UNMIXED
 
@@ -51,7 +51,7 @@ FIXED = ("linear", "uniform")
 DEALING = 2**31  # a number that no shard has, for what deals rows to shards
 
 
-class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstimator):
+class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstimator):
     """Mixes learners of shards: in each round every shard learns from the mixture so far.
 
     A round is a pass of every shard over its own rows, from the same weights; the mixture is the mean of what the shards have
@@ -353,7 +353,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
             raise ValueError(UNMIXED)
         model.average = "linear" if average is None else average
         if getattr(self.estimator, "_skl_callbacks", None):
-            model.__dict__.pop("_skl_callbacks", None)
+            model.set_callbacks()
             warn("callbacks of the estimator are not called: they watch the epochs of one learner, and shards have one each.")
         return model
 
@@ -378,7 +378,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
         """Let the one shard of a data set in memory be learned as the estimator itself does."""
         own = {name: getattr(model, name) for name in ("max_iter", "tol", "random_state")}
         model.set_params(max_iter=self.rounds * self.passes, tol=None, random_state=self.random_state)
-        model.set_callbacks(Epochs(course.tasks, self.rounds, self.passes, partial(self._fitted_alone, course, own)))
+        model.set_callbacks(EpochsAsRounds(course.tasks, self.rounds, self.passes, partial(self._fitted_alone, course, own)))
         model.fit(X, y, **given)
         self.__dict__.update(self._fitted_alone(course, own, model))
         return self
@@ -398,7 +398,7 @@ class ParameterMixing(Predicting, MetaEstimatorMixin, CallbackSupport, BaseEstim
         learned.check_rows(batch.X, batch.rows)
         before = course.before
         random = np.random.default_rng([course.plan.seed, len(before.losses) if before else 0, DEALING])
-        shards = deal(model, batch, self.shards, random)
+        shards = split_into_shards(model, batch, self.shards, random)
         checkpoint = None if data is None else self._checkpoint_of(model, shards, course, data)
 
         def finish(model: BasePredtron) -> None:

@@ -13,9 +13,9 @@ import numpy as np
 from sklearn_predtron._core.contributions import Contribution, advance, contribution
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.mixable_state import State
+from sklearn_predtron.mixing._callbacks import Unwatched
 from sklearn_predtron.mixing._digest import Digest
 from sklearn_predtron.mixing._shards import Seen, ShardError, check_ends, reader_like
-from sklearn_predtron.mixing._tasks import Unwatched
 from sklearn_predtron.mixing._total import MADE_BY, Total
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Plan(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What the rounds so far have come to: all that the next one needs."""
+    """The outcome of the rounds so far: all that the next one needs."""
 
     state: State
     losses: tuple[float, ...]  # mean loss of each round

@@ -1,4 +1,4 @@
-"""What shards are made of: rounds of rows in memory, files, and what a function returns."""
+"""Shards: rounds of rows in memory, files, and what a function returns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sklearn_predtron.families._reading import Batch, Reading, are_stored_dense
 from sklearn_predtron.families._training import observed_how
 from sklearn_predtron.families._watched import showing
 from sklearn_predtron.families.labels.classes import MissingClasses
-from sklearn_predtron.mixing._blocks import Block, Lesson, labels_in, lessons_of_function
+from sklearn_predtron.mixing._dask_blocks import Block, Lesson, labels_in, lessons_of_function
 from sklearn_predtron.mixing._digest import Digest
 
 Path = str | os.PathLike[str]
@@ -64,7 +64,7 @@ class ShardError(ValueError):
 
 
 class Seen(NamedTuple):
-    """What a pass over a shard has seen: the first id and the last of its queries or sequences, and what identifies its rows."""
+    """Records of a pass over a shard: the first id and the last of its queries or sequences, and what identifies its rows."""
 
     number: int
     shard: str
@@ -204,7 +204,7 @@ def learn_batch(model: BasePredtron, learner: Learner, batch: Batch, random: np.
     learn_epoch(model._model, learner, *drawn, fresh=fresh)
 
 
-def deal(model: BasePredtron, batch: Batch, n: int, random: np.random.Generator) -> list[Rounds]:
+def split_into_shards(model: BasePredtron, batch: Batch, n: int, random: np.random.Generator) -> list[Rounds]:
     """Return n shards of a data set: its rounds, permuted, are dealt to them."""
     there = np.arange(batch.rows.n) if batch.order is None else batch.order
     dealt = random.permutation(there).astype(np.intp, copy=False)
@@ -234,7 +234,7 @@ def shards_in(X: Any) -> list[Any] | None:
 
 
 class Found(NamedTuple):
-    """What is known of the rows of all files: given, or found in a first pass."""
+    """The form of the rows of all files: given, or found in a first pass."""
 
     classes: Any = None
     n_features: int | None = None

@@ -262,7 +262,7 @@ class PNormBase(Norm):
     _parameter_constraints: dict[str, list] = {"q": [Interval(Real, 2, None, closed="left"), StrOptions({"theory"}), None]}
 
     def _sizes(self, W: NDArray) -> NDArray:
-        """What the r-norm is of."""
+        """Return the numbers that the r-norm is of."""
         return W.ravel()
 
     def length(self, W: NDArray, beside: NDArray, *, apart: bool) -> float:

@@ -3,10 +3,10 @@ from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.simd cimport Matrix, RowOps, ScoreGradient
 
 cdef enum:
-    MOST_AHEAD = 32     # rows
+    MOST_ROWS = 32     # rows
 
 
-cdef class Ahead:
+cdef class BlockScores:
     cdef Rows rows
     cdef const Py_ssize_t[::1] order
     cdef Py_ssize_t next, last            # rounds
@@ -14,7 +14,7 @@ cdef class Ahead:
     cdef double touched                   # scores that a round's step changes, on the average of late
     cdef Matrix W                         # without offsets
     cdef const RowOps* k
-    cdef const void* row[MOST_AHEAD]
+    cdef const void* row[MOST_ROWS]
     cdef double[::1] sums, none
     cdef start(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last)
     cdef bint take(self, double scale, const double* offset, double* t) noexcept nogil

@@ -10,7 +10,7 @@ cdef enum:
 cdef double SPAN = 1 / 64.0     # the weight of a round in the average of what steps touch
 
 
-cdef class Ahead:
+cdef class BlockScores:
     """The sums <w_c, x> of the next dense rows under weights W that lie by class.
 
     They are those of the present weights, to the last bit: a step computes those that it touches again.
@@ -18,7 +18,7 @@ cdef class Ahead:
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Py_ssize_t stride, double[::1] data):
         self.none = np.zeros(d)
-        self.sums = np.empty(MOST_AHEAD * d)
+        self.sums = np.empty(MOST_ROWS * d)
         self.W.data, self.W.offset = &data[0], &self.none[0]
         self.W.d, self.W.stride, self.W.layout = d, stride, BY_CLASS
 
@@ -45,7 +45,7 @@ cdef class Ahead:
         """Score as many rows as steps leave worth while: those behind a step are scored again where it touches them."""
         cdef Py_ssize_t i, row
         cdef View x
-        self.known = min(MOST_AHEAD, self.last - self.next)
+        self.known = min(MOST_ROWS, self.last - self.next)
         if self.known * 2 * self.touched > self.W.d:
             self.known = <Py_ssize_t> (self.W.d / (2 * self.touched))
         self.taken = 0

@@ -127,7 +127,7 @@ cdef class ChainedWeights(Weights):
         self.inner = inner
         self.intercept = inner.intercept
         self.table = L2Weights(1, score_map.extra, Intercept(False, 1.0), averaging=inner.averaging)
-        self.large, self.by_feature, self.thin = inner.large, inner.by_feature, inner.thin
+        self.large, self.by_feature, self.small_pages = inner.large, inner.by_feature, inner.small_pages
         self.offsets_of_lines = inner.offsets_of_lines
         self.counts_rows_once = inner.counts_rows_once
         self.averaging, self.most_averages = inner.averaging, inner.most_averages
@@ -180,7 +180,7 @@ cdef class ChainedWeights(Weights):
 
     def expect(self, Rows rows not None):
         self.inner.expect(rows)
-        self.thin = self.inner.thin
+        self.small_pages = self.inner.small_pages
 
     def keep_averages(self, int n):
         """Keep n averages of the iterates from here on: those there are go on, and others begin."""

@@ -5,16 +5,16 @@ from sklearn_predtron.norms._averaging cimport AVERAGES, AveragedWeights
 
 cdef enum:
     BUFFER = 256        # entries that are taken at once; the step of loops too, where Cython wants a literal
-    STRETCHES = 64
+    SEGMENTS = 64
 
-cdef struct LineSum:                  # a sum of the iterates: total + u owed, line by line
+cdef struct LineSum:                  # a sum of the iterates: total + u deferred, line by line
     double* total
     double mass                       # weight of the rounds, in units that grow where the past is forgotten
     double inflation
-    double stretch[STRETCHES]         # sums of c
-    Py_ssize_t now                    # the present stretch
+    double segment[SEGMENTS]         # sums of c
+    Py_ssize_t now                    # the present segment
     double c_at_start
-    Py_ssize_t* since                 # stretch in which a line changed last,
+    Py_ssize_t* since                 # segment in which a line changed last,
     double* had                       # and its sum then
 
 

@@ -1,4 +1,4 @@
-"""What weights under p-norms share: W = link(Theta), the steps being Theta's (Jain et al. 2015, supplement, B.2)."""
+"""Weights under p-norms: W = link(Theta), the p-norm link; the steps are Theta's (Jain et al. 2015, supplement, B.2)."""
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
@@ -14,7 +14,9 @@ from sklearn_predtron._core.memory cimport blank, erase
 
 from sklearn_predtron._core.mixable_state import fields, joined, part_of
 from sklearn_predtron._core.state import count, flag, real, reals, restored, whole, wholes
-from sklearn_predtron._core.memory import THIN, aligned_zeros, padded, thicken, touches_most, transfer, transfer_column
+from sklearn_predtron._core.memory import (
+    SMALL_PAGES, aligned_zeros, padded, touches_most, transfer, transfer_column, use_large_pages,
+)
 
 # Where sum |theta|^q leaves these bounds, theta is measured in another unit; a step must not take it beyond the last.
 cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200, MOST_FEATURES = 1e18
@@ -24,9 +26,9 @@ cdef class DualWeights(AveragedWeights):
     """W = c u, with u a power of the dual weights Theta = unit * theta and c common to all of them.
 
     Weights lie feature by feature or class by class, a line each. A step changes c, and u only where it changes theta. A
-    sum of the iterates is total + u owed, line by line: owed is what c has summed to since the line's last change. Over a
-    long stretch c may fall by many orders, so that a difference of two running sums would be lost to rounding: c is summed
-    afresh over each stretch in which it has changed little, and owed is the rest of one stretch and all later ones.
+    sum of the iterates is total + u deferred, line by line: deferred is what c has summed to since the line's last change. Over a
+    long segment c may fall by many orders, so that a difference of two running sums would be lost to rounding: c is summed
+    afresh over each segment in which it has changed little, and deferred is the rest of one segment and all later ones.
     The intercept is feature p, of length sqrt(r2): b = sqrt(r2) W_p.
     """
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, double q, bint by_feature=True,
@@ -47,8 +49,8 @@ cdef class DualWeights(AveragedWeights):
         self.lines, self.width = (self.last_line + 1, d) if by_feature else (d, self.last_line + 1)
         self.stride = padded(self.width, by_feature)
         size = self.stride * self.lines
-        self.thin = by_feature and 8 * size >= THIN
-        self.theta, self.u = aligned_zeros(size, self.thin), aligned_zeros(size, self.thin)
+        self.small_pages = by_feature and 8 * size >= SMALL_PAGES
+        self.theta, self.u = aligned_zeros(size, self.small_pages), aligned_zeros(size, self.small_pages)
         self.offset = np.zeros(d)
         self.large = self.u.nbytes > 1 << 20
         self.U.data, self.U.offset = &self.u[0], &self.offset[0]
@@ -58,7 +60,7 @@ cdef class DualWeights(AveragedWeights):
         self.U_alone = self.U
         self.U_alone.offset = &self.none[0]
         self.unit = 1
-        self.at, self.value = aligned_zeros(p + 1, self.thin).view(np.intp), aligned_zeros(p + 1, self.thin)
+        self.at, self.value = aligned_zeros(p + 1, self.small_pages).view(np.intp), aligned_zeros(p + 1, self.small_pages)
         self.watch_radius(False)
         self.keep_averages(averaging)
 
@@ -152,7 +154,7 @@ cdef class DualWeights(AveragedWeights):
         cdef int i
         return tuple([
             (self.cut(self.totals[i][0]), *map(self.cut_lines, self.totals[i][1:]),
-             np.array(<double[:STRETCHES]> self.sums[i].stretch), self.sums[i].mass, self.sums[i].inflation, self.sums[i].now,
+             np.array(<double[:SEGMENTS]> self.sums[i].segment), self.sums[i].mass, self.sums[i].inflation, self.sums[i].now,
              self.sums[i].c_at_start)
             for i in range(self.averaging)])
 
@@ -160,14 +162,14 @@ cdef class DualWeights(AveragedWeights):
         """Take over the sums of a saved state."""
         cdef int i
         lines = self.n_features + 1 if self.by_feature else self.d
-        one = (reals(self.size_saved()), wholes(lines, least=0, most=STRETCHES - 1), reals(lines), reals(STRETCHES), real, real,
-               whole(0, STRETCHES - 1), real)
-        for i, (total, since, had, stretch, mass, inflation, now, start) in enumerate(
+        one = (reals(self.size_saved()), wholes(lines, least=0, most=SEGMENTS - 1), reals(lines), reals(SEGMENTS), real, real,
+               whole(0, SEGMENTS - 1), real)
+        for i, (total, since, had, segment, mass, inflation, now, start) in enumerate(
                 restored(self, state, (one,) * self.averaging)):
             self.paste(self.totals[i][0], total)
             self.paste_lines(self.totals[i][1], since)
             self.paste_lines(self.totals[i][2], had)
-            (<double[:STRETCHES]> self.sums[i].stretch)[:] = stretch
+            (<double[:SEGMENTS]> self.sums[i].segment)[:] = segment
             self.sums[i].mass, self.sums[i].inflation, self.sums[i].now, self.sums[i].c_at_start = mass, inflation, now, start
 
     def export(self):
@@ -214,19 +216,20 @@ cdef class DualWeights(AveragedWeights):
                 "intercept_scaling='auto' is the length of rows, in whose unit the norm measures intercepts, and none was seen; "
                 "accepted are numbers, and models without an intercept.")
         state = self.export()
-        state["mean"]["weights.theta"] = self.unlinked(np.column_stack([W, b / r2 ** 0.5 if r2 > 0 else b]))
+        state["mean"]["weights.theta"] = self.inverse_link(np.column_stack([W, b / r2 ** 0.5 if r2 > 0 else b]))
         self.adopt(state, False)
 
     def expect(self, Rows rows not None):
         """Take huge pages after all where rows touch most of the weights."""
-        if self.thin and touches_most(rows, self.stride):
-            self.thin = False
-            thicken(self.theta, self.u, *[total for total, *_ in self.totals])
+        if self.small_pages and touches_most(rows, self.stride):
+            self.small_pages = False
+            use_large_pages(self.theta, self.u, *[total for total, *_ in self.totals])
 
     def new_total(self):
         """Return the arrays of a sum that begins: total, since, had."""
         size, lines = self.u.shape[0], self.lines
-        return aligned_zeros(size, self.thin), aligned_zeros(lines, self.thin).view(np.intp), aligned_zeros(lines, self.thin)
+        total, since, had = (aligned_zeros(n, self.small_pages) for n in (size, lines, lines))
+        return total, since.view(np.intp), had
 
     cdef begin_sum(self, int i, arrays):
         cdef LineSum* s = &self.sums[i]
@@ -234,8 +237,8 @@ cdef class DualWeights(AveragedWeights):
         cdef Py_ssize_t[::1] since = arrays[1]
         s.total, s.since, s.had = &total[0], &since[0], &had[0]
         s.mass = s.now = 0
-        s.stretch[0] = 0
-        (<double[:STRETCHES]> s.stretch)[:] = 0
+        s.segment[0] = 0
+        (<double[:SEGMENTS]> s.segment)[:] = 0
         s.inflation = 1
         s.c_at_start = self.c
 
@@ -293,18 +296,18 @@ cdef class DualWeights(AveragedWeights):
         cdef Py_ssize_t c, j, k, begin, n
         cdef Py_ssize_t at[BUFFER]
         cdef double value[BUFFER]
-        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0, owed = pending(s, self.last_line)
+        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0, deferred = pending(s, self.last_line)
         j = self.last_line * self.stride
         for c in range(self.d):
-            t[c] = root * (s.total[j + c] + owed * self.u[j + c])
+            t[c] = root * (s.total[j + c] + deferred * self.u[j + c])
         for begin in range(0, row.n, 256):
             n = min(BUFFER, row.n - begin)
             x.k.unpack(row, begin, n, at, value)
             for k in range(n):
                 j = at[k] * self.stride
-                owed = pending(s, at[k])
+                deferred = pending(s, at[k])
                 for c in range(self.d):
-                    t[c] += value[k] * (s.total[j + c] + owed * self.u[j + c])
+                    t[c] += value[k] * (s.total[j + c] + deferred * self.u[j + c])
 
     cdef double mean_of_class(self, const View* x, const Row* row, const LineSum* s, Py_ssize_t c) noexcept nogil:
         """A class's score by a sum of the iterates, where lines are classes."""
@@ -577,7 +580,7 @@ cdef class DualWeights(AveragedWeights):
         return self.sums[0].total + place if self.averaging else NULL
 
     cdef double take_first(self, Py_ssize_t line) noexcept nogil:
-        """What is owed to the first sum of a line that is about to change, with the step that pays it; the others are settled."""
+        """Return what is deferred of the first sum of a line that is about to change; the others are settled."""
         cdef int i
         for i in range(1, self.averaging):
             self.flush_sum(&self.sums[i], line)
@@ -591,14 +594,14 @@ cdef class DualWeights(AveragedWeights):
 
     cdef void flush_sum(self, LineSum* s, Py_ssize_t line) noexcept nogil:
         cdef Py_ssize_t i
-        cdef double owed = take_pending(s, line)
+        cdef double deferred = take_pending(s, line)
         cdef double *total
         cdef const double *u
-        if owed == 0:
+        if deferred == 0:
             return
         total, u = s.total + line * self.stride, &self.u[line * self.stride]
         for i in range(self.width):
-            total[i] += owed * u[i]
+            total[i] += deferred * u[i]
 
     cdef void flush_all(self) noexcept nogil:
         """Settle every line of every sum."""
@@ -607,7 +610,7 @@ cdef class DualWeights(AveragedWeights):
             self.flush_lines(&self.sums[i])
 
     cdef void flush_lines(self, LineSum* s) noexcept nogil:
-        """Settle every line, and count the stretches from 0."""
+        """Settle every line, and count the segments from 0."""
         cdef Py_ssize_t line
         for line in range(self.lines):
             if not blank(&self.u[line * self.stride], self.width):
@@ -619,21 +622,21 @@ cdef class DualWeights(AveragedWeights):
             if s.had[line] != 0:
                 s.had[line] = 0
         s.now = 0
-        s.stretch[0] = 0
+        s.segment[0] = 0
 
     cdef void follow_c(self) noexcept nogil:
-        """Begin a stretch where c is no longer near what it was at the start of the present one."""
+        """Begin a segment where c is no longer near what it was at the start of the present one."""
         cdef int i
         cdef LineSum* s
         for i in range(self.averaging):
             s = &self.sums[i]
             if 0.5 * s.c_at_start <= self.c <= 2 * s.c_at_start:
                 continue
-            if s.now + 1 == STRETCHES:
+            if s.now + 1 == SEGMENTS:
                 self.flush_lines(s)
             else:
                 s.now += 1
-                s.stretch[s.now] = 0
+                s.segment[s.now] = 0
             s.c_at_start = self.c
 
     cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
@@ -649,7 +652,7 @@ cdef class DualWeights(AveragedWeights):
                 s.mass /= s.inflation
                 s.inflation = 1
         s.mass += weight * s.inflation
-        s.stretch[s.now] += weight * s.inflation * self.c
+        s.segment[s.now] += weight * s.inflation * self.c
 
     # -------------------------------------------------------------------------------------------------------- for Python
 
@@ -684,8 +687,8 @@ cdef class DualWeights(AveragedWeights):
         cdef const LineSum* s = self.sum_of(which)
         if s == NULL:
             return self.last()
-        owed = np.array([pending(s, line) for line in range(self.lines)])
-        return self._shaped((self.totals[which - 1][0] + np.asarray(self.u) * np.repeat(owed, self.stride)) / s.mass)
+        deferred = np.array([pending(s, line) for line in range(self.lines)])
+        return self._shaped((self.totals[which - 1][0] + np.asarray(self.u) * np.repeat(deferred, self.stride)) / s.mass)
 
     def dual(self):
         """Theta (d, p), and its part for the intercept's feature (d,), copied."""
@@ -694,28 +697,28 @@ cdef class DualWeights(AveragedWeights):
 
 
 cdef inline double pending(const LineSum* s, Py_ssize_t line) noexcept nogil:
-    """What c has summed to since the line changed last."""
+    """Return what c has summed to since the line changed last."""
     cdef Py_ssize_t k, since = s.since[line]
-    cdef double total = s.stretch[since] - s.had[line]
+    cdef double total = s.segment[since] - s.had[line]
     for k in range(since + 1, s.now + 1):
-        total += s.stretch[k]
+        total += s.segment[k]
     return total
 
 
 cdef inline double take_pending(LineSum* s, Py_ssize_t line) noexcept nogil:
     """The same, of a line that is about to change."""
-    cdef double owed = pending(s, line)
+    cdef double deferred = pending(s, line)
     s.since[line] = s.now
-    s.had[line] = s.stretch[s.now]
-    return owed
+    s.had[line] = s.segment[s.now]
+    return deferred
 
 
 cdef void take_numbers(LineSum* s, const LineSum* other) noexcept nogil:
     """Take over the numbers of another sum, whose arrays are elsewhere."""
     cdef int i
     s.mass, s.inflation, s.now, s.c_at_start = other.mass, other.inflation, other.now, other.c_at_start
-    for i in range(STRETCHES):
-        s.stretch[i] = other.stretch[i]
+    for i in range(SEGMENTS):
+        s.segment[i] = other.segment[i]
 
 
 def with_top(state, Py_ssize_t top):
@@ -730,9 +733,9 @@ def with_top(state, Py_ssize_t top):
 def split_sums(state, int n):
     """Return the state of weights as it is saved today, from that of earlier versions, which had one sum."""
     try:
-        (theta, u, total, stretch, since, had), numbers = state
+        (theta, u, total, segment, since, had), numbers = state
         unit, c, mass, most, moved, rounds_mass, inflation, now, c_at_start, *radius = numbers
     except (TypeError, ValueError):     # of today, or damaged, as is then said
         return state
-    sums = ((total, since, had, stretch, rounds_mass, inflation, now, c_at_start),) if n else ()
+    sums = ((total, since, had, segment, rounds_mass, inflation, now, c_at_start),) if n else ()
     return (theta, u), (unit, c, mass, most, moved, *radius), 1, sums

@@ -21,7 +21,7 @@ from sklearn_predtron.norms.scaling cimport (
 
 from sklearn_predtron._core.mixable_state import Moments
 from sklearn_predtron._core.state import reals
-from sklearn_predtron._core.memory import aligned_zeros, relay, thicken
+from sklearn_predtron._core.memory import aligned_zeros, relay, use_large_pages
 
 cdef enum:
     PAIR = 2        # of the fields are wanted for every row, the others for new rows
@@ -36,10 +36,10 @@ cdef class FeatureStatistics:
     While all rows are dense, counts and last refreshes are the rows so far: they are unwritten, and written before they are read.
     """
 
-    def __init__(self, Py_ssize_t p, bint sparse, bint thin):
+    def __init__(self, Py_ssize_t p, bint sparse, bint small_pages):
         self.room = (p + 7) // 8 * 8
         self.sparse = sparse
-        self.values = aligned_zeros(self.room * (PAIR + REST if sparse else FIELDS), thin)
+        self.values = aligned_zeros(self.room * (PAIR + REST if sparse else FIELDS), small_pages)
         self.before, self.waiting = np.empty(0), np.empty(0, dtype=np.intp)
         self.nbytes = self.values.nbytes
         self.S = self.laid(&self.values[0])
@@ -130,9 +130,9 @@ cdef class FeatureStatistics:
             return values[which * self.room:][:n]
         return values[:after][which::PAIR][:n] if which < PAIR else values[after:][which - PAIR::REST][:n]
 
-    def thicken(self):
+    def use_large_pages(self):
         """Take huge pages."""
-        thicken(self.values)
+        use_large_pages(self.values)
 
     def moments(self, rows, Py_ssize_t n):
         """Return what statistics of other rows are pooled with, of n features."""
@@ -172,7 +172,7 @@ cdef class FeatureStatistics:
 
     @property
     def pattern(self):
-        """What a saved state of theirs holds."""
+        """Return the pattern of a saved state of theirs."""
         return reals(self.values.shape[0])
 
     @property

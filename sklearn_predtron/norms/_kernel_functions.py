@@ -56,7 +56,7 @@ class Kernel:
         return of_products or self.kernel in ("linear", "cosine")
 
     def _checked(self, found: Any, A: Any, B: Any) -> NDArray:
-        """What a callable returned for the rows of A and B."""
+        """Check what a callable returned for the rows of A and B."""
         values, shape = real_numbers(found), (A.shape[0], B.shape[0])
         accepted = (
             f"accepted is a callable of two matrices that returns the kernels of their rows, here an array of finite numbers of "
@@ -154,7 +154,7 @@ class Support:
 
     @property
     def no_theorem_because(self) -> str | None:
-        """What the theorems do not cover, if they do not."""
+        """Name what the theorems do not cover, if they do not."""
         if self.kernel.positive:
             return None
         of = f", degree={self.kernel.degree:g} and coef0={self.kernel.coef0:g}" if self.kernel.kernel in POSITIVE else ""

@@ -1,7 +1,7 @@
 """Weights under the Frobenius norm, their steps and the average of their iterates."""
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.simd cimport ScoreGradient, Matrix
-from sklearn_predtron.norms._block_scores cimport Ahead
+from sklearn_predtron.norms._block_scores cimport BlockScores
 from sklearn_predtron.norms._averaging cimport AVERAGES, AveragedWeights
 
 
@@ -17,7 +17,7 @@ cdef class L2Weights(AveragedWeights):
     cdef Py_ssize_t stride
     cdef double scale
     cdef bint empty
-    cdef Ahead ahead                  # None where rows are not scored ahead of their turn
+    cdef BlockScores upcoming           # None where rows are not scored ahead of their turn
     cdef bint looks_ahead(self, Rows rows) noexcept
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil
     cdef const IterateSum* sum_of(self, int which) noexcept nogil

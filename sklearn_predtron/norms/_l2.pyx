@@ -6,7 +6,7 @@ import numpy as np
 from sklearn_predtron._core.rows cimport Rows, View, largest_norm, squared_norm, take_row
 from sklearn_predtron._core.score_map cimport ScoreMap, cancelled
 from sklearn_predtron._core.simd cimport BY_CLASS, BY_FEATURE, ONE_CLASS, ScoreGradient, Matrix
-from sklearn_predtron.norms._block_scores cimport Ahead
+from sklearn_predtron.norms._block_scores cimport BlockScores
 from sklearn_predtron.norms._averaging cimport AVERAGES, AveragedWeights
 from sklearn_predtron._core.weights cimport Weights
 from sklearn_predtron._core.intercept cimport Intercept
@@ -15,7 +15,7 @@ from sklearn_predtron._core.problem cimport Round
 
 from sklearn_predtron._core.mixable_state import fields, joined, part_of
 from sklearn_predtron._core.state import flag, real, reals, restored, whole
-from sklearn_predtron._core.memory import THIN, aligned_zeros, relay, spread, thicken, touches_most
+from sklearn_predtron._core.memory import SMALL_PAGES, aligned_zeros, relay, spread, use_large_pages, touches_most
 
 cdef enum:
     MANY_WEIGHTS = 1 << 13    # that rows are scored ahead for: they do not stay in the nearest cache
@@ -41,8 +41,8 @@ cdef class L2Weights(AveragedWeights):
         self.scale = 1
         self.stride = (d + 3) // 4 * 4 if self.by_feature else (p + 7) // 8 * 8
         size = self.stride * (p if self.by_feature else d)
-        self.thin = by_feature and 8 * size >= THIN
-        self.data = aligned_zeros(size, self.thin)
+        self.small_pages = by_feature and 8 * size >= SMALL_PAGES
+        self.data = aligned_zeros(size, self.small_pages)
         self.large = self.data.nbytes > 1 << 20
         self.b = np.zeros(d)
         self.lay(&self.W, self.data, self.b)
@@ -50,7 +50,7 @@ cdef class L2Weights(AveragedWeights):
 
     def blank(self, Py_ssize_t d, Py_ssize_t p):
         """Return weights of the same kind that have learned nothing."""
-        by_feature, score_map = self.by_feature or self.thin, self.score_map.of_scores(d)
+        by_feature, score_map = self.by_feature or self.small_pages, self.score_map.of_scores(d)
         return type(self)(d, p, self.intercept, by_feature, self.averaging, score_map)
 
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
@@ -81,7 +81,7 @@ cdef class L2Weights(AveragedWeights):
     def __reduce__(self):
         if self.p > self.n_features:
             return self.resized(self.n_features, self.d, range(self.d)).__reduce__()
-        arguments = (self.d, self.p, self.intercept, self.by_feature or self.thin, self.averaging, self.score_map)
+        arguments = (self.d, self.p, self.intercept, self.by_feature or self.small_pages, self.averaging, self.score_map)
         numbers = self.scale, self.radius2, self.empty, self.radius_needed, self.radius_of_rows
         return type(self), arguments, ((np.array(self.data), np.array(self.b)), numbers, self.leader, self.state_of_sums())
 
@@ -163,18 +163,18 @@ cdef class L2Weights(AveragedWeights):
 
     def begin_at(self, W, b):
         state = self.export()
-        state["mean"] = {"weights.theta": self.unlinked(W), "weights.b": b}
+        state["mean"] = {"weights.theta": self.inverse_link(W), "weights.b": b}
         self.adopt(state, False)
 
-    def unlinked(self, W):
+    def inverse_link(self, W):
         """Return what of W is kept: the steps that lead there."""
         return W
 
     def expect(self, Rows rows not None):
         """Take huge pages after all where rows touch most of the weights."""
-        if self.thin and touches_most(rows, 1 if self.d == 1 else self.stride):
-            self.thin = False
-            thicken(self.data, *[total for total, *_ in self.totals])
+        if self.small_pages and touches_most(rows, 1 if self.d == 1 else self.stride):
+            self.small_pages = False
+            use_large_pages(self.data, *[total for total, *_ in self.totals])
 
     cdef lay(self, Matrix* M, double[::1] data, double[::1] offset):
         M.data = &data[0]
@@ -190,7 +190,7 @@ cdef class L2Weights(AveragedWeights):
 
     def new_total(self):
         """Return the arrays of a sum that begins: like data, and like b."""
-        return aligned_zeros(self.data.shape[0], self.thin), np.zeros(self.d)
+        return aligned_zeros(self.data.shape[0], self.small_pages), np.zeros(self.d)
 
     cdef void exchange_sums(self, int i, int j) noexcept:
         cdef IterateSum first = self.sums[i]
@@ -202,7 +202,7 @@ cdef class L2Weights(AveragedWeights):
         return NULL if which == 0 or which > self.averaging or self.sums[which - 1].mass == 0 else &self.sums[which - 1]
 
     cdef void shares(self, int which, double* share, double* of_total) noexcept nogil:
-        """What data and a total count in an average, or in the last iterate."""
+        """Fill in what data and a total count in an average, or in the last iterate."""
         cdef const IterateSum* s = self.sum_of(which)
         share[0] = self.scale if s == NULL else s.weight / s.mass
         of_total[0] = 0 if s == NULL else s.scale / s.mass
@@ -210,10 +210,10 @@ cdef class L2Weights(AveragedWeights):
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                                bint means_wanted) except -1:
         last = Weights.open_block(self, rows, order, first, last, means_wanted)
-        if self.ahead is None and rows.n > 1 and self.looks_ahead(rows):
-            self.ahead = Ahead(self.d, self.p, self.stride, self.data)
-        if self.ahead is not None:
-            self.ahead.start(rows, order, first, last)
+        if self.upcoming is None and rows.n > 1 and self.looks_ahead(rows):
+            self.upcoming = BlockScores(self.d, self.p, self.stride, self.data)
+        if self.upcoming is not None:
+            self.upcoming.start(rows, order, first, last)
         return last
 
     cdef bint looks_ahead(self, Rows rows) noexcept:
@@ -221,11 +221,11 @@ cdef class L2Weights(AveragedWeights):
         return self.W.layout == BY_CLASS and not rows.sparse and self.d * self.p >= MANY_WEIGHTS
 
     cdef close_call(self, bint learned):
-        self.ahead = None
+        self.upcoming = None
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         self.score_map.is_pulled_back = False
-        if self.ahead is None or not self.ahead.take(self.scale, self.W.offset, t):
+        if self.upcoming is None or not self.upcoming.take(self.scale, self.W.offset, t):
             self.iterate_scores(x, t)
 
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil:
@@ -321,11 +321,11 @@ cdef class L2Weights(AveragedWeights):
         self.score_map.add(x, &self.W, g, change)
         if self.intercept.fitted:
             self.step_offsets(g, change)
-        if self.ahead is not None:
-            self.ahead.sum_again(g)
+        if self.upcoming is not None:
+            self.upcoming.sum_again(g)
 
     cdef double pending(self, int which, double change) noexcept nogil:
-        """What leaves a sum as it was when data changes."""
+        """Leave a sum as it was when data changes."""
         return -change * self.sums[which].weight / self.sums[which].scale
 
     cdef void step_sums(self, View* x, const ScoreGradient* g, double change) noexcept nogil:
@@ -375,8 +375,8 @@ cdef class L2Weights(AveragedWeights):
         self.multiply_out(self.data, False)
         self.multiply_out(self.b, True)
         self.reset_scales()
-        if self.ahead is not None:
-            self.ahead.sum_again(NULL)
+        if self.upcoming is not None:
+            self.upcoming.sum_again(NULL)
 
     cdef void reset_scales(self) noexcept nogil:
         """Scales are 1 where all is multiplied out."""
@@ -412,8 +412,8 @@ cdef class L2Weights(AveragedWeights):
         self.renormalise()
         erase(self.data)
         self.b[:] = 0
-        if self.ahead is not None:
-            self.ahead.sum_again(NULL)
+        if self.upcoming is not None:
+            self.upcoming.sum_again(NULL)
 
     def _shaped(self, flat):
         matrix = np.asarray(flat).reshape(-1, self.stride)

@@ -73,8 +73,8 @@ cdef class PNormWeights(DualWeights):
             self.theta[slot[i]] = theta[i]
             self.u[slot[i]] = u[i]
 
-    def unlinked(self, W):
-        return unlinked(W, np.abs(W), self.q)
+    def inverse_link(self, W):
+        return inverse_link(W, np.abs(W), self.q)
 
     cdef double sum_of_powers(self) noexcept nogil:
         cdef Py_ssize_t i
@@ -106,7 +106,7 @@ cdef class GroupWeights(DualWeights):
         DualWeights.__init__(self, d, p, intercept, q, by_feature, averaging, None, curvature)
         if d < 2:
             raise ValueError(f"the norm of columns is for two scores or more, got {d}.")
-        self.part = aligned_zeros(self.last_line + 1 if by_feature else self.stride, self.thin)
+        self.part = aligned_zeros(self.last_line + 1 if by_feature else self.stride, self.small_pages)
         self.push = np.zeros(self.stride if by_feature else d)
         self.lines_owed = np.zeros(d)
 
@@ -172,8 +172,8 @@ cdef class GroupWeights(DualWeights):
                                        &self.u[0], self.first_total(0), &self.part[0])
         self.moved += n * self.d
 
-    def unlinked(self, W):
-        return unlinked(W, np.linalg.norm(W, axis=0), self.q)
+    def inverse_link(self, W):
+        return inverse_link(W, np.linalg.norm(W, axis=0), self.q)
 
     cdef double sum_of_powers(self) noexcept nogil:
         cdef Py_ssize_t j
@@ -235,7 +235,7 @@ def primal_length(sizes, double q):
     return 0.0 if largest == 0 else float(largest * ((sizes / largest) ** r).sum() ** (1 / r))
 
 
-def unlinked(W, sizes, double q):
+def inverse_link(W, sizes, double q):
     """Return Theta of W = sign(Theta) |Theta|^(q - 1) / |Theta|_q^(q - 2), or of columns of these sizes: the same of W, by r."""
     length = primal_length(sizes, q)
     share = np.divide(sizes, length, out=np.ones_like(sizes), where=sizes > 0)

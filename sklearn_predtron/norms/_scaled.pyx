@@ -80,21 +80,21 @@ cdef class ScaledWeights(L2Weights):
                  ScoreMap score_map=None):
         L2Weights.__init__(self, d, p, intercept, sparse, averaging, score_map)
         self.sparse = sparse
-        self.statistics = FeatureStatistics(p, sparse, self.thin)
+        self.statistics = FeatureStatistics(p, sparse, self.small_pages)
         self.S = self.statistics.S
         self.large |= self.statistics.nbytes > 1 << 20
-        self.x, self.z, self.change = [aligned_zeros(self.statistics.room, self.thin) for _ in range(3)]
-        self.at = aligned_zeros(p, self.thin).view(np.intp)
+        self.x, self.z, self.change = [aligned_zeros(self.statistics.room, self.small_pages) for _ in range(3)]
+        self.at = aligned_zeros(p, self.small_pages).view(np.intp)
         self.C, self.offset = np.zeros(d), np.zeros(d)
         self.fresh = self.counts_rows_once = self.offsets_of_lines = True
         self.may_step = False
 
     def expect(self, Rows rows not None):
         """Take huge pages after all where rows touch most of the weights."""
-        thin = self.thin
+        small_pages = self.small_pages
         L2Weights.expect(self, rows)
-        if thin and not self.thin:
-            self.statistics.thicken()
+        if small_pages and not self.small_pages:
+            self.statistics.use_large_pages()
 
     def blank(self, Py_ssize_t d, Py_ssize_t p):
         return type(self)(d, p, self.intercept, self.sparse, self.averaging, self.score_map.of_scores(d))

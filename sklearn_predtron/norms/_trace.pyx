@@ -104,7 +104,7 @@ cdef class TraceWeights(L2Weights):
         self.steps, self.peak, self.known = 0, self.trace(), False
         self.find_M()
 
-    def unlinked(self, W):
+    def inverse_link(self, W):
         left, values, right = np.linalg.svd(W, full_matrices=False)
         r, top = self.q / (self.q - 1), values.max(initial=0)
         there = values > ROUNDED * top      # others, which rounding leaves, would be raised to a power near 0

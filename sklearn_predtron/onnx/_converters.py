@@ -25,7 +25,7 @@ from sklearn_predtron.onnx._sets import batch_outputs, draw_batch, draw_sets, se
 
 
 class Converter(NamedTuple):
-    """What an estimator puts out, and the nodes that do it."""
+    """Outputs of an estimator, and the nodes that make them."""
 
     outputs: Callable[[Any, Any], dict[str, Any]]
     draw: Callable[[Graph, Any, str], list[str]]

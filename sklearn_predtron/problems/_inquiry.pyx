@@ -1,4 +1,4 @@
-"""What a compiled problem answers in a round, for the checks."""
+"""Answers of a compiled problem in a round, for the checks."""
 import numpy as np
 
 from sklearn_predtron._core.simd cimport ScoreGradient

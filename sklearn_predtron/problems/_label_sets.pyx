@@ -124,7 +124,7 @@ cdef class LabelSets(Problem):
         self.balance = restored(self, (balance,), (between(0, 1),))[0]
 
     def parameters(self):
-        """What `__init__` takes beside the number of labels."""
+        """Return what `__init__` takes beside the number of labels."""
         return ()
 
     def reserve(self, Py_ssize_t n):
@@ -451,7 +451,7 @@ cdef class BalancedErrorProblem(LabelSets):
         self.state_constants(1 / <double> max(self.d, 2 * (self.d - 1)), 1)
 
     cdef inline double cost(self, Py_ssize_t own, Py_ssize_t others) noexcept nogil:
-        """What a mistake costs at one of so many labels, beside the others."""
+        """Return what a mistake costs at one of so many labels, beside the others."""
         return 1 / ((2.0 if others > 0 else 1.0) * own) if own > 0 else 0
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:

@@ -32,7 +32,7 @@ class Described(NamedTuple):
 
 
 def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Described:
-    """What the estimator makes of a data set, itself left as it is."""
+    """Return what the estimator makes of a data set, itself left as it is."""
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
     fitted = estimator._model is not None

@@ -11,7 +11,7 @@ from sklearn_predtron.updates._generic import (
     Subgradient,
 )
 from sklearn_predtron.updates._ordinal import PRank
-from sklearn_predtron.updates._rankings import MMP, ListNet, MaxPair, Slam
+from sklearn_predtron.updates._ranking import MMP, ListNet, MaxPair, Slam
 
 __all__ = [
     "MMP",

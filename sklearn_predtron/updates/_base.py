@@ -1,4 +1,4 @@
-"""What all updates have in common."""
+"""The base of the updates."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def build_rule(update: Update, problem: Problem) -> Rule:
 
 
 def lacks(update: Update, need: str, problem: Problem) -> str:
-    """What to say where a problem does not offer what an update needs: which parts offer it, and which updates work."""
+    """Say which parts offer what an update needs and a problem does not, and which updates work."""
     offering = [] if "(" in need else [repr(kind.alias) for kind in kinds(Part) if need in kind.offers]
     have = f", which {series(offering)} {'have' if len(offering) > 1 else 'has'}" if offering else ""
     fitting = [repr(kind.alias) for kind in kinds(Update) if set(kind.needs) <= set(problem.offers)]

@@ -12,7 +12,7 @@ from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rule import Rule
 from sklearn_predtron._support.compat import Interval, StrOptions
 from sklearn_predtron.updates._base import POSITIVE, Update
-from sklearn_predtron.updates._bounds import (
+from sklearn_predtron.updates._bound_formulas import (
     bound_of_fixed_step,
     bound_of_step,
     check_fixed_competitor,

@@ -136,7 +136,7 @@ def test_weights_of_rows_stay_and_those_of_classes_are_taken_out():
         _, _, recorded, number = record_of(model).rows()
         np.testing.assert_allclose(recorded, weight[number], rtol=1e-12)
     costs = PredtronBinaryClassifier(loss=[[0, 1], [9, 0]])
-    for i in range(100):  # the short way, too
+    for i in range(100):  # the fast path, too
         costs.partial_fit(X[i : i + 1], Y[i : i + 1] > 0, classes=[False, True])
     np.testing.assert_allclose(record_of(costs).rows()[2], 1, rtol=1e-12)
 

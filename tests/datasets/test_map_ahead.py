@@ -12,7 +12,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from sklearn_predtron import PredtronClassifier
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
-from sklearn_predtron.datasets._ahead import count_threads, map_ahead
+from sklearn_predtron.datasets._read_ahead import count_threads, map_ahead
 
 ROWS = {"zero_based": False, "n_features": 9}
 

@@ -106,7 +106,7 @@ def test_the_short_way_for_single_rows_warns_too(first, later, monkeypatch):
     with pytest.warns(UserWarning, match=OTHER):
         model.partial_fit(FORMATS[later][[35]], Y[[35]])
     monkeypatch.setattr(PredtronClassifier, "_partial_fit", None)
-    for i in range(36, 40):  # the short way, and silent, as the suite's filter of warnings checks
+    for i in range(36, 40):  # the fast path, and silent, as the suite's filter of warnings checks
         model.partial_fit(FORMATS[later][[i]], Y[[i]])
     assert model._model.stream is not None
     assert model.t_ == 40

@@ -468,7 +468,7 @@ def test_copies_give_way_to_a_fit():
 
 
 def test_no_call_learns_while_a_parameter_is_set(monkeypatch):
-    """Such a call, of another thread, would open the short way by the parameters that were, which later calls would take."""
+    """Such a call, of another thread, would open the fast path by the parameters that were, which later calls would take."""
     X, y = np.random.default_rng(0).standard_normal((30, 3)), np.arange(30) % 3
     model = PredtronClassifier().partial_fit(X, y, classes=[0, 1, 2])
     close, refused = Model.close_stream, []

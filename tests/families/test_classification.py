@@ -569,7 +569,7 @@ def test_steps_that_overflow():
     good, *models = (PredtronBinaryClassifier(**settings).partial_fit(X, y, classes=[0, 1]) for _ in range(3))
     good.partial_fit(X[:9], y[:9])
     rows = np.vstack([X[:9], -np.sign(good.last_coef_) * (2 * y[9] - 1) * 1e100])
-    for model, weight in zip(models, [None, np.ones(10)], strict=True):  # the short way and the long way
+    for model, weight in zip(models, [None, np.ones(10)], strict=True):  # the fast path and the long way
         message = f"the step overflows; .* The rounds before row 9 were learned: t_ = {good.t_}"
         with pytest.raises(ValueError, match=message):
             model.partial_fit(rows, y[:10], sample_weight=weight)

@@ -67,7 +67,7 @@ def test_indicators_of_every_form():
 
 
 def test_single_rows_of_every_form():
-    """The short way for one row and the long one learn the same bits."""
+    """The fast path for one row and the long one learn the same bits."""
     X, y = make_data(n=30)
     whole = state(make().partial_fit(X, y))
     for form, labels in forms(y).items():

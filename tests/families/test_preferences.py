@@ -182,7 +182,7 @@ def test_a_single_label():
 
 @pytest.mark.parametrize("norm", ["l2", "scaled", "l1", "group", "trace", "rkhs"])
 def test_any_split_of_a_stream(norm):
-    """Also row by row on the short way, from a pickle in midst, and with weights; kernels to the last bits."""
+    """Also row by row on the fast path, from a pickle in midst, and with weights; kernels to the last bits."""
     X, y = make_labels(m=4)
     whole = preferences(norm=norm).partial_fit(X, y)
     single, pickled = preferences(norm=norm), preferences(norm=norm).partial_fit(X[:11], y[:11])

@@ -167,7 +167,7 @@ def test_class_weight_is_the_weight_of_its_rows():
     np.testing.assert_array_equal(by_class.fit(X, y).coef_, by_row.fit(X, y, sample_weight=weight).coef_)
     by_class.partial_fit(X, y), by_row.partial_fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(by_class.coef_, by_row.coef_)
-    by_class.partial_fit(X[:1], y[:1].tolist()), by_row.partial_fit(X[:1], y[:1], sample_weight=weight[:1])  # the short way
+    by_class.partial_fit(X[:1], y[:1].tolist()), by_row.partial_fit(X[:1], y[:1], sample_weight=weight[:1])  # the fast path
     np.testing.assert_array_equal(by_class.coef_, by_row.coef_)
 
 

@@ -71,7 +71,7 @@ def check_same(case: Case, random: np.random.Generator, model: Any, other: Any, 
 
 @promise
 def short_way(case: Case, random: np.random.Generator) -> None:
-    """Learn single rows as arrays, which go the short way, as they are learned in lists."""
+    """Learn single rows as arrays, which go the fast path, as they are learned in lists."""
     lesson = replace(case.lesson, X=dense(case.lesson.X), weight=None)
     if kernel(case) and not case.lesson.calm:
         return

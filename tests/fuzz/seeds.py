@@ -11,7 +11,7 @@ SEEDS: list[tuple[str, int, str]] = [
     ("learning", 31258, "infinity in X that the sigmoid kernel maps to something finite"),
     ("learning", 31771, "a half-fitted model after rows that a kernel refused"),
     ("learning", 35422, "a half-fitted model after rows that a kernel refused"),
-    ("learning", 310662496000, "a failed fit that dropped the short way of single rows"),
+    ("learning", 310662496000, "a failed fit that dropped the fast path of single rows"),
     ("states", 860, "a generated __setstate__ that read beyond its tuple"),
     ("states", 20391, "a counter of the state, used as an index"),
     ("states", 21228, "an array of the state of another length"),

@@ -386,7 +386,7 @@ MUTANTS = [
     Mutant(
         "rows-ahead-keep-the-scores-before-weights-are-multiplied-out",
         f"{NORMS}/_l2.pyx",
-        "        self.reset_scales()\n        if self.ahead is not None:",
+        "        self.reset_scales()\n        if self.upcoming is not None:",
         "        self.reset_scales()\n        if False:",
         AHEAD,
     ),
@@ -482,7 +482,9 @@ MUTANTS = [
         JOINT,
     ),
     # ------------------------------------------------------------------------------------------------ theory and metrics
-    Mutant("largest-total-of-half-the-excess", f"{UPDATES}/_bounds.py", "slope2 + 4 * excess", "slope2 + 2 * excess", BOUNDS),
+    Mutant(
+        "largest-total-of-half-the-excess", f"{UPDATES}/_bound_formulas.py", "slope2 + 4 * excess", "slope2 + 2 * excess", BOUNDS
+    ),
     Mutant(
         "query-weight-is-a-sum",
         "sklearn_predtron/metrics/_means.py",

@@ -95,7 +95,7 @@ def test_pages_are_small_but_where_rows_touch_most_of_them(norm):
         index = random.integers(0, active, 500 * n) * (p // active)
         X = sparse.csr_matrix((random.normal(size=500 * n), index, np.arange(n + 1) * 500), shape=(n, p))
         model = PredtronClassifier(norm=norm, max_iter=1, tol=None, random_state=0).fit(X, np.arange(n) % classes)
-        assert model._model.learner.weights.thin == (active < p)
+        assert model._model.learner.weights.small_pages == (active < p)
         refused.append(bytes_without_huge_pages() - before)
         del model
     assert refused[0] >= p * sum(size for size in KEPT[norm] if size == LINE)

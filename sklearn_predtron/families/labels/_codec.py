@@ -1,4 +1,4 @@
-"""What a kind of labels can do."""
+"""The base of codecs, each of which knows a kind of labels."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Codec:
         return np.zeros(len(rows), dtype=np.intp)
 
     def short(self) -> Any:
-        """Return the compiled reader of plain labels, by the short way of a stream; None if there is none."""
+        """Return the compiled reader of plain labels, by the fast path of a stream; None if there is none."""
         return None
 
     def __getstate__(self) -> dict[str, Any]:

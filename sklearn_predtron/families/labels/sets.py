@@ -87,7 +87,7 @@ class Sets(Codec):
 
     @property
     def pack(self) -> Any:
-        """What keeps the indicators of a block of predictions until all are there."""
+        """Return what keeps the indicators of a block of predictions until all are there."""
         return np.asarray if self.kind == "ndarray" else sparse.csr_array
 
     def decode(self, predicted: Any) -> Any:

@@ -228,7 +228,7 @@ cdef class Inference:
         return True
 
     cdef inline double gain(self, Py_ssize_t x, Py_ssize_t n) noexcept nogil:
-        """What n + 1 instead of n items of the first chain among the first x earn; falls with n."""
+        """Return what n + 1 instead of n items of the first chain among the first x earn; it falls with n."""
         cdef Py_ssize_t other = self.start[1] + x - n - 1
         return (self.df[x - 1] * (self.s[n] - self.s[other]) - self.dD[x - 1] * (self.a[n] - self.a[other])
                 - self.curve[x - 1] * (n + 1))
@@ -398,7 +398,7 @@ cdef class Inference:
         return False
 
     cdef bint price(self, ResidualNetwork* lanes) noexcept nogil:
-        """What the last item of each lane before a gap earns there, and the next one; whether any pair should change places."""
+        """Fill in what the items beside the gaps of each lane earn there; return whether any pair should change places."""
         cdef Py_ssize_t x, g, G = lanes.G
         cdef double df, dD, most, least
         cdef bint wanting = False

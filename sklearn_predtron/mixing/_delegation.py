@@ -1,4 +1,4 @@
-"""What a fitted mixture predicts and knows, which is what the estimator in it does."""
+"""The predictions and attributes of a fitted mixture, which are those of the estimator in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def offered(name: str) -> Callable[[Any], bool]:
     return lambda mixing: hasattr(getattr(mixing, "estimator_", mixing.estimator), name)
 
 
-class Predicting:
+class Delegating:
     """Predicts as the fitted estimator does."""
 
     estimator: Any

@@ -1,4 +1,4 @@
-"""What both rankers share: lists of items with relevances are learned, and ranked by their scores."""
+"""Lists of items with relevances, as both rankers learn them, and rank them by their scores."""
 
 from __future__ import annotations
 

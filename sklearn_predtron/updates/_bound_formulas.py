@@ -1,4 +1,4 @@
-"""What the bounds on the loss have in common: the theorems' steps, and the losses that they need to know."""
+"""Common parts of the bounds on the loss: the theorems' steps, and the losses that they need to know."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def least_loss(problem: Any, c_L: float) -> float:
 
 
 def unstated(problem: Any) -> str:
-    """What is wrong where a bound needs losses that are not known."""
+    """Say that a bound needs losses that are not known."""
     return f"loss_bound needs c_L and C_L, the least and the largest loss, which {problem.constants_source} does not state."
 
 

@@ -63,7 +63,7 @@ class Watched(Unwatched):
         self.fit.call_on_fit_task_end(reconstruction_attributes=fitted, **self.given)
 
 
-class Epochs:
+class EpochsAsRounds:
     """A callback of the one learner of one shard: some epochs of it are a round.
 
     Parameters

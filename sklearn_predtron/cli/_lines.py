@@ -1,4 +1,4 @@
-"""What the job writes of rows: predictions or scores, a line each."""
+"""Lines that the job writes of rows: predictions or scores, a line each."""
 
 from __future__ import annotations
 

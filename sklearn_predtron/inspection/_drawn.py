@@ -1,4 +1,4 @@
-"""What the displays draw, from losses, scores and margins."""
+"""Curves that the displays draw, from losses, scores and margins."""
 
 from __future__ import annotations
 
