@@ -66,6 +66,8 @@ FLAGS = {
 LINK = ["-Wl,--build-id=none"] if sys.platform == "linux" else []  # it would name a file for debuggers, and there is none
 MICROSOFT = ["/O2", "/std:c11"]  # of any variant: what is checked, Cython has written
 
+if missing := [place for place in sorted({*LOOPS, *C_SOURCES}) if not (PACKAGE / f"{place}.pyx").exists()]:
+    raise SystemExit(f"setup.py names modules that are not there: {', '.join(missing)}.")
 variant = os.environ.get("SKLEARN_PREDTRON_BUILD", "")
 if variant not in FLAGS:
     raise SystemExit(f"SKLEARN_PREDTRON_BUILD={variant!r} is not known; accepted are {', '.join(map(repr, FLAGS))}.")

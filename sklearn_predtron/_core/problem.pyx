@@ -1,3 +1,4 @@
+"""A prediction space with its loss, its representation and its decoder: the base of compiled problems, and of their labels."""
 from libc.stdint cimport int64_t
 
 import numpy as np

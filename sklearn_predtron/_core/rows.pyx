@@ -1,3 +1,4 @@
+"""Inputs, one round each, read where they lie."""
 from libc.math cimport INFINITY, fabs, pow
 from libc.stdint cimport int32_t, int64_t, uint64_t
 

@@ -1,4 +1,4 @@
-"""A histogram of the margins predicted so far: the threshold of the online reject rule."""
+"""The reject threshold of a stream: a histogram of the margins predicted so far."""
 from libc.math cimport exp
 
 import numpy as np

@@ -181,12 +181,14 @@ cdef class RecentScores(Observer):
         return type(self), (self.problem, self.kind), state
 
     def __setstate__(self, state):
+        cdef bint several, at_mark
         since = state[5] if isinstance(state, (tuple, list)) and len(state) == 7 else None
         several = not isinstance(since, (tuple, list)) or len(since) > 0
         pattern = (whole(1), count, count, count, self.pattern(length_of(state, 4, 2)),
                    self.pattern(length_of(state, 5, 2)) if several else (), self.pattern_of_weights(length_of(state, 6)))
         every, recorded, marked_at, next_mark, marked, rows, weights = restored(self, state, pattern)
-        if several == (recorded == marked_at) or not marked_at <= recorded < next_mark:
+        at_mark = recorded == marked_at
+        if several == at_mark or not marked_at <= recorded < next_mark:
             raise ValueError(f"The saved state of a {type(self).__name__} is damaged: it lacks rows, or has too many.")
         self.fill(marked)
         self.recorded = marked_at

@@ -1,4 +1,4 @@
-"""Epochs: the rounds of each, as they are drawn, and a learner that learns them."""
+"""The number of epochs and the rounds of each, as they are drawn, and a learner that learns them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folds that choose: learners that each learn without a part of the rows, and are looked at by it; their mean predicts."""
+"""Folds that choose the number of epochs: learners without a part of the rows each, looked at by it; their mean predicts."""
 
 from __future__ import annotations
 

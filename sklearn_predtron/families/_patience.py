@@ -1,4 +1,4 @@
-"""When `fit` has learned enough."""
+"""Early stopping: the number of epochs by the progressive loss."""
 
 from __future__ import annotations
 

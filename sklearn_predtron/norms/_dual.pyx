@@ -139,7 +139,6 @@ cdef class DualWeights(AveragedWeights):
         return type(self), arguments, (arrays, numbers, self.leader, self.state_of_sums())
 
     def __setstate__(self, state):
-        state = with_top(split_sums(state, self.averaging), self.n_features if self.by_feature else 0)
         size = self.size_saved()
         pattern = (reals(size), reals(size)), (*[real] * 4, count, count, real, flag, flag), whole(0, AVERAGES), tuple
         (theta, u), numbers, self.leader, sums = restored(self, state, pattern)
@@ -719,23 +718,3 @@ cdef void take_numbers(LineSum* s, const LineSum* other) noexcept nogil:
     s.mass, s.inflation, s.now, s.c_at_start = other.mass, other.inflation, other.now, other.c_at_start
     for i in range(SEGMENTS):
         s.segment[i] = other.segment[i]
-
-
-def with_top(state, Py_ssize_t top):
-    """Return the state of weights as it is saved today, from that of earlier versions, which did not know `top`."""
-    try:
-        arrays, (unit, c, mass, most, moved, *rest), leader, sums = state
-    except (TypeError, ValueError):     # damaged, as is then said
-        return state
-    return (arrays, (unit, c, mass, most, moved, top, *rest), leader, sums) if len(rest) == 3 else state
-
-
-def split_sums(state, int n):
-    """Return the state of weights as it is saved today, from that of earlier versions, which had one sum."""
-    try:
-        (theta, u, total, segment, since, had), numbers = state
-        unit, c, mass, most, moved, rounds_mass, inflation, now, c_at_start, *radius = numbers
-    except (TypeError, ValueError):     # of today, or damaged, as is then said
-        return state
-    sums = ((total, since, had, segment, rounds_mass, inflation, now, c_at_start),) if n else ()
-    return (theta, u), (unit, c, mass, most, moved, *radius), 1, sums

@@ -87,7 +87,6 @@ cdef class L2Weights(AveragedWeights):
 
     def __setstate__(self, state):
         cdef const double[::1] data, b
-        state = split_sums(state, self.averaging)
         pattern = (reals(self.data.shape[0]), reals(self.d)), (*[real] * 2, *[flag] * 3), whole(0, AVERAGES), tuple
         (data, b), numbers, self.leader, sums = restored(self, state, pattern)
         self.scale, self.radius2, self.empty, needed, of_rows = numbers
@@ -441,13 +440,3 @@ cdef inline void scaled(const double* last, Py_ssize_t n, double share, double* 
     cdef Py_ssize_t i
     for i in range(n):
         t[i] = share * last[i]
-
-
-def split_sums(state, int n, *more):
-    """Return the state of weights as it is saved today, from that of earlier versions: one sum, with more arrays of its own."""
-    try:
-        (data, b, total, b_total), (scale, total_scale, mass, weight, *numbers) = state
-    except (TypeError, ValueError):     # of today, or damaged, as is then said
-        return state
-    sums = ((total, b_total, *more, total_scale, mass, weight),) if n else ()
-    return (data, b), (scale, *numbers), 1, sums

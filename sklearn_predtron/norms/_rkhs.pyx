@@ -17,7 +17,6 @@ from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
 from sklearn_predtron._core.state import MOST, count, flag, length_of, real, reals, restored, whole, wholes
 from sklearn_predtron._core.weights import euclidean_length
-from sklearn_predtron.norms._l2 import split_sums
 from sklearn_predtron._core.memory import aligned_zeros
 
 cdef extern from "gaussian.h" nogil:
@@ -70,12 +69,6 @@ cdef class RKHSWeights(L2Weights):
     def __setstate__(self, state):
         cdef const double[::1] data, b
         cdef const Py_ssize_t[::1] number
-        try:
-            (W, total, offset, b_total, rows), numbers = state      # of earlier versions
-            (W, offset), numbers, *sums = split_sums(((W, offset, total, b_total), numbers), self.averaging)
-            state = (W, offset, rows), numbers, *sums
-        except (TypeError, ValueError):
-            pass
         cdef Py_ssize_t n = length_of(state, 0, 2)
         pattern = ((reals(n * self.d), reals(self.d), wholes(n, least=0, most=MOST)),
                    (*[real] * 2, flag, flag, flag, count, real), whole(0, AVERAGES), tuple)

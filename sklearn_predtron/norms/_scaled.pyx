@@ -21,7 +21,6 @@ from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
 from sklearn_predtron._core.mixable_state import fields, joined, part_of
 from sklearn_predtron._core.state import count, flag, real, reals, restored
-from sklearn_predtron.norms._l2 import split_sums
 from sklearn_predtron._core.memory import aligned_zeros, spread
 
 cdef enum:
@@ -119,7 +118,6 @@ cdef class ScaledWeights(L2Weights):
         return type(self), arguments, (L2Weights.__reduce__(self)[2], self.statistics.saved, self._counted())
 
     def __setstate__(self, state):
-        state = self.divided(state)
         counted = (flag, flag, flag, count, count, real, real), reals(self.d)
         inherited, statistics, counted = restored(self, state, (tuple, self.statistics.pattern, counted))
         L2Weights.__setstate__(self, inherited)
@@ -148,19 +146,6 @@ cdef class ScaledWeights(L2Weights):
             self.statistics.refresh(self.seen, not self.sparse)
         self.may_step = (self._field(INVERSE) > 0).any()    # as where rows differ from one another, be they of several shards
         self.known = self.following = self.is_applied = self.followed = False
-
-    def divided(self, state):
-        """Return the state as it is saved today, from that of earlier versions: with one sum, or no count of dense rows."""
-        try:
-            inherited, statistics, (numbers, C, *C_total) = state
-            if C_total:
-                inherited = split_sums(inherited, self.averaging, *C_total)
-            if len(numbers) == 6 and isinstance(numbers[4], float):
-                *flags, seen, D, largest = numbers
-                numbers = *flags, seen, 0 if self.sparse else seen, D, largest
-        except (TypeError, ValueError):     # damaged, as is then said
-            return state
-        return inherited, statistics, (numbers, C)
 
     def _counted(self):
         flags = self.known, self.following, self.may_step

@@ -1,4 +1,4 @@
-"""One direction for all scores, under any norm, with ordered thresholds."""
+"""One direction for all scores, under any norm, and thresholds kept in order by CuSum's projection."""
 import numpy as np
 
 from sklearn_predtron._core.score_map cimport ScoreMap, sum_of
@@ -99,10 +99,6 @@ cdef class SharedDirection(Weights):
 
     def __setstate__(self, state):
         cdef int n = self.averaging
-        if isinstance(state, tuple) and len(state) == 5:    # of earlier versions, which had one sum
-            b, total, mass, *numbers = state
-            restored(self, (total, mass), (reals(self.d), real))
-            state = b, np.array([total] * n).reshape(n, self.d), np.full(n, mass, dtype=float), *numbers, 1
         pattern = reals(self.d), reals(n, self.d), reals(n, least=0), real, flag, whole(0, self.most_averages)
         self.b, total, mass, self.radius2, radius_needed, self.leader = restored(self, state, pattern)
         np.asarray(self.total)[:n], np.asarray(self.mass)[:n] = total, mass

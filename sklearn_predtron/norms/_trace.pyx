@@ -16,7 +16,6 @@ from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
 from sklearn_predtron._core.state import count, real, reals, restored
 from sklearn_predtron._core.weights import euclidean_length
-from sklearn_predtron.norms._l2 import split_sums
 from sklearn_predtron._core.memory import aligned_zeros, spread
 
 # K is computed anew after so many steps for each score (and no fewer than the second): what a step adds to K's error is a
@@ -86,11 +85,6 @@ cdef class TraceWeights(L2Weights):
     def __setstate__(self, state):
         cdef const double[::1] of_data, link
         square = reals(self.d * self.d)
-        try:
-            inherited, (K, M, C), numbers = state       # of earlier versions
-            state = split_sums(inherited, self.averaging, C), (K, M), numbers
-        except (TypeError, ValueError):
-            pass
         pattern = tuple, (square, square), (count, real)
         inherited, (of_data, link), (steps, peak) = restored(self, state, pattern)
         L2Weights.__setstate__(self, inherited)

@@ -1,3 +1,4 @@
+"""Sets of labels: sign vectors, and losses that depend on the counts of hits and misses."""
 from libc.math cimport INFINITY, NAN, fabs, pow, sqrt
 from libc.string cimport memcpy, memset
 

@@ -1,3 +1,4 @@
+"""Rankings of lists of items: a query's documents, or the labels of a row."""
 from libc.math cimport INFINITY, sqrt
 
 import numpy as np

@@ -1,3 +1,4 @@
+"""Relevances of lists of items: a query's documents, or the labels of a row."""
 import numpy as np
 
 from sklearn_predtron._core.problem cimport Labels

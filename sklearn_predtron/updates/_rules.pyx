@@ -1,4 +1,4 @@
-"""When to change the weights, towards what, and how far: the compiled rules of the updates of any problem."""
+"""Rules of the updates of any problem: the choice of the competitor, and the step (self-bounding, passive-aggressive, ...)."""
 from libc.math cimport INFINITY, exp, fabs, log
 
 from sklearn_predtron._core.problem cimport Problem, Round

@@ -9,6 +9,7 @@ FAMILIES = "sklearn_predtron/families"
 NORMS = "sklearn_predtron/norms"
 PROBLEMS = "sklearn_predtron/problems"
 UPDATES = "sklearn_predtron/updates"
+LOSSES = "sklearn_predtron/losses"
 
 TABLES = ("tests/core/test_properties.py", "tests/problems/test_ties.py")
 BATCHES = ("tests/problems/test_batches.py", "tests/families/test_bipartite.py")
@@ -17,7 +18,8 @@ RANKS = ("tests/families/test_ordinal.py", "tests/theory/test_ordinal_theory.py"
 RANKINGS = ("tests/problems/test_ties.py", "tests/families/test_ranking.py")
 PREFERENCES = ("tests/families/test_preferences.py",)
 INFERENCE = ("tests/problems/test_loss_augmented.py", "tests/problems/test_ties.py")
-RULES = ("tests/core/test_learner.py",)
+RULES = ("tests/updates/test_steps.py",)
+FORMULAS = ("tests/losses/test_formulas.py",)
 PAIRWISE = ("tests/families/test_ranking.py", "tests/theory/test_ranking_theory.py")
 SPARSE = ("tests/core/test_sparse_rows.py",)
 ENGINE = ("tests/core/test_learner.py", "tests/norms/test_range.py")
@@ -175,6 +177,9 @@ MUTANTS = [
         "return self.theory / r.radius2",
         RULES,
     ),
+    Mutant("adaptive-cap-is-a-product", f"{UPDATES}/_rules.pyx", "exp(self.log_cap / self.count)", "exp(self.log_cap)", RULES),
+    Mutant("f-beta-forgets-to-square", f"{LOSSES}/subset.py", "b + self.beta**2 * np", "b + self.beta * np", FORMULAS),
+    Mutant("pairs-of-labels-count-half", f"{LOSSES}/subset.py", "np.asarray(b) * c / np", "np.asarray(b) * c / 2 / np", FORMULAS),
     Mutant("pa2-softening-forgets-the-weight", f"{UPDATES}/_rules.pyx", "1 / (2 * self.C * r.weight)", "1 / (2 * self.C)", RULES),
     Mutant(
         "rounding-is-a-hinge",

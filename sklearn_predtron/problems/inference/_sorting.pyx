@@ -1,3 +1,4 @@
+"""Sorting numbered keys."""
 from libc.string cimport memcpy
 
 import numpy as np
