@@ -17,8 +17,8 @@ from sklearn_predtron.datasets import _arrow, _cache
 from sklearn_predtron.mixing import ParameterMixing, _state_file
 from sklearn_predtron.mixing._checkpoint import Checkpoint
 
-FEW = {"learning": 50, "mixing": 10, "files": 20, "interrupts": 8, "threads": 2, "states": 15, "pickles": 15}
-FEW |= {"caches": 40, "arrow": 40, "parquet": 40, "checkpoints": 200}
+FEW = {"learning": 25, "mixing": 6, "files": 10, "interrupts": 4, "threads": 2, "states": 8, "pickles": 8}
+FEW |= {"caches": 20, "arrow": 20, "parquet": 20, "checkpoints": 200}
 
 
 class SplitMatters(PredtronClassifier):

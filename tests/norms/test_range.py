@@ -49,8 +49,7 @@ def data(n=30, p=5):
 
 X, LABELS = data()
 QID = np.repeat(np.arange(len(X) // 5), 5)
-RANKERS = (PredtronRanker, PredtronLabelRanker)
-FAMILIES = [(kind, {"cv": 0} if kind in RANKERS else {}) for kind in LABELS] + [
+FAMILIES = [(kind, {} if kind is PredtronBinaryClassifier else {"cv": 0}) for kind in LABELS] + [
     (PredtronOrdinalClassifier, {"representation": "shared"})
 ]
 

@@ -65,7 +65,7 @@ def orthogonal(d, length=1.0):
 @pytest.mark.parametrize("update", PROVEN, ids=name)
 def test_loss_suffered_is_within_the_bound(update, intercept):
     settings = {"fit_intercept": False} if intercept is None else {"intercept_scaling": intercept}
-    for seed in range(8):
+    for seed in range(3):
         for k in (2, 4):
             for representation in representations(k, shared=False):
                 for loss in losses(k):
