@@ -109,7 +109,7 @@ class Chunks:
     model : BasePredtron
         An estimator that knows the labels.
     chunks : callable
-        Returns an iterator of lessons.
+        Returns an iterator of what is learned at once.
     size : int or None
         Bytes of a file.
     """
